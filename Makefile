@@ -1,0 +1,83 @@
+# `make` lists what there is to do. Everything here needs only Go, except where its line says otherwise.
+# Works with GNU Make 3.81 and later.
+
+GO       ?= go
+FUZZTIME ?= 20s
+BIN      := $(abspath .cache/bin)
+
+# Linters are taken from .cache/bin, where `make deps` puts them.
+export PATH := $(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-24s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: ## run the demo: elections, faults and a replayed log, on a ZooKeeper in memory, each step checked
+	$(GO) run ./cmd/demo
+
+.PHONY: install
+install: ## build the demo and put it as "incumbent" where go install puts programs
+	@dir=$$($(GO) env GOBIN); [ -n "$$dir" ] || dir=$$($(GO) env GOPATH)/bin; dir=$${dir%%:*}; mkdir -p "$$dir" && \
+	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/demo && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
+
+# The build cache must not decide: -count=1 runs every test, every time.
+.PHONY: test
+test: ## run every test once, without cgo; the last line names what was not run
+	@CGO_ENABLED=0 $(GO) run ./test/tally -count=1 $(ARGS) ./...
+
+.PHONY: race
+race: ## the same with the race detector; needs a C compiler
+	@CGO_ENABLED=1 $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
+
+.PHONY: golden
+golden: ## write the golden traces anew, then run them; read the diff before committing it
+	$(GO) test ./machines -count=1 -run TestTraces -rewrite
+	$(GO) test ./machines -count=1 -run TestTraces
+
+.PHONY: charts
+charts: ## draw docs/statecharts from the charts that run
+	$(GO) run ./cmd/demo/gencharts
+
+.PHONY: story-cut-off-follower
+story-cut-off-follower: ## two leaders at once, and why not here: three real servers lose each other; needs make deps
+	@$(GO) test ./test/story -count=1 -timeout 30m -v -run TestNobodyBelievesTwice -full $(ARGS)
+
+SEED ?= 1
+N    ?= 1000000
+.PHONY: sim soak plants
+sim: ## run the simulated world SEED, tell its story, and write each client's log for the demo's replay
+	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
+soak: ## run N simulated worlds; may be stopped, and goes on where it stopped
+	@$(GO) run ./test/sim/cmd -soak $(N) $(ARGS)
+plants: ## search for every bug planted in the simulation, and write test/sim/testdata/plants.tsv
+	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
+
+.PHONY: lint
+lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy; needs make deps
+	@bash scripts/lint
+
+.PHONY: hurry
+hurry: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
+	$(GO) test -count=1 -timeout 30m -v ./test/hurry -args -full
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(ARGS) ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz every target for FUZZTIME (20s)
+	@GO="$(GO)" bash scripts/fuzz "$(FUZZTIME)"
+
+.PHONY: cover
+cover: ## test coverage by function, and .cache/cover.html
+	@mkdir -p .cache
+	$(GO) test -timeout 15m -coverpkg=./... -coverprofile=.cache/cover.out ./...
+	$(GO) tool cover -func=.cache/cover.out | tail -n 1
+	$(GO) tool cover -html=.cache/cover.out -o .cache/cover.html
+
+.PHONY: deps
+deps: ## install what the whole suite needs: Java, ZooKeeper, Curator, kazoo, gcc (Debian, root), linters
+	@bash scripts/deps

@@ -1,0 +1,161 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// world is an ensemble in virtual time, reached over pipes: hours of sessions
+// take milliseconds, and nothing that a test sees depends on how busy the
+// machine is. All clients have the same clock, so that their beliefs compare.
+type world struct {
+	t   *testing.T
+	srv *zkmem.Server
+	now func() int64
+
+	mu    sync.Mutex
+	pipes map[*node]net.Conn
+	down  map[*node]bool
+}
+
+// node is a client with its latch and what it recorded.
+type node struct {
+	*Client
+	w     *world
+	tape  *tape.Tape
+	latch *Latch
+	ahead atomic.Int64 // how far its clock ran on while the process stood still
+}
+
+// bubble runs a test in virtual time.
+func bubble(t *testing.T, o zkmem.Options, test func(*testing.T, *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
+		t.Cleanup(func() {
+			w.srv.Close()
+			synctest.Wait()
+		})
+		test(t, w)
+	})
+}
+
+// open makes a client. It is closed, and its log replayed, when the test ends.
+func (w *world) open(change ...func(*Config)) *node {
+	w.t.Helper()
+	n := &node{w: w, tape: tape.New(w.t)}
+	config := Config{
+		Servers: "192.0.2.1:2181", Record: n.tape, clock: &clock{func() int64 { return w.now() + n.ahead.Load() }},
+		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	var err error
+	if n.Client, err = Open(context.Background(), config); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		w.srv.Heal()
+		w.refuse(n, false)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		err := n.WaitConnected(ctx)
+		if errors.Is(err, ErrClosed) {
+			err = nil
+		}
+		if err := errors.Join(err, n.Close(ctx)); err != nil {
+			w.t.Errorf("Close: %v\n%s", err, n.tape.Tail(20))
+		}
+		n.tape.Replay()
+	})
+	return n
+}
+
+// start opens a client with a latch in line.
+func (w *world) start(change ...func(*Config)) *node {
+	w.t.Helper()
+	n := w.open(change...)
+	var err error
+	if n.latch, err = n.Latch("/line", LatchOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := n.latch.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return n
+}
+
+func (w *world) dial(n *node) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.down[n] {
+		return nil, errors.New("no route to host")
+	}
+	client, server := net.Pipe()
+	w.pipes[n] = client
+	go w.srv.ServeConn(server)
+	return client, nil
+}
+
+// refuse decides whether a client finds the server.
+func (w *world) refuse(n *node, down bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down[n] = down
+}
+
+// cut ends a client's connection.
+func (n *node) cut() {
+	n.w.mu.Lock()
+	conn := n.w.pipes[n]
+	n.w.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+	}
+	synctest.Wait()
+}
+
+// session is ZooKeeper's id of the session that owns the latch's node, 0 where
+// there is none.
+func (n *node) session() (id int64) {
+	for _, s := range n.w.srv.Sessions() {
+		for _, path := range s.Ephemerals {
+			if n.latch != nil && path == n.own() {
+				id = s.ID
+			}
+		}
+	}
+	return id
+}
+
+// own is the path of the node made last.
+func (n *node) own() (path string) {
+	for _, r := range n.tape.Records() {
+		if r.Machine == "latch-1" && r.To == "listing" && r.Event.Kind == "reply.create" {
+			path = r.Event.Path
+		}
+	}
+	return path
+}
+
+// pass lets virtual time go by.
+func pass(d time.Duration) {
+	timer := time.NewTimer(d)
+	<-timer.C
+	synctest.Wait()
+}
+
+func timeouts(session, tick time.Duration) func(*Config) {
+	return func(c *Config) { c.SessionTimeout, c.Tick = session, tick }
+}

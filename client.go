@@ -1,0 +1,340 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Client owns one connection to an ensemble and everything that queues over it.
+// All its methods are safe to call from any goroutine.
+type Client struct {
+	base    context.Context // what the work of selectors started without a context derives from
+	config  Config
+	log     *logger
+	loop    *engine.Loop
+	io      *zkio.Adapter
+	clock   engine.Clock
+	session *sessionHandle
+	stop    func() // ends the loop and the recorder
+
+	// The loop publishes both together: until when anything may be believed in
+	// which session.
+	deadline atomic.Pointer[events.Deadline]
+	believed atomic.Pointer[events.Deadline] // the last that was not "nothing"
+	granted  atomic.Int64                    // the session timeout, nanoseconds
+
+	mu      sync.Mutex
+	handles map[events.ID]receiver
+	made    map[string]int
+	closing bool
+	ending  chan struct{} // full while a Close ends the session
+	closed  chan struct{}
+}
+
+// receiver is a handle as the loop sees it. Its methods are called on the
+// loop's goroutine and must not block.
+type receiver interface {
+	notice(events.Notify)
+	answer(events.Answer)
+	entered(state string)
+}
+
+// Open checks the settings and begins to connect. It returns at once: handles
+// may be made and started before there is a connection, and WaitConnected waits
+// for one. The error says which setting is wrong and what would be right.
+//
+// The context is what the work of selectors derives from; it does not end the
+// client: Close does.
+func Open(ctx context.Context, config Config) (*Client, error) {
+	if ctx == nil {
+		return nil, errors.New("incumbent: Open needs a context: context.Background() will do")
+	}
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	servers, chroot, err := zkio.ParseServers(config.Servers)
+	if err != nil {
+		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
+	}
+	c := &Client{
+		base: ctx, config: config, clock: *config.clock, log: newLogger(config.Logger),
+		handles: map[events.ID]receiver{}, made: map[string]int{},
+		ending: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
+	c.io, err = zkio.New(zkio.Config{
+		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Tick: config.Tick,
+		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,
+		Now: c.clock.Now, Post: c.arrive,
+		Warn: func(text string) { c.log.say(zerolog.WarnLevel, text, nil) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("incumbent: %w", err)
+	}
+	if err := c.run(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// String names the ensemble.
+func (c *Client) String() string { return "incumbent.Client(" + c.config.Servers + ")" }
+
+// Format prints the same as String for every verb: what is inside changes, and
+// holds credentials.
+func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// run starts the loop, with the recorder beside it, and the session.
+func (c *Client) run() error {
+	var record engine.Recorder
+	finish := func() {}
+	if c.config.Record != nil {
+		r, err := newRecorder(c.config.Record, header(c.config), func(err error) {
+			c.log.say(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
+		})
+		if err != nil {
+			return fmt.Errorf("incumbent: Config.Record: %w", err)
+		}
+		record, finish = r.record, r.close
+	}
+	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), c, c.clock, record)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.loop.Run(ctx)
+	}()
+	c.stop = sync.OnceFunc(func() {
+		cancel()
+		<-ended
+		finish()
+	})
+	c.session = newSessionHandle(c)
+	c.handles[events.SessionMachine] = c.session
+	c.post(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: c.newSeed(), Options: c.config.options()})
+	c.post(events.SessionMachine, events.Event{Kind: events.CommandStart})
+	return nil
+}
+
+// Execute is the loop's: it hands effects to those who perform them.
+func (c *Client) Execute(id events.ID, e events.Effect) {
+	switch e := e.(type) {
+	case events.Deadline:
+		if e.Until != 0 {
+			c.believed.Store(&e)
+		}
+		c.deadline.Store(&e)
+	case events.Notify:
+		c.receive(id, func(r receiver) { r.notice(e) })
+	case events.Answer:
+		c.receive(id, func(r receiver) { r.answer(e) })
+	case events.Entered:
+		c.receive(id, func(r receiver) { r.entered(e.State) })
+	default:
+		c.io.Execute(id, e)
+	}
+}
+
+func (c *Client) receive(id events.ID, f func(receiver)) {
+	c.mu.Lock()
+	r := c.handles[id]
+	c.mu.Unlock()
+	if r != nil {
+		f(r)
+	}
+}
+
+func (c *Client) post(id events.ID, ev events.Event) bool {
+	return c.loop.Post(events.Envelope{To: id, Event: ev})
+}
+
+func (c *Client) newSeed() string {
+	if c.config.seed != "" {
+		return c.config.seed
+	}
+	return newSeed()
+}
+
+// arrive takes what zkio tells.
+func (c *Client) arrive(env events.Envelope) {
+	if env.Event.Kind == events.ConnectionAttached {
+		c.granted.Store(env.Event.Timeout)
+	}
+	c.loop.Post(env)
+}
+
+// SessionTimeout is what the ensemble granted, 0 before the first connection. It
+// may be other than what Config asked for.
+func (c *Client) SessionTimeout() time.Duration { return time.Duration(c.granted.Load()) }
+
+// register makes a machine of a recipe and gives it a name.
+func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return "", ErrClosed
+	}
+	c.made[recipe]++
+	id := events.ID(fmt.Sprintf("%s-%d", recipe, c.made[recipe]))
+	c.handles[id] = r(id)
+	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
+	c.post(id, open)
+	return id, nil
+}
+
+// forget lets go of a handle whose machine is over.
+func (c *Client) forget(id events.ID) {
+	c.mu.Lock()
+	delete(c.handles, id)
+	c.mu.Unlock()
+	c.io.Forget(id)
+}
+
+// WaitConnected returns when a server has confirmed the session. When the
+// context ends first, the error says what the last attempts failed with.
+func (c *Client) WaitConnected(ctx context.Context) error { return c.session.wait(ctx) }
+
+// ConnectionState is the connection as users see it, in Curator's words.
+type ConnectionState string
+
+// The states. Suspended says nothing yet about the session; Lost says that it
+// must be taken for dead. Connected is told once, for the first connection.
+const (
+	Connecting  ConnectionState = "CONNECTING" // before the first connection; never told to listeners
+	Connected   ConnectionState = "CONNECTED"
+	Suspended   ConnectionState = "SUSPENDED"
+	Reconnected ConnectionState = "RECONNECTED"
+	Lost        ConnectionState = "LOST"
+)
+
+// Connection is the state at this moment; Lost once the client is closed.
+func (c *Client) Connection() ConnectionState {
+	select {
+	case <-c.closed:
+		return Lost
+	default:
+		return c.session.current()
+	}
+}
+
+// OnConnection calls f, in order and one call at a time, for every change from
+// now on, and at once with the present state if there was a connection before.
+// It runs on a goroutine of its own and may be slow. The function returned
+// takes f away again.
+func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
+	return c.session.listeners.add(f, c.session.present)
+}
+
+// Close closes every handle, awaiting the work done under it, and then the
+// session. With work still running when the context ends it returns
+// ErrWorkRunning and the client stays open: call it again. Otherwise the session
+// is closed even when the context has ended, which takes a second at most: its
+// nodes would outlive it by the session timeout. A second call of a Close that
+// succeeded returns nil.
+func (c *Client) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closing = true
+	var handles []closer
+	for _, r := range c.handles {
+		if h, ok := r.(closer); ok {
+			handles = append(handles, h)
+		}
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.closed:
+		return nil
+	default:
+	}
+	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
+		return err
+	}
+	ctx, cancel := farewell(ctx)
+	defer cancel()
+	select {
+	case c.ending <- struct{}{}:
+		defer func() { <-c.ending }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return c.end(ctx)
+}
+
+// end closes the session, and then everything that served it. One at a time:
+// a second one would cut the first one's farewell short.
+func (c *Client) end(ctx context.Context) error {
+	select {
+	case <-c.closed:
+		return nil
+	default:
+	}
+	err := c.session.close(ctx)
+	ioErr := c.io.Close(ctx)
+	stopErr := c.stopped(ctx)
+	c.markClosed()
+	return errors.Join(err, ioErr, stopErr)
+}
+
+// stopped ends the loop and the recorder, as long as the context lets it.
+func (c *Client) stopped(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.stop()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("incumbent: Config.Record does not take the rest of the log: %w", context.Cause(ctx))
+	}
+}
+
+// farewell gives an ended context a last second, for the close of the session.
+func farewell(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, cancel) })
+	return late, func() { stop(); cancel() }
+}
+
+func (c *Client) markClosed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.closed:
+	default:
+		close(c.closed)
+	}
+}
+
+type closer interface {
+	Close(context.Context) error
+}
+
+func closeAll(ctx context.Context, handles []closer) error {
+	errs := make([]error, len(handles))
+	var all sync.WaitGroup
+	for i, h := range handles {
+		all.Go(func() { errs[i] = h.Close(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// believes reports whether the deadline of this session lies ahead.
+func (c *Client) believes(session int64) bool {
+	d := c.deadline.Load()
+	return d != nil && d.Session == session && c.clock.Now() < d.Until
+}

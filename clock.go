@@ -1,0 +1,21 @@
+package incumbent
+
+import "time"
+
+// clock is the loop's time on this machine: see now in clock_linux.go and
+// clock_other.go.
+type clock struct{ now func() int64 }
+
+func (c clock) Now() int64 { return c.now() }
+
+func (clock) Timer(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d)
+	return t.C, func() { t.Stop() }
+}
+
+// sinceStart is Go's monotonic clock. It does not run while a machine is
+// suspended, and it is what testing/synctest fakes.
+func sinceStart() func() int64 {
+	start := time.Now()
+	return func() int64 { return int64(time.Since(start)) + 1 }
+}

@@ -1,0 +1,21 @@
+package incumbent
+
+import "golang.org/x/sys/unix"
+
+// systemClock is CLOCK_BOOTTIME: it goes on while the machine is suspended, so
+// that nobody believes on waking up what was true before. Where the kernel does
+// not have it (before 2.6.39), Go's own clock has to do.
+func systemClock() clock {
+	if _, ok := bootTime(); !ok {
+		return clock{sinceStart()}
+	}
+	return clock{func() int64 { t, _ := bootTime(); return t }}
+}
+
+func bootTime() (int64, bool) {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		return 0, false
+	}
+	return ts.Nano(), true
+}

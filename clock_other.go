@@ -1,0 +1,32 @@
+//go:build !linux
+
+package incumbent
+
+import (
+	"sync"
+	"time"
+)
+
+// jump is how far the wall clock must run ahead of the monotonic one between
+// two readings to count as a suspension.
+const jump = time.Second
+
+// systemClock is Go's monotonic clock, put forward whenever the wall clock shows
+// that the machine slept: the monotonic one stops there. A wall clock that is
+// set forward by hand ends belief early, which is harmless; it is won back.
+func systemClock() clock {
+	var mu sync.Mutex
+	start := time.Now()
+	last, slept := start, time.Duration(0)
+	return clock{func() int64 {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		wall := now.Round(0).Sub(last.Round(0))
+		if ahead := wall - now.Sub(last); ahead > jump {
+			slept += ahead
+		}
+		last = now
+		return int64(now.Sub(start)+slept) + 1
+	}}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+// candidate is a place in a line, whatever the recipe.
+type candidate interface {
+	// await returns when leadership is held. Each is given back by done.
+	await(context.Context) (*incumbent.Leadership, error)
+	done(*incumbent.Leadership)
+	close(context.Context) error
+}
+
+// stand joins a line.
+func stand(c *incumbent.Client, recipe, path, id string) (candidate, error) {
+	if recipe == "selector" {
+		return standSelector(c, path, id)
+	}
+	l, err := c.Latch(path, incumbent.LatchOptions{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	return latch{l}, l.Start()
+}
+
+type latch struct{ *incumbent.Latch }
+
+func (l latch) await(ctx context.Context) (*incumbent.Leadership, error) { return l.Await(ctx) }
+func (l latch) done(held *incumbent.Leadership)                          { held.Release() }
+func (l latch) close(ctx context.Context) error                          { return l.Close(ctx) }
+
+// selector turns the selector's function into something to wait for.
+type selector struct {
+	*incumbent.Selector
+	terms   chan *incumbent.Leadership
+	over    chan struct{} // one value for each term that is given back
+	closing chan struct{}
+	ended   chan error // what ended Run by itself
+}
+
+func standSelector(c *incumbent.Client, path, id string) (candidate, error) {
+	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}), ended: make(chan error, 1)}
+	var err error
+	s.Selector, err = c.Selector(path, s.work, incumbent.SelectorOptions{
+		LatchOptions: incumbent.LatchOptions{ID: id}, AutoRequeue: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	go func() { s.ended <- s.Run(context.Background()) }()
+	return s, nil
+}
+
+func (s *selector) work(l *incumbent.Leadership) error {
+	select {
+	case s.terms <- l:
+		<-s.over
+	case <-l.Context().Done():
+	case <-s.closing:
+	}
+	return nil
+}
+
+func (s *selector) await(ctx context.Context) (*incumbent.Leadership, error) {
+	select {
+	case l := <-s.terms:
+		return l, nil
+	case err := <-s.ended:
+		return nil, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *selector) done(*incumbent.Leadership) { s.over <- struct{}{} }
+
+func (s *selector) close(ctx context.Context) error {
+	close(s.closing)
+	return s.Close(ctx)
+}

@@ -1,0 +1,145 @@
+//go:build unix
+
+package main_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+func TestBadCommandLines(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "auth")
+	if err := os.WriteFile(secret, []byte("\n# one\nhunter2-without-scheme\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"bogus":                                   `no command "bogus"`,
+		"--bogus":                                 "unknown flag: --bogus: see incumbent --help",
+		"status":                                  "status needs a PATH, as in: incumbent status /jobs/nightly",
+		"status x":                                "does not begin with a slash: want /x",
+		"status /a/":                              "ends with a slash: want /a",
+		"status /a b":                             `does not know what to do with "b"`,
+		"status /x --timeout abc":                 `invalid argument "abc"`,
+		"status /x --timeout 1s":                  "grants no less than 4s",
+		"status /x --tick -1s":                    "--tick is -1s: give a positive time",
+		"status /x --servers ,":                   "--servers",
+		"status /x --tls-cert a":                  "--tls-cert and --tls-key go together",
+		"status /x --tls-ca /nope":                "/nope: no such file",
+		"status /x --auth-file /nope":             "/nope: no such file",
+		"status /x --auth-file " + secret:         "line 3: ",
+		"status /x --auth-file /dev/null":         "holds no credential",
+		"watch":                                   "watch needs a PATH",
+		"watch x":                                 "does not begin with a slash",
+		"resign":                                  "resign needs a PATH",
+		"elect":                                   "elect needs --path",
+		"elect --path /x":                         "elect needs a command after --",
+		"elect --path x -- true":                  "--path: path \"x\" does not begin with a slash",
+		"elect --path /x true -- true":            "flags come before the --",
+		"elect --path /x --try -1s -- true":       "no negative time",
+		"elect --path /x --try soon -- true":      "invalid duration",
+		"replay":                                  "replay needs a FILE",
+		"replay a b":                              "does not know what to do with",
+		"chart nope":                              `no chart "nope": there are session, latch, selector`,
+		"chart latch selector":                    "one chart at a time",
+		"chart latch --format png":                `no format "png": there are md, mermaid, dot, svg`,
+		"zk --listen nope":                        "want host:port, such as 127.0.0.1:2181",
+		"zk --tick 0s":                            "give a positive time",
+		"zk 127.0.0.1:2181":                       "does not know what to do with",
+		"status /x\x1b[31m --servers 127.0.0.1:1": "that ZooKeeper does not allow",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, nil, strings.Split(args, " ")...).exits(64)
+			contains(t, p.err.String(), says)
+			if strings.Count(p.err.String(), "\n") != 1 || p.out.String() != "" {
+				t.Errorf("want one line, on stderr:\n%s", p.said())
+			}
+			if strings.Contains(p.err.String(), "hunter2") || strings.Contains(p.err.String(), "\x1b") {
+				t.Errorf("what must not be shown is: %q", p.err.String())
+			}
+		})
+	}
+}
+
+func TestNoServerAnswers(t *testing.T) {
+	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", "--path", line, "--", "true"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			flags := []string{args[0], "--servers", "127.0.0.1:1,127.0.0.1:2", "--connect-timeout", "300ms"}
+			p := start(t, nil, append(flags, args[1:]...)...).exits(69)
+			contains(t, p.err.String(), "not connected to 127.0.0.1:1,127.0.0.1:2: ", "connection refused",
+				"gave up after 300ms", "--servers or INCUMBENT_SERVERS", "incumbent zk")
+		})
+	}
+}
+
+func TestCredentialsComeFromAFile(t *testing.T) {
+	srv := zkmem.Start(t)
+	secret := filepath.Join(t.TempDir(), "auth")
+	if err := os.WriteFile(secret, []byte("digest:bob:hunter2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := elect(t, srv, "echo up; read line", "--auth-file", secret, "--id", "bob")
+	p.prints("up")
+	p.notes("others may read")
+	contains(t, start(t, srv, "status", line, "--auth-file", secret).exits(0).out.String(), `"bob" leads`)
+	stranger := start(t, srv, "status", line).wait()
+	if stranger != 77 {
+		t.Errorf("without credentials: exit code %d, want 77", stranger)
+	}
+	p.in.Close()
+	p.exits(1)
+	if strings.Contains(p.said(), "hunter2") {
+		t.Error("the password is shown")
+	}
+}
+
+func TestHelpTeaches(t *testing.T) {
+	for _, command := range []string{"", "elect", "status", "watch", "resign", "replay", "chart", "zk"} {
+		args := strings.Fields(command + " --help")
+		contains(t, start(t, nil, args...).exits(0).out.String(), "Exit codes", "Examples:", "incumbent "+command)
+	}
+}
+
+func TestCharts(t *testing.T) {
+	listed := start(t, nil, "chart").exits(0).out.String()
+	objects := start(t, nil, "chart", "--json").exits(0).objects()
+	for _, o := range objects {
+		name := o["chart"].(string)
+		contains(t, listed, name)
+		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "svg": "<svg"} {
+			out := start(t, nil, "chart", name, "--format", format).exits(0).out.String()
+			contains(t, out, shape)
+			if format == "svg" {
+				wellFormed(t, out)
+			}
+			file := filepath.Join(t.TempDir(), "picture")
+			start(t, nil, "chart", name, "--format", format, "-o", file).exits(0)
+			if b, err := os.ReadFile(file); err != nil || string(b) != out {
+				t.Errorf("-o wrote something else: %v", err)
+			}
+		}
+	}
+	if len(objects) < 3 {
+		t.Errorf("%d charts", len(objects))
+	}
+	start(t, nil, "chart", "latch", "-o", "/no/such/folder/x").exits(73)
+}
+
+func wellFormed(t *testing.T, text string) {
+	t.Helper()
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

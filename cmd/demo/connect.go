@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// connection is the flags of every command that talks to an ensemble.
+type connection struct {
+	servers, authFile       string
+	timeout, tick, patience time.Duration
+	tlsCA, tlsCert, tlsKey  string
+	verbose                 bool
+}
+
+const exitCodes = `
+  64  the command line is wrong
+  69  no server answered in time (--connect-timeout)
+  77  the ensemble does not accept the credentials, or its access lists forbid it`
+
+func (c *connection) flags(f *pflag.FlagSet) {
+	servers := os.Getenv("INCUMBENT_SERVERS")
+	if servers == "" {
+		servers = "127.0.0.1:2181"
+	}
+	f.StringVar(&c.servers, "servers", servers, "the ensemble, as host:port,host:port/chroot; INCUMBENT_SERVERS sets the default")
+	f.DurationVar(&c.timeout, "timeout", 15*time.Second, "session timeout to ask for")
+	f.DurationVar(&c.tick, "tick", 2*time.Second, "the ensemble's tickTime; too small a value is unsafe")
+	f.DurationVar(&c.patience, "connect-timeout", 10*time.Second, "how long to wait for the first connection")
+	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential;\nwithout it, INCUMBENT_AUTH holds one")
+	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
+	f.StringVar(&c.tlsCert, "tls-cert", "", "PEM file of the own certificate, with --tls-key")
+	f.StringVar(&c.tlsKey, "tls-key", "", "PEM file of its key")
+	f.BoolVar(&c.verbose, "verbose", false, "log what the library does to stderr")
+}
+
+// config turns the flags into the library's settings.
+func (c *connection) config(a *app) (incumbent.Config, error) {
+	cfg := incumbent.Config{Servers: c.servers, SessionTimeout: c.timeout, Tick: c.tick}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"timeout", c.timeout}, {"tick", c.tick}, {"connect-timeout", c.patience}} {
+		if d.value <= 0 {
+			return cfg, usage("--%s is %s: give a positive time, such as 10s", d.name, d.value)
+		}
+	}
+	if (c.tlsCert == "") != (c.tlsKey == "") {
+		return cfg, usage("--tls-cert and --tls-key go together: give both or neither")
+	}
+	if c.tlsCA+c.tlsCert != "" {
+		cfg.TLS = &incumbent.TLS{CA: c.tlsCA, Cert: c.tlsCert, Key: c.tlsKey}
+	}
+	cfg.Logger = zerolog.Nop()
+	if c.verbose {
+		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: writerOf(a.err), NoColor: !a.err.colour, TimeFormat: "15:04:05.000"}).With().Timestamp().Logger()
+	}
+	var err error
+	cfg.Auth, err = c.credentials(a)
+	return cfg, err
+}
+
+// writerOf lets the log share the printer's lock.
+func writerOf(p *printer) writerFunc {
+	return func(b []byte) (int, error) { p.write(b); return len(b), nil }
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// credentials reads them; no error repeats what was read.
+func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
+	if c.authFile == "" {
+		env := os.Getenv("INCUMBENT_AUTH")
+		if env == "" {
+			return nil, nil
+		}
+		auth, err := incumbent.ParseAuth(env)
+		if err != nil {
+			return nil, usage("INCUMBENT_AUTH: %w", err)
+		}
+		return []incumbent.Auth{auth}, nil
+	}
+	f, err := os.Open(c.authFile)
+	if err != nil {
+		return nil, usage("--auth-file: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		a.note("others may read %s: chmod 600 it", quote(c.authFile))
+	}
+	var all []incumbent.Auth
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		auth, err := incumbent.ParseAuth(line)
+		if err != nil {
+			return nil, usage("--auth-file %s, line %d: %w", c.authFile, n, err)
+		}
+		all = append(all, auth)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, usage("--auth-file: %w", err)
+	}
+	if len(all) == 0 {
+		return nil, usage("--auth-file %s holds no credential: write digest:user:password into it", c.authFile)
+	}
+	return all, nil
+}
+
+// note tells people something on stderr.
+func (a *app) note(format string, args ...any) {
+	a.err.line("%s %s", a.err.dim("incumbent:"), plain(fmt.Sprintf(format, args...)))
+}
+
+// open connects, or says in one sentence why there is no connection.
+func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent.Client, error) {
+	client, err := incumbent.Open(context.WithoutCancel(ctx), cfg)
+	if err != nil {
+		return nil, usage("%w", flagNames(err))
+	}
+	limit, cancel := context.WithTimeoutCause(ctx, c.patience, fmt.Errorf("gave up after %s", c.patience))
+	defer cancel()
+	err = client.WaitConnected(limit)
+	if err == nil {
+		return client, nil
+	}
+	c.hangUp(client)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, incumbent.ErrAuthFailed), errors.Is(err, incumbent.ErrNoAuth):
+		return nil, exit(exitNoAuth, err)
+	}
+	return nil, exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
+}
+
+// hangUp closes a client, within a bound.
+func (c *connection) hangUp(client *incumbent.Client) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = client.Close(ctx) // what is left goes with the session
+}
+
+// flagNames puts the names of flags for those of settings.
+func flagNames(err error) error {
+	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
+		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "zkio: ", "", "incumbent: ", "").Replace(err.Error())
+	return bare(errors.New(text))
+}
+
+// bare takes the library's name off an error: the program's stands before it.
+func bare(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "incumbent: ")) }
+
+// failure gives an error of the library its exit code.
+func failure(err error) error {
+	var refused *incumbent.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
+		return exit(exitObstructed, err)
+	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed):
+		return exit(exitNoAuth, err)
+	case errors.Is(err, incumbent.ErrNotConnected), incumbent.Retryable(err):
+		return exit(exitUnavailable, err)
+	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
+		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrTimeoutTooShort):
+		return exit(exitObstructed, err)
+	}
+	return exit(exitFailed, err)
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/demo/story"
+)
+
+const demoHelp = `Leader election on ZooKeeper, on Curator's own names.
+
+Without a command, incumbent checks itself, with nothing else installed: it
+starts a ZooKeeper in memory, lets participants queue, kills the leader's
+session, loses the reply to a create, has selectors take turns, tells every
+change of leadership, and replays what was recorded. It takes a few seconds.
+
+Exit codes:
+   0  everything came out as told
+   1  something did not: the last line says what
+  64  the command line is wrong
+  73  the file of --record cannot be written`
+
+// limit is how long the main job may take.
+const limit = 20 * time.Second
+
+func (a *app) demo() *cobra.Command {
+	var record string
+	c := &cobra.Command{
+		Use:     "incumbent",
+		Short:   "leader election on ZooKeeper",
+		Long:    demoHelp,
+		Example: "  incumbent\n  incumbent --record /tmp/demo.log --json",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("no command %q: see incumbent --help", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return a.show(c.Context(), record) },
+	}
+	c.Flags().StringVar(&record, "record", "", "where to record one client's log (default: a new file in the directory for temporary ones)")
+	a.jsonFlag(c)
+	return c
+}
+
+func (a *app) show(ctx context.Context, record string) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %s", limit))
+	defer cancel()
+	if record == "" {
+		record = filepath.Join(os.TempDir(), fmt.Sprintf("incumbent-%d-%d.log", os.Getpid(), time.Now().UnixNano()))
+	}
+	f, err := incumbent.CreateLog(record)
+	if err != nil {
+		return exit(exitNoOutput, err)
+	}
+	defer f.Close()
+	began := time.Now()
+	tell := a.tellStory
+	if a.json {
+		tell = func(l story.Line) { a.out.object(l) }
+	}
+	if err := story.Run(ctx, story.Options{Log: f, Tell: tell}); err != nil {
+		if ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)) {
+			err = fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+		}
+		if a.json {
+			a.out.object(story.Line{Event: "failed", Text: err.Error()})
+		}
+		return exit(exitFailed, fmt.Errorf("it did not come out as told: %w; the log is %s", err, record))
+	}
+	took := time.Since(began)
+	if a.json {
+		a.out.object(story.Line{Event: "done", Text: "everything came out as told", Ms: took.Milliseconds(), Log: record})
+		return nil
+	}
+	a.out.line("%s in %s.", a.out.green("Everything came out as told"), short(took))
+	a.out.line("")
+	a.out.line("Try next (make install puts the program on the PATH as incumbent):")
+	a.out.table([][]string{
+		{"incumbent replay " + record + " --print", "what was recorded, line by line"},
+		{"incumbent chart latch", "the state machine that ran, from the table that runs"},
+		{"incumbent zk", "a ZooKeeper in memory; then, in other terminals:"},
+		{"incumbent elect --path /jobs/x -- sleep 60", "run a command only while leading"},
+		{"incumbent status /jobs/x", "who is in line"},
+		{"incumbent watch /jobs/x", "every change of leadership"},
+		{"incumbent resign /jobs/x", "move leadership"},
+	})
+	return nil
+}
+
+func (a *app) tellStory(l story.Line) {
+	text := plain(l.Text)
+	switch l.Event {
+	case "chapter":
+		a.out.line("")
+		text = a.out.bold(text)
+	case "intro":
+	default:
+		text = "   " + text
+	}
+	a.out.line("%s", text)
+}

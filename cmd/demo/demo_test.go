@@ -1,0 +1,68 @@
+//go:build unix
+
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDemo(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "demo.log")
+	began := time.Now()
+	p := start(t, nil, "--record", log).exits(0)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %s", took)
+	}
+	shape := regexp.MustCompile(`(?s)^A ZooKeeper in memory, on 127\.0\.0\.1:\d+;.*
+1\. .*   a leads now, token \d+
+   queue: a, b, c
+.*2\. .*   b leads now, token \d+; a led for \d+ ms \(.+\)
+   queue: b, c, a
+.*3\. .*   queue: b, c, a, d
+   c leads now, .*   a leads now, .*   d leads now, .*   d kept its place: .*
+4\. .*   s1 leads now.*   round 1 of 3: .*   round 2 of 3: .*   s5 leads now, token \d+; s4 led for \d+ ms
+   round 3 of 3: .*
+5\. .*   5 logs, \d+ records from \d+ inputs: the same, byte for byte \(\d+ records/s\)
+Everything came out as told in .*Try next \(make install .*\):.*incumbent elect `)
+	if !shape.MatchString(p.out.String()) {
+		t.Errorf("not the shape that was wanted:\n%s", p.out.String())
+	}
+	contains(t, p.out.String(), log)
+	contains(t, start(t, nil, "replay", log).exits(0).out.String(), "the same")
+	start(t, nil, "--record", log).exits(73)
+}
+
+func TestDemoInJSON(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	p := start(t, nil, "--json").exits(0)
+	token, leaders := 0.0, []string{}
+	var last map[string]any
+	for _, o := range p.objects() {
+		if o["event"] == "leads" {
+			if next := o["token"].(float64); next <= token {
+				t.Errorf("token %v after %v", next, token)
+			} else {
+				token = next
+			}
+			leaders = append(leaders, o["who"].(string))
+		}
+		last = o
+	}
+	want := "a b c a d" + strings.Repeat(" s1 s2 s3 s4 s5", 3)
+	if got := strings.Join(leaders, " "); got != want {
+		t.Errorf("led: %s\nwant: %s", got, want)
+	}
+	log, _ := last["log"].(string)
+	if last["event"] != "done" || filepath.Dir(log) != dir {
+		t.Errorf("ends with %v", last)
+	}
+	if _, err := os.Stat(log); err != nil {
+		t.Error(err)
+	}
+}

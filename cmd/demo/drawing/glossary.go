@@ -1,0 +1,143 @@
+package drawing
+
+import (
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+)
+
+// Glossary reads what a chart's guards and actions do from the comments in the
+// source that they are declared in, or from their few words of code. A name that
+// is declared nowhere is an error.
+func Glossary(dir string, d engine.Description) (map[string]string, error) {
+	decls, err := methods(dir)
+	if err != nil {
+		return nil, err
+	}
+	words := map[string]string{}
+	for _, r := range d.Rows {
+		for _, name := range []string{r.Guard, r.Action} {
+			if name == "" {
+				continue
+			}
+			decl := decls[d.Model+"."+name]
+			if decl == nil {
+				decl = decls[name]
+			}
+			if decl == nil {
+				return nil, fmt.Errorf("drawing: chart %s names %s, which %s does not declare", d.Name, name, dir)
+			}
+			meaning := sentences(name, decl.Doc.Text())
+			if meaning == "" {
+				meaning = body(decl)
+			}
+			if meaning != "" {
+				words[name] = meaning
+			}
+		}
+	}
+	return words, nil
+}
+
+// methods finds every function of a package, by "Type.name" and by name.
+func methods(dir string) (map[string]*ast.FuncDecl, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	decls := map[string]*ast.FuncDecl{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, decl := range parsed.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				decls[f.Name.Name] = f
+				if t := receiver(f); t != "" {
+					decls[t+"."+f.Name.Name] = f
+				}
+			}
+		}
+	}
+	return decls, nil
+}
+
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return ""
+	}
+	t := f.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if name, ok := t.(*ast.Ident); ok {
+		return name.Name
+	}
+	return ""
+}
+
+// sentences keeps a comment's first sentence. A comment that is about another
+// function first, or about several, is kept as it stands.
+func sentences(name, text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return ""
+	}
+	first := new(doc.Package).Synopsis(text)
+	if rest, ok := strings.CutPrefix(first, name+" "); ok {
+		if is, ok := strings.CutPrefix(rest, "is "); ok {
+			rest = is
+		}
+		return rest
+	}
+	return first
+}
+
+// body tells what a function without a comment does, where it says no more than
+// a sentence would: one expression, or a few calls one after another.
+func body(f *ast.FuncDecl) string {
+	if len(f.Body.List) == 1 {
+		if r, ok := f.Body.List[0].(*ast.ReturnStmt); ok && len(r.Results) == 1 {
+			var b strings.Builder
+			if printer.Fprint(&b, token.NewFileSet(), r.Results[0]) == nil && !strings.Contains(b.String(), "\n") {
+				return "`" + b.String() + "`"
+			}
+		}
+	}
+	var calls []string
+	for _, stmt := range f.Body.List {
+		e, ok := stmt.(*ast.ExprStmt)
+		if !ok {
+			return ""
+		}
+		call, ok := e.X.(*ast.CallExpr)
+		if !ok {
+			return ""
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return ""
+		}
+		calls = append(calls, sel.Sel.Name)
+	}
+	if len(calls) < 2 {
+		return ""
+	}
+	return strings.Join(calls, ", then ") + "."
+}

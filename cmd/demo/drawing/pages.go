@@ -1,0 +1,48 @@
+package drawing
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+)
+
+const generated = "<!-- Made by go run ./cmd/demo/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
+
+// Pages makes the files of docs/statecharts: for every chart a page and its
+// picture, and an index. Source is the folder with the charts' guards and
+// actions.
+func Pages(source string, charts ...engine.Description) (map[string]string, error) {
+	files := map[string]string{}
+	var index strings.Builder
+	index.WriteString(generated + `# Statecharts
+
+Every recipe is a table of rows, and the table is the code: the rows below are
+the ones that run, in the order in which they are tried.
+
+| chart | | states | rows |
+|---|---|--:|--:|
+`)
+	for _, d := range charts {
+		words, err := Glossary(source, d)
+		if err != nil {
+			return nil, err
+		}
+		files[d.Name+".svg"] = SVG(d)
+		files[d.Name+".md"] = page(d, words)
+		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d |\n", d.Name, d.Name, d.Doc, len(d.States), len(d.Rows))
+	}
+	for _, d := range charts {
+		fmt.Fprintf(&index, "\n[![%s](%s.svg)](%s.md)\n", d.Name, d.Name, d.Name)
+	}
+	files["README.md"] = index.String()
+	return files, nil
+}
+
+func page(d engine.Description, words map[string]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n![%s](%s.svg)\n\n%s\n", generated, d.Name, d.Doc, d.Name, d.Name, d.SharedList())
+	fmt.Fprintf(&b, "<details><summary>The same picture in Mermaid</summary>\n\n```mermaid\n%s```\n\n</details>\n\n", d.Mermaid())
+	b.WriteString(d.Tables(words))
+	return b.String()
+}

@@ -1,0 +1,283 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+const line = "/jobs/x"
+
+// elect runs a shell script under leadership.
+func elect(t *testing.T, srv *zkmem.Server, script string, flags ...string) *program {
+	t.Helper()
+	args := append([]string{"elect", "--path", line}, flags...)
+	return start(t, srv, append(args, "--", "sh", "-c", script)...)
+}
+
+func TestElectRunsTheCommandAndPassesItsExitCode(t *testing.T) {
+	for _, recipe := range []string{"latch", "selector"} {
+		t.Run(recipe, func(t *testing.T) {
+			srv := zkmem.Start(t)
+			log := filepath.Join(t.TempDir(), "elect.log")
+			flags := []string{"--record", log}
+			if recipe == "selector" {
+				flags = append(flags, "--selector")
+			}
+			p := elect(t, srv, `echo "$INCUMBENT_TOKEN $INCUMBENT_PATH $INCUMBENT_NODE"; read line; echo "$line"; exit 7`, flags...)
+			p.prints(line)
+			node, _ := owner(t, srv, line)
+			var token int64
+			srv.View(func(v *zkmem.View) {
+				_, stat, _ := v.Get(node)
+				token = stat.Czxid
+			})
+			fmt.Fprintln(p.in, "done")
+			p.exits(7)
+			if want := fmt.Sprintf("%d %s %s\ndone\n", token, line, node); p.out.String() != want {
+				t.Errorf("printed %q, want %q", p.out.String(), want)
+			}
+			inLine(t, srv, line, 0)
+			if n := len(srv.Sessions()); n != 0 {
+				t.Errorf("%d sessions are left", n)
+			}
+			contains(t, start(t, nil, "replay", log).exits(0).out.String(), "the same: ")
+		})
+	}
+}
+
+func TestElectWaitsForItsTurn(t *testing.T) {
+	srv := zkmem.Start(t)
+	first := elect(t, srv, "echo first; read line", "--id", "one")
+	first.prints("first")
+	second := elect(t, srv, "echo second", "--id", "two")
+	inLine(t, srv, line, 2)
+	second.notes(`1 other in line, "one" leads`)
+	if second.out.String() != "" {
+		t.Fatal("two run at a time")
+	}
+	first.in.Close()
+	first.exits(1) // read's own, at the end of its input
+	second.exits(0).prints("second")
+}
+
+// stubborn ignores SIGTERM, and so does what it starts.
+const stubborn = `trap "" TERM; sleep 1000 & echo "token $INCUMBENT_TOKEN"; wait; sleep 1000`
+
+func TestLossKillsTheWholeGroup(t *testing.T) {
+	for name, lose := range map[string]func(*testing.T, *zkmem.Server){
+		"session expired": func(t *testing.T, srv *zkmem.Server) {
+			_, session := owner(t, srv, line)
+			srv.ExpireSession(session)
+		},
+		"node deleted": func(t *testing.T, srv *zkmem.Server) {
+			node, _ := owner(t, srv, line)
+			if err := srv.Delete(node); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := zkmem.Start(t)
+			// A short timeout: after a cut connection the group may live until another may lead.
+			p := elect(t, srv, stubborn, "--timeout", "4s")
+			p.prints("token ")
+			lose(t, srv)
+			p.exits(75)
+			contains(t, p.err.String(), "leadership lost: ", "(--requeue queues again)", "killing process group", "ended with 137")
+			inLine(t, srv, line, 0)
+		})
+	}
+}
+
+func TestLossLetsTheCommandEndInGoodOrder(t *testing.T) {
+	srv := zkmem.Start(t)
+	p := elect(t, srv, `trap "echo told; exit 0" TERM; echo up; sleep 1000 & wait`, "--timeout", "40s")
+	p.prints("up")
+	_, session := owner(t, srv, line)
+	srv.Disconnect(session)
+	p.exits(75)
+	contains(t, p.out.String(), "told")
+	contains(t, p.err.String(), "the connection is suspended; the command is told to end, and killed after ")
+}
+
+func TestRequeueLeadsAgain(t *testing.T) {
+	for _, flag := range []string{"--selector=false", "--selector"} {
+		t.Run(flag, func(t *testing.T) {
+			srv := zkmem.Start(t)
+			p := elect(t, srv, `trap "exit 9" TERM; echo "token $INCUMBENT_TOKEN."; sleep 1000 & wait`, "--requeue", flag)
+			p.prints("token ")
+			node, _ := owner(t, srv, line)
+			if err := srv.Delete(node); err != nil {
+				t.Fatal(err)
+			}
+			p.notes("queueing again")
+			if err := srv.WaitFor(within(t), func(v *zkmem.View) bool {
+				return len(v.Children(line)) == 1 && !v.Exists(node)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			again, _ := owner(t, srv, line)
+			var token int64
+			srv.View(func(v *zkmem.View) {
+				_, stat, _ := v.Get(again)
+				token = stat.Czxid
+			})
+			p.prints(fmt.Sprintf("token %d.", token))
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(); code != 9 && code != 143 { // the shell may be told before it has set its trap
+				t.Errorf("exits with %d\n%s", code, p.said())
+			}
+			inLine(t, srv, line, 0)
+		})
+	}
+}
+
+func TestSignalsWhileWaitingLeaveTheQueue(t *testing.T) {
+	for signal, code := range map[os.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130, syscall.SIGHUP: 129} {
+		t.Run(signal.String(), func(t *testing.T) {
+			srv := zkmem.Start(t)
+			participant(t, srv, line, "holder")
+			p := elect(t, srv, "echo never")
+			inLine(t, srv, line, 2)
+			p.signal(signal)
+			p.exits(code)
+			inLine(t, srv, line, 1)
+			if n := len(srv.Sessions()); n != 1 {
+				t.Errorf("%d sessions, want the holder's only", n)
+			}
+			if p.out.String() != "" {
+				t.Errorf("the command ran: %q", p.out.String())
+			}
+		})
+	}
+}
+
+func TestSignalsWhileLeadingGoToTheGroup(t *testing.T) {
+	srv := zkmem.Start(t)
+	p := elect(t, srv, `trap "echo interrupted" INT; trap "echo told; read line; exit 5" TERM; echo up; while :; do sleep 1000 & wait; done`)
+	p.prints("up")
+	p.signal(syscall.SIGINT)
+	p.prints("interrupted")
+	p.signal(syscall.SIGTERM)
+	p.prints("told")
+	if n := func() (n int) { srv.View(func(v *zkmem.View) { n = len(v.Children(line)) }); return }(); n != 1 {
+		t.Errorf("%d in line while the command still ends", n)
+	}
+	p.in.Close()
+	p.exits(5)
+	inLine(t, srv, line, 0)
+}
+
+func TestTryGivesUp(t *testing.T) {
+	srv := zkmem.Start(t)
+	participant(t, srv, line, "holder")
+	p := elect(t, srv, "echo never", "--try", "50ms").exits(124)
+	contains(t, p.err.String(), "not leading after 50ms (--try)")
+	inLine(t, srv, line, 1)
+}
+
+func TestCommandsThatCannotBeStarted(t *testing.T) {
+	srv := zkmem.Start(t)
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, code := range map[string]int{"no-such-command-here": 127, "/no/such/command": 127, plain: 126} {
+		p := start(t, srv, "elect", "--path", line, "--", command).exits(code)
+		contains(t, p.err.String(), "cannot be started")
+		inLine(t, srv, line, 0)
+	}
+}
+
+func TestAPersistentNodeIsSaid(t *testing.T) {
+	srv := zkmem.Start(t)
+	for _, path := range []string{"/jobs", line, line + "/_c_00000000-0000-4000-8000-000000000000-latch-0000000000"} {
+		if _, err := srv.Create(path, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := srv.Create(line+"/gap-", nil, zkmem.PersistentSequential); err != nil {
+		t.Fatal(err)
+	}
+	p := elect(t, srv, "echo never").exits(78)
+	contains(t, p.err.String(), "persistent node stands in the line; delete it")
+}
+
+func TestAChrootThatDoesNotExistIsSaid(t *testing.T) {
+	srv := zkmem.Start(t)
+	p := elect(t, srv, "echo never", "--servers", srv.Addr()+"/app").exits(78)
+	contains(t, p.err.String(), "the chroot /app has to exist already")
+}
+
+func TestAnExistingLogIsRefused(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "there")
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := elect(t, nil, "echo never", "--record", log).exits(73)
+	contains(t, p.err.String(), "exists already")
+}
+
+// wakes has an elect go on that was stopped, and whose session is over: it tells
+// how long it led, and not how long it was stopped.
+func wakes(t *testing.T, srv *zkmem.Server, p *program, started, up time.Time) {
+	t.Helper()
+	inLine(t, srv, line, 0)
+	over := time.Now()
+	<-time.After(up.Sub(started) + 50*time.Millisecond) // so that from leading to here it is longer than from started to over, as it is printed
+	p.signal(syscall.SIGCONT)
+	p.exits(75)
+	led := regexp.MustCompile(`led for (\S+); the command ended with 137`).FindStringSubmatch(p.err.String())
+	if led == nil {
+		t.Fatal(p.said())
+	}
+	if d, err := time.ParseDuration(led[1]); err != nil || d > over.Sub(started) {
+		t.Errorf("led for %v (%v), but its session was over after %v\n%s", d, err, over.Sub(started), p.said())
+	}
+}
+
+// The guard ends the command when elect cannot: because it was killed, or is
+// stopped past the end of its leadership.
+func TestTheGuard(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			srv := zkmem.Start(t, zkmem.Options{Tick: 100e6})
+			fifo := filepath.Join(t.TempDir(), "held")
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			started := time.Now()
+			p := elect(t, srv, `exec 3>"`+fifo+`"; echo up; sleep 1000 & wait`, "--timeout", "2s", "--tick", "100ms")
+			held := make(chan string, 1)
+			go func() { // reads until nobody holds the other end
+				b, err := os.ReadFile(fifo)
+				held <- fmt.Sprint(string(b), err)
+			}()
+			p.prints("up")
+			up := time.Now()
+			p.signal(signal)
+			select {
+			case got := <-held:
+				if got != "<nil>" {
+					t.Errorf("reading gave %q", got)
+				}
+			case <-within(t).Done():
+				t.Fatalf("the command runs on\n%s", p.said())
+			}
+			p.notes("guard: killing process group")
+			if signal == syscall.SIGSTOP {
+				wakes(t, srv, p, started, up)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package group
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// ready is what a guard says when it is on duty.
+const ready = "ready\n"
+
+// glance is how often the guard looks at the clock: timers stop while a machine
+// sleeps, the clock does not.
+const glance = 100 * time.Millisecond
+
+// Guard is the guard's own program. What it reads are lines, each with the time
+// at which its group is to be killed, in nanoseconds of a clock that goes on
+// while the machine sleeps. It kills the group, and so itself, when that time
+// has come or there is nothing more to read.
+func Guard(in io.Reader, out io.Writer, say func(string)) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP)
+	group := syscall.Getpgrp()
+	if group != syscall.Getpid() {
+		say("this command is for elect to start, not for people")
+		return
+	}
+	fmt.Fprint(out, ready)
+	say(fmt.Sprintf("killing process group %d: %s", group, watch(in)))
+	_ = syscall.Kill(0, syscall.SIGKILL) // it cannot fail: this process is a member
+}
+
+// watch returns why the group has to end, when it has to.
+func watch(in io.Reader) string {
+	times := make(chan int64)
+	go func() {
+		defer close(times)
+		for s := bufio.NewScanner(in); s.Scan(); {
+			if t, err := strconv.ParseInt(s.Text(), 10, 64); err == nil {
+				times <- t
+			}
+		}
+	}()
+	look := time.NewTicker(glance)
+	defer look.Stop()
+	until := int64(0)
+	for {
+		select {
+		case t, more := <-times:
+			if !more {
+				return "the program that ran it has died"
+			}
+			until = t
+		case <-look.C:
+			if until != 0 && ticks() >= until {
+				return "another may lead from now on, and the program that ran it did not end it in time"
+			}
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent/cmd/demo/group"
+)
+
+// guardName is the hidden command that elect starts beside the one it runs.
+const guardName = "guard"
+
+func (a *app) guard() *cobra.Command {
+	return &cobra.Command{
+		Use: guardName, Hidden: true, Args: cobra.NoArgs,
+		Short: "watch over elect's command: started by elect, not by people",
+		RunE: func(*cobra.Command, []string) error {
+			group.Guard(a.in, a.out.w, func(s string) { a.note("guard: %s", s) })
+			return nil
+		},
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/demo/group"
+)
+
+// guarded runs elect's command for one term, beside its guard.
+type guarded struct {
+	*elector
+	*group.Group
+	warned   bool
+	believed time.Time // until when leadership could be believed, as seen last
+}
+
+func (e *elector) newGuarded() (*guarded, error) {
+	g, err := group.New(guardName)
+	if err != nil {
+		return nil, exit(exitSystem, fmt.Errorf("no command is run without its guard: %w", err))
+	}
+	return &guarded{elector: e, Group: g}, nil
+}
+
+// lead runs the command under a term, until it ends or has been ended because
+// the term did. Nobody of its group is left when it returns, and no guard.
+func (g *guarded) lead(l *incumbent.Leadership) (code int, lost bool, err error) {
+	led, lost, err := g.work(l)
+	if killErr := g.Kill(); killErr != nil {
+		return exitSystem, lost, killErr
+	}
+	switch {
+	case err != nil:
+		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w", quote(g.command[0]), err)
+	case led == 0:
+		return 0, true, nil
+	}
+	g.note("led for %s; the command ended with %d", short(led), g.Code())
+	return g.Code(), lost, nil
+}
+
+// work is lead, up to the command's own end. It led for no time if there was no
+// leadership any more to begin with.
+func (g *guarded) work(l *incumbent.Leadership) (led time.Duration, lost bool, err error) {
+	g.follow(l)
+	if l.Check() != nil {
+		return 0, true, nil
+	}
+	began := time.Now()
+	none := g.signals.hold()
+	defer g.signals.to(nil)
+	if err := g.Run(g.prepare(l)); err != nil {
+		return 0, false, err
+	}
+	g.signals.to(g.Signal)
+	if !none {
+		g.Stop() // one came before there was a command to hand it to
+	}
+	g.note("leading %s with token %d; running %s in process group %d", g.path, l.Token(), quote(g.command[0]), g.ID())
+	lost = g.until(l)
+	over := time.Now()
+	if lost && g.believed.Before(over) { // this process was stopped, and learnt of it late
+		over = g.believed
+	}
+	if lost {
+		g.end(l)
+	}
+	return max(over.Sub(began), 1), lost, nil
+}
+
+// prepare is the command with its environment.
+func (g *guarded) prepare(l *incumbent.Leadership) *exec.Cmd {
+	cmd := exec.Command(g.command[0], g.command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(),
+		"INCUMBENT_TOKEN="+strconv.FormatInt(l.Token(), 10), "INCUMBENT_PATH="+g.path, "INCUMBENT_NODE="+l.Term().Path)
+	return cmd
+}
+
+// until returns when the command has ended (false) or leadership has (true).
+func (g *guarded) until(l *incumbent.Leadership) bool {
+	tick := time.NewTicker(g.pace())
+	defer tick.Stop()
+	for {
+		select {
+		case <-g.Done():
+			return l.Check() != nil // the guard may have killed it while this process was stopped
+		case <-l.Context().Done():
+			return true
+		case <-tick.C:
+			g.follow(l)
+		}
+	}
+}
+
+// pace is how often the guard is told the time.
+func (g *guarded) pace() time.Duration {
+	return max(5*time.Millisecond, min(250*time.Millisecond, g.client.SessionTimeout()/40))
+}
+
+// end has the command end: in good order at first, then at once.
+func (g *guarded) end(l *incumbent.Leadership) {
+	_ = g.Until(g.deadline(l)) // a guard that is gone has done its work
+	deadline := time.NewTimer(time.Until(g.deadline(l)))
+	defer deadline.Stop()
+	left := "is told to end, and killed: another may lead already"
+	if d := time.Until(g.deadline(l)); d > 0 {
+		left = "is told to end, and killed after " + short(d)
+	}
+	g.note("%v; the command %s", bare(reason(l)), left)
+	g.Stop()
+	select {
+	case <-g.Done():
+	case <-deadline.C:
+		g.note("killing process group %d: another may lead from now on", g.ID())
+	}
+}
+
+// reason is why a term is over.
+func reason(l *incumbent.Leadership) error {
+	if cause := context.Cause(l.Context()); cause != nil {
+		return cause
+	}
+	return incumbent.ErrLeadershipLost // the clock says so, before anybody else did
+}
+
+// deadline is when nobody of the group may be left.
+func (g *guarded) deadline(l *incumbent.Leadership) time.Time {
+	return l.AloneUntil().Add(g.grace)
+}
+
+// follow tells the guard how long the group may live, and notes how long
+// leadership may be believed.
+func (g *guarded) follow(l *incumbent.Leadership) {
+	if l.Check() == nil {
+		g.believed = l.ValidUntil()
+	}
+	if err := g.Until(g.deadline(l)); err != nil && !g.warned {
+		g.warned = true
+		g.note("the guard is gone (%v): nobody ends the command if this process is killed", err)
+	}
+}

@@ -1,0 +1,177 @@
+//go:build unix
+
+package main_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+const hostile = "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil"
+
+func TestStatus(t *testing.T) {
+	srv := zkmem.Start(t)
+	contains(t, start(t, srv, "status", line).exits(0).out.String(), line+": vacant, nobody is in line")
+	participant(t, srv, line, hostile)
+	participant(t, srv, line, "plain")
+	children := []string{"0", "lock-abc"}
+	for _, name := range children {
+		if _, err := srv.Create(line+"/"+name, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fixed := line + "/_c_00000000-0000-4000-8000-000000000000-latch-0000000100"
+	hidden := line + "/_c_00000000-0000-4000-8000-000000000000-latch-0000000101"
+	for _, node := range []string{fixed, hidden} {
+		if _, err := srv.Create(node, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: "x:y"}}
+	if _, err := srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: hidden, ACL: secret, Version: zkmem.AnyVersion}); err != nil {
+		t.Fatal(err)
+	}
+
+	out := start(t, srv, "status", line).exits(0).out.String()
+	contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" leads`, `"plain"`,
+		"PERSISTENT: no session owns it", "unreadable: not authorised", "and 2 children that belong to no recipe of this library: ignored")
+	if strings.ContainsAny(out, "\x1b\a\u202e") || strings.Count(out, "\n") != 7 {
+		t.Errorf("what others wrote came out as it is: %q", out)
+	}
+
+	objects := start(t, srv, "status", line, "--json").exits(0).objects()
+	if len(objects) != 1 || objects[0]["foreign"] != 2.0 || objects[0]["vacant"] != false {
+		t.Fatalf("%v", objects)
+	}
+	all := objects[0]["participants"].([]any)
+	first, third, fourth := all[0].(map[string]any), all[2].(map[string]any), all[3].(map[string]any)
+	if first["id"] != hostile || first["leads"] != true || !strings.HasPrefix(first["session"].(string), "0x") || first["token"] == 0.0 {
+		t.Errorf("first: %v", first)
+	}
+	if third["persistent"] != true || third["position"] != 3.0 || fourth["error"] == "" || fourth["persistent"] != nil {
+		t.Errorf("third: %v, fourth: %v", third, fourth)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	srv := zkmem.Start(t)
+	words, objects := start(t, srv, "watch", line), start(t, srv, "watch", line, "--json")
+	words.prints("vacant: nobody is in line")
+	objects.prints(`"event":"vacant"`)
+	a, b := participant(t, srv, line, "a"+hostile), participant(t, srv, line, "b")
+	words.prints(`"a\x1b]0;owned`)
+	objects.prints(`"event":"leads"`)
+	if err := a.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	words.prints(`"b" leads, token `)
+	words.prints(" led for ")
+	objects.prints(`"id":"b"`)
+	if err := b.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	words.prints(`vacant: nobody is in line; "b" led for `)
+	objects.prints(`"event":"vacant","recipe":"latch"`)
+	words.signal(syscall.SIGINT)
+	objects.signal(syscall.SIGTERM)
+	words.exits(0)
+	objects.exits(0)
+	if strings.ContainsAny(words.out.String(), "\x1b\a\u202e") {
+		t.Errorf("what others wrote came out as it is: %q", words.out.String())
+	}
+	events := objects.objects()
+	last := events[len(events)-1]
+	if previous, ok := last["previous"].(map[string]any); !ok || previous["id"] != "b" || last["previousMs"] == nil {
+		t.Errorf("the last change does not say who led before, and for how long: %v", last)
+	}
+}
+
+func TestWatchTellsThatItSeesNothing(t *testing.T) {
+	srv := zkmem.Start(t)
+	words, objects := start(t, srv, "watch", line), start(t, srv, "watch", line, "--json")
+	words.prints("vacant: nobody is in line")
+	objects.prints(`"event":"vacant"`)
+	for _, s := range srv.Sessions() {
+		srv.Disconnect(s.ID)
+	}
+	words.notes("the connection is gone: who leads is not known")
+	words.notes("connected again")
+	objects.prints(`"event":"connection","state":"SUSPENDED"`)
+	objects.prints(`"event":"connection","state":"RECONNECTED"`)
+	participant(t, srv, line, "a")
+	words.prints(`"a" leads, token `)
+	objects.prints(`"event":"leads"`)
+	words.signal(syscall.SIGINT)
+	objects.signal(syscall.SIGINT)
+	words.exits(0)
+	objects.exits(0)
+	if n := len(objects.objects()); n != 4 {
+		t.Errorf("%d objects, want a vacancy, two of the connection and a leader\n%s", n, objects.said())
+	}
+}
+
+func TestResignMovesLeadership(t *testing.T) {
+	srv := zkmem.Start(t)
+	participant(t, srv, line, "a")
+	participant(t, srv, line, "b")
+	first, _ := owner(t, srv, line)
+
+	dry := start(t, srv, "resign", line, "--dry-run").exits(0)
+	contains(t, dry.out.String(), "would delete "+first, `of "a"`)
+	dry = start(t, srv, "resign", line, "--dry-run", "--json").exits(0)
+	if o := dry.objects()[0]; o["dryRun"] != true || o["deleted"].(map[string]any)["node"] != first {
+		t.Errorf("%v", o)
+	}
+	if now, _ := owner(t, srv, line); now != first {
+		t.Fatal("a dry run deleted something")
+	}
+
+	out := start(t, srv, "resign", line).exits(0).out.String()
+	contains(t, out, "deleted "+first, `"b" leads`)
+	inLine(t, srv, line, 2) // a queues again
+	start(t, srv, "resign", line, "--id", "a").exits(0)
+	inLine(t, srv, line, 2)
+	contains(t, start(t, srv, "status", line).exits(0).out.String(), `"b" leads`)
+}
+
+func TestResignRefusesWhatIsNotClear(t *testing.T) {
+	srv := zkmem.Start(t)
+	p := start(t, srv, "resign", line).exits(65)
+	contains(t, p.err.String(), "is vacant")
+	participant(t, srv, line, "twin")
+	participant(t, srv, line, "twin")
+	participant(t, srv, line, hostile)
+	node, _ := owner(t, srv, line)
+	name := node[len(line)+1:]
+	for _, args := range [][]string{
+		{"--id", "nobody"}, {"--id", "twin"}, {"--id", ""}, {"--node", "no-such"}, {"--id", "other", "--node", name},
+	} {
+		p := start(t, srv, append([]string{"resign", line}, args...)...).exits(65)
+		contains(t, p.err.String(), "\n  --id \"twin\" --node "+name+"  (leads)")
+		if strings.ContainsAny(p.err.String(), "\x1b\a\u202e") {
+			t.Errorf("what others wrote came out as it is: %q", p.err.String())
+		}
+	}
+	if now, _ := owner(t, srv, line); now != node {
+		t.Fatal("something was deleted")
+	}
+	start(t, srv, "resign", line, "--id", "twin", "--node", name).exits(0)
+	if now, _ := owner(t, srv, line); now == node {
+		t.Fatal("nothing was deleted")
+	}
+}
+
+func TestZkServesClients(t *testing.T) {
+	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json")
+	zk.prints("\n")
+	address := zk.objects()[0]["address"].(string)
+	p := start(t, nil, "elect", "--servers", address, "--path", line, "--", "echo", "led").exits(0)
+	contains(t, p.out.String(), "led\n")
+	contains(t, start(t, nil, "zk", "--listen", address).exits(69).err.String(), "cannot listen")
+	zk.signal(syscall.SIGTERM)
+	zk.exits(0)
+	contains(t, zk.err.String(), "nothing is kept")
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+func (a *app) replay() *cobra.Command {
+	var until uint64
+	var show bool
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "feed a recorded log to fresh machines, and compare every effect",
+		Long: `Feed the events of a flight recorder's log to fresh machines and compare every
+record: the same events must give the same transitions and effects, byte for byte.
+
+--print shows the records, one line each: number, time since the start, machine,
+from --event [guard]--> to, and the effects. #4 is a request or a timer, by its
+number; #4! goes past the requests that wait. "valid until" is a time since the
+start, too. What is foreign comes out escaped.
+
+Exit codes:
+   0  the same
+   2  the log is damaged (the line and why), or another version's chart wrote it
+   3  not the same: the first divergence is shown
+  64  the command line is wrong
+  66  the file cannot be read`,
+		Example: "  incumbent replay /tmp/worker.log\n  incumbent replay /tmp/worker.log --until 40 --print",
+		Args:    exactly("a FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return exit(exitNoInput, err)
+			}
+			defer f.Close()
+			return a.play(f, until, show)
+		},
+	}
+	c.Flags().Uint64Var(&until, "until", 0, "stop after the record with this number")
+	c.Flags().BoolVar(&show, "print", false, "print the records, too")
+	a.jsonFlag(c)
+	return c
+}
+
+func (a *app) play(f io.ReadSeeker, until uint64, show bool) error {
+	if show {
+		if err := a.printLog(f, until); err != nil {
+			return exit(replayCode(err), err)
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return exit(exitNoInput, fmt.Errorf("--print reads the log twice, so it must be a file: %w", err))
+		}
+	}
+	began := time.Now()
+	sum, err := engine.Replay(f, until, machines.Recipes()...)
+	took := time.Since(began)
+	if a.json {
+		a.out.object(replayObject(sum, took, err))
+		if err != nil {
+			return &exitError{code: replayCode(err)}
+		}
+		return nil
+	}
+	if err != nil {
+		return exit(replayCode(err), err)
+	}
+	a.out.line("%s: %s from %s, %.0f records/s", a.out.green("the same"),
+		plural(sum.Records, "record"), plural(sum.Inputs, "input"), rate(sum, took))
+	if sum.Torn {
+		a.note("the last line had no end and was left out: the program that wrote it was cut off")
+	}
+	for _, m := range states(sum) {
+		a.out.line("  %s is %s", plain(m.ID), m.State)
+	}
+	return nil
+}
+
+// replayCode is the exit code that a replay's error means.
+func replayCode(err error) int {
+	var damaged *events.DamagedError
+	var changed *engine.ChartChangedError
+	var diverged *engine.Divergence
+	switch {
+	case errors.As(err, &damaged), errors.As(err, &changed):
+		return exitDamaged
+	case errors.As(err, &diverged):
+		return exitDiverged
+	}
+	return exitNoInput
+}
+
+type machineState struct {
+	ID    string `json:"machine"`
+	State string `json:"state"`
+}
+
+func states(sum engine.Replayed) []machineState {
+	all := []machineState{}
+	if sum.Engine == nil {
+		return all
+	}
+	for _, id := range sum.Engine.Machines() {
+		all = append(all, machineState{string(id), string(sum.Engine.State(id))})
+	}
+	return all
+}
+
+func rate(sum engine.Replayed, took time.Duration) float64 {
+	return float64(sum.Records) / max(took.Seconds(), 1e-9)
+}
+
+func replayObject(sum engine.Replayed, took time.Duration, err error) any {
+	o := struct {
+		Same     bool           `json:"same"`
+		Records  uint64         `json:"records"`
+		Inputs   uint64         `json:"inputs"`
+		Rate     int64          `json:"recordsPerSecond"`
+		Torn     bool           `json:"torn,omitempty"`
+		Machines []machineState `json:"machines"`
+		Error    string         `json:"error,omitempty"`
+		Line     int            `json:"line,omitempty"`
+		Seq      uint64         `json:"seq,omitempty"`
+	}{Same: err == nil, Records: sum.Records, Inputs: sum.Inputs, Rate: int64(rate(sum, took)), Torn: sum.Torn, Machines: states(sum)}
+	if err != nil {
+		o.Error = err.Error()
+	}
+	var damaged *events.DamagedError
+	var diverged *engine.Divergence
+	switch {
+	case errors.As(err, &damaged):
+		o.Line = damaged.Line
+	case errors.As(err, &diverged):
+		o.Seq = diverged.Seq
+	}
+	return o
+}
+
+// printLog prints the records for people, or as they are with --json.
+func (a *app) printLog(f io.Reader, until uint64) error {
+	r, err := events.NewReader(f)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		a.out.line("%s, %s, begun %s", plain(r.Header.Library), plain(r.Header.Go), plain(r.Header.Start))
+	}
+	for {
+		rec, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF), err == nil && until != 0 && rec.Seq > until:
+			return nil
+		case err != nil:
+			return err
+		case a.json:
+			a.out.object(rec)
+		default:
+			a.out.line("%s", recordLine(rec, r.Header.StartAt))
+		}
+	}
+}
+
+func recordLine(r events.Record, start int64) string {
+	since := time.Duration(r.Event.At - start).Seconds()
+	move := r.Row
+	switch {
+	case r.Row == events.RowLate || r.Row == events.RowIgnored || r.Row == events.RowUnknown:
+		move = fmt.Sprintf("%s (%s: %s)", r.From, r.Event.Kind, r.Row)
+	case r.From != "":
+		move = fmt.Sprintf("%s --%s--> %s", r.From, r.Row, r.To)
+	case r.To != "":
+		move = fmt.Sprintf("%s: %s", r.Row, r.To)
+	}
+	line := fmt.Sprintf("%6d %+11.6fs  %-11s %s", r.Seq, since, r.Machine, strings.TrimSpace(move))
+	if len(r.Effects) > 0 {
+		shown := make([]string, len(r.Effects))
+		for i, effect := range r.Effects {
+			shown[i] = sinceStart(effect, start)
+		}
+		line += "  | " + strings.Join(shown, "; ")
+	}
+	return strings.ReplaceAll(plain(line), "\n", `\n`)
+}
+
+// sinceStart puts the time since the log's start for the reading of its clock,
+// in the one effect that holds such.
+func sinceStart(effect string, start int64) string {
+	const words = "valid until "
+	reading, ok := strings.CutPrefix(effect, words)
+	if !ok {
+		return effect
+	}
+	at, err := time.ParseDuration(reading)
+	if err != nil {
+		return effect
+	}
+	return fmt.Sprintf("%s%+.6fs", words, (at - time.Duration(start)).Seconds())
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+// resigner is one run of resign.
+type resigner struct {
+	*app
+	connection
+	id, node string
+	byID     bool
+	dry      bool
+}
+
+func (a *app) resign() *cobra.Command {
+	r := &resigner{app: a}
+	c := &cobra.Command{
+		Use:   "resign PATH [--id ID] [--node NAME]",
+		Short: "move leadership, as an operator: delete the leader's place in line",
+		Long: `Move leadership: delete the leader's node, or that of the participant with an id.
+Its owner, if it is of this library or a recent Curator, stops leading and queues
+again at the tail. Its work learns of that at the same time as the next leader.
+
+Nothing is deleted when nobody fits, or more than one does: then those that are
+in line are listed. --node says which one is meant by its name, as status shows
+it; with --id too, both have to fit.
+
+Exit codes:
+   0  the node was deleted, or would be (--dry-run)
+  65  nobody fits, or more than one` + exitCodes,
+		Example: `  incumbent resign /jobs/nightly
+  incumbent resign /jobs/nightly --id db1/4711 --dry-run`,
+		Args: exactly("a PATH"),
+		RunE: func(c *cobra.Command, args []string) error {
+			r.byID = c.Flags().Changed("id")
+			return a.withLine(c.Context(), &r.connection, args[0], func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
+				return r.run(ctx, client, args[0], line)
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&r.id, "id", "", "whose node: the id, exactly (default: the leader's)")
+	f.StringVar(&r.node, "node", "", "which node, where an id is not enough")
+	f.BoolVar(&r.dry, "dry-run", false, "say what would be deleted, and delete nothing")
+	r.flags(f)
+	a.jsonFlag(c)
+	return c
+}
+
+func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string, line incumbent.Line) error {
+	p, err := r.pick(dir, line)
+	if err != nil {
+		return exit(exitNobody, err)
+	}
+	if !r.dry {
+		err := client.Evict(ctx, p)
+		if errors.Is(err, incumbent.ErrNotInLine) {
+			return exit(exitNobody, err)
+		}
+		if err != nil {
+			return failure(err)
+		}
+	}
+	if r.json {
+		r.out.object(struct {
+			Deleted participant `json:"deleted"`
+			DryRun  bool        `json:"dryRun,omitempty"`
+		}{participantObject(position(line, p), p), r.dry})
+		return nil
+	}
+	did := "deleted"
+	if r.dry {
+		did = "would delete"
+	}
+	r.out.line("%s %s of %s, token %s", did, plain(p.Path), name(p), token(p))
+	if r.dry {
+		return nil
+	}
+	after, err := client.Line(ctx, dir)
+	if err != nil {
+		return failure(err)
+	}
+	r.showLine(dir, after)
+	return nil
+}
+
+// pick finds the one participant that is meant.
+func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant, error) {
+	var fit []incumbent.Participant
+	for _, p := range line.Participants {
+		byName := r.node == "" || path.Base(p.Path) == path.Base(r.node)
+		byID := !r.byID || p.Err == nil && p.ID == r.id
+		if byName && byID && (p.Leads || r.byID || r.node != "") {
+			fit = append(fit, p)
+		}
+	}
+	switch {
+	case len(fit) == 1:
+		return fit[0], nil
+	case len(line.Participants) == 0:
+		return incumbent.Participant{}, fmt.Errorf("%s is vacant: nobody is in line", dir)
+	case len(fit) == 0:
+		return incumbent.Participant{}, fmt.Errorf("nobody in %s fits; in line are:%s", dir, list(line.Participants))
+	}
+	return incumbent.Participant{}, fmt.Errorf("%d fit; say with --node which one is meant:%s", len(fit), list(fit))
+}
+
+func list(all []incumbent.Participant) string {
+	var b strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&b, "\n  --id %s --node %s", name(p), path.Base(p.Path))
+		if p.Leads {
+			b.WriteString("  (leads)")
+		}
+	}
+	return b.String()
+}
+
+func position(line incumbent.Line, p incumbent.Participant) int {
+	at := positions{}
+	for _, other := range line.Participants {
+		if n := at.next(other); other.Path == p.Path {
+			return n
+		}
+	}
+	return 0
+}

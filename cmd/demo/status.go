@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+func (a *app) status() *cobra.Command {
+	conn := &connection{}
+	c := &cobra.Command{
+		Use:   "status PATH",
+		Short: "show who is in line, and who leads",
+		Long: `Show who is in line, in queue order, with the leader first.
+
+TOKEN is the node's czxid, which grows from leader to leader. SESSION is the id
+of the ZooKeeper session that owns the node, as in the ensemble's own log. What
+is shown is what the server that answered knows; it may lag a little.
+
+Ids are what participants call themselves: they are shown quoted, control
+characters escaped, and shortened (not with --json).
+
+Exit codes:
+   0  the line was read, also when nobody is in it` + exitCodes,
+		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq '.participants[0].id'",
+		Args:    exactly("a PATH"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withLine(c.Context(), conn, args[0], func(_ context.Context, _ *incumbent.Client, line incumbent.Line) error {
+				if a.json {
+					a.out.object(lineObject(args[0], line))
+					return nil
+				}
+				a.showLine(args[0], line)
+				return nil
+			})
+		},
+	}
+	conn.flags(c.Flags())
+	a.jsonFlag(c)
+	return c
+}
+
+// withLine connects, reads a line, and hands both on.
+func (a *app) withLine(ctx context.Context, conn *connection, dir string, use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	cfg, err := conn.config(a)
+	if err != nil {
+		return err
+	}
+	if err := incumbent.CheckPath(dir); err != nil {
+		return usage("%w", bare(err))
+	}
+	client, err := conn.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer conn.hangUp(client)
+	limit, cancel := context.WithTimeoutCause(ctx, conn.patience, fmt.Errorf("no answer within %s", conn.patience))
+	defer cancel()
+	line, err := client.Line(limit, dir)
+	if err != nil {
+		return failure(err)
+	}
+	return use(limit, client, line)
+}
+
+// participant is somebody in a line, for --json.
+type participant struct {
+	Position   int    `json:"position"`
+	Recipe     string `json:"recipe"`
+	Leads      bool   `json:"leads"`
+	Node       string `json:"node"`
+	ID         string `json:"id"`
+	Token      int64  `json:"token"`
+	Session    string `json:"session,omitempty"`
+	Persistent bool   `json:"persistent,omitempty"`
+	Error      string `json:"error,omitempty"`
+}
+
+func participantObject(position int, p incumbent.Participant) participant {
+	o := participant{Position: position, Recipe: p.Recipe, Leads: p.Leads, Node: p.Path, ID: p.ID, Token: p.Token, Persistent: persistent(p)}
+	if p.Owner != 0 {
+		o.Session = hex(p.Owner)
+	}
+	if p.Err != nil {
+		o.Error = bare(p.Err).Error()
+	}
+	return o
+}
+
+func persistent(p incumbent.Participant) bool { return p.Err == nil && p.Owner == 0 }
+
+func lineObject(dir string, line incumbent.Line) any {
+	all := []participant{}
+	at := positions{}
+	for _, p := range line.Participants {
+		all = append(all, participantObject(at.next(p), p))
+	}
+	return struct {
+		Path         string        `json:"path"`
+		Vacant       bool          `json:"vacant"`
+		Participants []participant `json:"participants"`
+		Foreign      int           `json:"foreign"`
+	}{dir, len(all) == 0, all, line.Foreign}
+}
+
+// positions counts places: a directory may hold a line of each recipe.
+type positions map[string]int
+
+func (c positions) next(p incumbent.Participant) int {
+	c[p.Recipe]++
+	return c[p.Recipe]
+}
+
+func (a *app) showLine(dir string, line incumbent.Line) {
+	if leader, ok := line.Leader(); ok {
+		a.out.line("%s: %d in line, %s leads with token %s", plain(dir), len(line.Participants), a.out.bold(name(leader)), token(leader))
+		a.out.table(a.lineRows(line))
+	} else {
+		a.out.line("%s: vacant, nobody is in line", plain(dir))
+	}
+	if line.Foreign > 0 {
+		children := "children that belong"
+		if line.Foreign == 1 {
+			children = "child that belongs"
+		}
+		a.out.line("  and %d %s to no recipe of this library: ignored", line.Foreign, children)
+	}
+}
+
+func (a *app) lineRows(line incumbent.Line) [][]string {
+	rows := [][]string{{"#", "RECIPE", "NODE", "ID", "TOKEN", "SESSION", ""}}
+	at := positions{}
+	for _, p := range line.Participants {
+		session, remark := hex(p.Owner), ""
+		switch {
+		case p.Err != nil:
+			session, remark = "-", "unreadable: "+plain(bare(p.Err).Error())
+		case persistent(p):
+			session, remark = "-", "PERSISTENT: no session owns it, so it never goes: delete it by hand"
+		case p.Leads:
+			remark = "leads"
+		}
+		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, plain(path.Base(p.Path)), name(p), token(p), session, remark})
+	}
+	return rows
+}
+
+// name is a participant's id, or what stands for it.
+func name(p incumbent.Participant) string {
+	if p.Err != nil {
+		return "?"
+	}
+	return quote(p.ID)
+}
+
+func token(p incumbent.Participant) string {
+	if p.Err != nil {
+		return "-"
+	}
+	return strconv.FormatInt(p.Token, 10)
+}

@@ -1,0 +1,57 @@
+package story
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	told := 0
+	err := Run(ctx, Options{Log: &bytes.Buffer{}, Tell: func(l Line) {
+		if l.Event == "leads" {
+			told++
+			cancel()
+		}
+	}})
+	if err == nil || told != 1 {
+		t.Errorf("told %d changes, error %v", told, err)
+	}
+}
+
+// hear makes a play that hears these changes and nothing else.
+func hear(changes ...change) *play {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := &play{ctx: ctx, changes: make(chan change, len(changes)), actors: []*actor{{name: "a"}, {name: "b"}}}
+	p.Tell = func(Line) {}
+	for _, c := range changes {
+		p.changes <- c
+	}
+	return p
+}
+
+func TestWhatIsNotAsToldIsAnError(t *testing.T) {
+	lost := errors.New("lost")
+	for want, p := range map[string]*play{
+		"b leads, but it is the turn of a":     hear(change{who: "b"}),
+		"b says that it does not lead any mor": hear(change{who: "b", lost: lost}),
+		"with token 3 after one with 3":        func() *play { p := hear(change{who: "a", term: incumbent.Term{Token: 3}}); p.token = 3; return p }(),
+	} {
+		// The context has ended, but what was heard may still be taken first.
+		err := p.handOver("a", "")
+		for err != nil && errors.Is(err, context.Canceled) {
+			err = p.handOver("a", "")
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+func (a *app) watch() *cobra.Command {
+	conn := &connection{}
+	c := &cobra.Command{
+		Use:   "watch PATH",
+		Short: "tell every change of leadership, until interrupted",
+		Long: `Tell who leads, and every change of it, vacancies too, until interrupted. It makes
+no node, and goes on through reconnects: it tells of them, too, on stderr, or with
+--json as objects with the event "connection". Leaders that come and go in the
+same moment may be missed; how long one led is measured from here.
+
+Exit codes:
+   0  interrupted, by SIGINT or SIGTERM` + exitCodes,
+		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json",
+		Args:    exactly("a PATH"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.follow(c.Context(), conn, args[0])
+		},
+	}
+	conn.flags(c.Flags())
+	a.jsonFlag(c)
+	return c
+}
+
+func (a *app) follow(ctx context.Context, conn *connection, dir string) error {
+	if err := incumbent.CheckPath(dir); err != nil {
+		return usage("%w", bare(err))
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	cfg, err := conn.config(a)
+	if err != nil {
+		return err
+	}
+	client, err := conn.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer conn.hangUp(client)
+	defer client.OnConnection(a.tellConnection)()
+	told := teller{app: a, before: map[string]seen{}}
+	for change, err := range client.Watch(ctx, dir) {
+		switch {
+		case err != nil && a.json:
+			a.out.object(map[string]any{"at": time.Now(), "event": "error", "error": bare(err).Error()})
+		case err != nil:
+			a.note("%v", bare(err))
+		default:
+			told.tell(time.Now(), change)
+		}
+		if a.out.failed != nil { // nobody reads any more
+			return nil
+		}
+	}
+	return nil
+}
+
+// tellConnection tells when there is no connection, for what was told last may be
+// over by then, and when there is one again.
+func (a *app) tellConnection(s incumbent.ConnectionState) {
+	now := time.Now()
+	switch {
+	case s == incumbent.Connected: // so it was from the beginning
+	case a.json:
+		a.out.object(map[string]any{"at": now, "event": "connection", "state": s})
+	case s == incumbent.Suspended:
+		a.note("%s  the connection is gone: who leads is not known until a server answers", now.Format(clock))
+	case s == incumbent.Reconnected:
+		a.note("%s  connected again: what has changed meanwhile follows", now.Format(clock))
+	}
+}
+
+// clock is how times are shown.
+const clock = "15:04:05.000"
+
+// seen is what was told of a recipe's line last, and when.
+type seen struct {
+	change incumbent.Change
+	at     time.Time
+}
+
+type teller struct {
+	*app
+	before map[string]seen
+}
+
+// changeObject is a change for --json.
+type changeObject struct {
+	At     time.Time    `json:"at"`
+	Event  string       `json:"event"` // "leads" or "vacant"
+	Recipe string       `json:"recipe,omitempty"`
+	Leader *participant `json:"leader,omitempty"`
+	// Of what was before.
+	Previous    *participant `json:"previous,omitempty"`
+	PreviousFor *int64       `json:"previousMs,omitempty"`
+}
+
+func (t *teller) tell(now time.Time, c incumbent.Change) {
+	last, known := t.before[c.Recipe]
+	t.before[c.Recipe] = seen{c, now}
+	lasted := now.Sub(last.at)
+	if t.json {
+		o := changeObject{At: now, Event: "leads", Recipe: c.Recipe}
+		if c.Vacant {
+			o.Event = "vacant"
+		} else {
+			p := participantObject(1, c.Leader)
+			o.Leader = &p
+		}
+		if known {
+			ms := lasted.Milliseconds()
+			o.PreviousFor = &ms
+			if !last.change.Vacant {
+				p := participantObject(1, last.change.Leader)
+				p.Leads, p.Position = false, 0
+				o.Previous = &p
+			}
+		}
+		t.out.object(o)
+		return
+	}
+	text := "vacant: nobody is in line"
+	if !c.Vacant {
+		text = t.out.bold(name(c.Leader)) + " leads, token " + token(c.Leader) + ", session " + hex(c.Leader.Owner)
+		if c.Recipe != "latch" {
+			text += " (" + c.Recipe + ")"
+		}
+	}
+	switch {
+	case known && last.change.Vacant:
+		text += "; vacant for " + short(lasted) + " before"
+	case known:
+		text += "; " + name(last.change.Leader) + " led for " + short(lasted)
+	}
+	t.out.line("%s  %s", now.Format(clock), text)
+}

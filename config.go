@@ -1,0 +1,138 @@
+package incumbent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Types of the connection, as zkio has them.
+type (
+	// Auth is a credential, such as ParseAuth reads. It never prints its secret.
+	Auth = zkio.Auth
+	// ACL is one entry of the access list that new nodes get.
+	ACL = zkio.ACL
+	// TLS names the certificate files of an encrypted connection.
+	TLS = zkio.TLS
+)
+
+// ParseAuth reads "digest:user:password".
+func ParseAuth(s string) (Auth, error) { return zkio.ParseAuth(s) }
+
+// Config says which ensemble to use and how. Only Servers is required.
+type Config struct {
+	// Servers is ZooKeeper's connect string: "zk1:2181,zk2:2181,[::1]:2181/app".
+	// Names are resolved afresh at every attempt. A chroot has to exist already.
+	Servers string
+
+	// SessionTimeout is asked of the ensemble, which may grant another. Default 15 s.
+	SessionTimeout time.Duration
+	// Tick and SyncLimit are the ensemble's own settings (tickTime, syncLimit):
+	// how long a server that was cut off goes on answering depends on them.
+	// Defaults 2 s and 5, ZooKeeper's own. Too small a value here is unsafe.
+	Tick      time.Duration
+	SyncLimit int
+	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
+	// default belief ends at the disconnect, or at ValidUntil if that is first.
+	RideOut bool
+
+	// Auth is presented on every connection. ACL is what new nodes get: by
+	// default everything to their creator where Auth is given, and everything to
+	// everybody, with a warning in the log, where it is not.
+	Auth []Auth
+	ACL  []ACL
+	// TLS encrypts the connection. The host name as configured is verified.
+	TLS *TLS
+	// Dial replaces the network; it gets "host:port" as configured.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// ConnectRetry paces new sessions after an expiry or refused credentials.
+	// Once it gives up, attempts go on every 5 s until Close.
+	ConnectRetry RetryPolicy
+
+	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. A
+	// writer that blocks slows the loop down; one that fails ends the recording,
+	// which is logged.
+	Record io.Writer
+	// Logger is silent by default.
+	Logger zerolog.Logger
+
+	clock *clock // tests put a fake one here
+	seed  string // tests fix what is random here
+}
+
+// CreateLog makes a file for Config.Record that only its owner can read. A file
+// that is there already is refused: a log begins at its beginning.
+func CreateLog(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("incumbent: log %s exists already: name another file, or remove it first", path)
+	}
+	return f, err
+}
+
+// withDefaults fills in what is not given, and refuses what cannot be right.
+func (c Config) withDefaults() (Config, error) {
+	c.SessionTimeout = orDefault(c.SessionTimeout, 15*time.Second)
+	c.Tick = orDefault(c.Tick, 2*time.Second)
+	c.SyncLimit = orDefault(c.SyncLimit, 5)
+	c.ConnectRetry = orDefault(c.ConnectRetry, RetryBoundedExponential(-1, 200*time.Millisecond, 5*time.Second))
+	if c.clock == nil {
+		system := systemClock()
+		c.clock = &system
+	}
+	switch {
+	case strings.TrimSpace(c.Servers) == "":
+		return c, errors.New(`incumbent: Config.Servers is empty: name the ensemble, as in "zk1:2181,zk2:2181,zk3:2181/app"`)
+	case c.SessionTimeout < 0:
+		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s: give a positive time, 15s is a good one", c.SessionTimeout)
+	case c.Tick < 0:
+		return c, fmt.Errorf("incumbent: Config.Tick is %s: give the ensemble's tickTime, 2s by default", c.Tick)
+	case c.SyncLimit < 0 || c.SyncLimit > 1<<16:
+		return c, fmt.Errorf("incumbent: Config.SyncLimit is %d: give the ensemble's syncLimit, 5 by default", c.SyncLimit)
+	case c.Tick > 24*time.Hour:
+		return c, fmt.Errorf("incumbent: Config.Tick is %s: give the ensemble's tickTime, 2s by default", c.Tick)
+	case c.SessionTimeout < 2*c.Tick:
+		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, but an ensemble with a tick of %s grants no less than %s: ask for that, or set Config.Tick to the ensemble's tickTime",
+			c.SessionTimeout, c.Tick, 2*c.Tick)
+	}
+	return c, nil
+}
+
+// options are what the session machine is told, and what the log's header shows.
+func (c Config) options() map[string]string {
+	return map[string]string{
+		"tick":      c.Tick.String(),
+		"syncLimit": strconv.Itoa(c.SyncLimit),
+		"rideOut":   strconv.FormatBool(c.RideOut),
+		"retry":     c.ConnectRetry.String(),
+	}
+}
+
+func orDefault[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}
+
+// newSeed is the one place where chance enters: GUIDs and jitter of a machine
+// are derived from it, and it stands in the log.
+func newSeed() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,35 @@
+// Package incumbent elects leaders on ZooKeeper, deterministically: one
+// goroutine for each client feeds replies, watches, connection events and timers
+// into explicit state machines, so state changes never race; everything that
+// happens can be recorded and replayed; every machine is drawn from the table
+// that runs.
+//
+// There are four types to know:
+//
+//   - Client is one connection to an ensemble: Open, WaitConnected, Close.
+//   - Latch waits in line until it leads, and leads until it is closed or loses
+//     leadership. Curator's LeaderLatch.
+//   - Selector runs a function while it leads, and gives leadership up when the
+//     function returns. Curator's LeaderSelector.
+//   - Leadership is what either gives to the work: a context that ends with the
+//     term, a token for stores, a check, a guarded write.
+//
+// # What is promised
+//
+// A participant believes that it leads only while its own node, owned by its own
+// session, is first in line, and a request that the ensemble's quorum or leader
+// processed was confirmed recently: Leadership.ValidUntil says until when. A
+// follower that was cut off, or a deposed leader that goes on answering, cannot
+// prolong belief. No term begins before the work of the last one has returned.
+//
+// # What is not
+//
+// A process that is paused believes for as long as it is paused: no library can
+// help that. Hand Leadership.Token to every store that the work writes to, or
+// write with Leadership.Write. Kerberos (SASL) is not supported.
+//
+// # What it is not
+//
+// Not a ZooKeeper client library (go-zookeeper/zk is underneath), and not a lock
+// service for many short critical sections.
+package incumbent

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// State is what is true of a machine between two events.
+type State string
+
+// Stay as a row's To means that the state does not change.
+const Stay State = ""
+
+// Guard decides whether a row applies. It must be a method expression or a
+// plain function, so that it has a name: an adjective.
+type Guard[M any] func(*M, events.Event) bool
+
+// Action changes the model and appends effects. It must have a name: a verb.
+type Action[M any] func(*M, events.Event, *Outbox)
+
+// Row is one arrow of a chart, on one line. Rows of the same (state, kind) are
+// tried in order; the last of such a group has no guard.
+type Row[M any] struct {
+	From []State
+	On   events.Kind
+	When Guard[M]
+	To   State
+	Do   Action[M]
+}
+
+// Ignore says that kinds mean nothing in states, and why that is right.
+type Ignore struct {
+	In  []State
+	On  []events.Kind
+	Why string
+}
+
+// StateDoc names a state and says what is true in it.
+type StateDoc struct {
+	Name State
+	Doc  string
+}
+
+// Composite is a state as users see it, drawn around the inner ones.
+type Composite struct {
+	Name   string
+	States []State
+}
+
+// Chart is one recipe's table. States come in the order in which they are
+// drawn, the first is where a machine begins; Happy is the path that a newcomer
+// should see first.
+type Chart[M any] struct {
+	Name       string
+	Doc        string
+	States     []StateDoc
+	Final      State // a machine that enters it is over and forgotten
+	Composites []Composite
+	Happy      []State
+	Kinds      []events.Kind
+	Rows       []Row[M]
+	Ignores    []Ignore
+}
+
+// answers reports whether a kind only ever arrives because it was asked for, so
+// that only the states that await it decide it.
+func answers(k events.Kind) bool {
+	switch k {
+	case events.ReplyDelete, events.ReplyStat, events.ReplyChildren,
+		events.ReplyMulti, events.ReplySync, events.TimerFired:
+		return true
+	}
+	return false
+}
+
+type key struct {
+	state State
+	kind  events.Kind
+}
+
+// arrow is a row as it stands in one state.
+type arrow[M any] struct {
+	name   string // what looplab knows it as: "reply.children [behind]"
+	guard  string
+	action string
+	when   Guard[M]
+	do     Action[M]
+	to     State
+}
+
+// Compiled is a chart that passed every check. It is immutable and may be
+// shared by any number of engines.
+type Compiled[M any] struct {
+	chart   Chart[M]
+	arrows  map[key][]arrow[M]
+	ignored map[key]string
+	digest  string
+}
+
+// MustCompile checks a chart and panics with all that is wrong with it, as
+// regexp.MustCompile does: it is meant for package variables. It refuses
+//   - a (state, kind) that neither a row nor an Ignore decides,
+//   - a guarded group without an else row, or a row after the else,
+//   - a state that no arrow leads to, or that is not listed in States, a kind that
+//     is not declared, and a happy path with a step that no row takes,
+//   - duplicate rows, rows out of the final state, and an Ignore for what a row
+//     decides or without a reason,
+//   - guards and actions without a name of their own: closures, generic receivers.
+func MustCompile[M any](c Chart[M]) *Compiled[M] {
+	compiled, problems := compile(c)
+	if len(problems) > 0 {
+		panic(fmt.Sprintf("engine: chart %q:\n\t%s", c.Name, strings.Join(problems, "\n\t")))
+	}
+	return compiled
+}
+
+func compile[M any](c Chart[M]) (*Compiled[M], []string) {
+	x := &Compiled[M]{chart: c, arrows: map[key][]arrow[M]{}, ignored: map[key]string{}}
+	k := &checker[M]{Compiled: x, listed: map[State]bool{}}
+	k.states()
+	k.kinds()
+	k.rows()
+	k.ignores()
+	k.groups()
+	k.total()
+	k.reachable()
+	k.happy()
+	x.digest = digest(Describe(x))
+	return x, k.problems
+}
+
+func digest(d Description) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s final=%s\n", d.Name, d.Final)
+	for _, s := range d.States {
+		fmt.Fprintln(h, "state", s.Name)
+	}
+	for _, r := range d.Rows {
+		fmt.Fprintln(h, "row", r.From, r.On, r.Guard, r.To, r.Action)
+	}
+	for _, i := range d.Ignored {
+		fmt.Fprintln(h, "ignore", i.State, i.Kind)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// awaits reports whether a state has a row for an answer of this kind.
+func (c *Compiled[M]) awaits(s State, k events.Kind) bool { return len(c.arrows[key{s, k}]) > 0 }
+
+// Name is the chart's name; a log's machines are made by it.
+func (c *Compiled[M]) Name() string { return c.chart.Name }
+
+// Digest changes whenever a row, a state or an Ignore changes. Logs carry it.
+func (c *Compiled[M]) Digest() string { return c.digest }

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// checker collects everything that is wrong with a chart, so that one run of
+// the program tells it all.
+type checker[M any] struct {
+	*Compiled[M]
+	listed   map[State]bool
+	declared map[events.Kind]bool
+	problems []string
+}
+
+func (k *checker[M]) complain(format string, args ...any) {
+	k.problems = append(k.problems, fmt.Sprintf(format, args...))
+}
+
+func (k *checker[M]) states() {
+	if len(k.chart.States) == 0 {
+		k.complain("no states: list them, the first is where a machine begins")
+	}
+	for _, s := range k.chart.States {
+		if k.listed[s.Name] {
+			k.complain("state %s is listed twice", s.Name)
+		}
+		k.listed[s.Name] = true
+	}
+	for _, c := range k.chart.Composites {
+		for _, s := range c.States {
+			k.known(s, "composite "+c.Name)
+		}
+	}
+	for _, s := range k.chart.Happy {
+		k.known(s, "the happy path")
+	}
+	if k.chart.Final != "" {
+		k.known(k.chart.Final, "Final")
+	}
+}
+
+func (k *checker[M]) kinds() {
+	k.declared = map[events.Kind]bool{}
+	for _, kind := range k.chart.Kinds {
+		if !slices.Contains(events.Kinds(), kind) {
+			k.complain("kind %s is not one of events.Kinds", kind)
+		}
+		if k.declared[kind] {
+			k.complain("kind %s is declared twice", kind)
+		}
+		k.declared[kind] = true
+	}
+}
+
+func (k *checker[M]) known(s State, where string) {
+	if !k.listed[s] {
+		k.complain("%s names state %q, which States does not list", where, s)
+	}
+}
+
+func (k *checker[M]) rows() {
+	for i, r := range k.chart.Rows {
+		where := fmt.Sprintf("row %d (%s)", i+1, r.On)
+		if !k.declared[r.On] {
+			k.complain("%s: kind is not declared in Kinds", where)
+		}
+		if len(r.From) == 0 {
+			k.complain("%s: starts nowhere", where)
+		}
+		if r.To != Stay {
+			k.known(r.To, where)
+		}
+		a := arrow[M]{name: string(r.On), when: r.When, do: r.Do, to: r.To}
+		if r.When != nil {
+			a.guard = k.nameOf(r.When, where+": guard")
+			a.name += " [" + a.guard + "]"
+		}
+		if r.Do != nil {
+			a.action = k.nameOf(r.Do, where+": action")
+		}
+		for _, from := range r.From {
+			k.known(from, where)
+			if from == k.chart.Final {
+				k.complain("%s: leaves the final state %s, where a machine is already forgotten", where, from)
+			}
+			b := a
+			if b.to == Stay {
+				b.to = from
+			}
+			k.arrows[key{from, r.On}] = append(k.arrows[key{from, r.On}], b)
+		}
+	}
+}
+
+// nameOf reads a function's name from its symbol and refuses what has none.
+func (k *checker[M]) nameOf(f any, where string) string {
+	symbol := symbolOf(f)
+	switch {
+	case strings.Contains(symbol, "[...]"):
+		k.complain("%s %s has a generic receiver: its name cannot be drawn", where, symbol)
+	case strings.Contains(symbol, ".func"), strings.HasSuffix(symbol, "-fm"):
+		k.complain("%s %s is a closure or bound method: use a method expression such as (*latch).first", where, symbol)
+	}
+	return symbolName(f)
+}
+
+// symbolOf is a function's full name as the linker knows it; symbolName is its
+// last part: what is drawn.
+func symbolOf(f any) string {
+	return runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+}
+
+func symbolName(f any) string {
+	symbol := symbolOf(f)
+	return symbol[strings.LastIndexByte(symbol, '.')+1:]
+}
+
+func (k *checker[M]) ignores() {
+	for _, ig := range k.chart.Ignores {
+		if ig.Why == "" {
+			k.complain("an Ignore of %v does not say why", ig.On)
+		}
+		for _, kind := range ig.On {
+			if !k.declared[kind] {
+				k.complain("an Ignore names kind %s, which Kinds does not declare", kind)
+			}
+		}
+		for _, s := range ig.In {
+			k.known(s, "an Ignore")
+			for _, kind := range ig.On {
+				if _, twice := k.ignored[key{s, kind}]; twice {
+					k.complain("%s in %s is ignored twice", kind, s)
+				}
+				if len(k.arrows[key{s, kind}]) > 0 {
+					k.complain("%s in %s is ignored, but a row decides it", kind, s)
+				}
+				k.ignored[key{s, kind}] = ig.Why
+			}
+		}
+	}
+}
+
+func (k *checker[M]) groups() {
+	k.eachPair(func(s State, kind events.Kind) {
+		group := k.arrows[key{s, kind}]
+		seen := map[string]bool{}
+		for i, a := range group {
+			if seen[a.guard] {
+				k.complain("%s in %s: two rows with guard [%s]", kind, s, a.guard)
+			}
+			seen[a.guard] = true
+			if a.guard == "" && i < len(group)-1 {
+				k.complain("%s in %s: a row stands after the one without a guard", kind, s)
+			}
+		}
+		if len(group) > 0 && group[len(group)-1].guard != "" {
+			k.complain("%s in %s: no row for when [%s] does not hold either", kind, s, group[len(group)-1].guard)
+		}
+	})
+}
+
+func (k *checker[M]) total() {
+	k.eachPair(func(s State, kind events.Kind) {
+		if _, ok := k.ignored[key{s, kind}]; ok || len(k.arrows[key{s, kind}]) > 0 || answers(kind) {
+			return
+		}
+		k.complain("%s in %s: nobody decided; add a row or an Ignore", kind, s)
+	})
+}
+
+func (k *checker[M]) reachable() {
+	reached := map[State]bool{}
+	if len(k.chart.States) > 0 {
+		reached[k.chart.States[0].Name] = true
+	}
+	for at, group := range k.arrows {
+		for _, a := range group {
+			if a.to != at.state {
+				reached[a.to] = true
+			}
+		}
+	}
+	for _, s := range k.chart.States {
+		if !reached[s.Name] {
+			k.complain("state %s: no arrow leads to it", s.Name)
+		}
+	}
+}
+
+// happy checks that every step of the happy path can be taken.
+func (k *checker[M]) happy() {
+	edges := Describe(k.Compiled).Edges()
+	for i := 1; i < len(k.chart.Happy); i++ {
+		from, to := k.chart.Happy[i-1], k.chart.Happy[i]
+		if !slices.ContainsFunc(edges, func(e Edge) bool { return e.From == from && e.To == to }) {
+			k.complain("the happy path goes from %s to %s, but no row does", from, to)
+		}
+	}
+}
+
+// eachPair walks the (state, kind) pairs that have to be decided, in the
+// chart's own order.
+func (k *checker[M]) eachPair(do func(State, events.Kind)) {
+	for _, s := range k.chart.States {
+		if s.Name == k.chart.Final {
+			continue
+		}
+		for _, kind := range k.chart.Kinds {
+			do(s.Name, kind)
+		}
+	}
+}

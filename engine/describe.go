@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"reflect"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Description is a chart as plain data: what is drawn, tabled and digested.
+type Description struct {
+	Name, Doc  string
+	States     []StateDoc
+	Final      State
+	Composites []Composite
+	Happy      []State
+	Kinds      []events.Kind
+	Rows       []RowDoc
+	Ignored    []IgnoreDoc
+	Model      string // the type whose methods the guards and actions are
+}
+
+// RowDoc is one row as written: From may name many states, To is Stay where the
+// state does not change.
+type RowDoc struct {
+	From          []State
+	On            events.Kind
+	Guard, Action string
+	To            State
+}
+
+// Label is the row's name as the log and the drawings show it.
+func (r RowDoc) Label() string {
+	if r.Guard == "" {
+		return string(r.On)
+	}
+	return string(r.On) + " [" + r.Guard + "]"
+}
+
+// IgnoreDoc is one (state, kind) that is ignored, and why.
+type IgnoreDoc struct {
+	State State
+	Kind  events.Kind
+	Why   string
+}
+
+// Describe turns a compiled chart into plain data.
+func Describe[M any](c *Compiled[M]) Description {
+	d := Description{
+		Name: c.chart.Name, Doc: c.chart.Doc, States: c.chart.States, Final: c.chart.Final,
+		Composites: c.chart.Composites, Happy: c.chart.Happy, Kinds: c.chart.Kinds,
+		Model: reflect.TypeFor[M]().Name(),
+	}
+	for _, r := range c.chart.Rows {
+		doc := RowDoc{From: r.From, On: r.On, To: r.To}
+		if r.When != nil {
+			doc.Guard = symbolName(r.When)
+		}
+		if r.Do != nil {
+			doc.Action = symbolName(r.Do)
+		}
+		d.Rows = append(d.Rows, doc)
+	}
+	for _, ig := range c.chart.Ignores {
+		for _, s := range ig.In {
+			for _, k := range ig.On {
+				d.Ignored = append(d.Ignored, IgnoreDoc{s, k, ig.Why})
+			}
+		}
+	}
+	return d
+}
+
+// Edge is one arrow as looplab has it: one state, one event name, one target.
+type Edge struct {
+	From State
+	Name string
+	To   State
+}
+
+// Edges lists every arrow of a description, state by state.
+func (d Description) Edges() []Edge {
+	var all []Edge
+	for _, r := range d.Rows {
+		for _, from := range r.From {
+			to := r.To
+			if to == Stay {
+				to = from
+			}
+			all = append(all, Edge{from, r.Label(), to})
+		}
+	}
+	return all
+}

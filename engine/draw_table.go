@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Markdown writes a chart as a page: the picture in Mermaid, then Tables.
+func (d Description) Markdown() string {
+	return fmt.Sprintf("# %s\n\n%s\n\n```mermaid\n%s```\n\n%s\n%s", d.Name, d.Doc, d.Mermaid(), d.SharedList(), d.Tables(nil))
+}
+
+// SharedList says what the picture draws once or leaves out.
+func (d Description) SharedList() string {
+	var b strings.Builder
+	p := d.Picture()
+	if len(p.Shared) > 0 {
+		b.WriteString("Arrows that the picture draws once:\n\n")
+	}
+	for _, a := range p.Shared {
+		fmt.Fprintf(&b, "- into **%s** from %s\n", a.To, joined(a.From, ", "))
+	}
+	fmt.Fprintf(&b, "\n%d of the %d rows leave the state as it is; they are in the table only.\n", p.Stays, len(d.Rows))
+	return b.String()
+}
+
+// Tables writes the whole truth about a chart: its rows in order, what it
+// ignores and why, its states, and a glossary of guards and actions. Words
+// holds a sentence for each of their names; a name without one is spelled out.
+func (d Description) Tables(words map[string]string) string {
+	var b strings.Builder
+	b.WriteString("## Rows\n\nTried from the top; the first whose guard holds is taken.\n\n")
+	d.rowsTable(&b)
+	d.ignoredTable(&b)
+	b.WriteString("\n## States\n\n")
+	d.statesTable(&b)
+	d.glossary(&b, words)
+	return b.String()
+}
+
+func (d Description) statesTable(b *strings.Builder) {
+	b.WriteString("| state | as users see it | what is true in it |\n|---|---|---|\n")
+	for i, s := range d.States {
+		var in []string
+		for _, c := range d.Composites {
+			for _, member := range c.States {
+				if member == s.Name {
+					in = append(in, c.Name)
+				}
+			}
+		}
+		doc := s.Doc
+		switch {
+		case i == 0:
+			doc += " Where a machine begins."
+		case s.Name == d.Final:
+			doc += " Where a machine ends."
+		}
+		fmt.Fprintf(b, "| **%s** | %s | %s |\n", s.Name, strings.Join(in, ", "), cell(doc))
+	}
+}
+
+func (d Description) rowsTable(b *strings.Builder) {
+	b.WriteString("| # | from | event | guard | to | action |\n|--:|---|---|---|---|---|\n")
+	for i, r := range d.Rows {
+		to := string(r.To)
+		if r.To == Stay || len(r.From) == 1 && r.From[0] == r.To {
+			to = "*stays*"
+		}
+		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), r.On, cell(r.Guard), to, cell(r.Action))
+	}
+}
+
+// ignoredTable joins what is ignored for the same reason.
+func (d Description) ignoredTable(b *strings.Builder) {
+	if len(d.Ignored) == 0 {
+		return
+	}
+	b.WriteString("\n## What is ignored where, and why\n\n| event | in | why |\n|---|---|---|\n")
+	type line struct {
+		kind   events.Kind
+		why    string
+		states []State
+	}
+	var all []*line
+	for _, ig := range d.Ignored {
+		var found *line
+		for _, l := range all {
+			if l.kind == ig.Kind && l.why == ig.Why {
+				found = l
+			}
+		}
+		if found == nil {
+			found = &line{kind: ig.Kind, why: ig.Why}
+			all = append(all, found)
+		}
+		found.states = append(found.states, ig.State)
+	}
+	for _, l := range all {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", l.kind, joined(l.states, ", "), cell(l.why))
+	}
+	b.WriteString("\nBesides, an answer or a timer that the state has no row for is late: nobody awaits it any more.\n")
+}
+
+func (d Description) glossary(b *strings.Builder, words map[string]string) {
+	b.WriteString("\n## Glossary\n\n| guard | holds for |\n|---|---|\n")
+	d.define(b, words, func(r RowDoc) string { return r.Guard })
+	b.WriteString("\n| action | does |\n|---|---|\n")
+	d.define(b, words, func(r RowDoc) string { return r.Action })
+}
+
+func (d Description) define(b *strings.Builder, words map[string]string, name func(RowDoc) string) {
+	seen := map[string]bool{"": true}
+	for _, r := range d.Rows {
+		n := name(r)
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		meaning := words[n]
+		if meaning == "" {
+			meaning = spelled(n) + "."
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", n, cell(meaning))
+	}
+}
+
+// spelled turns counterEnds into "counter ends".
+func spelled(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }

@@ -1,0 +1,19 @@
+package engine
+
+import (
+	"regexp"
+
+	"github.com/looplab/fsm"
+)
+
+var arrowOf = regexp.MustCompile(`"([^"]*)" -> "([^"]*)" \[ label = "([^"]*)" \];`)
+
+// Looplab lists the arrows that looplab itself holds for a recipe, read from
+// its own drawing.
+func (r recipe[M]) Looplab() []Edge {
+	var all []Edge
+	for _, m := range arrowOf.FindAllStringSubmatch(fsm.Visualize(newRig(r.Compiled).fsm), -1) {
+		all = append(all, Edge{State(m[1]), m[3], State(m[2])})
+	}
+	return all
+}

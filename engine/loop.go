@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Clock is the loop's time. Now is in nanoseconds, never goes back and never
+// stops, a suspended machine included; After delivers once after a duration.
+type Clock interface {
+	Now() int64
+	Timer(time.Duration) (fired <-chan time.Time, stop func())
+}
+
+// Recorder takes the records of one step, after its effects were dispatched.
+// It may block when it is full.
+type Recorder func([]events.Record)
+
+// Loop feeds an engine from one goroutine. Post is safe from any goroutine and
+// never blocks; everything else happens inside Run.
+type Loop struct {
+	engine  *Engine
+	execute Executor
+	clock   Clock
+	record  Recorder
+
+	mu     sync.Mutex
+	inbox  []events.Envelope
+	closed bool
+	wake   chan struct{}
+
+	spare  []events.Envelope // the inbox of the turn before, for the next
+	timers timers
+}
+
+// NewLoop joins an engine with its surroundings. Record may be nil.
+func NewLoop(e *Engine, x Executor, c Clock, record Recorder) *Loop {
+	return &Loop{engine: e, execute: x, clock: c, record: record, wake: make(chan struct{}, 1)}
+}
+
+// Post puts an envelope at the end of the inbox. It reports false once the loop
+// has ended: nobody will deal with the envelope any more.
+func (l *Loop) Post(env events.Envelope) bool {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return false
+	}
+	l.inbox = append(l.inbox, env)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// Run is the one goroutine. It returns when the context ends, after everything
+// for which Post said true was dealt with.
+func (l *Loop) Run(ctx context.Context) {
+	defer l.shut()
+	for ctx.Err() == nil {
+		if l.turn() {
+			continue
+		}
+		fired, stop := l.alarm()
+		select {
+		case <-l.wake:
+		case <-fired:
+		case <-ctx.Done():
+		}
+		stop()
+	}
+}
+
+// turn deals with all that is due now: timers first, then what was posted, in
+// order. Timers do not wait for the end of a long line: the heartbeat's is one of
+// them. It reports whether there was anything.
+func (l *Loop) turn() bool {
+	l.mu.Lock()
+	batch := l.inbox
+	l.inbox, l.spare = l.spare, nil
+	l.mu.Unlock()
+	rang := l.ring()
+	for _, env := range batch {
+		l.step(env)
+		l.ring()
+	}
+	clear(batch)
+	l.spare = batch[:0]
+	return rang || len(batch) > 0
+}
+
+// ring deals with the timers that are due, and reports whether there were any.
+func (l *Loop) ring() bool {
+	due := l.due()
+	for _, env := range due {
+		l.step(env)
+	}
+	return len(due) > 0
+}
+
+func (l *Loop) step(env events.Envelope) {
+	env.Event.At = l.clock.Now()
+	for _, a := range l.engine.Step(env) {
+		switch e := a.Effect.(type) {
+		case events.SetTimer:
+			l.timers.set(a.From, e.Request, l.clock.Now()+int64(e.After))
+		case events.StopTimer:
+			l.timers.stop(a.From, e.Request)
+		default:
+			l.execute.Execute(a.From, a.Effect)
+		}
+	}
+	if l.record != nil {
+		l.record(l.engine.Records())
+	}
+}
+
+func (l *Loop) due() []events.Envelope {
+	var due []events.Envelope
+	for now := l.clock.Now(); ; {
+		at, ok := l.timers.next()
+		if !ok || at > now {
+			return due
+		}
+		t := l.timers.take()
+		due = append(due, events.Envelope{To: t.machine, Event: events.Event{Kind: events.TimerFired, Request: t.number}})
+	}
+}
+
+func (l *Loop) alarm() (<-chan time.Time, func()) {
+	at, ok := l.timers.next()
+	if !ok {
+		return nil, func() {}
+	}
+	return l.clock.Timer(time.Duration(at - l.clock.Now()))
+}
+
+// shut takes nothing more, and deals with what it took.
+func (l *Loop) shut() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	for l.turn() {
+	}
+}

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/looplab/fsm"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Transition is what one event did to one machine.
+type Transition struct {
+	From, To State
+	Row      string   // the arrow taken, "kind [guard]", or events.RowIgnored
+	Tried    []string // guards that did not hold; valid until the chart's next step
+}
+
+// rig is the one looplab object of a chart in one engine. Machines take turns
+// on it: SetState, then Event. That is not atomic, and need not be: an engine
+// is used by one goroutine.
+type rig[M any] struct {
+	*Compiled[M]
+	fsm *fsm.FSM
+
+	// Set for the duration of one Step, for looplab's callback.
+	model *M
+	event events.Event
+	out   *Outbox
+	do    Action[M]
+
+	tried []string // for Transition.Tried, to be used again
+}
+
+func newRig[M any](c *Compiled[M]) *rig[M] {
+	r := &rig[M]{Compiled: c}
+	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), edges(c), fsm.Callbacks{
+		// The one hook of looplab that always runs, self transitions included,
+		// and that runs without its event mutex held.
+		"after_event": func(context.Context, *fsm.Event) {
+			if r.do != nil {
+				r.do(r.model, r.event, r.out)
+			}
+		},
+	})
+	return r
+}
+
+// edges gives looplab every arrow of the chart.
+func edges[M any](c *Compiled[M]) []fsm.EventDesc {
+	var all []fsm.EventDesc
+	for _, s := range c.chart.States {
+		for _, kind := range c.chart.Kinds {
+			for _, a := range c.arrows[key{s.Name, kind}] {
+				all = append(all, fsm.EventDesc{Name: a.name, Src: []string{string(s.Name)}, Dst: string(a.to)})
+			}
+		}
+	}
+	return all
+}
+
+// step moves one machine: it is the only mutation of a model.
+func (r *rig[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
+	t := Transition{From: state, To: state, Row: events.RowIgnored, Tried: r.tried[:0]}
+	defer func() { r.tried = t.Tried }()
+	for _, a := range r.arrows[key{state, ev.Kind}] {
+		if a.when != nil && !a.when(model, ev) {
+			t.Tried = append(t.Tried, a.guard)
+			continue
+		}
+		t.Row, t.To = a.name, a.to
+		r.fire(model, a, state, ev, out)
+		return t
+	}
+	return t
+}
+
+// fire has looplab take the arrow. Background is the only context that cannot
+// wedge a looplab machine half way (v1.0.3).
+func (r *rig[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
+	r.model, r.event, r.out, r.do = model, ev, out, a.do
+	r.fsm.SetState(string(state))
+	err := r.fsm.Event(context.Background(), a.name)
+	if stayed, ok := err.(fsm.NoTransitionError); err != nil && (!ok || stayed.Err != nil) {
+		panic(fmt.Sprintf("engine: chart %s refused its own row %q in state %s: %v", r.chart.Name, a.name, state, err))
+	}
+	if got := r.fsm.Current(); got != string(a.to) {
+		panic(fmt.Sprintf("engine: chart %s: row %q from %s led to %s instead of %s", r.chart.Name, a.name, state, got, a.to))
+	}
+	r.model, r.out, r.do = nil, nil, nil
+}
+
+// Machine is one model walking one chart, without an engine around it: what a
+// golden trace and a reader of the code need.
+type Machine[M any] struct {
+	Model *M
+	rig   *rig[M]
+	state State
+	desk  desk
+}
+
+// State is where the machine is.
+func (m *Machine[M]) State() State { return m.state }
+
+// instance is a machine as an engine holds it, whatever its model.
+type instance interface {
+	chartName() string
+	current() State
+	final() bool
+	awaited(number uint64) (await, bool)
+	awaits() []await
+	settle(number uint64)
+	deliver(ev events.Event, out *Outbox) Transition
+	stamper() (Stamper, bool)
+	concerned(path string) bool
+}
+
+func (m *Machine[M]) chartName() string { return m.rig.chart.Name }
+func (m *Machine[M]) current() State    { return m.state }
+func (m *Machine[M]) final() bool       { return m.state == m.rig.chart.Final }
+func (m *Machine[M]) awaited(number uint64) (await, bool) {
+	return m.desk.find(number)
+}
+func (m *Machine[M]) awaits() []await      { return m.desk.open }
+func (m *Machine[M]) settle(number uint64) { m.desk.done(number) }
+func (m *Machine[M]) stamper() (Stamper, bool) {
+	s, ok := any(m.Model).(Stamper)
+	return s, ok
+}
+
+func (m *Machine[M]) concerned(path string) bool {
+	w, ok := any(m.Model).(Watcher)
+	return !ok || w.Watches(path)
+}
+
+// deliver steps the machine and keeps its desk: the answered entry goes first,
+// then the entries that the new state has no row for.
+func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
+	out.desk = &m.desk
+	if answers(ev.Kind) || ev.Kind == events.ReplyCreate {
+		m.desk.done(ev.Request)
+	}
+	before := m.desk.mark()
+	t := m.rig.step(m.Model, m.state, ev, out)
+	m.state = t.To
+	if t.To != t.From {
+		m.desk.sweep(before, out, func(k events.Kind) bool { return m.rig.awaits(t.To, k) })
+	}
+	m.mustHaveRows(before, t)
+	return t
+}
+
+// mustHaveRows panics when the row just taken asked for something whose answer
+// its state would not know what to do with. Golden traces find such rows.
+func (m *Machine[M]) mustHaveRows(before uint64, t Transition) {
+	for _, a := range m.desk.open {
+		if a.number > before && !m.rig.awaits(m.state, a.kind) {
+			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
+				m.rig.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+func TestGuardsAreTriedInOrder(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	model(s, "w").did = nil
+	s.feed("w", events.Event{Kind: events.ReplyCreate, Request: 1, Code: events.NoAuth})
+	r := s.records[len(s.records)-1]
+	want(t, "guards tried", r.Tried, []string{"made", "taken"})
+	want(t, "row", r.Row, "reply.create")
+	want(t, "what ran", model(s, "w").did, []string{"made?", "taken?", "note"})
+}
+
+func TestFirstGuardThatHoldsWins(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	model(s, "w").did = nil
+	s.feed("w", events.Event{Kind: events.ReplyCreate, Request: 1, Path: "/n1"})
+	want(t, "what ran", model(s, "w").did, []string{"made?", "note"})
+	want(t, "state", s.State("w"), holding)
+	want(t, "row", s.records[len(s.records)-1].Row, "reply.create [made]")
+}
+
+// A row that stays runs its action, once, and leaves what is awaited alone.
+func TestSelfTransition(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	before := len(model(s, "w").did)
+	got := s.feed("w", events.Event{Kind: events.ReplyStat, Request: 2})
+	want(t, "effects", got, "")
+	want(t, "state", s.State("w"), asking)
+	want(t, "actions run", len(model(s, "w").did)-before, 1)
+	got = s.feed("w", events.Event{Kind: events.TimerFired, Request: 3})
+	want(t, "effects of the timer, which still ran", got, "w: #4 timer pause 1m0s\nw: entered pausing")
+}
+
+func TestTimersAreStoppedWhenTheStateHasNoRowForThem(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	got := s.feed("w", events.Event{Kind: events.ReplyCreate, Request: 1})
+	want(t, "effects", got, "session: valid until 100ns\nw: stop timer #3\nw: entered holding")
+	s.feed("w", events.Event{Kind: events.TimerFired, Request: 3})
+	want(t, "row of a timer that fired all the same", s.records[len(s.records)-1].Row, events.RowLate)
+	s.feed("w", events.Event{Kind: events.ReplyStat, Request: 2})
+	want(t, "row of an answer that the new state awaits too", s.records[len(s.records)-1].Row, "reply.stat")
+}
+
+func TestAnswersAreDroppedWhenTheStateHasNoRowForThem(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	s.feed("w", events.Event{Kind: events.TimerFired, Request: 3}) // to pausing
+	s.feed("w", events.Event{Kind: events.ReplyStat, Request: 2})
+	want(t, "row", s.records[len(s.records)-1].Row, events.RowLate)
+	want(t, "state", s.State("w"), pausing)
+}
+
+// A create may have made a node, so its answer is owed whatever happens.
+func TestOwedCreatesAreKept(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	s.feed("w", events.Event{Kind: events.TimerFired, Request: 3}) // to pausing
+	s.feed("w", events.Event{Kind: events.TimerFired, Request: 4}) // to asking, which asks again
+	s.feed("w", events.Event{Kind: events.TimerFired, Request: 7}) // to pausing
+	for _, request := range []uint64{1, 5} {
+		s.feed("w", events.Event{Kind: events.ReplyCreate, Request: request})
+		r := s.records[len(s.records)-1]
+		want(t, "row", r.Row, "reply.create")
+		s.feed("w", events.Event{Kind: events.ReplyCreate, Request: request})
+		want(t, "row of a second answer", s.records[len(s.records)-1].Row, events.RowLate)
+	}
+}
+
+// An answer of another kind than the request is nobody's, and the request's own
+// is still awaited.
+func TestAnswerOfTheWrongKindIsLate(t *testing.T) {
+	s := newScene("w")
+	s.feed("w", events.Event{Kind: events.CommandStart, Request: 1})
+	s.feed("w", events.Event{Kind: events.ReplyStat, Request: 3}) // 3 is the timer
+	want(t, "row", s.records[len(s.records)-1].Row, events.RowLate)
+	s.feed("w", events.Event{Kind: events.TimerFired, Request: 3})
+	want(t, "row of the timer", s.records[len(s.records)-1].Row, "timer.fired")
+}
+
+// What a row asks for, its state must have a row for.
+func TestMustHaveRows(t *testing.T) {
+	s := newScene("w")
+	got := refusal(func() { s.feed("w", events.Event{Kind: events.CommandResign, Request: 1}) })
+	if !strings.Contains(got, `chart worker: row "command.resign" into ready asks for children`) {
+		t.Error(got)
+	}
+}
+
+func TestIgnoredEventsAreWrittenDown(t *testing.T) {
+	s := newScene("w")
+	got := s.feed("w", events.Event{Kind: events.WatchDeleted, Path: "/x"})
+	r := s.records[len(s.records)-1]
+	want(t, "effects", got, "")
+	want(t, "row", r.Row, events.RowIgnored)
+	want(t, "from and to", r.From+" "+r.To, "ready ready")
+}
+
+// The rig is shared by all machines of a chart, so one machine's step must leave
+// no trace of it.
+func TestMachinesOfOneChartDoNotMix(t *testing.T) {
+	s := newScene("a", "b")
+	s.feed("a", events.Event{Kind: events.CommandStart, Request: 1})
+	want(t, "b", s.State("b"), ready)
+	s.feed("b", events.Event{Kind: events.CommandStart, Request: 2})
+	s.feed("a", events.Event{Kind: events.ReplyCreate, Request: 1})
+	want(t, "states", []State{s.State("a"), s.State("b")}, []State{holding, asking})
+	want(t, "models", []int{len(model(s, "a").seen), len(model(s, "b").seen)}, []int{2, 1})
+}
+
+// A rig that no longer matches its chart is found out at the first step.
+func TestRigPanicsWhenLooplabDisagrees(t *testing.T) {
+	c := MustCompile(workerTable())
+	r := newRig(c)
+	model, out := &worker{}, &Outbox{desk: &desk{}}
+	group := c.arrows[key{ready, events.CommandStart}]
+	group[0].to = holding // looplab goes to asking
+	got := refusal(func() { r.step(model, ready, events.Event{Kind: events.CommandStart}, out) })
+	if !strings.Contains(got, `row "command.start" from ready led to asking instead of holding`) {
+		t.Error(got)
+	}
+	group[0].name = "command.strat"
+	got = refusal(func() { r.step(model, ready, events.Event{Kind: events.CommandStart}, out) })
+	if !strings.Contains(got, `refused its own row "command.strat"`) {
+		t.Error(got)
+	}
+}
+
+func TestOutboxWritesWhatWasAsked(t *testing.T) {
+	out := &Outbox{session: 7, desk: &desk{}}
+	out.Create("/c", events.Container, nil)
+	out.Delete("/d")
+	out.Discard("/e")
+	out.Get("/f", true)
+	out.Exists("/g", false)
+	out.Children("/h")
+	out.Check("/i", true)
+	out.Flush("/j")
+	out.Sync("/k", true)
+	n := out.Timer("t", time.Second)
+	out.StopTimer(n)
+	out.StopTimer(n)
+	out.Notify(events.Notify{What: events.Failed, Code: events.NoAuth})
+	out.Deadline(7, 0)
+	var got []string
+	for _, e := range out.effects {
+		if r, ok := e.(events.Request); ok && r.Header().Session != 7 {
+			t.Errorf("%s is of session %d", e, r.Header().Session)
+		}
+		got = append(got, e.String())
+	}
+	want(t, "effects", strings.Join(got, "\n"), strings.TrimSpace(`
+#1 create /c container
+#2! delete /d
+#3! delete /e
+#4 get /f watch
+#5 exists /g
+#6 children /h
+#7! multi {check /i}
+#8 sync /j
+#9! sync /k
+#10 timer t 1s
+stop timer #10
+notify failed NOAUTH
+valid until: unconfirmed`))
+	var open []uint64
+	for _, a := range out.desk.open {
+		open = append(open, a.number)
+	}
+	want(t, "awaited", open, []uint64{1, 2, 4, 5, 6, 7, 9})
+	out.Forget()
+	want(t, "awaited after Forget", len(out.desk.open), 0)
+}
+
+func TestForgetStopsTimersAndKeepsOwedCreates(t *testing.T) {
+	out := &Outbox{desk: &desk{}}
+	out.Create("/e", events.Ephemeral, nil)
+	out.Timer("t", time.Second)
+	out.Get("/f", false)
+	out.effects = nil
+	out.Forget()
+	want(t, "effects", out.effects, []events.Effect{events.StopTimer{Request: 2}})
+	want(t, "still awaited", len(out.desk.open), 1)
+}

@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Divergence is the first place where a replay and its log differ.
+type Divergence struct {
+	Kind     string // "missing", "extra" or "different": what the replay's line is beside the log's
+	Seq      uint64
+	Machine  events.ID
+	Logged   string // the log's line, if there is one
+	Replayed string // the replay's line, if there is one
+}
+
+func (d *Divergence) Error() string {
+	return fmt.Sprintf("first divergence: %s at seq %d, machine %s\n  logged:   %s\n  replayed: %s",
+		d.Kind, d.Seq, d.Machine, orNone(d.Logged), orNone(d.Replayed))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(nothing)"
+	}
+	return strings.TrimSuffix(s, "\n")
+}
+
+// ChartChangedError is a log made by another table than the one in this
+// program: a difference would say nothing about determinism.
+type ChartChangedError struct {
+	Chart, Logged, Here string
+}
+
+func (e *ChartChangedError) Error() string {
+	if e.Here == "" {
+		return fmt.Sprintf("the log ran a chart %q that this program does not have", e.Chart)
+	}
+	return fmt.Sprintf("the chart %q changed: the log ran %s, this program has %s; replay it with the version that wrote it", e.Chart, e.Logged, e.Here)
+}
+
+// Replayed sums up a replay.
+type Replayed struct {
+	Records uint64 // compared and found the same
+	Inputs  uint64 // events from outside among them
+	Torn    bool   // the last line had no end and was dropped
+	Engine  *Engine
+}
+
+// Replay feeds the events of a log to fresh machines and compares every record.
+// Until, when not 0, stops after that seq. The error is a *Divergence, a
+// *ChartChangedError, an *events.DamagedError, or the reader's own.
+func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
+	r, err := events.NewReader(log)
+	if err != nil {
+		return Replayed{}, err
+	}
+	if err := sameCharts(r.Header.Charts, recipes); err != nil {
+		return Replayed{}, err
+	}
+	sum, err := ReplayRecords(r.Next, until, recipes...)
+	sum.Torn = r.Torn()
+	return sum, err
+}
+
+// ReplayRecords is Replay of records that come from anywhere. Next ends with
+// io.EOF.
+func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...Recipe) (Replayed, error) {
+	p := player{engine: New(true, recipes...), next: next}
+	err := p.play(until)
+	p.sum.Engine = p.engine
+	return p.sum, err
+}
+
+func sameCharts(logged map[string]string, recipes []Recipe) error {
+	here := map[string]string{}
+	for _, r := range recipes {
+		here[r.Name()] = r.Digest()
+	}
+	names := make([]string, 0, len(logged))
+	for name := range logged {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if here[name] != logged[name] {
+			return &ChartChangedError{name, logged[name], here[name]}
+		}
+	}
+	return nil
+}
+
+// player walks a log. A step's records stand together in the log, with the
+// event from outside somewhere among those that machines told each other.
+type player struct {
+	engine *Engine
+	next   func() (events.Record, error)
+	sum    Replayed
+}
+
+func (p *player) play(until uint64) error {
+	var group []events.Record
+	for until == 0 || p.sum.Records < until {
+		r, err := p.next()
+		if errors.Is(err, io.EOF) {
+			// A confirmation stands before the reply that made it: a log that
+			// ends with one was cut between the two.
+			if len(group) > 0 && group[0].Event.Kind != events.ConnectionConfirmed {
+				return &Divergence{"missing", group[0].Seq, group[0].Machine, line(group[0]), ""}
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		group = append(group, r)
+		if r.Told {
+			continue
+		}
+		if err := p.feed(group, r); err != nil {
+			return err
+		}
+		group = group[:0]
+	}
+	return nil
+}
+
+// feed steps one event from outside and compares what comes of it: first with
+// what was read before it, then with the told records that follow it.
+func (p *player) feed(group []events.Record, input events.Record) error {
+	p.sum.Inputs++
+	p.engine.Step(events.Envelope{To: input.Machine, Event: input.Event})
+	for i, got := range p.engine.Records() {
+		if i == len(group) {
+			want, err := p.next()
+			if errors.Is(err, io.EOF) {
+				return nil // the log ends in the middle of a step: it was cut there
+			}
+			if err != nil {
+				return err
+			}
+			group = append(group, want)
+		}
+		if err := compare(group[i], got); err != nil {
+			return err
+		}
+		p.sum.Records++
+	}
+	return nil
+}
+
+func compare(want, got events.Record) error {
+	if want.Equal(got) {
+		return nil
+	}
+	kind := "different"
+	switch {
+	case got.Told && !want.Told:
+		kind = "extra"
+	case want.Told && !got.Told:
+		kind = "missing"
+	}
+	return &Divergence{kind, want.Seq, want.Machine, line(want), line(got)}
+}
+
+func line(r events.Record) string {
+	b, err := events.Encode(r)
+	if err != nil {
+		return err.Error()
+	}
+	return string(bytes.TrimSuffix(b, []byte("\n")))
+}

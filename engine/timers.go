@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"container/heap"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// timer is one SetTimer that is running.
+type timer struct {
+	machine events.ID
+	number  uint64
+	at      int64
+	order   uint64 // timers of the same moment fire in the order in which they were set
+}
+
+type timerKey struct {
+	machine events.ID
+	number  uint64
+}
+
+// timers holds what is running, the earliest first. Ten thousand machines set
+// and stop theirs when a connection comes back, so none is ever searched for.
+type timers struct {
+	heap timerHeap
+	last uint64 // order given out
+}
+
+func (t *timers) set(machine events.ID, number uint64, at int64) {
+	t.last++
+	heap.Push(&t.heap, timer{machine, number, at, t.last})
+}
+
+func (t *timers) stop(machine events.ID, number uint64) {
+	if i, running := t.heap.where[timerKey{machine, number}]; running {
+		heap.Remove(&t.heap, i)
+	}
+}
+
+// next is when the earliest is due.
+func (t *timers) next() (at int64, ok bool) {
+	if len(t.heap.list) == 0 {
+		return 0, false
+	}
+	return t.heap.list[0].at, true
+}
+
+func (t *timers) take() timer { return heap.Pop(&t.heap).(timer) }
+
+// timerHeap is a heap.Interface that knows where everything is.
+type timerHeap struct {
+	list  []timer
+	where map[timerKey]int
+}
+
+func (h *timerHeap) Len() int { return len(h.list) }
+
+func (h *timerHeap) Less(i, j int) bool {
+	a, b := h.list[i], h.list[j]
+	return a.at < b.at || a.at == b.at && a.order < b.order
+}
+
+func (h *timerHeap) Swap(i, j int) {
+	h.list[i], h.list[j] = h.list[j], h.list[i]
+	h.where[h.list[i].key()], h.where[h.list[j].key()] = i, j
+}
+
+func (h *timerHeap) Push(x any) {
+	t := x.(timer)
+	if h.where == nil {
+		h.where = map[timerKey]int{}
+	}
+	h.where[t.key()] = len(h.list)
+	h.list = append(h.list, t)
+}
+
+func (h *timerHeap) Pop() any {
+	last := h.list[len(h.list)-1]
+	h.list = h.list[:len(h.list)-1]
+	delete(h.where, last.key())
+	return last
+}
+
+func (t timer) key() timerKey { return timerKey{t.machine, t.number} }

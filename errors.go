@@ -1,0 +1,122 @@
+package incumbent
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// What a handle can answer. Test with errors.Is; the words around them say more.
+// A call that its context ends answers with the context's cause: context.Cause.
+var (
+	// ErrClosed: the handle or the client was closed, or is closing.
+	ErrClosed = errors.New("incumbent: closed")
+	// ErrAlreadyStarted: Start or Run was called before; a handle starts once.
+	ErrAlreadyStarted = errors.New("incumbent: already started")
+	// ErrNotStarted: the call needs Start first.
+	ErrNotStarted = errors.New("incumbent: not started")
+	// ErrNotLeading: the call needs leadership, and it is not held.
+	ErrNotLeading = errors.New("incumbent: not leading")
+	// ErrNotInLine: the participant that was named is not in the line, or not any more.
+	ErrNotInLine = errors.New("incumbent: not in the line")
+	// ErrLeadershipLost: this term is over. It is the cause of the cancellation of Leadership.Context.
+	ErrLeadershipLost = errors.New("incumbent: leadership lost")
+	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
+	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
+	// ErrInterrupted: Selector.Interrupt ended the work's context.
+	ErrInterrupted = errors.New("incumbent: interrupted")
+	// ErrCancelLeadership: what a selector's connection hook returns to have the work's context cancelled.
+	ErrCancelLeadership = errors.New("incumbent: leadership cancelled by the connection hook")
+	// ErrSuspended: the connection was lost, and the selector does not queue again by itself.
+	ErrSuspended = errors.New("incumbent: the connection was suspended")
+	// ErrSessionExpired: the ZooKeeper session expired, and the selector does not queue again by itself.
+	ErrSessionExpired = errors.New("incumbent: the session expired")
+	// ErrNotConnected: there is no connection to the ensemble at this moment.
+	ErrNotConnected = zkio.ErrNotConnected
+	// ErrOutcomeUnknown: a guarded write was sent and its answer lost: it may or may not have been committed.
+	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
+	// ErrNoAuth: the ensemble's access lists forbid it.
+	ErrNoAuth = errors.New("incumbent: not authorised")
+	// ErrAuthFailed: the ensemble does not accept the credentials.
+	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")
+	// ErrPersistentNode: a node that no session owns stands in the line. It never goes by itself: delete it.
+	ErrPersistentNode = errors.New("incumbent: a persistent node stands in the line; delete it")
+	// ErrCounterEnd: the directory's sequence counter is near its end, where the order of the line means nothing.
+	ErrCounterEnd = errors.New("incumbent: the sequence counter is at its end; delete and re-create the directory")
+	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble went back in time.
+	ErrTokenFloor = errors.New("incumbent: the token is below the floor")
+	// ErrWork: the selector's function returned an error or panicked.
+	ErrWork = errors.New("incumbent: the work failed")
+	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership could be believed.
+	ErrTimeoutTooShort = errors.New("incumbent: the session timeout is too short for the ensemble's tick")
+)
+
+var sentinels = map[events.Code]error{
+	events.Closed:          ErrClosed,
+	events.AlreadyStarted:  ErrAlreadyStarted,
+	events.NotStarted:      ErrNotStarted,
+	events.NotLeading:      ErrNotLeading,
+	events.ConnectionLoss:  ErrSuspended,
+	events.SessionExpired:  ErrSessionExpired,
+	events.NoAuth:          ErrNoAuth,
+	events.AuthFailed:      ErrAuthFailed,
+	events.PersistentNode:  ErrPersistentNode,
+	events.CounterEnd:      ErrCounterEnd,
+	events.TokenFloor:      ErrTokenFloor,
+	events.WorkFailed:      ErrWork,
+	events.TimeoutTooShort: ErrTimeoutTooShort,
+	events.LeadershipLost:  ErrLeadershipLost,
+}
+
+// Error is a refusal with ZooKeeper's or the recipe's own code. Where there is a
+// sentinel for the code, errors.Is finds it.
+type Error struct {
+	Code events.Code // as in ZooKeeper: "NOAUTH", "NONODE", …
+	Text string      // for people: a path, a server, a reason
+}
+
+func (e *Error) Error() string {
+	s := sentinels[e.Code]
+	switch {
+	case s != nil && e.Text != "":
+		return fmt.Sprintf("%v: %s", s, e.Text)
+	case s != nil:
+		return s.Error()
+	case e.Text != "":
+		return fmt.Sprintf("incumbent: %s: %s", e.Code, e.Text)
+	}
+	return "incumbent: " + string(e.Code)
+}
+
+// Unwrap gives errors.Is the sentinel.
+func (e *Error) Unwrap() error { return sentinels[e.Code] }
+
+// asError turns a code and its words into an error; nil for success.
+func asError(code events.Code, text string) error {
+	if code == events.OK && text == "" {
+		return nil
+	}
+	return &Error{code, text}
+}
+
+// Retryable reports whether the same call may succeed a little later without
+// anybody changing anything: a lost connection, an expired session, a throttled
+// server. What is not known to be so is not retryable, and neither is an unknown
+// outcome: look first.
+func Retryable(err error) bool {
+	var ours *Error
+	var wire *zkio.Error
+	switch {
+	case err == nil, errors.Is(err, ErrOutcomeUnknown):
+		return false
+	case errors.Is(err, ErrNotConnected):
+		return true
+	case errors.As(err, &ours):
+		return ours.Code.Passing()
+	case errors.As(err, &wire):
+		return wire.Code.Passing()
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package events
+
+// Code is the outcome of a request in ZooKeeper's own words. The empty code is
+// success. Codes that a server may answer and that are not listed here arrive
+// as "SERVER_ERROR" with the number in Event.Text.
+type Code string
+
+// Definite answers of a server.
+const (
+	OK                     Code = ""
+	NoNode                 Code = "NONODE"
+	NodeExists             Code = "NODEEXISTS"
+	NoAuth                 Code = "NOAUTH"
+	AuthFailed             Code = "AUTHFAILED"
+	BadVersion             Code = "BADVERSION"
+	NotEmpty               Code = "NOTEMPTY"
+	BadArguments           Code = "BADARGUMENTS"
+	InvalidACL             Code = "INVALIDACL"
+	Unimplemented          Code = "UNIMPLEMENTED"
+	QuotaExceeded          Code = "QUOTAEXCEEDED"
+	NoChildrenOfEphemerals Code = "NOCHILDRENFOREPHEMERALS"
+	SessionMoved           Code = "SESSIONMOVED"
+	ReadOnly               Code = "NOTREADONLY"
+	Throttled              Code = "THROTTLEDOP"
+	ServerError            Code = "SERVER_ERROR"
+)
+
+// Outcomes of commands.
+const (
+	Closed         Code = "CLOSED" // the handle was closed, or is closing
+	AlreadyStarted Code = "ALREADYSTARTED"
+	NotStarted     Code = "NOTSTARTED"
+	NotLeading     Code = "NOTLEADING"
+	Queued         Code = "QUEUED"    // already in the line, or leading
+	Cancelled      Code = "CANCELLED" // the await was taken back
+)
+
+// Refusals that a recipe makes on its own.
+const (
+	PersistentNode  Code = "PERSISTENTNODE"  // a node that no session owns stands in the line and will never go
+	CounterEnd      Code = "COUNTEREND"      // the parent's sequence counter is about to wrap
+	TokenFloor      Code = "TOKENFLOOR"      // the token is below the configured floor
+	WorkFailed      Code = "WORKFAILED"      // the user's function returned an error or panicked
+	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time to believe in
+	LeadershipLost  Code = "LEADERSHIPLOST"
+)
+
+// Outcomes that no server told.
+const (
+	ConnectionLoss Code = "CONNECTIONLOSS" // unknown: the request may have been applied
+	SessionExpired Code = "SESSIONEXPIRED" // not applied in this session any more
+	NotSent        Code = "NOTSENT"        // refused on this side, never sent; Text says why
+	TooLarge       Code = "TOOLARGE"       // the answer (a listing, mostly) is above the client's buffer
+)
+
+// Unknown reports whether a request with this outcome may or may not have been
+// applied. Everything else is definite.
+func (c Code) Unknown() bool { return c == ConnectionLoss }
+
+// Passing reports whether the same request may well succeed a little later
+// without anybody changing anything.
+func (c Code) Passing() bool {
+	switch c {
+	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,14 @@
+// Package events holds the nouns of incumbent: what can happen (Event), what a
+// machine may ask for (Effect), and the line of the flight recorder that joins
+// the two (Record), with the JSON Lines log they are written to.
+//
+// Everything here is plain data. It holds no error values, functions or
+// channels, so whatever happened can be written down, read back and fed to the
+// same machines again. The package imports the standard library only.
+//
+// The path of a value through the program:
+//
+//	Envelope{To, Event} → a machine's row → []Effect → an executor → Envelope …
+//
+// A Record is written for every step of that path that a machine took.
+package events

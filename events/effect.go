@@ -1,0 +1,281 @@
+package events
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Effect is something a machine wants done. Machines only append effects; an
+// executor performs them later and brings the answer back as an Event. String
+// is the effect's one written form: in traces, in the log and in comparisons.
+type Effect interface{ fmt.Stringer }
+
+// Request is an effect that goes to the ensemble and is answered by exactly one
+// reply event with the same number.
+type Request interface {
+	Effect
+	Header() Call
+}
+
+// Call is what all requests share.
+type Call struct {
+	Request uint64 // number, unique per machine
+	Session int64  // session number that the request belongs to; it is refused in any other
+	Urgent  bool   // goes in the lane of the heartbeat, past everything that waits
+}
+
+// Mode says what kind of node a Create makes.
+type Mode string
+
+// ZooKeeper's create modes that recipes use.
+const (
+	Persistent          Mode = "persistent"
+	Container           Mode = "container"
+	Ephemeral           Mode = "ephemeral"
+	EphemeralSequential Mode = "ephemeral_sequential"
+)
+
+// Create makes a node. The reply's Path is the node's real path.
+type Create struct {
+	Call
+	Path string
+	Mode Mode
+	Data []byte
+}
+
+// Delete removes a node of any version. Deletes go past everything but what is urgent.
+type Delete struct {
+	Call
+	Path string
+}
+
+// Get reads a node's stat, and its data when Data is set, and may leave a
+// data watch. On a missing node it leaves none.
+type Get struct {
+	Call
+	Path  string
+	Watch bool
+	Data  bool
+}
+
+// Exists reads a node's stat and may leave a watch, on a missing node too.
+type Exists struct {
+	Call
+	Path  string
+	Watch bool
+}
+
+// Children lists a node's children.
+type Children struct {
+	Call
+	Path  string
+	Watch bool
+}
+
+// Multi commits all its operations or none. A multi that only checks is the
+// cheapest confirmation of quorum strength.
+type Multi struct {
+	Call
+	Ops []Op
+}
+
+// Op is one operation of a Multi.
+type Op struct {
+	Verb    string // "check", "create", "delete", "set"
+	Path    string
+	Mode    Mode
+	Data    []byte
+	Version int32 // -1 is any
+}
+
+// Sync has the ensemble's leader flush this server: a confirmation of leader
+// strength.
+type Sync struct {
+	Call
+	Path string
+}
+
+// Connect opens ZooKeeper session number Session; CloseSession ends it in an
+// orderly way and is answered by connection.closed; Abandon shuts its gate and
+// socket without a word to the server.
+type (
+	Connect      struct{ Session int64 }
+	CloseSession struct{ Session int64 }
+	Abandon      struct{ Session int64 }
+)
+
+// SetTimer asks for one timer.fired with this number, After from now.
+type SetTimer struct {
+	Request uint64
+	Name    string
+	After   time.Duration
+}
+
+// StopTimer takes SetTimer back.
+type StopTimer struct{ Request uint64 }
+
+// Tell hands an event to another machine of the same loop, or to All, before
+// anything else happens. The engine performs it itself.
+type Tell struct {
+	To    ID
+	Event Event
+}
+
+// Deadline publishes until when anything may be believed: nanoseconds of the
+// loop's clock, zero for "nothing".
+type Deadline struct {
+	Session int64
+	Until   int64
+}
+
+// Notify tells a handle that something about it changed.
+type Notify struct {
+	What    Notice
+	Session int64
+	Path    string // own node's full path
+	Token   int64  // own node's czxid
+	Owner   int64  // ZooKeeper's id of the session that owns the node (observers)
+	Work    uint64 // which await is granted
+	Code    Code
+	Text    string
+	Silent  bool // close mode: listeners are not told
+}
+
+// Notice says what a Notify is about.
+type Notice string
+
+// Notices of recipes, then of the session.
+const (
+	Elected   Notice = "elected"   // belief begins; Path, Token
+	Deposed   Notice = "stopped"   // belief ended; told once for every Elected
+	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
+	Ended     Notice = "ended"     // a selector that does not queue again is done; Code, Text are the error, if any
+	Failed    Notice = "failed"    // a background failure: Code, Text; the machine goes on at a pace
+	Recovered Notice = "recovered" // the failure before is over
+
+	Leader Notice = "leader" // an observer sees this leader: Path, Token, Owner, Text is its id
+	Vacant Notice = "vacant" // an observer sees nobody in line
+
+	Connected   Notice = "CONNECTED"
+	Suspended   Notice = "SUSPENDED"
+	Reconnected Notice = "RECONNECTED"
+	Lost        Notice = "LOST"
+)
+
+// Entered tells the handle that its machine is in another state now. The engine
+// makes it; the record's To says the same.
+type Entered struct{ State string }
+
+// Answer ends the command with this number. Text is empty on success.
+type Answer struct {
+	Command uint64
+	Code    Code
+	Text    string
+}
+
+func (e Create) String() string {
+	return words(e.number(), "create", e.Path, string(e.Mode), data(e.Data))
+}
+func (e Delete) String() string { return words(e.number(), "delete", e.Path) }
+func (e Get) String() string {
+	return words(e.number(), "get", e.Path, flag(e.Data, "data"), flag(e.Watch, "watch"))
+}
+func (e Exists) String() string {
+	return words(e.number(), "exists", e.Path, flag(e.Watch, "watch"))
+}
+func (e Children) String() string {
+	return words(e.number(), "children", e.Path, flag(e.Watch, "watch"))
+}
+func (e Multi) String() string {
+	ops := make([]string, len(e.Ops))
+	for i, op := range e.Ops {
+		ops[i] = op.String()
+	}
+	return words(e.number(), "multi", "{"+strings.Join(ops, "; ")+"}")
+}
+func (e Sync) String() string         { return words(e.number(), "sync", e.Path) }
+func (e Connect) String() string      { return "connect session " + strconv.FormatInt(e.Session, 10) }
+func (e CloseSession) String() string { return "close session " + strconv.FormatInt(e.Session, 10) }
+func (e Abandon) String() string      { return "abandon session " + strconv.FormatInt(e.Session, 10) }
+func (e SetTimer) String() string {
+	return words("#"+strconv.FormatUint(e.Request, 10), "timer", e.Name, e.After.String())
+}
+func (e StopTimer) String() string { return "stop timer #" + strconv.FormatUint(e.Request, 10) }
+func (e Tell) String() string {
+	return words("tell", string(e.To), string(e.Event.Kind), e.Event.Path)
+}
+func (e Deadline) String() string {
+	if e.Until == 0 {
+		return "valid until: unconfirmed"
+	}
+	return "valid until " + time.Duration(e.Until).String()
+}
+func (e Notify) String() string {
+	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work),
+		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"))
+}
+func (e Entered) String() string { return "entered " + e.State }
+func (e Answer) String() string {
+	outcome := "ok"
+	if e.Code != OK || e.Text != "" {
+		outcome = words(string(e.Code), quoted(e.Text))
+	}
+	return words("answer", strconv.FormatUint(e.Command, 10), outcome)
+}
+
+// String is the operation's written form inside a Multi.
+func (o Op) String() string {
+	return words(o.Verb, o.Path, string(o.Mode), data(o.Data))
+}
+
+// Header lets every request be read without knowing which it is.
+func (c Call) Header() Call { return c }
+
+func (c Call) number() string {
+	if c.Urgent {
+		return "#" + strconv.FormatUint(c.Request, 10) + "!"
+	}
+	return "#" + strconv.FormatUint(c.Request, 10)
+}
+
+func words(parts ...string) string {
+	kept := parts[:0]
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+func flag(on bool, word string) string {
+	if on {
+		return word
+	}
+	return ""
+}
+
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strconv.Quote(s)
+}
+
+func data(b []byte) string { return assign("data", quoted(string(b))) }
+
+func assign(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return name + "=" + value
+}
+
+func number(name string, n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return name + "=" + strconv.FormatUint(n, 10)
+}

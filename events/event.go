@@ -1,0 +1,80 @@
+package events
+
+// ID names one machine inside a loop: "session", "latch-1", "selector-2".
+type ID string
+
+// SessionMachine is the machine that owns the connection; All addresses every
+// other one.
+const (
+	SessionMachine ID = "session"
+	All            ID = "*"
+)
+
+// Envelope is an event on its way to one machine.
+type Envelope struct {
+	To    ID
+	Event Event
+}
+
+// Event is one thing that happened, as plain data. Only the fields that its
+// kind needs are set; the rest is left out of the log.
+type Event struct {
+	Kind Kind `json:"kind"`
+
+	// At is the clock when the loop took the event out of its inbox, in
+	// nanoseconds of the loop's clock (which never stops or goes back).
+	At int64 `json:"at,string,omitempty"`
+	// Session is the number of the ZooKeeper session that the event belongs to:
+	// 1 is the client's first. Zero where a session means nothing.
+	Session int64 `json:"session,omitempty"`
+	// Request is the number of the request or timer that is answered, or of the
+	// command that is asked.
+	Request uint64 `json:"request,omitempty"`
+
+	Code Code   `json:"code,omitempty"`
+	Text string `json:"text,omitempty"` // an error's words, for people
+
+	// Zxid is the transaction id in the reply's header. In the reply to a
+	// committed create it is the new node's czxid.
+	Zxid int64 `json:"zxid,string,omitempty"`
+	// SentAt is the clock just before the request's bytes were handed to the
+	// socket. Promise 3 counts from here.
+	SentAt int64 `json:"sent,string,omitempty"`
+
+	Name string `json:"name,omitempty"` // of a timer
+	// Contact is the clock when the last request or ping left of which the
+	// ensemble's leader had surely been told when this request was sent.
+	Contact int64 `json:"contact,string,omitempty"`
+
+	Path     string   `json:"path,omitempty"`
+	Children []string `json:"children,omitempty"`
+	Stat     *Stat    `json:"stat,omitempty"`
+	Data     []byte   `json:"data,omitempty"` // what the recipe itself writes, never a user's payload
+
+	// Of an attached connection.
+	SessionID  int64  `json:"sessionID,string,omitempty"`
+	Timeout    int64  `json:"timeout,string,omitempty"` // negotiated, nanoseconds
+	Server     string `json:"server,omitempty"`
+	Reattached bool   `json:"reattached,omitempty"` // the same ZooKeeper session as before
+
+	// Of commands.
+	Work    uint64            `json:"work,omitempty"` // which await or piece of work is meant
+	Silent  bool              `json:"silent,omitempty"`
+	Recipe  string            `json:"recipe,omitempty"`
+	Seed    string            `json:"seed,omitempty"` // 32 hex digits; GUIDs and jitter come from it
+	Options map[string]string `json:"options,omitempty"`
+
+	// What the session machine knows at this moment. The engine stamps it on
+	// every event before a machine sees it; it is output, not input.
+	Attached   bool  `json:"attached,omitempty"`
+	ValidUntil int64 `json:"validUntil,string,omitempty"` // nothing may be believed from then on; 0: not confirmed on this connection
+}
+
+// Stat is the part of a znode's stat that recipes look at.
+type Stat struct {
+	Czxid          int64 `json:"czxid,string"`
+	Mzxid          int64 `json:"mzxid,string"`
+	EphemeralOwner int64 `json:"ephemeralOwner,string,omitempty"`
+	Version        int32 `json:"version,omitempty"`
+	NumChildren    int32 `json:"numChildren,omitempty"`
+}

@@ -1,0 +1,77 @@
+package events
+
+// Kind names what happened, as "source.detail". The set is closed: a log that
+// holds any other kind is refused by the reader with the kind's name.
+type Kind string
+
+// What an embedding program asks of a machine. Each carries the number of the
+// command in Event.Request, and the machine answers it with one Answer effect.
+const (
+	CommandOpen    Kind = "command.open"    // make the machine; Recipe, Path, Data, Seed and Options say which
+	CommandStart   Kind = "command.start"   // join the line (a session: connect)
+	CommandAwait   Kind = "command.await"   // answer when leadership is held
+	CommandCancel  Kind = "command.cancel"  // the await numbered Work is no longer wanted
+	CommandResign  Kind = "command.resign"  // give leadership up and queue again at the tail
+	CommandRequeue Kind = "command.requeue" // queue again (selector)
+	CommandClose   Kind = "command.close"   // leave for good
+)
+
+// The user's work, reported by the door.
+const (
+	WorkReturned Kind = "work.returned" // one piece of work ended; Text is its error, if any
+	WorkDrained  Kind = "work.drained"  // told by a machine to itself: none is left
+)
+
+// Answers of the ensemble to one request. Code is empty on success.
+const (
+	ReplyCreate   Kind = "reply.create"
+	ReplyDelete   Kind = "reply.delete"
+	ReplyStat     Kind = "reply.stat" // to Get and to Exists
+	ReplyChildren Kind = "reply.children"
+	ReplyMulti    Kind = "reply.multi"
+	ReplySync     Kind = "reply.sync"
+)
+
+// One-shot watches that fired. Path says where.
+const (
+	WatchCreated  Kind = "watch.created"
+	WatchDeleted  Kind = "watch.deleted"
+	WatchChanged  Kind = "watch.changed"  // the node's data was set
+	WatchChildren Kind = "watch.children" // the set of children changed
+)
+
+// The connection and the session behind it. zkio tells them to the session
+// machine; the session machine passes those that matter on to every recipe.
+const (
+	ConnectionAttached    Kind = "connection.attached"    // a server confirmed the session; requests may go out
+	ConnectionSuspended   Kind = "connection.suspended"   // the connection is gone, the session may live on
+	ConnectionLost        Kind = "connection.lost"        // the session is over: its ephemeral nodes go or are gone
+	ConnectionRefused     Kind = "connection.refused"     // one attempt to connect failed; Code and Text say why
+	ConnectionClosed      Kind = "connection.closed"      // the answer to CloseSession
+	ConnectionUnconfirmed Kind = "connection.unconfirmed" // validUntil passed: nobody may believe any longer
+	ConnectionConfirmed   Kind = "connection.confirmed"   // a committed write of any machine was acknowledged
+)
+
+// What recipes tell the session machine: someone leads or is next in line, and
+// so the heartbeat has to run.
+const (
+	OfficeNear Kind = "office.near" // Path is the own node
+	OfficeFar  Kind = "office.far"  // no longer
+)
+
+// A timer of the machine itself ran out. Request is the timer's number.
+const TimerFired Kind = "timer.fired"
+
+// Kinds lists every kind that a log may hold, in the order of this file.
+func Kinds() []Kind {
+	return []Kind{
+		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
+		WorkReturned, WorkDrained,
+		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync,
+		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,
+		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
+		ConnectionUnconfirmed, ConnectionConfirmed,
+		OfficeNear, OfficeFar,
+		TimerFired,
+	}
+}

@@ -1,0 +1,55 @@
+package events
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// Record is one line of the flight recorder: one event that one machine (or
+// the engine, for an event that nobody awaited) dealt with, and what came of it.
+type Record struct {
+	Seq     uint64 `json:"seq"` // from 1, without gaps
+	Machine ID     `json:"machine"`
+	// Cause is the seq of the record whose effect this event answers or that
+	// told it; 0 for what came from outside.
+	Cause uint64 `json:"cause,omitempty"`
+	// Told marks an event that another machine of the loop told: output of the
+	// record Cause, not input. Replay does not feed it.
+	Told bool `json:"told,omitempty"`
+
+	Event Event `json:"event"`
+
+	Tried []string `json:"tried,omitempty"` // guards that did not hold, in order
+	From  string   `json:"from,omitempty"`
+	// Row is the arrow taken: "kind [guard]"; or "ignored", "late" (nobody
+	// awaits this any more), "unknown machine".
+	Row     string   `json:"row"`
+	To      string   `json:"to,omitempty"`
+	Effects []string `json:"effects,omitempty"`
+}
+
+// What stands in Row where no row was taken.
+const (
+	RowIgnored = "ignored"
+	RowLate    = "late"
+	RowUnknown = "unknown machine"
+)
+
+// Equal reports whether two records say the same, and so are the same line.
+func (r Record) Equal(o Record) bool {
+	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Told == o.Told &&
+		r.From == o.From && r.Row == o.Row && r.To == o.To &&
+		slices.Equal(r.Tried, o.Tried) && slices.Equal(r.Effects, o.Effects) && r.Event.Equal(o.Event)
+}
+
+// Equal reports whether two events are the same in all that is written down.
+func (e Event) Equal(o Event) bool {
+	return e.Kind == o.Kind && e.At == o.At && e.Session == o.Session && e.Request == o.Request &&
+		e.Code == o.Code && e.Text == o.Text && e.Zxid == o.Zxid && e.SentAt == o.SentAt && e.Contact == o.Contact &&
+		e.Name == o.Name && e.Path == o.Path && slices.Equal(e.Children, o.Children) &&
+		(e.Stat == o.Stat || e.Stat != nil && o.Stat != nil && *e.Stat == *o.Stat) && bytes.Equal(e.Data, o.Data) &&
+		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Reattached == o.Reattached &&
+		e.Work == o.Work && e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
+		e.Attached == o.Attached && e.ValidUntil == o.ValidUntil
+}

@@ -1,0 +1,41 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Evict deletes a participant's node, as an operator who moves leadership does:
+// its owner, if it is of this library or a recent Curator, stops leading and
+// queues again at the tail. Work under way there ends only when it heeds the
+// news, and the next in line may lead before it has.
+//
+// The participant is one that Line told. Its node is read again, and is deleted
+// only if it is still the same one: the same token, untouched since.
+//
+// Errors: ErrNotInLine when it is not there any more, ErrNotConnected, the
+// context's, ErrOutcomeUnknown, or an *Error.
+func (c *Client) Evict(ctx context.Context, p Participant) error {
+	session := c.io.Current()
+	_, stat, err := c.io.Read(ctx, p.Path)
+	if err == nil && stat.Czxid != p.Token {
+		return fmt.Errorf("%w: %s is another's by now, with token %d", ErrNotInLine, p.Path, stat.Czxid)
+	}
+	if err == nil {
+		_, _, err = c.io.Commit(ctx, session, []Op{DeleteNode(p.Path, stat.Version)})
+	}
+	var refused *zkio.Error
+	switch {
+	case !errors.As(err, &refused):
+		return err
+	case refused.Code == events.NoNode:
+		return fmt.Errorf("%w: %s is gone", ErrNotInLine, p.Path)
+	case refused.Code == events.BadVersion:
+		return fmt.Errorf("%w: %s was changed in the same moment: look again", ErrNotInLine, p.Path)
+	}
+	return &Error{refused.Code, p.Path}
+}

@@ -1,0 +1,203 @@
+package incumbent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// ensemble is an in-memory ZooKeeper for the examples. In your program it is the
+// connect string of your own: "zk1:2181,zk2:2181,zk3:2181".
+func ensemble() (servers string, stop func()) {
+	srv := zkmem.New(zkmem.Options{})
+	if err := srv.Listen("127.0.0.1:0"); err != nil {
+		panic(err)
+	}
+	return srv.Addr(), srv.Close
+}
+
+// open is Open with the errors out of the way.
+func open(ctx context.Context, servers string) *incumbent.Client {
+	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
+	if err != nil {
+		panic(err)
+	}
+	return client
+}
+
+func ExampleOpen() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+
+	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
+	if err != nil {
+		fmt.Println(err) // it says which setting is wrong, and what would be right
+		return
+	}
+	defer client.Close(ctx)
+
+	if err := client.WaitConnected(ctx); err != nil {
+		fmt.Println(err) // it says what every server answered
+		return
+	}
+	fmt.Println(client.Connection())
+	// Output: CONNECTED
+}
+
+func ExampleLatch() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	latch, err := client.Latch("/jobs/nightly", incumbent.LatchOptions{ID: "host-a"})
+	if err != nil {
+		panic(err)
+	}
+	if err := latch.Start(); err != nil {
+		panic(err)
+	}
+	leadership, err := latch.Await(ctx)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("leads:", latch.HasLeadership())
+	leadership.Release() // the work is done; the latch goes on leading
+
+	fmt.Println("closed:", latch.Close(ctx))
+	fmt.Println("leads:", latch.HasLeadership())
+	// Output:
+	// leads: true
+	// closed: <nil>
+	// leads: false
+}
+
+func ExampleLatch_AddListener() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	latch, _ := client.Latch("/jobs/nightly", incumbent.LatchOptions{})
+	began, over := make(chan struct{}), make(chan struct{})
+	latch.AddListener(incumbent.Listener{
+		IsLeader:  func(incumbent.Term) { fmt.Println("the term begins"); close(began) },
+		NotLeader: func(_ incumbent.Term, why error) { fmt.Println(why); close(over) },
+	})
+	if err := latch.Start(); err != nil {
+		panic(err)
+	}
+	<-began
+	_ = latch.Close(ctx)
+	<-over
+	// Output:
+	// the term begins
+	// incumbent: leadership lost: closed
+}
+
+func ExampleSelector() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	client := open(ctx, servers)
+	defer client.Close(context.Background())
+
+	terms := 0
+	work := func(leadership *incumbent.Leadership) error {
+		terms++
+		fmt.Println("term", terms)
+		if terms == 2 {
+			cancel(errors.New("two terms are enough"))
+			<-leadership.Context().Done() // real work watches this all the time
+		}
+		return nil // give leadership up, and queue again at the tail
+	}
+	selector, err := client.Selector("/jobs/nightly", work, incumbent.SelectorOptions{AutoRequeue: true})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(selector.Run(ctx))
+	// Output:
+	// term 1
+	// term 2
+	// two terms are enough
+}
+
+func ExampleLeadership() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	work := func(leadership *incumbent.Leadership) error {
+		// Before anything that cannot be taken back: it reads a clock, and asks nobody.
+		if err := leadership.Check(); err != nil {
+			return err
+		}
+		// What is written elsewhere carries the token; the store refuses a lower one.
+		fmt.Println("token is positive:", leadership.Token() > 0)
+		// What is written to ZooKeeper is committed only if the own node still exists.
+		_, err := leadership.Write(leadership.Context(), incumbent.CreateNode("/jobs/done", []byte("2026-11-21")))
+		switch {
+		case errors.Is(err, incumbent.ErrOutcomeUnknown): // read before you decide
+		case errors.Is(err, incumbent.ErrLeadershipLost): // nothing was written
+		}
+		return err
+	}
+	selector, err := client.Selector("/jobs/nightly", work, incumbent.SelectorOptions{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(selector.Run(ctx)) // without AutoRequeue: one term
+	// Output:
+	// token is positive: true
+	// <nil>
+}
+
+func ExampleClient_OnConnection() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	heard := make(chan incumbent.ConnectionState)
+	remove := client.OnConnection(func(state incumbent.ConnectionState) { heard <- state })
+	defer remove()
+	fmt.Println(<-heard)
+	// Output: CONNECTED
+}
+
+func ExampleClient_Line() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	latch, err := client.Latch("/jobs/nightly", incumbent.LatchOptions{ID: "host-a"})
+	if err != nil {
+		panic(err)
+	}
+	if err := latch.Start(); err != nil {
+		panic(err)
+	}
+	if leadership, err := latch.Await(ctx); err == nil {
+		leadership.Release()
+	}
+	line, err := client.Line(ctx, "/jobs/nightly")
+	if err != nil {
+		panic(err)
+	}
+	for _, p := range line.Participants {
+		fmt.Printf("%q leads: %t\n", p.ID, p.Leads) // an ID is foreign text: quote it
+	}
+	// Output: "host-a" leads: true
+}

@@ -1,0 +1,279 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// A second Close while the first one's closeSession is on its way waits for it:
+// it must not abandon the session that is just being closed.
+func TestCloseTwiceAtOnce(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		synctest.Wait()
+		answer := make(chan struct{})
+		defer w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpCloseSession {
+				return zkmem.Verdict{Wait: answer}
+			}
+			return zkmem.Verdict{}
+		})()
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() { errs <- n.Close(context.Background()) }()
+			synctest.Wait()
+		}
+		select {
+		case err := <-errs:
+			t.Errorf("a Close returned before the session was closed: %v", err)
+		default:
+		}
+		close(answer)
+		for range 2 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		if left := w.srv.Sessions(); len(left) != 0 {
+			t.Errorf("%d sessions are left", len(left))
+		}
+	})
+}
+
+// stuck is a writer of a log that takes its header and then nothing until it is
+// freed.
+type stuck struct {
+	freed chan struct{}
+	begun bool
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	if s.begun {
+		<-s.freed
+	}
+	s.begun = true
+	return len(b), nil
+}
+
+// Close respects its context although the log's writer takes nothing any more.
+func TestCloseWithALogThatBlocks(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		log := &stuck{freed: make(chan struct{})}
+		c, err := Open(context.Background(), Config{
+			Servers: "192.0.2.1:2181", Record: log, clock: &clock{w.now},
+			Dial: func(context.Context, string, string) (net.Conn, error) {
+				client, server := net.Pipe()
+				go w.srv.ServeConn(server)
+				return client, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := c.Close(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Close: %v, want the context's end", err)
+		}
+		close(log.freed)
+		if err := c.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// brake is a handle that holds the loop up once it is asked to.
+type brake struct{ held, freed chan struct{} }
+
+func (b brake) notice(events.Notify) {}
+func (b brake) entered(string)       {}
+func (b brake) answer(events.Answer) {
+	close(b.held)
+	<-b.freed
+}
+
+// A term that is on its way to the handle when Close gives up waiting begins no
+// work: the session is closed right after, and the node with it.
+func TestNoWorkBeginsOnceClosed(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		first, second := w.open(), w.open()
+		leader, err := first.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := second.Selector("/line", func(*Leadership) error {
+			t.Error("work ran")
+			return nil
+		}, SelectorOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*Selector{leader, next} {
+			if err := s.Start(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		b := brake{make(chan struct{}), make(chan struct{})}
+		id, err := second.register(machines.LatchRecipe.Name(), func(events.ID) receiver { return b }, events.Event{Path: "/other"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second.post(id, events.Event{Kind: events.CommandStart})
+		<-b.held
+		if err := leader.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the news waits in the inbox of the second
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		closed := make(chan error)
+		go func() { closed <- second.Close(ended) }()
+		synctest.Wait()
+		close(b.freed)
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An await that is granted in the moment of a Close is told so.
+func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
+	c := unconnected(t)
+	l, err := c.Latch("/line", LatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := make(chan reply, 1)
+	l.commands.open = map[uint64]chan reply{7: ch}
+	l.seal()
+	l.notice(events.Notify{What: events.Granted, Work: 7})
+	if r := <-ch; r.grant != nil || !errors.Is(r.err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", r.err)
+	}
+}
+
+// unconnected opens a client that finds no server.
+func unconnected(t *testing.T) *Client {
+	t.Helper()
+	c, err := Open(context.Background(), Config{
+		Servers: "192.0.2.1:2181",
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("no route to host")
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(context.Background()); err != nil && !errors.Is(err, ErrSuspended) {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// A selector that is made while its client closes leaves no hook behind.
+func TestTheHookGoesWithItsSelector(t *testing.T) {
+	c := unconnected(t)
+	work := func(*Leadership) error { return nil }
+	s, err := c.Selector("/line", work, SelectorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	s.options.OnConnection = func(ConnectionState) error { return nil }
+	s.listen()
+	if n := len(c.session.listeners.all); n != 0 {
+		t.Errorf("%d hooks are left", n)
+	}
+	var both sync.WaitGroup // for the race detector
+	both.Go(func() {
+		_, _ = c.Selector("/line", work, SelectorOptions{OnConnection: func(ConnectionState) error { return nil }})
+	})
+	both.Go(func() { _ = c.Close(context.Background()) })
+	both.Wait()
+}
+
+// The grace counts too where the caller takes the leadership after its end.
+func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		l, err := n.Latch("/line", LatchOptions{WorkGrace: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, granted, err := l.commands.begin(n.Client, l.id, events.Event{Kind: events.CommandAwait})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := <-granted
+		closed := make(chan error)
+		go func() { closed <- l.Close(context.Background()) }()
+		synctest.Wait()
+		r.grant(context.Background()) // and never released
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An executor may block, as a pool without room does: the loop goes on.
+func TestExecutorMayBlock(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		room, full := make(chan struct{}), make(chan struct{})
+		s, err := n.Selector("/line", func(*Leadership) error { return nil }, SelectorOptions{Executor: func(run func()) {
+			close(full)
+			<-room
+			run()
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran := make(chan error)
+		go func() { ran <- s.Run(context.Background()) }()
+		<-full
+		pass(time.Minute)
+		if !s.HasLeadership() {
+			t.Error("the heartbeat did not go on")
+		}
+		close(room)
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Work that ends its goroutine, as t.FailNow does, has ended; and so has a
+// listener, which hears of the next change all the same.
+func TestGoexit(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		s, err := w.open().Selector("/line", func(*Leadership) error { runtime.Goexit(); return nil }, SelectorOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped := make(chan struct{})
+		s.AddListener(Listener{IsLeader: func(Term) { runtime.Goexit() }, NotLeader: func(Term, error) { close(stopped) }})
+		if err := s.Run(context.Background()); !errors.Is(err, ErrWork) {
+			t.Errorf("Run: %v, want %v", err, ErrWork)
+		}
+		<-stopped
+	})
+}

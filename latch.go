@@ -1,0 +1,129 @@
+package incumbent
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// LatchOptions shape a latch or selector. The zero value is good.
+type LatchOptions struct {
+	// ID is what other participants see of this one: a host name, say. It is the
+	// node's data, as Curator's id is. Empty is Curator's default, too.
+	ID string
+	// CloseMode says whether Close tells the listeners.
+	CloseMode CloseMode
+	// Retry paces attempts after a failure. By default they go on for ever, with
+	// waits of up to 30 s; a policy that gives up closes the handle.
+	Retry RetryPolicy
+	// WorkGrace is how long work may go on after its term has ended before the
+	// node is deleted, or a new term begun, without waiting for it any longer:
+	// that is logged, and two pieces of work may then run at once. Zero, the
+	// default, waits for ever. Work that Close finds running counts from Close.
+	WorkGrace time.Duration
+	// TokenFloor refuses leadership with a token below it: keep the highest token
+	// that was ever used, and an ensemble that was restored from an older backup
+	// is found out.
+	TokenFloor int64
+}
+
+func (o LatchOptions) open(path string, rideOut bool) events.Event {
+	options := map[string]string{
+		"rideOut":    strconv.FormatBool(rideOut),
+		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
+	}
+	if o.Retry != (RetryPolicy{}) {
+		options["retry"] = o.Retry.String()
+	}
+	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
+}
+
+// Latch waits in line until it leads, and leads until it is closed, resigns or
+// loses leadership; then it waits again. It is Curator's LeaderLatch, on the
+// same names: Go and Java may share one line.
+//
+// All its methods are safe to call from any goroutine.
+type Latch struct{ *participant }
+
+// Latch makes a latch on a line: a directory that is made when it is missing.
+// It does nothing before Start. The error says what is wrong with the path, or
+// is ErrClosed.
+func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	l := &Latch{newParticipant(c, path, options)}
+	_, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+		l.id = id
+		return l
+	}, options.open(path, c.config.RideOut))
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Start joins the line. It returns at once; what goes wrong in the background is
+// in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
+// Close is ErrClosed.
+func (l *Latch) Start() error { return l.start() }
+
+// Await returns when leadership is held. The caller does its work under what is
+// returned, and calls its Release when the work is done; several callers may
+// hold the same term. Leadership is kept until Resign or Close.
+//
+// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext
+// since Go 1.26 that names the signal, and is not context.Canceled); or what stands
+// in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
+// latch goes on trying and Await may be called again.
+func (l *Latch) Await(ctx context.Context) (*Leadership, error) {
+	n, ch, err := l.commands.begin(l.client, l.id, events.Event{Kind: events.CommandAwait})
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.commands.wait(ctx, l.client, n, ch)
+	switch {
+	case err == nil && r.grant != nil:
+		return r.grant(ctx), nil
+	case err == nil:
+		return nil, r.err
+	case l.commands.drop(n):
+		l.client.post(l.id, events.Event{Kind: events.CommandCancel, Work: n})
+		return nil, err
+	}
+	if r := <-ch; r.grant != nil { // granted in the same moment
+		r.grant(ctx).Release()
+	}
+	return nil, err
+}
+
+// Resign gives leadership up and queues again at the tail; it returns when the
+// old place is gone. It awaits work that is still running. ErrNotLeading when
+// there is nothing to give up.
+func (l *Latch) Resign(ctx context.Context) error {
+	return l.ask(ctx, events.Event{Kind: events.CommandResign})
+}
+
+func (l *Latch) notice(n events.Notify) {
+	if n.What != events.Granted {
+		l.participant.notice(n)
+		return
+	}
+	l.mu.Lock()
+	t := l.term
+	l.mu.Unlock()
+	if !l.begun() {
+		l.commands.deliver(n.Work, reply{err: ErrClosed})
+		l.client.post(l.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
+		return
+	}
+	grant := func(ctx context.Context) *Leadership {
+		return t.hold(ctx, l.client, func(late error) { l.returned(events.Event{Work: n.Work}, late) })
+	}
+	if !l.commands.deliver(n.Work, reply{grant: grant}) { // whoever asked has gone
+		grant(context.Background()).Release()
+	}
+}

@@ -1,0 +1,245 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Term is one uninterrupted time of leadership.
+type Term struct {
+	Path    string // the participant's own node
+	Token   int64  // the node's czxid: grows from leader to leader, see Leadership.Token
+	Session int64  // the number of the client's ZooKeeper session, from 1
+}
+
+// Leadership is held while one term lasts, by the work that is done under it.
+// All its methods are safe to call from any goroutine.
+type Leadership struct {
+	client *Client
+	term   *heldTerm
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   func(late error) // the work has returned, or is not waited for any longer; once
+	works  bool             // a selector's: its return is what ends the work
+}
+
+// heldTerm is a term as the loop ends it.
+type heldTerm struct {
+	Term
+	over   atomic.Bool
+	reason error
+	grace  time.Duration // how long work may outlast the term; 0: for ever
+
+	mu       sync.Mutex
+	nodeless bool // ended because its node, or the session, is gone
+	works    map[*Leadership]bool
+}
+
+// end is called on the loop's goroutine, once.
+func (t *heldTerm) end(reason error, nodeless bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reason, t.nodeless = reason, nodeless
+	t.over.Store(true)
+	for l := range t.works {
+		l.cancel(reason)
+		if t.grace > 0 {
+			time.AfterFunc(t.grace, l.abandon)
+		}
+	}
+}
+
+// gone reports whether the term ended because its node did.
+func (t *heldTerm) gone() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.nodeless
+}
+
+// hold makes the Leadership of one piece of work. Done is called once, when the
+// work has returned, or with ErrWorkRunning when its grace was over before.
+func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
+	ctx, cancel := context.WithCancelCause(parent)
+	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel}
+	var once sync.Once
+	l.done = func(late error) {
+		once.Do(func() {
+			t.mu.Lock()
+			delete(t.works, l)
+			t.mu.Unlock()
+			cancel(context.Canceled)
+			done(late)
+		})
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over.Load() {
+		cancel(t.reason)
+		if t.grace > 0 {
+			time.AfterFunc(t.grace, l.abandon)
+		}
+		return l
+	}
+	if t.works == nil {
+		t.works = map[*Leadership]bool{}
+	}
+	t.works[l] = true
+	return l
+}
+
+// abandon gives up waiting for work that did not return within its grace.
+func (l *Leadership) abandon() { l.done(ErrWorkRunning) }
+
+// interrupt cancels the contexts of all work under the term.
+func (t *heldTerm) interrupt(cause error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for l := range t.works {
+		l.cancel(cause)
+	}
+}
+
+// Context ends when the term does, with the cause ErrLeadershipLost. It derives
+// from the context that the leadership was asked for with: for work that should
+// outlive it, pass context.WithoutCancel of that. Work that does not watch it
+// delays the next term: none begins before Release, or the selector's function,
+// has returned.
+func (l *Leadership) Context() context.Context { return l.ctx }
+
+// Token is the own node's czxid: hand it to every store that the work writes to,
+// and let the store refuse what is lower than it has seen. It is the only thing
+// that protects a store from a process that was paused. Tokens grow strictly
+// from leader to leader within one history of the ensemble; the terms of one
+// node share theirs; nothing is promised across a restore from backup.
+func (l *Leadership) Token() int64 { return l.term.Token }
+
+// Term is the term under which the work is done.
+func (l *Leadership) Term() Term { return l.term.Term }
+
+// ValidUntil is the instant until which leadership may be believed without
+// hearing from the ensemble again; the heartbeat moves it on. It is in the past
+// when nothing may be believed.
+func (l *Leadership) ValidUntil() time.Time {
+	d := l.client.deadline.Load()
+	now, left := time.Now(), -time.Nanosecond
+	if d != nil && d.Session == l.term.Session && d.Until != 0 && !l.term.over.Load() {
+		left = time.Duration(d.Until - l.client.clock.Now())
+	}
+	return now.Add(left)
+}
+
+// AloneUntil is the instant before which no other participant can lead unless
+// the own node is deleted. It is not before ValidUntil, for a session lives
+// longer than belief does. It stays what it was when leadership is
+// lost, so that work that must stop knows how long it has; where the own node or
+// the session is known to be gone, it is in the past.
+func (l *Leadership) AloneUntil() time.Time {
+	d := l.client.believed.Load()
+	now, left := time.Now(), -time.Nanosecond
+	if d != nil && d.Session == l.term.Session && !l.term.gone() {
+		spare := machines.Spare(l.client.SessionTimeout(), l.client.config.Tick, l.client.config.SyncLimit)
+		left = time.Duration(d.Until-l.client.clock.Now()) + spare
+	}
+	return now.Add(left)
+}
+
+// Check returns nil while the leadership may be believed, and an error that is
+// ErrLeadershipLost otherwise. It reads the clock against the deadline itself,
+// so it is right even when the loop has not had its turn; it costs no request.
+// A process that is paused after Check can still act late: only the Token helps.
+func (l *Leadership) Check() error {
+	switch {
+	case l.term.over.Load():
+		return l.lost()
+	case !l.client.believes(l.term.Session):
+		return ErrLeadershipLost
+	}
+	return nil
+}
+
+func (l *Leadership) lost() error {
+	l.term.mu.Lock()
+	defer l.term.mu.Unlock()
+	return l.term.reason
+}
+
+// Release says that the work is done. It must be called once for every
+// Leadership that Await returned, also after it was lost: until then no new term
+// of this participant begins, and Close waits. It does not give leadership up:
+// Resign and Close do. Further calls do nothing, and neither do calls from a
+// selector's function: there the return is what counts.
+func (l *Leadership) Release() {
+	if !l.works {
+		l.done(nil)
+	}
+}
+
+// Op is one operation of a guarded write: see SetData, CreateNode, DeleteNode
+// and CheckVersion.
+type Op = events.Op
+
+// OpResult is what one operation of a guarded write came to.
+type OpResult = zkio.OpResult
+
+// AnyVersion makes an operation apply whatever the node's version is.
+const AnyVersion int32 = -1
+
+// SetData replaces a node's data if it has this version.
+func SetData(path string, data []byte, version int32) Op {
+	return Op{Verb: "set", Path: path, Data: data, Version: version}
+}
+
+// CreateNode makes a persistent node, with the access list of Config.ACL.
+func CreateNode(path string, data []byte) Op {
+	return Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data}
+}
+
+// DeleteNode removes a node if it has this version.
+func DeleteNode(path string, version int32) Op {
+	return Op{Verb: "delete", Path: path, Version: version}
+}
+
+// CheckVersion makes the whole write depend on a node's version.
+func CheckVersion(path string, version int32) Op {
+	return Op{Verb: "check", Path: path, Version: version}
+}
+
+// Write commits all operations, or none, only if the own node still exists: one
+// multi that begins with a check of it, sent on the term's own session and never
+// twice. It protects data in this ensemble and nothing else; for other stores
+// there is the Token.
+//
+// Errors: ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (the answer
+// was lost: read before you decide); ErrNotConnected and the context's (nothing
+// was sent); an *Error with ZooKeeper's code (nothing was written; the results
+// say which operation was refused).
+func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	guarded := append([]Op{CheckVersion(l.term.Path, AnyVersion)}, ops...)
+	results, _, err := l.client.io.Commit(ctx, l.term.Session, guarded)
+	if len(results) > 0 {
+		if results[0].Code == events.NoNode {
+			return nil, ErrLeadershipLost
+		}
+		results = results[1:]
+	}
+	var refused *zkio.Error
+	switch {
+	case errors.Is(err, ErrOutcomeUnknown): // there is a *zkio.Error in it, which is no refusal
+		return nil, err
+	case errors.Is(err, zkio.ErrOtherSession):
+		return nil, ErrLeadershipLost
+	case errors.As(err, &refused):
+		return results, &Error{refused.Code, refused.Path}
+	}
+	return results, err
+}

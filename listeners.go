@@ -1,0 +1,48 @@
+package incumbent
+
+import (
+	"slices"
+	"sync"
+)
+
+// listeners hands values to functions, each at its own pace and in order. One
+// that is added late learns the present value first.
+type listeners[T any] struct {
+	panicked func(any)
+
+	mu  sync.Mutex
+	all []*listener[T]
+}
+
+type listener[T any] struct {
+	mail mailbox
+	f    func(T)
+}
+
+// add calls f with the present value, if there is one, and with all that are
+// told afterwards. Present is called under the lock that tell takes, so that
+// nothing is heard twice or missed.
+func (l *listeners[T]) add(f func(T), present func() (T, bool)) (remove func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := &listener[T]{f: f, mail: mailbox{panicked: l.panicked}}
+	l.all = append(l.all, one)
+	if v, ok := present(); ok {
+		one.mail.put(func() { f(v) })
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.all = slices.DeleteFunc(l.all, func(other *listener[T]) bool { return other == one })
+	}
+}
+
+// tell sets the new present value by calling set, and hands v to everybody.
+func (l *listeners[T]) tell(v T, set func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	set()
+	for _, one := range l.all {
+		one.mail.put(func() { one.f(v) })
+	}
+}

@@ -1,0 +1,36 @@
+package incumbent
+
+import "github.com/rs/zerolog"
+
+// logger writes to zerolog from a goroutine of its own: a slow sink does not
+// slow the loop down.
+type logger struct {
+	mail mailbox
+	out  zerolog.Logger
+	off  bool
+}
+
+func newLogger(out zerolog.Logger) *logger {
+	return &logger{out: out, off: out.GetLevel() == zerolog.Disabled}
+}
+
+// say logs a line; fields may be nil. It never blocks.
+func (l *logger) say(level zerolog.Level, text string, fields func(*zerolog.Event)) {
+	if l.off {
+		return
+	}
+	l.mail.put(func() {
+		e := l.out.WithLevel(level)
+		if fields != nil {
+			fields(e)
+		}
+		e.Msg(text)
+	})
+}
+
+// caught logs a listener's panic.
+func (l *logger) caught(where string) func(any) {
+	return func(p any) {
+		l.say(zerolog.ErrorLevel, "a listener panicked", func(e *zerolog.Event) { e.Str("where", where).Interface("panic", p) })
+	}
+}

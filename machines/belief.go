@@ -1,0 +1,57 @@
+package machines
+
+import "time"
+
+// The arithmetic of promises 3 and 4: how often belief is confirmed, and how long
+// a confirmation lasts.
+
+// period is the heartbeat's g of promise 4.
+func (s *session) period() time.Duration {
+	if s.bySync() {
+		return s.timeout / 8
+	}
+	return s.timeout / 4
+}
+
+// bySync reports whether confirmations of leader strength suffice between two of
+// quorum strength: whether belief that rests on one ends before the session can
+// expire at another leader, even if this one was deposed as long ago as it can
+// have been without noticing. A disconnect is not counted on: it is noticed late,
+// and ridden out on demand.
+func (s *session) bySync() bool {
+	return s.timeout/2 <= s.timeout-s.lastWords()-s.slack()
+}
+
+// lastWords is how long a deposed leader goes on answering, at the most.
+func (s *session) lastWords() time.Duration { return time.Duration(s.syncLimit+2) * s.tick }
+
+// span is the D of promise 3 for a request sent at a time, after a contact that
+// the ensemble's leader had heard of. The promise counts on pings and heartbeats
+// that leave when they are due; when this process was paused they did not, and
+// the leader has not heard of the session for as long.
+func (s *session) span(sent, contact int64) time.Duration {
+	third := s.timeout / 3
+	reach := max(s.period(), third)
+	if s.since != 0 && sent-s.since >= int64(third) {
+		reach = s.period()
+	}
+	if contact != 0 {
+		reach = max(reach, time.Duration(sent-contact)-s.tick/2)
+	}
+	return min(s.timeout/2, s.timeout-reach-s.tick/2-s.slack())
+}
+
+// Spare is how long after the end of belief no other can lead yet, the node
+// being left to the session's expiry: what promise 3's D leaves of the time that
+// it may use at most, the longest reach assumed.
+func Spare(timeout, tick time.Duration, syncLimit int) time.Duration {
+	s := session{timeout: timeout, tick: tick, syncLimit: syncLimit}
+	alone := timeout - max(s.period(), timeout/3) - tick/2 - s.slack()
+	if s.bySync() {
+		alone = min(alone, timeout-s.lastWords()-s.slack())
+	}
+	return max(0, alone-timeout/2)
+}
+
+// slack covers the difference of two clocks' rates and what scheduling costs.
+func (s *session) slack() time.Duration { return s.timeout / 40 }

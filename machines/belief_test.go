@@ -1,0 +1,47 @@
+package machines
+
+import (
+	"testing"
+	"time"
+)
+
+// A deposed leader answers sync until it notices. Belief that rests on its last
+// answer has to end before the session can expire at its successor, whose count
+// began with the whole timeout when the followers left: also where a disconnect
+// is never noticed, or ridden out.
+func TestBeliefBySyncEndsBeforeASuccessorCanExpireTheSession(t *testing.T) {
+	bySync := 0
+	for _, tick := range []time.Duration{100 * time.Millisecond, 2 * time.Second, 3 * time.Second} {
+		for _, limit := range []int{1, 2, 5, 10} {
+			for ticks := 2; ticks <= 40; ticks++ {
+				s := session{tick: tick, syncLimit: limit, timeout: time.Duration(ticks) * tick, since: 1}
+				if !s.bySync() {
+					continue
+				}
+				bySync++
+				answered := s.timeout // the last sync is sent this long after the count began, and then some
+				for _, contact := range []int64{0, int64(answered)} {
+					ends := s.lastWords() + s.span(int64(answered), contact)
+					if latest := s.timeout - s.slack(); ends > latest {
+						t.Errorf("T=%s tick=%s syncLimit=%d: belief lasts until %s, and the session %s", s.timeout, tick, limit, ends, s.timeout)
+					}
+					if ends += Spare(s.timeout, tick, limit); ends > s.timeout {
+						t.Errorf("T=%s tick=%s syncLimit=%d: alone until %s, and the session lasts %s", s.timeout, tick, limit, ends, s.timeout)
+					}
+				}
+			}
+		}
+	}
+	if bySync == 0 {
+		t.Error("no timeout at all is confirmed by sync")
+	}
+}
+
+func TestTheDefaultSessionIsConfirmedByWritesAndALongOneBySync(t *testing.T) {
+	for timeout, want := range map[time.Duration]bool{4 * time.Second: false, 15 * time.Second: false, 29 * time.Second: false, 30 * time.Second: true, 40 * time.Second: true} {
+		s := session{tick: 2 * time.Second, syncLimit: 5, timeout: timeout}
+		if got := s.bySync(); got != want {
+			t.Errorf("%s by sync: %t, want %t", timeout, got, want)
+		}
+	}
+}

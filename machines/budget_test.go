@@ -1,0 +1,25 @@
+package machines
+
+import "testing"
+
+// A chart that grows past these wants to be two charts, or to have more of its
+// truth in data.
+const (
+	mostStates  = 14
+	mostRows    = 100
+	mostIgnores = 25
+)
+
+func TestBudget(t *testing.T) {
+	for _, r := range Recipes() {
+		d := r.Describe()
+		ignores := map[string]bool{}
+		for _, i := range d.Ignored {
+			ignores[i.Why] = true
+		}
+		t.Logf("%-10s %2d states %3d rows %2d ignore lines (%d pairs)", d.Name, len(d.States), len(d.Rows), len(ignores), len(d.Ignored))
+		if len(d.States) > mostStates || len(d.Rows) > mostRows || len(ignores) > mostIgnores {
+			t.Errorf("%s is over its budget of %d states, %d rows, %d ignore lines", d.Name, mostStates, mostRows, mostIgnores)
+		}
+	}
+}

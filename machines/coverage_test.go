@@ -1,0 +1,78 @@
+package machines
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// coverage counts which rows fired, and where connections ended.
+type coverage struct {
+	rows map[string]bool // chart, state, label
+}
+
+func newCoverage() *coverage { return &coverage{rows: map[string]bool{}} }
+
+func (v *coverage) note(r events.Record) {
+	chart, _, _ := strings.Cut(string(r.Machine), "-")
+	v.rows[chart+" "+r.From+" "+r.Row] = true
+	if r.Row == events.RowIgnored {
+		v.rows[chart+" "+r.From+" "+string(r.Event.Kind)] = true
+	}
+}
+
+// mustBeWhole fails for every row that no trace fires, by name, and for every
+// state that no trace suspends or expires.
+func (v *coverage) mustBeWhole(t *testing.T) {
+	for _, r := range Recipes() {
+		d := r.Describe()
+		for _, row := range d.Rows {
+			if !v.some(d.Name, row) {
+				t.Errorf("%s: no trace fires the row %v --%s--> %s", d.Name, row.From, row.Label(), row.To)
+			}
+		}
+		for _, s := range d.States {
+			v.mustEnd(t, d, s.Name)
+		}
+	}
+}
+
+func (v *coverage) some(chart string, row engine.RowDoc) bool {
+	for _, from := range row.From {
+		if v.rows[fmt.Sprintf("%s %s %s", chart, from, row.Label())] {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *coverage) mustEnd(t *testing.T, d engine.Description, s engine.State) {
+	if s == d.Final || d.Name == "session" {
+		return
+	}
+	if s == suspended { // a connection that is gone is not told again
+		v.rows[fmt.Sprintf("%s %s %s", d.Name, s, events.ConnectionSuspended)] = true
+	}
+	for _, kind := range []events.Kind{events.ConnectionSuspended, events.ConnectionLost} {
+		hit := false
+		for key := range v.rows {
+			hit = hit || strings.HasPrefix(key, fmt.Sprintf("%s %s %s", d.Name, s, kind))
+		}
+		if !hit {
+			t.Errorf("%s: no trace has %s in %s", d.Name, kind, s)
+		}
+	}
+}
+
+func TestNoTraceOutsideItsRecipe(t *testing.T) {
+	for _, r := range Recipes() {
+		files, _ := filepath.Glob(filepath.Join("testdata", r.Name(), "*"))
+		if len(files) == 0 {
+			t.Errorf("no golden trace for %s", r.Name())
+		}
+	}
+}

@@ -1,0 +1,22 @@
+// Package machines holds the minds of incumbent: one recipe is one chart, and
+// every chart is a table of rows whose guards and actions are methods of a
+// plain struct. Nothing here sees a clock, a random source, a socket or a
+// goroutine: time arrives in events, and every random-looking name or delay is
+// derived from the seed in the command that opened the machine.
+//
+//	session.go      the connection, the heartbeat, the deadline of belief (belief.go), who leads or is next (office.go)
+//	participant.go  what every recipe with a place in a line shares
+//	line.go         the rows of all of them; guards.go, term.go, trouble.go what the rows do
+//	latch.go        the leader latch
+//	selector.go     the leader selector
+//	observer.go     who leads a line, from outside
+//	znode.go        names and sequence numbers, Curator's layout
+//	retry.go        retry policies as values
+package machines
+
+import "github.com/incumbent-go/incumbent/engine"
+
+// Recipes lists every chart that a loop or a replay has to know.
+func Recipes() []engine.Recipe {
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, ObserverRecipe}
+}

@@ -1,0 +1,217 @@
+package machines
+
+import "github.com/incumbent-go/incumbent/events"
+
+// Guards of participants. Each reads the model and the event, and changes
+// nothing.
+
+func (p *participant) attached(ev events.Event) bool { return ev.Attached }
+func (p *participant) detached(ev events.Event) bool { return !ev.Attached }
+
+// Replies to a create.
+
+// made is our create, done.
+func (p *participant) made(ev events.Event) bool {
+	return ev.Code == events.OK
+}
+
+// parentless is our create under a parent that does not exist and can be made:
+// the root cannot.
+func (p *participant) parentless(ev events.Event) bool {
+	return ev.Code == events.NoNode && p.dir != "/"
+}
+
+// undecided is a request that may or may not have been applied.
+func (p *participant) undecided(ev events.Event) bool { return ev.Code.Unknown() }
+
+// containerless is a server that does not know container nodes.
+func (p *participant) containerless(ev events.Event) bool {
+	return ev.Code == events.Unimplemented && p.parent == events.Container
+}
+
+// leafMade is the lowest parent, there now.
+func (p *participant) leafMade(ev events.Event) bool {
+	return ev.Request == p.leaf && (ev.Code == events.OK || ev.Code == events.NodeExists)
+}
+
+// leafRefused is the lowest parent, not to be made.
+func (p *participant) leafRefused(ev events.Event) bool { return ev.Request == p.leaf }
+
+// Reads of the own node and of the predecessor.
+
+// ours is the own node, read back, owned by this session.
+func (p *participant) ours(ev events.Event) bool {
+	return p.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
+}
+
+// belowFloor is the own node, ours, with a token that the floor refuses.
+func (p *participant) belowFloor(ev events.Event) bool {
+	return p.ours(ev) && ev.Stat.Czxid < p.floor
+}
+
+// vanished is the own node, gone, or owned by another session.
+func (p *participant) vanished(ev events.Event) bool {
+	return p.mine(ev.Path) && (ev.Code == events.OK || ev.Code == events.NoNode)
+}
+
+// aheadGone is the predecessor, gone between the listing and the read.
+func (p *participant) aheadGone(ev events.Event) bool {
+	return p.ahead(ev.Path) && ev.Code == events.NoNode
+}
+
+// tied is a predecessor of our own number that was made after us.
+func (p *participant) tied(ev events.Event) bool {
+	place, ok := ParsePlace(p.predecessor, p.label)
+	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
+}
+
+// persistent is a predecessor that no session owns.
+func (p *participant) persistent(ev events.Event) bool {
+	return p.present(ev) && ev.Stat.EphemeralOwner == 0
+}
+
+// present is the predecessor, there and watched.
+func (p *participant) present(ev events.Event) bool {
+	return p.ahead(ev.Path) && ev.Code == events.OK && ev.Stat != nil
+}
+
+// unreadable is a predecessor whose data another owner keeps to itself.
+func (p *participant) unreadable(ev events.Event) bool {
+	return p.ahead(ev.Path) && ev.Code == events.NoAuth
+}
+
+// inherits is promise 5: the only place before us is deleted, nothing about our
+// own changed since it was read back and watched on this connection, and a
+// confirmation holds at this moment.
+func (p *participant) inherits(ev events.Event) bool {
+	return p.next && p.ahead(ev.Path) && p.owned && p.watched && confirmed(ev)
+}
+
+// isAhead is an event about the predecessor.
+func (p *participant) isAhead(ev events.Event) bool { return p.ahead(ev.Path) }
+
+// Listings.
+
+// recovered is a lost create, found in the listing.
+func (p *participant) recovered(ev events.Event) bool {
+	return p.unknown && ev.Code == events.OK && len(p.twins(ev.Children)) > 0
+}
+
+// absent is a lost create that a synced listing does not show.
+func (p *participant) absent(ev events.Event) bool {
+	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.twins(ev.Children)) == 0)
+}
+
+// checkedGone is a check that did not find the own node.
+func (p *participant) checkedGone(ev events.Event) bool { return ev.Code == events.NoNode }
+
+// failed is any other refusal.
+func (p *participant) failed(ev events.Event) bool { return ev.Code != events.OK }
+
+// counterEnds is a line with a number near the end of the int32 counter, where
+// order means nothing any more.
+func (p *participant) counterEnds(ev events.Event) bool {
+	for place := range places(ev.Children, p.label) {
+		if place.ended() {
+			return true
+		}
+	}
+	return false
+}
+
+// twinned is a line in which our GUID stands more than once. Once on each
+// connection is enough: whoever holds the lowest is ahead of the others.
+func (p *participant) twinned(ev events.Event) bool {
+	return !p.purged && len(p.twins(ev.Children)) > 1
+}
+
+// missing is a line without our own node, or no line at all.
+func (p *participant) missing(ev events.Event) bool {
+	if ev.Code != events.OK {
+		return ev.Code == events.NoNode
+	}
+	_, listed := p.before(ev.Children)
+	return !listed
+}
+
+// isFirst is a line that we head.
+func (p *participant) isFirst(ev events.Event) bool {
+	ahead, _ := p.before(ev.Children)
+	return len(ahead) == 0
+}
+
+// mayLead is isFirst with all that belief needs besides.
+func (p *participant) mayLead(ev events.Event) bool {
+	return p.isFirst(ev) && p.owned && p.watched && confirmed(ev)
+}
+
+// Confirmations asked for before taking office.
+
+// nowConfirmed is the answer that lets the first one lead.
+func (p *participant) nowConfirmed(ev events.Event) bool {
+	return ev.Code == events.OK && p.first && p.owned && p.watched && confirmed(ev)
+}
+
+// unseen is a check that went well, while the own node's watch was spent.
+func (p *participant) unseen(ev events.Event) bool {
+	return ev.Code == events.OK && !(p.owned && p.watched)
+}
+
+// expired is belief that is over, although the session machine's timer has not
+// been dealt with yet.
+func (p *participant) expired(ev events.Event) bool {
+	return ev.ValidUntil != 0 && ev.At >= ev.ValidUntil
+}
+
+// Plans.
+
+// placed is a participant whose own node is known.
+func (p *participant) placed(events.Event) bool { return p.own != "" }
+
+// inFlight is a create that has not returned yet.
+func (p *participant) inFlight(events.Event) bool { return p.creating != 0 }
+
+// unsure is a create whose outcome is unknown.
+func (p *participant) unsure(events.Event) bool { return p.unknown }
+
+// entangled is a participant that has, or may have, a node.
+func (p *participant) entangled(events.Event) bool {
+	return p.own != "" || p.unknown || p.creating != 0
+}
+
+// leaves is a participant that is closing.
+func (p *participant) leaves(events.Event) bool { return p.then == leave }
+
+// leavesEmpty is a closing participant without a node.
+func (p *participant) leavesEmpty(events.Event) bool { return p.then == leave && p.own == "" }
+
+// departs is a participant whose node, known or possible, has to go first.
+func (p *participant) departs(ev events.Event) bool { return p.then != stay && p.entangled(ev) }
+
+// deleted is the own node, gone by our own hand.
+func (p *participant) deleted(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// deletedLeaving is deleted at the end of everything.
+func (p *participant) deletedLeaving(ev events.Event) bool { return p.deleted(ev) && p.then == leave }
+
+// deletedResting is deleted before a pause.
+func (p *participant) deletedResting(ev events.Event) bool { return p.deleted(ev) && p.then == rest }
+
+// ridesOut is belief that a disconnect does not end, by choice.
+func (p *participant) ridesOut(ev events.Event) bool { return p.rideOut && ev.At < ev.ValidUntil }
+
+// exhausted is a retry policy that gave up.
+func (p *participant) exhausted(events.Event) bool { return p.spent }
+
+// exhaustedEntangled is exhausted with a node, known or possible, that has to go.
+func (p *participant) exhaustedEntangled(ev events.Event) bool { return p.spent && p.entangled(ev) }
+
+// refusedLeaving is a create that made nothing, while closing.
+func (p *participant) refusedLeaving(ev events.Event) bool {
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == leave
+}
+
+// absentLeaving is absent while closing.
+func (p *participant) absentLeaving(ev events.Event) bool { return p.absent(ev) && p.then == leave }

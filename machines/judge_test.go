@@ -1,0 +1,270 @@
+package machines
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// judge steps an engine and holds every step against what must always be true.
+// Golden traces and the random walk both go through it.
+type judge struct {
+	engine  *engine.Engine
+	session *session
+	members map[events.ID]*participant
+	known   map[events.ID]bool
+
+	leads  map[events.ID]bool
+	open   map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
+	asked  map[events.ID]map[uint64]events.Request // requests that may arm a watch
+	armed  map[events.ID]map[string]bool           // watches that stand
+	due    map[events.ID]map[uint64]int64          // timers
+	log    []events.Record
+	wrongs []string
+}
+
+func newJudge() *judge {
+	j := &judge{members: map[events.ID]*participant{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{},
+		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
+		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
+	member := func(p *participant, err error) (*participant, error) {
+		if err == nil {
+			j.members[events.ID(p.id)] = p
+		}
+		return p, err
+	}
+	recipes := Recipes()
+	for i, r := range recipes {
+		switch r.Name() {
+		case "session":
+			recipes[i] = engine.NewRecipe(sessionChart, func(open events.Event) (*session, error) {
+				s, err := newSession(open)
+				j.session = s
+				return s, err
+			})
+		case "latch":
+			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newParticipant(open, LatchLabel)) })
+		case "selector":
+			recipes[i] = engine.NewRecipe(selectorChart, func(open events.Event) (*participant, error) { return member(newSelector(open)) })
+		}
+	}
+	j.engine = engine.New(true, recipes...)
+	return j
+}
+
+func (j *judge) wrong(format string, args ...any) {
+	j.wrongs = append(j.wrongs, fmt.Sprintf(format, args...))
+}
+
+// step feeds one envelope and checks everything.
+func (j *judge) step(to events.ID, ev events.Event) []engine.Addressed {
+	j.before(to, ev)
+	out := slices.Clone(j.engine.Step(events.Envelope{To: to, Event: ev}))
+	j.log = append(j.log, j.engine.Records()...)
+	for _, r := range j.engine.Records() {
+		j.record(r)
+	}
+	for _, a := range out {
+		j.effect(a, ev)
+	}
+	j.order(out)
+	for id := range j.members {
+		j.member(id)
+	}
+	j.heartbeat(ev.At)
+	return out
+}
+
+// before notes commands, watches that arm, and watches that are spent.
+func (j *judge) before(to events.ID, ev events.Event) {
+	switch ev.Kind {
+	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose:
+		put(j.open, to, ev.Request, ev.Kind)
+	case events.ReplyStat:
+		get, watched := j.asked[to][ev.Request].(events.Get)
+		exists, onExists := j.asked[to][ev.Request].(events.Exists)
+		if watched && get.Watch && ev.Code == events.OK {
+			put(j.armed, to, get.Path, true)
+		}
+		if onExists && exists.Watch && (ev.Code == events.OK || ev.Code == events.NoNode) {
+			put(j.armed, to, exists.Path, true)
+		}
+	case events.ReplyChildren:
+		if list, listed := j.asked[to][ev.Request].(events.Children); listed && list.Watch && ev.Code == events.OK {
+			put(j.armed, to, list.Path+"/", true)
+		}
+	case events.WatchChildren:
+		delete(j.armed[to], ev.Path+"/")
+	case events.WatchDeleted, events.WatchChanged, events.WatchCreated:
+		delete(j.armed[to], ev.Path)
+		delete(j.armed[to], ev.Path+"/")
+	case events.ConnectionLost:
+		clear(j.armed)
+	case events.TimerFired:
+		delete(j.due[to], ev.Request)
+	}
+}
+
+func put[K comparable, V any](m map[events.ID]map[K]V, id events.ID, k K, v V) {
+	if m[id] == nil {
+		m[id] = map[K]V{}
+	}
+	m[id][k] = v
+}
+
+// record checks the moment at which belief begins: Elected stands in no other
+// record than one that was stamped with a confirmation that holds.
+func (j *judge) record(r events.Record) {
+	for _, e := range r.Effects {
+		if len(e) > 14 && e[:14] == "notify elected" && !(r.Event.Attached && r.Event.At < r.Event.ValidUntil) {
+			j.wrong("%s: elected at %d without a confirmation (attached %t, valid until %d)", r.Machine, r.Event.At, r.Event.Attached, r.Event.ValidUntil)
+		}
+	}
+}
+
+// order checks that belief never comes back within a term: once it was told that
+// nothing may be believed, every term is ended before the deadline moves on.
+func (j *judge) order(out []engine.Addressed) {
+	over, moved := false, false
+	for _, a := range out {
+		switch e := a.Effect.(type) {
+		case events.Deadline:
+			over, moved = over || e.Until == 0, over && e.Until != 0
+		case events.Notify:
+			if moved && e.What == events.Deposed {
+				j.wrong("%s: the deadline moved on before the term was ended", a.From)
+			}
+		}
+	}
+}
+
+// effect checks that started and stopped alternate, and that every command is
+// answered once.
+func (j *judge) effect(a engine.Addressed, cause events.Event) {
+	switch e := a.Effect.(type) {
+	case events.Answer:
+		if _, open := j.open[a.From][e.Command]; !open {
+			j.wrong("%s: answer to command %d, which is not open", a.From, e.Command)
+		}
+		delete(j.open[a.From], e.Command)
+	case events.Notify:
+		j.notify(a.From, e)
+	case events.SetTimer:
+		put(j.due, a.From, e.Request, cause.At+int64(e.After))
+	case events.StopTimer:
+		delete(j.due[a.From], e.Request)
+	case events.Entered:
+		if e.State == string(closed) && len(j.open[a.From]) > 0 {
+			j.wrong("%s: over, and commands %v are not answered", a.From, j.open[a.From])
+		}
+		if e.State == string(closed) {
+			delete(j.members, a.From)
+		}
+	case events.Request:
+		put(j.asked, a.From, e.Header().Request, e)
+	}
+}
+
+func (j *judge) notify(id events.ID, n events.Notify) {
+	switch n.What {
+	case events.Elected, events.Deposed:
+		if j.leads[id] == (n.What == events.Elected) {
+			j.wrong("%s: %s told twice in a row", id, n.What)
+		}
+		j.leads[id] = n.What == events.Elected
+	case events.Granted:
+		if j.open[id][n.Work] != events.CommandAwait {
+			j.wrong("%s: granted %d, which nobody awaits", id, n.Work)
+		}
+		delete(j.open[id], n.Work)
+		if !j.leads[id] {
+			j.wrong("%s: granted while not leading", id)
+		}
+	}
+}
+
+// member checks that a participant can be woken in its state, and that what it
+// believes of itself is so.
+func (j *judge) member(id events.ID) {
+	p, state := j.members[id], j.engine.State(id)
+	owed := map[events.Kind]bool{}
+	for _, a := range j.engine.Awaits(id) {
+		owed[a.Kind] = true
+	}
+	attached := j.session != nil && j.session.attached
+	own := j.armed[id][p.path()] || owed[events.ReplyStat]
+	awake := true
+	switch state {
+	case enrolling, founding:
+		awake = owed[events.ReplyCreate]
+	case listing:
+		awake = owed[events.ReplyChildren] && own
+	case verifying:
+		awake = owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate]
+	case waiting, blocked:
+		ahead := owed[events.ReplyStat] || j.armed[id][join(p.dir, p.predecessor)]
+		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.dir+"/"])
+	case leading:
+		awake = own || !attached
+	case leaving:
+		awake = !attached || owed[events.ReplyDelete] || owed[events.ReplyCreate] || owed[events.ReplyChildren] || owed[events.TimerFired]
+	case pausing:
+		awake = owed[events.TimerFired]
+	case suspended:
+		awake = !attached
+	case draining:
+		awake = p.works > 0
+	}
+	if !awake {
+		j.wrong("%s: nothing can wake it in %s (awaits %v, watches %v)", id, state, j.engine.Awaits(id), j.armed[id])
+	}
+	if p.leads != (state == leading) || p.leads != j.leads[id] {
+		j.wrong("%s: in %s, but leads is %t and told is %t", id, state, p.leads, j.leads[id])
+	}
+	believing := slices.Contains(from{listing, verifying, waiting, blocked, leading}, state)
+	if believing && p.watched && !j.armed[id][p.path()] {
+		j.wrong("%s: believes in a watch on %s that does not stand", id, p.path())
+	}
+	if p.works < 0 {
+		j.wrong("%s: %d pieces of work", id, p.works)
+	}
+	if p.leads && !p.near {
+		j.wrong("%s: leads, and the session machine does not know", id)
+	}
+}
+
+// heartbeat checks the session machine's timers against who needs them: belief
+// always has a timer that ends it.
+func (j *judge) heartbeat(now int64) {
+	if j.session == nil {
+		return
+	}
+	beats, ends := 0, int64(0)
+	for _, a := range j.engine.Awaits(events.SessionMachine) {
+		switch a.Name {
+		case heartbeatTimer:
+			beats++
+		case deadlineTimer:
+			ends = j.due[events.SessionMachine][a.Request]
+		}
+	}
+	needed := j.engine.State(events.SessionMachine) == connected && !j.session.office.empty()
+	if needed != (beats == 1) || beats > 1 {
+		j.wrong("session: %d heartbeat timers, needed: %t", beats, needed)
+	}
+	for id, p := range j.members {
+		if p.leads && (ends == 0 || ends > max(j.session.validUntil, now)) {
+			j.wrong("%s: leads, and no timer ends it at %d (timer at %d)", id, j.session.validUntil, ends)
+		}
+		if p.near != (slices.ContainsFunc(j.session.office.holders, func(h holder) bool { return h.machine == string(id) })) {
+			j.wrong("%s: near is %t, the session machine has it otherwise", id, p.near)
+		}
+		for _, h := range j.session.office.holders {
+			if h.machine == string(id) && h.path != p.path() {
+				j.wrong("%s: the heartbeat checks %s, the own node is %s", id, h.path, p.path())
+			}
+		}
+	}
+}

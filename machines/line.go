@@ -1,0 +1,189 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of participants.
+const (
+	latent    engine.State = "latent"    // not started
+	enrolling engine.State = "enrolling" // the create of the own node is on its way
+	founding  engine.State = "founding"  // missing parents are being made
+	listing   engine.State = "listing"   // the own node is read back and the line is listed
+	waiting   engine.State = "waiting"   // behind somebody, who is watched
+	blocked   engine.State = "blocked"   // behind a node that no session owns
+	leading   engine.State = "leading"   // belief holds until validUntil
+	draining  engine.State = "draining"  // belief is over, its work has not returned
+	suspended engine.State = "suspended" // no connection
+	verifying engine.State = "verifying" // connected again, or first without a confirmation: what was true is checked
+	leaving   engine.State = "leaving"   // the own node is being deleted
+	pausing   engine.State = "pausing"   // something failed; the next attempt is timed
+	resigned  engine.State = "idle"      // out of the line until asked to queue again
+	closed    engine.State = "closed"    // over
+)
+
+var live = from{enrolling, founding, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
+
+// placing are those who have a node and no term, and look where they stand.
+var placing = from{listing, verifying, waiting, blocked}
+
+func but(set from, without ...engine.State) from {
+	return slices.DeleteFunc(slices.Clone(set), func(s engine.State) bool { return slices.Contains(without, s) })
+}
+
+// lineStates are the states that every participant has.
+var lineStates = []engine.StateDoc{
+	{Name: latent, Doc: "Not started."},
+	{Name: enrolling, Doc: "The create of the own node is on its way."},
+	{Name: founding, Doc: "The line's directory did not exist; its parents are being made, as containers where the server can."},
+	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed."},
+	{Name: waiting, Doc: "Behind somebody: the predecessor is watched, and nothing else but the own node."},
+	{Name: blocked, Doc: "Behind a persistent node, which no session owns and which will not go by itself. An error says so."},
+	{Name: leading, Doc: "First in line, read back, owned by this session, confirmed: belief holds until validUntil."},
+	{Name: draining, Doc: "Belief is over, but the work done under it has not returned. Nothing new begins before it has."},
+	{Name: suspended, Doc: "No connection. The node may live on; nothing is believed."},
+	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: what was true before is checked by reads and a write."},
+	{Name: leaving, Doc: "The own node is being deleted; what comes after is decided already."},
+	{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+	{Name: closed, Doc: "Over."},
+}
+
+// lineRows are the rows of every participant: the enrolment, the line, recovery
+// and the way out. They stand in the order in which a place is won and lost.
+var lineRows = []engine.Row[participant]{
+	{From: from{latent}, On: events.CommandStart, When: (*participant).attached, To: enrolling, Do: (*participant).beginAndEnrol},
+	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*participant).begin},
+	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*participant).refuseStart},
+
+	// Enrolment.
+	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).made, To: listing, Do: (*participant).registerAndSurvey},
+	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).parentless, To: founding, Do: (*participant).found},
+	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).undecided, To: verifying, Do: (*participant).lookUp},
+	{From: from{enrolling, verifying}, On: events.ReplyCreate, To: pausing, Do: (*participant).complain},
+	{From: from{founding}, On: events.ReplyCreate, When: (*participant).containerless, To: founding, Do: (*participant).foundPlain},
+	{From: from{founding}, On: events.ReplyCreate, When: (*participant).leafMade, To: enrolling, Do: (*participant).create},
+	{From: from{founding}, On: events.ReplyCreate, When: (*participant).leafRefused, To: pausing, Do: (*participant).complain},
+	{From: from{founding}, On: events.ReplyCreate, To: founding},
+	{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*participant).settleCreate},
+
+	// Reading the own node back, and the predecessor.
+	{From: from{listing, verifying}, On: events.ReplyStat, When: (*participant).belowFloor, To: leaving, Do: (*participant).rejectToken},
+	{From: from{listing, verifying, waiting, blocked, leading}, On: events.ReplyStat, When: (*participant).ours, To: engine.Stay, Do: (*participant).noteOwn},
+	{From: from{leading}, On: events.ReplyStat, To: draining, Do: (*participant).stepDown},
+	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, When: (*participant).vanished, To: enrolling, Do: (*participant).enrol},
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).aheadGone, To: listing, Do: (*participant).survey},
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).tied, To: listing, Do: (*participant).yield},
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).persistent, To: blocked, Do: (*participant).obstruct},
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).present, To: engine.Stay},
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).unreadable, To: engine.Stay, Do: (*participant).watchUnread},
+	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, To: pausing, Do: (*participant).complain},
+
+	// Listing the line.
+	{From: from{verifying}, On: events.ReplyChildren, When: (*participant).recovered, To: verifying, Do: (*participant).adopt},
+	{From: from{verifying}, On: events.ReplyChildren, When: (*participant).absent, To: enrolling, Do: (*participant).create},
+	{From: placing, On: events.ReplyChildren, When: (*participant).missing, To: enrolling, Do: (*participant).enrol},
+	{From: placing, On: events.ReplyChildren, When: (*participant).failed, To: pausing, Do: (*participant).complain},
+	{From: from{waiting, blocked}, On: events.ReplyChildren, To: engine.Stay},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).counterEnds, To: leaving, Do: (*participant).rejectSequence},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).twinned, To: engine.Stay, Do: (*participant).adopt},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).mayLead, To: leading, Do: (*participant).takeOffice},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).isFirst, To: verifying, Do: (*participant).seekConfirmation},
+	{From: from{listing, verifying}, On: events.ReplyChildren, To: waiting, Do: (*participant).queueUp},
+	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).nowConfirmed, To: leading, Do: (*participant).takeOffice},
+	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).checkedGone, To: enrolling, Do: (*participant).enrol},
+	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).unseen, To: verifying, Do: (*participant).survey},
+	{From: from{verifying}, On: events.ReplyMulti, To: pausing, Do: (*participant).complain},
+
+	// Watches.
+	{From: from{waiting, blocked}, On: events.WatchDeleted, When: (*participant).inherits, To: leading, Do: (*participant).takeOffice},
+	{From: from{waiting, blocked}, On: events.WatchDeleted, When: (*participant).isAhead, To: listing, Do: (*participant).rejoin},
+	{From: placing, On: events.WatchDeleted, To: enrolling, Do: (*participant).enrol},
+	{From: from{leading}, On: events.WatchDeleted, To: draining, Do: (*participant).stepDownGone},
+	{From: from{waiting, blocked}, On: events.WatchChanged, When: (*participant).isAhead, To: engine.Stay, Do: (*participant).watchPredecessor},
+	{From: append(from{leading}, placing...), On: events.WatchChanged, To: engine.Stay, Do: (*participant).rewatchOwn},
+	{From: from{waiting, blocked}, On: events.WatchChildren, To: listing, Do: (*participant).survey},
+
+	// The connection.
+	{From: from{enrolling, founding, listing, waiting, blocked, verifying}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
+	{From: from{leading}, On: events.ConnectionSuspended, When: (*participant).ridesOut, To: leading, Do: (*participant).hush},
+	{From: from{leading}, On: events.ConnectionSuspended, To: draining, Do: (*participant).stepDownSuspended},
+	{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*participant).hush},
+	{From: from{leading}, On: events.ConnectionUnconfirmed, To: draining, Do: (*participant).stepDown},
+	{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*participant).stepDownLost},
+	{From: from{leaving}, On: events.ConnectionLost, When: (*participant).leaves, To: closed, Do: (*participant).finish},
+	{From: from{enrolling, founding, listing, waiting, blocked, verifying, suspended, leaving}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
+	{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*participant).lose},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).inFlight, To: verifying, Do: (*participant).attach},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).unsure, To: verifying, Do: (*participant).attachLookUp},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).placed, To: verifying, Do: (*participant).attachSurvey},
+	{From: from{suspended}, On: events.ConnectionAttached, To: enrolling, Do: (*participant).attachEnrol},
+	{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*participant).attachRewatch},
+	{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*participant).attachDepart},
+	{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*participant).attach},
+
+	// After belief, and after a failure.
+	{From: from{draining}, On: events.WorkDrained, When: (*participant).leavesEmpty, To: closed, Do: (*participant).finish},
+	{From: from{draining}, On: events.WorkDrained, When: (*participant).departs, To: leaving, Do: (*participant).depart},
+	{From: from{draining}, On: events.WorkDrained, When: (*participant).detached, To: suspended},
+	{From: from{draining}, On: events.WorkDrained, When: (*participant).placed, To: verifying, Do: (*participant).resurvey},
+	{From: from{draining}, On: events.WorkDrained, To: enrolling, Do: (*participant).enrol},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).detached, To: suspended},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhaustedEntangled, To: leaving, Do: (*participant).quitDepart},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhausted, To: closed, Do: (*participant).quitFinish},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).unsure, To: verifying, Do: (*participant).lookUp},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).placed, To: verifying, Do: (*participant).survey},
+	{From: from{pausing}, On: events.TimerFired, To: enrolling, Do: (*participant).enrol},
+
+	// The way out.
+	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*participant).closeDepart},
+	{From: from{suspended, pausing}, On: events.CommandClose, When: (*participant).entangled, To: leaving, Do: (*participant).closeDepart},
+	{From: from{latent, founding, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
+	{From: from{leading}, On: events.CommandClose, To: draining, Do: (*participant).closeStepDown},
+	{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*participant).close},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedLeaving, To: closed, Do: (*participant).finish},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedResting, To: pausing, Do: (*participant).pause},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deleted, To: enrolling, Do: (*participant).enrol},
+	{From: from{leaving}, On: events.ReplyDelete, To: leaving, Do: (*participant).retryDelete},
+	{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*participant).depart},
+	{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedLeaving, To: closed, Do: (*participant).finish},
+	{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*participant).settleDepart},
+	{From: from{leaving}, On: events.ReplyChildren, When: (*participant).recovered, To: leaving, Do: (*participant).adoptDelete},
+	{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentLeaving, To: closed, Do: (*participant).finish},
+	{From: from{leaving}, On: events.ReplyChildren, To: leaving, Do: (*participant).lookAgain},
+}
+
+// lineKinds are the kinds that every participant hears.
+var lineKinds = []events.Kind{
+	events.CommandStart, events.CommandClose,
+	events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
+	events.WatchDeleted, events.WatchChanged, events.WatchChildren,
+	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+	events.WorkReturned, events.WorkDrained, events.TimerFired,
+}
+
+// lineIgnores say what means nothing to any participant, and why.
+var lineIgnores = []engine.Ignore{
+	{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+		Why: "nothing was asked before the start, which is told the session"},
+	{In: from{listing, waiting, blocked, leading, draining, pausing}, On: []events.Kind{events.ReplyCreate},
+		Why: "the own create was answered before this state could be entered"},
+	{In: from{enrolling, founding}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+		Why: "there is no node to watch"},
+	{In: from{suspended, draining, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+		Why: "the own node is read again, or deleted, before anything is decided"},
+	{In: from{listing, verifying, leading}, On: []events.Kind{events.WatchChildren},
+		Why: "the line is listed again before anything is decided, or nobody is before us"},
+	{In: from{suspended, draining, pausing}, On: []events.Kind{events.ConnectionSuspended},
+		Why: "nothing is believed, and all is read again"},
+	{In: from{enrolling, founding, listing, waiting, blocked, verifying}, On: []events.Kind{events.ConnectionAttached},
+		Why: "a connection ends, through suspended, before the next begins"},
+	{In: but(live, leading), On: []events.Kind{events.ConnectionUnconfirmed},
+		Why: "nothing is believed, and taking office asks for a confirmation"},
+	{In: but(live, leading, draining), On: []events.Kind{events.WorkReturned},
+		Why: "work runs only while leading or draining"},
+	{In: but(live, draining), On: []events.Kind{events.WorkDrained},
+		Why: "told only on the way out of leading"},
+}

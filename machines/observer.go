@@ -1,0 +1,201 @@
+package machines
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of observers.
+const (
+	observing engine.State = "listing"  // the line is listed
+	reading   engine.State = "reading"  // the leader's node is read, and watched
+	watching  engine.State = "watching" // the leader's node is watched
+	vacant    engine.State = "vacant"   // nobody is in line; the directory is watched
+	absent    engine.State = "absent"   // there is no directory; its path is watched
+)
+
+// observer tells who leads a line, from outside: it makes no node and costs one
+// watch and two reads for each change.
+type observer struct {
+	dir, label string
+	retry      Policy
+	dice       dice
+
+	leader   string // the node that is read or watched
+	token    int64  // of the leader told last; 0: none
+	told     bool
+	failures int
+}
+
+// ObserverRecipe makes observers of one recipe's places in a directory. Options:
+// "label", "retry".
+var ObserverRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*observer, error) {
+	o := options{values: open.Options}
+	return &observer{
+		dir: open.Path, label: o.text("label", LatchLabel), dice: newDice(open.Seed),
+		retry: o.policy("retry", BoundedExponential(-1, 250*time.Millisecond, 10*time.Second)),
+	}, o.err
+})
+
+var (
+	observed = from{observing, reading, watching, vacant, absent, suspended, pausing}
+	lookout  = from{observing, reading, watching, vacant, absent, pausing}
+)
+
+var observerChart = engine.MustCompile(engine.Chart[observer]{
+	Name: "observer",
+	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the place where one would appear.",
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Not started."},
+		{Name: observing, Doc: "The line is being listed."},
+		{Name: reading, Doc: "The first in line is being read, with a watch."},
+		{Name: watching, Doc: "The leader was told; its node is watched."},
+		{Name: vacant, Doc: "Nobody is in line; the directory's children are watched."},
+		{Name: absent, Doc: "The directory does not exist; its path is watched."},
+		{Name: suspended, Doc: "No connection: who leads is not known."},
+		{Name: pausing, Doc: "A read failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "Over."},
+	},
+	Final: closed,
+	Happy: from{latent, observing, reading, watching},
+	Kinds: []events.Kind{
+		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyChildren,
+		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	},
+	Rows: []engine.Row[observer]{
+		{From: from{latent}, On: events.CommandStart, When: (*observer).attached, To: observing, Do: (*observer).begin},
+		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*observer).beginLater},
+		{From: observed, On: events.CommandStart, To: engine.Stay, Do: (*observer).refuseStart},
+
+		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).noPath, To: absent, Do: (*observer).watchPath},
+		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).refused, To: pausing, Do: (*observer).complain},
+		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).occupied, To: reading, Do: (*observer).readLeader},
+		{From: from{observing}, On: events.ReplyChildren, To: vacant, Do: (*observer).watchLine},
+		{From: from{vacant}, On: events.ReplyChildren, To: vacant, Do: (*observer).tellVacancy},
+		{From: from{absent}, On: events.ReplyStat, When: (*observer).noPath, To: absent, Do: (*observer).tellVacancy},
+		{From: from{absent}, On: events.ReplyStat, To: observing, Do: (*observer).list},
+		{From: from{reading}, On: events.ReplyStat, When: (*observer).noPath, To: observing, Do: (*observer).list},
+		{From: from{reading}, On: events.ReplyStat, When: (*observer).refused, To: pausing, Do: (*observer).complain},
+		{From: from{reading}, On: events.ReplyStat, To: watching, Do: (*observer).tellLeader},
+
+		{From: from{watching, vacant, reading}, On: events.WatchDeleted, To: observing, Do: (*observer).list},
+		{From: from{watching, reading}, On: events.WatchChanged, To: reading, Do: (*observer).readAgain},
+		{From: from{vacant}, On: events.WatchChildren, To: observing, Do: (*observer).list},
+		{From: from{absent}, On: events.WatchCreated, To: observing, Do: (*observer).list},
+
+		{From: lookout, On: events.ConnectionSuspended, To: suspended},
+		{From: observed, On: events.ConnectionLost, To: suspended},
+		{From: from{suspended}, On: events.ConnectionAttached, To: observing, Do: (*observer).list},
+		{From: from{pausing}, On: events.TimerFired, To: observing, Do: (*observer).list},
+		{From: append(from{latent}, observed...), On: events.CommandClose, To: closed, Do: (*observer).finish},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
+			Why: "nothing was asked before the start"},
+		{In: lookout, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{observing, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+			Why: "all is listed again"},
+		{In: from{reading, watching}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "only the leader's node matters"},
+		{In: from{vacant}, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the directory's children matter"},
+		{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}, Why: "only the directory's creation matters"},
+	},
+})
+
+// Watches says which nodes matter: the directory and the leader.
+func (o *observer) Watches(path string) bool {
+	return path == o.dir || o.leader != "" && path == join(o.dir, o.leader)
+}
+
+func (o *observer) attached(ev events.Event) bool { return ev.Attached }
+
+// noPath is a node that does not exist.
+func (o *observer) noPath(ev events.Event) bool { return ev.Code == events.NoNode }
+
+// refused is any other failure.
+func (o *observer) refused(ev events.Event) bool { return ev.Code != events.OK }
+
+// occupied is a line with somebody in it.
+func (o *observer) occupied(ev events.Event) bool {
+	line, _ := Line(ev.Children, o.label)
+	return len(line) > 0
+}
+
+func (o *observer) begin(ev events.Event, out *engine.Outbox) {
+	o.beginLater(ev, out)
+	o.list(ev, out)
+}
+
+func (o *observer) beginLater(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.OK, "")
+}
+
+func (o *observer) refuseStart(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.AlreadyStarted, "")
+}
+
+// list looks at the line.
+func (o *observer) list(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	o.leader = ""
+	out.Children(o.dir)
+}
+
+// watchLine lists an empty line again, with a watch: whoever joined in between
+// is in the answer.
+func (o *observer) watchLine(ev events.Event, out *engine.Outbox) { out.WatchChildren(o.dir) }
+
+// watchPath waits for the directory.
+func (o *observer) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o.dir, true) }
+
+// readLeader reads the first in line, with a watch.
+func (o *observer) readLeader(ev events.Event, out *engine.Outbox) {
+	line, _ := Line(ev.Children, o.label)
+	o.leader = line[0].Name
+	o.readAgain(ev, out)
+}
+
+// readAgain reads a leader whose data was set.
+func (o *observer) readAgain(ev events.Event, out *engine.Outbox) {
+	out.Read(join(o.dir, o.leader), true)
+}
+
+// tellLeader tells a leader that was not told before.
+func (o *observer) tellLeader(ev events.Event, out *engine.Outbox) {
+	o.failures = 0
+	if o.told && o.token == ev.Stat.Czxid {
+		return
+	}
+	o.told, o.token = true, ev.Stat.Czxid
+	out.Notify(events.Notify{What: events.Leader, Path: ev.Path, Token: ev.Stat.Czxid, Owner: ev.Stat.EphemeralOwner, Text: string(ev.Data)})
+}
+
+// tellVacancy tells that nobody is in line, once.
+func (o *observer) tellVacancy(ev events.Event, out *engine.Outbox) {
+	o.failures = 0
+	if o.told && o.token == 0 {
+		return
+	}
+	o.told, o.token = true, 0
+	out.Notify(events.Notify{What: events.Vacant, Path: o.dir})
+}
+
+// complain tells a failure and waits before the next attempt.
+func (o *observer) complain(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: ev.Code, Text: ev.Path})
+	wait, again := o.retry.Next(o.failures, 0, o.dice.roll())
+	if !again {
+		wait = restAtLast
+	}
+	o.failures++
+	out.Timer("back-off", wait)
+}
+
+// finish is the end: it leaves nothing behind but a watch.
+func (o *observer) finish(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.OK, "")
+}

@@ -1,0 +1,59 @@
+package machines
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// TestOddEvents feeds what no executor should send, at any moment of a walk:
+// machines may make nothing of it, but must not panic, and must replay.
+func TestOddEvents(t *testing.T) {
+	for seed := range int64(60) {
+		w := newWorld(1000 + seed)
+		for range w.dice.Intn(400) {
+			w.move()
+		}
+		for range 300 {
+			id := append([]events.ID{events.SessionMachine, "nobody"}, everybody...)[w.dice.Intn(6)]
+			ev := w.odd(w.dice, id)
+			w.now += int64(w.dice.Intn(int(time.Second)))
+			ev.At = w.now
+			w.engine.Step(events.Envelope{To: id, Event: ev})
+			w.log = append(w.log, w.engine.Records()...)
+		}
+		w.mustReplay(t)
+	}
+}
+
+// odd is any kind with any payload; half of the answers are to something that
+// was asked for.
+func (w *world) odd(dice *rand.Rand, id events.ID) events.Event {
+	kinds := events.Kinds()
+	ev := events.Event{Kind: kinds[dice.Intn(len(kinds))], Request: uint64(dice.Intn(20))}
+	if owed := w.engine.Awaits(id); len(owed) > 0 && dice.Intn(2) == 0 {
+		a := owed[dice.Intn(len(owed))]
+		ev.Kind, ev.Request = a.Kind, a.Request
+	}
+	paths := []string{"", "/", "nothing", "/a/l", "/a/l/", "/a/l/latch-0000000001", "/a/l/" + strings.Repeat("x", 300)}
+	if p := w.members[id]; p != nil {
+		paths = append(paths, p.path(), p.path(), join(p.dir, p.predecessor))
+		ev.Children = []string{p.own, p.predecessor, guidPrefix + p.guid + "-" + p.label + "0000000001"}[:dice.Intn(4)]
+	}
+	ev.Path = paths[dice.Intn(len(paths))]
+	ev.Code = []events.Code{events.OK, events.OK, events.OK, "WHAT", events.NoNode, events.ConnectionLoss, events.SessionExpired, events.NotSent, events.Unimplemented}[dice.Intn(9)]
+	ev.Session = []int64{0, w.number, w.number, w.number - 1, -7}[dice.Intn(5)]
+	ev.SentAt = []int64{0, w.now, -1, 1 << 62}[dice.Intn(4)]
+	ev.Timeout = []int64{0, int64(15 * time.Second), -1}[dice.Intn(3)]
+	ev.Zxid, ev.SessionID, ev.Work = dice.Int63(), int64(dice.Intn(3)), uint64(dice.Intn(9))
+	if dice.Intn(2) == 0 {
+		ev.Stat = &events.Stat{EphemeralOwner: int64(dice.Intn(3)), Czxid: dice.Int63()}
+	}
+	if dice.Intn(5) == 0 {
+		ev.Children = append(ev.Children, "", "latch-", "lock-2147483647", "_c_", "\x00")
+	}
+	return ev
+}

@@ -1,0 +1,341 @@
+package machines
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// intent is what a participant does once its node is gone or its work is done.
+type intent int
+
+const (
+	stay    intent = iota // keep or win back the place
+	requeue               // queue again at the tail
+	rest                  // wait out a back-off, then queue again
+	idle                  // stay out of the line until asked
+	leave                 // close
+)
+
+// participant is one place in one line: what a latch and a selector share, and
+// every later recipe whose members queue by sequential ephemeral nodes.
+type participant struct {
+	id      string // the machine's own
+	dir     string // the line's directory
+	label   string // what stands before the number
+	data    []byte // what Curator shows as the participant's id
+	seed    string
+	dice    dice
+	rideOut bool
+	floor   int64 // a token below it is refused
+	retry   Policy
+
+	owner int64 // ZooKeeper's id of the session that must own the node
+
+	enrolment
+	line
+	term
+	outlook
+	selection
+}
+
+// enrolment is the own node, or the attempt to make it.
+type enrolment struct {
+	count    uint64 // enrolments begun; with the seed it gives the GUID
+	guid     string
+	creating uint64 // the create that is not answered yet
+	unknown  bool   // its outcome: it may or may not have made a node
+	own      string // the node's name; "" while there is none or it is not known
+	token    int64  // its czxid
+	sequence int64
+	owned    bool // it was read back in this session, owned by it, on this connection
+	watched  bool // and a watch on it is armed
+
+	leaf   uint64      // the create of the lowest missing parent
+	parent events.Mode // what kind of parents the server can make
+	hungUp bool        // it will end the connection, as old servers do after what they do not know
+}
+
+// line is what the last listing on this connection showed.
+type line struct {
+	first       bool
+	predecessor string
+	hidden      bool     // the predecessor may not be read: the directory is watched instead
+	next        bool     // the predecessor is the only place before us, and was watched after the own node
+	behind      []string // equal numbers that turned out to be made later
+	purged      bool     // further nodes of our own GUID were deleted
+}
+
+// term is belief, and the work done under it.
+type term struct {
+	leads   bool
+	near    bool // the session machine was told that we lead or are next in line
+	works   int  // pieces of work that have not returned
+	waiters []uint64
+	since   int64 // when the term began
+}
+
+// outlook is what was asked of the participant, and what stands in its way.
+type outlook struct {
+	then    intent
+	silent  bool // Curator's CloseMode.SILENT
+	closing []uint64
+	moving  uint64 // the resign or requeue to be answered when the node is gone
+
+	trouble  events.Code
+	words    string
+	failures int
+	failedAt int64
+	spent    bool // the retry policy gave up
+}
+
+// selection is what only a selector has.
+type selection struct {
+	runs  bool // a term is one call of the user's function
+	auto  bool // queue again after every term
+	quick int  // terms in a row whose work failed or returned at once
+	end   events.Code
+	why   string
+}
+
+// patience is the retry policy of whoever sets none.
+var patience = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
+
+func newParticipant(open events.Event, label string) (*participant, error) {
+	o := options{values: open.Options}
+	p := &participant{
+		id: open.Name, dir: open.Path, label: label, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
+		rideOut: o.flag("rideOut"),
+		floor:   o.number("tokenFloor"),
+		retry:   o.policy("retry", patience),
+	}
+	p.parent = events.Container
+	return p, o.err
+}
+
+// Watches says which nodes matter: the own one and the predecessor, or the
+// directory in its place.
+func (p *participant) Watches(path string) bool {
+	return p.mine(path) || p.ahead(path) || p.hidden && path == p.dir
+}
+
+func (p *participant) path() string { return join(p.dir, p.own) }
+
+// mine reports whether a path is the own node's.
+func (p *participant) mine(path string) bool { return p.own != "" && path == p.path() }
+
+func (p *participant) ahead(path string) bool {
+	return p.predecessor != "" && path == join(p.dir, p.predecessor)
+}
+
+// confirmed is promise 2 at this very moment.
+func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUntil }
+
+// begin takes the session that is there when the machine starts.
+func (p *participant) begin(ev events.Event, out *engine.Outbox) {
+	p.owner = ev.SessionID
+	out.Answer(ev.Request, events.OK, "")
+}
+
+// beginAndEnrol is begin on a live connection.
+func (p *participant) beginAndEnrol(ev events.Event, out *engine.Outbox) {
+	p.begin(ev, out)
+	p.enrol(ev, out)
+}
+
+// enrol begins a new enrolment: a new GUID, and one create under it.
+func (p *participant) enrol(ev events.Event, out *engine.Outbox) {
+	p.forgetOwn(out)
+	p.count++
+	p.guid = guid(p.seed, p.count)
+	p.then = stay
+	p.moved(out)
+	p.create(ev, out)
+}
+
+// create asks for the own node under the enrolment's GUID.
+func (p *participant) create(ev events.Event, out *engine.Outbox) {
+	p.unknown = false
+	p.creating = out.Create(join(p.dir, guidPrefix+p.guid+"-"+p.label), events.EphemeralSequential, p.data)
+}
+
+// forgetOwn is the end of an enrolment whose node is gone.
+func (p *participant) forgetOwn(out *engine.Outbox) {
+	p.far(out)
+	p.own, p.token, p.sequence, p.owned, p.watched = "", 0, 0, false, false
+	p.creating, p.unknown = 0, false
+	p.line = line{}
+}
+
+// found makes the missing parents, from the top, in one flight. Only the answer
+// to the lowest decides: the others may exist, or be closed to us.
+func (p *participant) found(ev events.Event, out *engine.Outbox) {
+	p.creating = 0
+	for _, path := range ancestors(p.dir) {
+		p.leaf = out.Create(path, p.parent, nil)
+	}
+}
+
+// foundPlain is found for a server that knows no containers.
+func (p *participant) foundPlain(ev events.Event, out *engine.Outbox) {
+	p.parent, p.hungUp = events.Persistent, true
+	p.found(ev, out)
+}
+
+// register takes the node that a create made.
+func (p *participant) register(ev events.Event, out *engine.Outbox) {
+	p.creating, p.unknown, p.hungUp = 0, false, false
+	p.own, p.token = base(ev.Path), ev.Zxid
+	place, _ := ParsePlace(p.own, p.label)
+	p.sequence = place.Sequence
+}
+
+// registerAndSurvey is register on the way to a place in the line.
+func (p *participant) registerAndSurvey(ev events.Event, out *engine.Outbox) {
+	p.register(ev, out)
+	p.survey(ev, out)
+}
+
+// survey reads the own node back, unless that was done on this connection, and
+// lists the line.
+func (p *participant) survey(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.line = line{behind: p.behind, purged: p.purged}
+	if !p.owned || !p.watched {
+		p.owned, p.watched = false, false
+		out.Get(p.path(), true)
+	}
+	out.Children(p.dir)
+}
+
+// lookUp finds the node of a create whose reply was lost: only after a sync is
+// it certain that a listing would show it.
+func (p *participant) lookUp(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.creating, p.unknown = 0, true
+	out.Flush(p.dir)
+	out.Children(p.dir)
+}
+
+// adopt takes the lowest of the own GUID's nodes and removes the others.
+func (p *participant) adopt(ev events.Event, out *engine.Outbox) {
+	twins := p.twins(ev.Children)
+	for _, t := range twins[1:] {
+		out.Discard(join(p.dir, t.Name))
+	}
+	p.creating, p.unknown = 0, false
+	if p.own != twins[0].Name {
+		p.far(out) // the heartbeat shall not go on checking a node that is deleted
+		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
+	}
+	p.purged = true
+	p.survey(ev, out)
+}
+
+// twins are the places that carry the enrolment's GUID, lowest first.
+func (p *participant) twins(children []string) []Place {
+	var own []Place
+	for place := range places(children, p.label) {
+		if place.GUID == p.guid {
+			own = append(own, place)
+		}
+	}
+	slices.SortFunc(own, inOrder)
+	return own
+}
+
+// noteOwn takes the own node's stat: the owner was checked by the guard.
+func (p *participant) noteOwn(ev events.Event, out *engine.Outbox) {
+	p.owned, p.watched = true, true
+	p.token = ev.Stat.Czxid
+}
+
+// rewatchOwn arms the own watch again after somebody set the node's data.
+func (p *participant) rewatchOwn(ev events.Event, out *engine.Outbox) {
+	p.watched, p.next = false, false
+	out.Get(p.path(), true)
+}
+
+// before lists the places ahead of the own one, in no order.
+func (p *participant) before(children []string) (ahead []Place, listed bool) {
+	for place := range places(children, p.label) {
+		switch {
+		case place.Name == p.own:
+			listed = true
+		case place.Sequence < p.sequence, place.Sequence == p.sequence && !p.isBehind(place.Name):
+			ahead = append(ahead, place)
+		}
+	}
+	return ahead, listed
+}
+
+func (p *participant) isBehind(name string) bool {
+	for _, b := range p.behind {
+		if b == name {
+			return true
+		}
+	}
+	return false
+}
+
+// queueUp takes a place behind somebody: one watch, on the predecessor only.
+func (p *participant) queueUp(ev events.Event, out *engine.Outbox) {
+	ahead, _ := p.before(ev.Children)
+	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
+	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
+	p.next = second && p.owned && p.watched && len(p.behind) == 0
+	p.recover(out)
+	if second {
+		p.approach(out)
+	} else {
+		p.far(out)
+	}
+	p.watchPredecessor(ev, out)
+}
+
+// watchPredecessor leaves a data watch, which leaves nothing behind on a node
+// that is already gone.
+func (p *participant) watchPredecessor(ev events.Event, out *engine.Outbox) {
+	out.Get(join(p.dir, p.predecessor), true)
+}
+
+// watchUnread is watchPredecessor where it may not be read: servers since 3.8.4
+// (and Debian's) spend a watch on such a node without telling. So the directory,
+// which was listed and may be read, is watched in its place, and the predecessor
+// is asked for after that: what the listing says does not matter.
+func (p *participant) watchUnread(ev events.Event, out *engine.Outbox) {
+	p.hidden = true
+	out.WatchChildren(p.dir)
+	out.Exists(join(p.dir, p.predecessor), false)
+}
+
+// yield puts a node of the same number behind us, because it was made later,
+// and looks at the line again.
+func (p *participant) yield(ev events.Event, out *engine.Outbox) {
+	p.behind = append(p.behind, base(ev.Path))
+	p.survey(ev, out)
+}
+
+// approach and far tell the session machine whether the heartbeat is needed.
+func (p *participant) approach(out *engine.Outbox) {
+	if !p.near {
+		p.near = true
+		out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeNear, Name: p.id, Path: p.path()})
+	}
+}
+
+func (p *participant) far(out *engine.Outbox) {
+	if p.near {
+		p.near = false
+		out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeFar, Name: p.id})
+	}
+}
+
+// seekConfirmation asks for a write through the quorum before taking office.
+func (p *participant) seekConfirmation(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.first = true
+	out.Check(p.path(), false)
+}

@@ -1,0 +1,121 @@
+package machines
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Policy says how long to wait before a retry, and when to stop. It is a plain
+// value: comparable, printable, without state. The zero Policy never retries.
+//
+//	policy                          interval before retry n        retries    total time
+//	Forever(i)                      i                              unbounded  unbounded
+//	NTimes(n, i)                    i                              n          n·i
+//	Once(i)                         i                              1          i
+//	UntilElapsed(d, i)              i, the last one shortened      by time    at most d
+//	Exponential(n, base)            random in [0, base·2^n)        n          less than base·(2^(n+1)−2)
+//	BoundedExponential(n, base, c)  random in [0, min(c, base·2^n))  n        less than n·c
+//
+// n counts retries: NTimes(3, i) is at most four attempts. A negative n in the
+// last two means unbounded.
+type Policy struct {
+	kind     string
+	times    int
+	interval time.Duration
+	bound    time.Duration // the cap of an interval, or the whole of UntilElapsed
+}
+
+// Forever retries after the same interval, always.
+func Forever(interval time.Duration) Policy {
+	return Policy{kind: "forever", times: -1, interval: interval}
+}
+
+// NTimes retries n times after the same interval.
+func NTimes(n int, interval time.Duration) Policy {
+	return Policy{kind: "times", times: max(n, 0), interval: interval}
+}
+
+// Once retries one time.
+func Once(interval time.Duration) Policy { return NTimes(1, interval) }
+
+// UntilElapsed retries until d has gone by since the first failure. The last
+// interval is cut so that no retry begins later than d.
+func UntilElapsed(d, interval time.Duration) Policy {
+	return Policy{kind: "elapsed", times: -1, interval: interval, bound: d}
+}
+
+// Exponential retries n times with full jitter: a random wait below base
+// doubled with each retry.
+func Exponential(n int, base time.Duration) Policy {
+	return Policy{kind: "exponential", times: n, interval: base}
+}
+
+// BoundedExponential is Exponential with a cap on the wait.
+func BoundedExponential(n int, base, most time.Duration) Policy {
+	return Policy{kind: "bounded", times: n, interval: base, bound: most}
+}
+
+// Next is the wait before the retry after `retries` earlier ones, `elapsed`
+// after the first failure; false means give up. Random is in [0, 1).
+func (p Policy) Next(retries int, elapsed time.Duration, random float64) (time.Duration, bool) {
+	if p.kind == "" || p.times >= 0 && retries >= p.times {
+		return 0, false
+	}
+	switch p.kind {
+	case "elapsed":
+		left := p.bound - elapsed
+		return min(p.interval, left), left > 0
+	case "exponential", "bounded":
+		return time.Duration(random * float64(p.ceiling(retries+1))), true
+	}
+	return p.interval, true
+}
+
+// ceiling doubles without overflowing.
+func (p Policy) ceiling(retries int) time.Duration {
+	most := p.bound
+	if most <= 0 {
+		most = 1<<63 - 1
+	}
+	c := p.interval
+	for range retries {
+		if c > most/2 {
+			return most
+		}
+		c *= 2
+	}
+	return min(c, most)
+}
+
+// String is the policy's one written form: what the log's options hold.
+func (p Policy) String() string {
+	if p.kind == "" {
+		return "never"
+	}
+	return fmt.Sprintf("%s/%d/%s/%s", p.kind, p.times, p.interval, p.bound)
+}
+
+// ParsePolicy reads what String wrote.
+func ParsePolicy(s string) (Policy, error) {
+	if s == "never" {
+		return Policy{}, nil
+	}
+	parts := strings.Split(s, "/")
+	bad := fmt.Errorf("retry policy %q: want kind/times/interval/bound, as in %q", s, BoundedExponential(-1, time.Second, time.Minute))
+	if len(parts) != 4 {
+		return Policy{}, bad
+	}
+	times, err1 := strconv.Atoi(parts[1])
+	interval, err2 := time.ParseDuration(parts[2])
+	bound, err3 := time.ParseDuration(parts[3])
+	if err1 != nil || err2 != nil || err3 != nil || interval < 0 || bound < 0 {
+		return Policy{}, bad
+	}
+	switch parts[0] {
+	case "forever", "times", "elapsed", "exponential", "bounded":
+		return Policy{parts[0], times, interval, bound}, nil
+	}
+	return Policy{}, bad
+}

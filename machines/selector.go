@@ -1,0 +1,172 @@
+package machines
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// quickly is how long a term has to last for the next one to follow without a
+// pause.
+const quickly = 100 * time.Millisecond
+
+// SelectorRecipe makes leader selectors: each runs the user's function once for
+// every term and gives leadership up when it returns. Curator's LeaderSelector,
+// on the same names. Options: "autoRequeue", and those of LatchRecipe.
+var SelectorRecipe = engine.NewRecipe(selectorChart, newSelector)
+
+func newSelector(open events.Event) (*participant, error) {
+	o := options{values: open.Options}
+	p, err := newParticipant(open, SelectorLabel)
+	if err != nil {
+		return nil, err
+	}
+	p.runs, p.auto = true, o.flag("autoRequeue")
+	return p, o.err
+}
+
+var selectorChart = engine.MustCompile(engine.Chart[participant]{
+	Name: "selector",
+	Doc:  "A leader selector: one call of the user's function for every term, then back to the tail of the line.",
+	States: slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
+		engine.StateDoc{Name: resigned, Doc: "Out of the line until it is asked to queue again."}),
+	Final: closed,
+	Composites: []engine.Composite{
+		{Name: "queued", States: from{enrolling, founding, listing, waiting, blocked, suspended, verifying}},
+		{Name: "leading", States: from{leading, draining}},
+		{Name: "requeuing", States: from{leaving, pausing}},
+	},
+	Happy: from{latent, enrolling, listing, waiting, leading, draining, leaving},
+	Kinds: append([]events.Kind{events.CommandRequeue}, lineKinds...),
+	// A selector that does not queue again by itself has one more place to end
+	// up in; its rows stand before those that would queue again.
+	Rows: slices.Concat([]engine.Row[participant]{
+		{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedIdling, To: resigned, Do: (*participant).settle},
+		{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedIdling, To: resigned, Do: (*participant).settle},
+		{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentIdling, To: resigned, Do: (*participant).settle},
+		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*participant).idles, To: resigned, Do: (*participant).settle},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).departs, To: leaving, Do: (*participant).attachDepart},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
+		{From: from{draining}, On: events.WorkDrained, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
+		{From: from{pausing}, On: events.TimerFired, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
+	}, lineRows, []engine.Row[participant]{
+		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).conclude},
+		{From: from{resigned}, On: events.CommandRequeue, When: (*participant).attached, To: enrolling, Do: (*participant).queueAgain},
+		{From: from{resigned}, On: events.CommandRequeue, To: suspended, Do: (*participant).queueLater},
+		{From: live, On: events.CommandRequeue, To: engine.Stay, Do: (*participant).promiseRequeue},
+		{From: from{latent}, On: events.CommandRequeue, To: latent, Do: (*participant).refuseLatent},
+		{From: from{resigned}, On: events.CommandStart, To: resigned, Do: (*participant).refuseStart},
+		{From: from{resigned}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
+	}),
+	Ignores: append([]engine.Ignore{
+		{In: from{resigned}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+			Why: "there is no node, no work and nothing to lose, and a requeue is told the session"},
+	}, lineIgnores...),
+})
+
+// once is a selector that does not queue again by itself.
+func (p *participant) once() bool { return p.runs && !p.auto }
+
+// endOnce ends the one term that such a selector was to have, or the wait for
+// it. The end is told when the work has returned.
+func (p *participant) endOnce(code events.Code, why string, out *engine.Outbox) {
+	if !p.once() || p.then != stay {
+		return
+	}
+	p.then, p.end, p.why = idle, code, why
+	if p.works == 0 {
+		p.tellEnd(out)
+	}
+}
+
+func (p *participant) tellEnd(out *engine.Outbox) {
+	out.Notify(events.Notify{What: events.Ended, Code: p.end, Text: p.why})
+	p.end, p.why = events.OK, ""
+}
+
+// conclude is the return of the user's function: it ends the term, and says
+// what comes next. Work that fails or returns at once is paced.
+func (p *participant) conclude(ev events.Event, out *engine.Outbox) {
+	held := p.leads
+	p.works--
+	p.depose(ev, out)
+	if ev.Text != "" {
+		p.fail(events.WorkFailed, ev.Text, ev, out)
+	}
+	switch {
+	case p.then == leave:
+	case p.once():
+		p.concludeOnce(ev, out)
+	case held && (ev.Text != "" || ev.At-p.since < int64(quickly)):
+		p.quick++
+		p.then = rest
+	case held:
+		p.quick, p.then = 0, requeue
+	}
+	p.drain(out)
+}
+
+func (p *participant) concludeOnce(ev events.Event, out *engine.Outbox) {
+	if p.then == stay {
+		p.then = idle
+	}
+	if ev.Text != "" {
+		p.end, p.why = events.WorkFailed, ev.Text
+	}
+	p.tellEnd(out)
+}
+
+// settle is out of the line; a requeue that was promised on the way begins.
+func (p *participant) settle(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Forfeit()
+	p.forgetOwn(out)
+	p.then = stay
+	if p.moving != 0 {
+		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: p.moving})
+		p.moving = 0
+	}
+}
+
+func (p *participant) queueAgain(ev events.Event, out *engine.Outbox) {
+	p.queueLater(ev, out)
+	p.enrol(ev, out)
+}
+
+func (p *participant) queueLater(ev events.Event, out *engine.Outbox) {
+	p.owner = ev.SessionID
+	p.recover(out)
+	out.Answer(ev.Request, events.OK, "")
+}
+
+// promiseRequeue queues again as soon as the old place is given up, or tells
+// what stands in the way.
+func (p *participant) promiseRequeue(ev events.Event, out *engine.Outbox) {
+	switch {
+	case p.then == leave:
+		out.Answer(ev.Request, events.Closed, "")
+	case p.then == idle && p.moving == 0:
+		p.moving = ev.Request
+	default:
+		out.Answer(ev.Request, events.Queued, "")
+	}
+}
+
+// idles is a selector on its way out of the line.
+func (p *participant) idles(events.Event) bool { return p.then == idle }
+
+// idlesEmpty is idles without a node, known or possible.
+func (p *participant) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
+
+// deletedIdling is deleted on the way out of the line.
+func (p *participant) deletedIdling(ev events.Event) bool { return p.deleted(ev) && p.then == idle }
+
+// refusedIdling is a create that made nothing, on the way out of the line.
+func (p *participant) refusedIdling(ev events.Event) bool {
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == idle
+}
+
+// absentIdling is absent on the way out of the line.
+func (p *participant) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == idle }

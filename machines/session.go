@@ -1,0 +1,370 @@
+package machines
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of the session machine.
+const (
+	offline    engine.State = "offline"    // not asked to connect yet
+	connecting engine.State = "connecting" // no server has confirmed this session yet
+	connected  engine.State = "connected"  // a server has; requests go out
+	cutoff     engine.State = "suspended"  // the connection is gone, the session may live
+	gone       engine.State = "lost"       // the session timeout went by without a server: it must be taken for dead
+	resting    engine.State = "resting"    // the session is over; the next one begins after a pause
+	ending     engine.State = "ending"     // closeSession is on its way
+	ended      engine.State = "closed"     // over
+)
+
+// Timers of the session machine.
+const (
+	heartbeatTimer = "heartbeat"
+	deadlineTimer  = "deadline"
+	elapsedTimer   = "session-timeout"
+	restTimer      = "rest"
+)
+
+// restAtLast is the pause between sessions once the retry policy has given up:
+// a client that was not closed goes on trying.
+const restAtLast = 5 * time.Second
+
+// session is the connection as a machine: it numbers ZooKeeper sessions, runs
+// the heartbeat while somebody leads or is next in line, and alone knows until
+// when anything may be believed (promises 2 to 4).
+type session struct {
+	tick      time.Duration
+	syncLimit int
+	rideOut   bool
+	retry     Policy
+	dice      dice
+
+	number     int64 // of the current ZooKeeper session; 0 between two
+	opened     int64 // numbers given out
+	id         int64 // ZooKeeper's own
+	timeout    time.Duration
+	attached   bool
+	attachedAt int64 // when the present connection began
+	ever       bool  // some session was connected before
+	failures   int   // sessions lost in a row without a connection
+	lostTold   bool  // LOST was told for the outage that is going on
+	closing    uint64
+
+	quorum     bool  // a committed write was acknowledged on this connection
+	confirmed  int64 // when the last confirmed request was sent
+	validUntil int64
+	beating    uint64 // the heartbeat that is not answered yet
+	misses     int    // heartbeats in a row that confirmed nothing
+	since      int64  // since when heartbeats run without a break; 0: they do not
+	office     office
+
+	heartbeat, deadline, elapsed uint64 // running timers
+}
+
+// SessionRecipe makes the machine that every loop has once, under the id
+// events.SessionMachine. Options: "tick", "syncLimit", "rideOut", "retry".
+var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
+
+func newSession(open events.Event) (*session, error) {
+	o := options{values: open.Options}
+	s := &session{
+		tick:      o.duration("tick", 2*time.Second),
+		syncLimit: o.integer("syncLimit", 5),
+		rideOut:   o.flag("rideOut"),
+		retry:     o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
+		dice:      newDice(open.Seed),
+	}
+	return s, o.err
+}
+
+// Stamp tells an event what is known of the session.
+func (s *session) Stamp(ev *events.Event) {
+	ev.Attached = s.attached
+	if s.quorum || !s.attached {
+		ev.ValidUntil = s.validUntil
+	}
+	if ev.Session == 0 {
+		ev.Session = s.number
+	}
+	if ev.Kind == events.CommandStart || ev.Kind == events.CommandRequeue {
+		ev.SessionID = s.id
+	}
+}
+
+// Current is the session whose answers count.
+func (s *session) Current() int64 { return s.number }
+
+// Confirms picks the replies that make a confirmation of quorum strength: a
+// committed write, sent on this connection. Reads, pings and errors confirm
+// nothing. To keep the log short, writes that come soon after each other count
+// once.
+func (s *session) Confirms(ev events.Event) bool {
+	switch ev.Kind {
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
+		return s.attached && ev.Code == events.OK && ev.Session == s.number && ev.SentAt >= s.attachedAt &&
+			(!s.quorum || ev.At >= s.validUntil || ev.SentAt > s.confirmed+int64(s.period())/2)
+	}
+	return false
+}
+
+func (s *session) healthy(events.Event) bool { return s.span(0, 0) > 0 }
+
+// due tells which timer it was that fired.
+func (s *session) heartbeatDue(ev events.Event) bool { return ev.Request == s.heartbeat }
+func (s *session) deadlinePassed(ev events.Event) bool {
+	return ev.Request == s.deadline && ev.At >= s.validUntil
+}
+
+// late is a confirmation that comes after the deadline: belief was over in
+// between, so it has to be won back and not just prolonged.
+func (s *session) late(ev events.Event) bool {
+	return s.confirming(ev) && s.validUntil != 0 && ev.At >= s.validUntil && !s.office.empty()
+}
+
+func (s *session) confirming(ev events.Event) bool { return ev.Code == events.OK }
+
+func (s *session) timedOut(ev events.Event) bool { return ev.Request == s.elapsed }
+
+func (s *session) ridesOut(events.Event) bool {
+	return s.rideOut && s.validUntil != 0 && !s.office.empty()
+}
+
+// connect opens the next ZooKeeper session.
+func (s *session) connect(ev events.Event, out *engine.Outbox) {
+	s.opened++
+	s.number, s.id = s.opened, 0
+	out.Effect(events.Connect{Session: s.number})
+	if ev.Kind == events.CommandStart {
+		out.Answer(ev.Request, events.OK, "")
+	}
+}
+
+// attach begins a connection: nothing is confirmed on it yet, and what was
+// ridden out ends when it would have ended without it.
+func (s *session) attach(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
+	s.attachedAt = ev.At
+	ridden := s.validUntil
+	s.unconfirmed()
+	if ridden != 0 && !s.office.empty() {
+		s.validUntil = ridden
+		s.watchDeadline(ev, out)
+	}
+	told := events.Reconnected
+	if !s.ever {
+		told = events.Connected
+	}
+	s.ever, s.lostTold = true, false
+	out.Notify(events.Notify{What: told, Session: s.number, Text: ev.Server})
+	if !s.healthy(ev) {
+		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: fmt.Sprintf(
+			"the server granted a session timeout of %s, too short to lead safely with a tick of %s: ask for more, or set the ensemble's real tick", s.timeout, s.tick)})
+	}
+	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Reattached: ev.Reattached})
+	if !s.office.empty() {
+		s.beat(ev, out)
+	}
+}
+
+// unconfirmed forgets every confirmation of the connection before.
+func (s *session) unconfirmed() {
+	s.quorum, s.confirmed, s.validUntil, s.since, s.beating, s.misses = false, 0, 0, 0, 0, 0
+}
+
+// suspend is the end of a connection.
+func (s *session) suspend(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	s.attached, s.beating, s.since = false, 0, 0
+	if s.ridesOut(ev) {
+		s.watchDeadline(ev, out)
+	} else {
+		s.unconfirmed()
+		out.Deadline(s.number, 0)
+	}
+	s.elapsed = out.Timer(elapsedTimer, s.timeout)
+	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text})
+}
+
+// giveUp tells LOST: the timeout went by, so the session must be taken for dead.
+func (s *session) giveUp(ev events.Event, out *engine.Outbox) {
+	s.lostTold = true
+	out.Notify(events.Notify{What: events.Lost, Session: s.number, Text: "no server for the whole session timeout"})
+}
+
+// lose is the end of a session: what it owned goes with it.
+func (s *session) lose(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	lost := s.number
+	s.number, s.attached = 0, false
+	s.unconfirmed()
+	s.office.clear()
+	out.Deadline(lost, 0)
+	if s.ever && !s.lostTold {
+		s.lostTold = true
+		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text})
+	}
+	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: ev.Code, Text: ev.Text})
+	wait, again := s.retry.Next(s.failures, 0, s.dice.roll())
+	if !again {
+		wait = restAtLast
+	}
+	s.failures++
+	out.Timer(restTimer, wait)
+}
+
+// report tells why one attempt to connect failed.
+func (s *session) report(ev events.Event, out *engine.Outbox) {
+	out.Notify(events.Notify{What: events.Failed, Session: s.number, Code: ev.Code, Text: ev.Text})
+}
+
+// beat asks for a confirmation, unless one is on its way, and winds the timer.
+func (s *session) beat(ev events.Event, out *engine.Outbox) {
+	out.StopTimer(s.heartbeat)
+	s.heartbeat = out.Timer(heartbeatTimer, s.period())
+	if s.beating != 0 {
+		s.since = 0 // the one that follows has to run for a while again
+		return
+	}
+	if s.since == 0 {
+		s.since = ev.At
+	}
+	if s.quorum && s.bySync() {
+		s.beating = out.Sync("/", true)
+		return
+	}
+	s.beating = out.Check(s.office.probe(), true)
+}
+
+// prolong takes a confirmed request: belief holds until a span after it was sent.
+func (s *session) prolong(ev events.Event, out *engine.Outbox) {
+	if ev.Kind != events.ConnectionConfirmed {
+		s.beating = 0
+	}
+	if ev.Kind != events.ReplySync {
+		s.quorum = true
+	}
+	if !s.quorum || ev.SentAt <= s.confirmed {
+		return
+	}
+	s.confirmed, s.misses = ev.SentAt, 0
+	s.validUntil = ev.SentAt + int64(s.span(ev.SentAt, ev.Contact))
+	out.Deadline(s.number, s.validUntil)
+	if !s.office.empty() {
+		s.watchDeadline(ev, out)
+	}
+}
+
+// renew takes a confirmation that came after the deadline: all belief is over,
+// and can only be won again on top of it. The machine tells itself of it behind
+// the news, so that every term has been ended before the deadline moves on.
+func (s *session) renew(ev events.Event, out *engine.Outbox) {
+	s.expire(ev, out)
+	if ev.Kind != events.ConnectionConfirmed {
+		s.beating = 0
+	}
+	if ev.Kind != events.ReplySync { // which confirms nothing without a write before it
+		out.Tell(events.SessionMachine, events.Event{Kind: events.ConnectionConfirmed, Session: ev.Session, SentAt: ev.SentAt, Contact: ev.Contact, Zxid: ev.Zxid})
+	}
+}
+
+// watchDeadline keeps one timer at the deadline.
+func (s *session) watchDeadline(ev events.Event, out *engine.Outbox) {
+	out.StopTimer(s.deadline)
+	s.deadline = out.Timer(deadlineTimer, time.Duration(s.validUntil-ev.At))
+}
+
+// rewatch winds a deadline timer that rang before the deadline, which moved.
+func (s *session) rewatch(ev events.Event, out *engine.Outbox) {
+	if ev.Request == s.deadline && s.validUntil != 0 && !s.office.empty() {
+		s.watchDeadline(ev, out)
+	}
+}
+
+// expire ends all belief: the deadline passed without a confirmation.
+func (s *session) expire(ev events.Event, out *engine.Outbox) {
+	s.quorum, s.validUntil = false, 0
+	out.Deadline(s.number, 0)
+	out.Tell(events.All, events.Event{Kind: events.ConnectionUnconfirmed, Session: s.number})
+}
+
+// missBeat is a heartbeat that confirmed nothing: the node it checked is gone,
+// most likely, and its machine will hear of it. The others shall not lose their
+// leadership by that: each is asked for at once, before the next beat is due.
+func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
+	s.beating = 0
+	s.misses++
+	s.office.rotate()
+	if s.misses < s.office.size() {
+		s.beat(ev, out)
+	}
+}
+
+// enter and leave keep the list of those who lead or are next in line.
+func (s *session) enter(ev events.Event, out *engine.Outbox) {
+	first := s.office.empty()
+	s.office.add(ev.Name, ev.Path)
+	if first && s.attached {
+		s.beatWhenDue(ev, out)
+	}
+}
+
+// beatWhenDue begins the heartbeat: at once, unless a confirmation is fresh.
+func (s *session) beatWhenDue(ev events.Event, out *engine.Outbox) {
+	if s.quorum {
+		s.watchDeadline(ev, out)
+	}
+	age := time.Duration(ev.At - s.confirmed)
+	if !s.quorum || age >= s.period() {
+		s.beat(ev, out)
+		return
+	}
+	out.StopTimer(s.heartbeat)
+	s.heartbeat = out.Timer(heartbeatTimer, s.period()-age)
+}
+
+func (s *session) leave(ev events.Event, out *engine.Outbox) {
+	s.office.remove(ev.Name)
+	if s.office.empty() {
+		s.since = 0
+		out.StopTimer(s.heartbeat)
+		out.StopTimer(s.deadline)
+	}
+}
+
+// finish closes the session in an orderly way; abandonment is the executor's.
+func (s *session) finish(ev events.Event, out *engine.Outbox) {
+	s.closing = ev.Request
+	s.attached = false
+	s.unconfirmed()
+	s.office.clear()
+	out.Deadline(s.number, 0)
+	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: events.Closed})
+	out.Effect(events.CloseSession{Session: s.number})
+}
+
+// over answers the close.
+func (s *session) over(ev events.Event, out *engine.Outbox) {
+	if ev.Kind == events.CommandClose {
+		s.closing = ev.Request
+	}
+	code, text := ev.Code, ev.Text
+	if ev.Kind == events.ConnectionLost || s.id == 0 { // over already, or never there
+		code, text = events.OK, ""
+	}
+	out.Answer(s.closing, code, text)
+}
+
+// refuseStart answers a second start.
+func (s *session) refuseStart(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.AlreadyStarted, "")
+}
+
+// refuseClose answers a close while one is going on.
+func (s *session) refuseClose(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.Closed, "")
+}

@@ -1,0 +1,83 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+type from = []engine.State
+
+var sessionChart = engine.MustCompile(engine.Chart[session]{
+	Name: "session",
+	Doc:  "The connection: ZooKeeper sessions one after another, the heartbeat, and the deadline of belief.",
+	States: []engine.StateDoc{
+		{Name: offline, Doc: "Not asked to connect yet."},
+		{Name: connecting, Doc: "No server has confirmed this session yet."},
+		{Name: connected, Doc: "A server has confirmed the session; requests go out. While somebody leads or is next in line the heartbeat runs."},
+		{Name: cutoff, Doc: "The connection is gone; the session and its nodes may live on."},
+		{Name: gone, Doc: "No server for the whole session timeout: users were told LOST. The session may still turn out to live."},
+		{Name: resting, Doc: "The session is over. The next one, with the next number, begins after a pause."},
+		{Name: ending, Doc: "closeSession is on its way."},
+		{Name: ended, Doc: "Over."},
+	},
+	Final: ended,
+	Composites: []engine.Composite{
+		{Name: "CONNECTED", States: from{connected}},
+		{Name: "SUSPENDED", States: from{cutoff}},
+		{Name: "LOST", States: from{gone, resting}},
+	},
+	Happy: from{offline, connecting, connected, ending, ended},
+	Kinds: []events.Kind{
+		events.CommandStart, events.CommandClose,
+		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
+		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar,
+		events.ReplySync, events.ReplyMulti, events.TimerFired,
+	},
+	Rows: []engine.Row[session]{
+		{From: from{offline}, On: events.CommandStart, To: connecting, Do: (*session).connect},
+		{From: from{connecting}, On: events.ConnectionAttached, To: connected, Do: (*session).attach},
+		{From: from{connecting, cutoff, gone}, On: events.ConnectionRefused, To: engine.Stay, Do: (*session).report},
+
+		{From: from{connected}, On: events.ConnectionSuspended, To: cutoff, Do: (*session).suspend},
+		{From: from{cutoff, gone}, On: events.ConnectionAttached, To: connected, Do: (*session).attach},
+		{From: from{cutoff}, On: events.TimerFired, When: (*session).timedOut, To: gone, Do: (*session).giveUp},
+		{From: from{cutoff}, On: events.TimerFired, When: (*session).deadlinePassed, To: cutoff, Do: (*session).expire},
+		{From: from{cutoff}, On: events.TimerFired, To: cutoff, Do: (*session).rewatch},
+
+		{From: from{connecting, connected, cutoff, gone}, On: events.ConnectionLost, To: resting, Do: (*session).lose},
+		{From: from{resting}, On: events.TimerFired, To: connecting, Do: (*session).connect},
+
+		{From: from{connected}, On: events.ConnectionConfirmed, When: (*session).late, To: connected, Do: (*session).renew},
+		{From: from{connected}, On: events.ConnectionConfirmed, To: connected, Do: (*session).prolong},
+		{From: from{connected}, On: events.ReplySync, When: (*session).late, To: connected, Do: (*session).renew},
+		{From: from{connected}, On: events.ReplySync, When: (*session).confirming, To: connected, Do: (*session).prolong},
+		{From: from{connected}, On: events.ReplySync, To: connected, Do: (*session).missBeat},
+		{From: from{connected}, On: events.ReplyMulti, When: (*session).late, To: connected, Do: (*session).renew},
+		{From: from{connected}, On: events.ReplyMulti, When: (*session).confirming, To: connected, Do: (*session).prolong},
+		{From: from{connected}, On: events.ReplyMulti, To: connected, Do: (*session).missBeat},
+		{From: from{connected}, On: events.TimerFired, When: (*session).heartbeatDue, To: connected, Do: (*session).beat},
+		{From: from{connected}, On: events.TimerFired, When: (*session).deadlinePassed, To: connected, Do: (*session).expire},
+		{From: from{connected}, On: events.TimerFired, To: connected, Do: (*session).rewatch},
+
+		{From: from{connected, cutoff, gone}, On: events.OfficeNear, To: engine.Stay, Do: (*session).enter},
+		{From: from{connected, cutoff, gone, resting}, On: events.OfficeFar, To: engine.Stay, Do: (*session).leave},
+
+		{From: from{connecting, connected, cutoff, gone}, On: events.CommandClose, To: ending, Do: (*session).finish},
+		{From: from{offline, resting}, On: events.CommandClose, To: ended, Do: (*session).over},
+		{From: from{ending}, On: events.CommandClose, To: ending, Do: (*session).refuseClose},
+		{From: from{ending}, On: events.ConnectionClosed, To: ended, Do: (*session).over},
+		{From: from{ending}, On: events.ConnectionLost, To: ended, Do: (*session).over},
+		{From: from{connecting, connected, cutoff, gone, resting, ending}, On: events.CommandStart, To: engine.Stay, Do: (*session).refuseStart},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{offline, resting}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed, events.ConnectionConfirmed},
+			Why: "there is no session that it could be about"},
+		{In: from{connecting, connected, cutoff, gone}, On: []events.Kind{events.ConnectionClosed}, Why: "nobody asked to close"},
+		{In: from{connecting, cutoff, gone}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{connecting, cutoff, gone, ending}, On: []events.Kind{events.ConnectionConfirmed}, Why: "an acknowledgement counts only on a live connection"},
+		{In: from{connected, ending}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused}, Why: "the connection is there already, or no longer wanted"},
+		{In: from{ending}, On: []events.Kind{events.ConnectionSuspended}, Why: "the close request's own outcome is awaited"},
+		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.OfficeNear}, Why: "nobody leads without a session"},
+		{In: from{offline, connecting, ending}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
+	},
+})

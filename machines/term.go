@@ -1,0 +1,346 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// takeOffice begins a term: belief, told once.
+func (p *participant) takeOffice(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.leads, p.first, p.predecessor, p.next, p.behind = true, true, "", false, nil
+	p.since = ev.At
+	p.approach(out)
+	p.recover(out)
+	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token})
+	if p.runs {
+		p.works++
+	}
+	for _, waiter := range p.waiters {
+		p.grantTo(waiter, ev, out)
+	}
+	p.waiters = nil
+}
+
+// grantTo gives one await its piece of work under the present term.
+func (p *participant) grantTo(waiter uint64, ev events.Event, out *engine.Outbox) {
+	p.works++
+	out.Notify(events.Notify{What: events.Granted, Session: ev.Session, Path: p.path(), Token: p.token, Work: waiter})
+}
+
+func (p *participant) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Request, ev, out) }
+
+// depose ends belief and tells it, once for every term.
+func (p *participant) depose(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	if p.leads {
+		p.leads = false
+		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Text: reason(ev)})
+	}
+}
+
+// drain tells the machine itself when no work is left.
+func (p *participant) drain(out *engine.Outbox) {
+	if p.works == 0 {
+		out.Tell(events.ID(p.id), events.Event{Kind: events.WorkDrained})
+	}
+}
+
+// NodeGone and SessionOver are the reasons for the end of belief after which
+// another may lead at once: in every other case the own node still stands.
+const (
+	NodeGone    = "the own node is gone"
+	SessionOver = "the session is over"
+)
+
+func reason(ev events.Event) string {
+	switch ev.Kind {
+	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren:
+		return NodeGone
+	case events.ConnectionSuspended:
+		return "the connection is suspended"
+	case events.ConnectionLost:
+		return SessionOver
+	case events.ConnectionUnconfirmed:
+		return "no confirmation in time"
+	case events.CommandResign:
+		return "resigned"
+	case events.CommandClose:
+		return "closed"
+	case events.WorkReturned:
+		return "the work returned"
+	}
+	return string(ev.Kind)
+}
+
+// stepDown ends belief while the node may still be there.
+func (p *participant) stepDown(ev events.Event, out *engine.Outbox) {
+	p.depose(ev, out)
+	p.unread(ev, out)
+	p.tellLost(ev, out)
+	p.drain(out)
+}
+
+// stepDownGone ends belief because the own node is gone.
+func (p *participant) stepDownGone(ev events.Event, out *engine.Outbox) {
+	p.depose(ev, out)
+	p.forgetOwn(out)
+	p.tellLost(ev, out)
+	p.drain(out)
+}
+
+// stepDownSuspended ends belief with the connection.
+func (p *participant) stepDownSuspended(ev events.Event, out *engine.Outbox) {
+	p.depose(ev, out)
+	p.suspend(ev, out)
+	p.drain(out)
+}
+
+// stepDownLost ends belief with the session.
+func (p *participant) stepDownLost(ev events.Event, out *engine.Outbox) {
+	p.depose(ev, out)
+	p.lose(ev, out)
+	p.drain(out)
+}
+
+// workDone counts a piece of work that returned.
+func (p *participant) workDone(ev events.Event, out *engine.Outbox) {
+	p.works--
+	if !p.leads {
+		p.drain(out)
+	}
+}
+
+// resurvey looks at the line again, the own node included.
+func (p *participant) resurvey(ev events.Event, out *engine.Outbox) {
+	p.unread(ev, out)
+	p.survey(ev, out)
+}
+
+// await queues a caller who wants to hear of leadership, or tells what stands
+// in the way.
+func (p *participant) await(ev events.Event, out *engine.Outbox) {
+	switch {
+	case p.then == leave:
+		out.Answer(ev.Request, events.Closed, "")
+	case !p.trouble.Passing() && p.trouble != events.OK:
+		out.Answer(ev.Request, p.trouble, p.words)
+	default:
+		p.waiters = append(p.waiters, ev.Request)
+	}
+}
+
+// cancel takes an await back; one that was granted already is not there.
+func (p *participant) cancel(ev events.Event, out *engine.Outbox) {
+	for i, w := range p.waiters {
+		if w == ev.Work {
+			p.waiters = append(p.waiters[:i], p.waiters[i+1:]...)
+			out.Answer(w, events.Cancelled, "")
+			return
+		}
+	}
+}
+
+// suspend is the end of a connection: nothing that was read counts any longer.
+func (p *participant) suspend(ev events.Event, out *engine.Outbox) {
+	p.unread(ev, out)
+	if p.hungUp { // our own doing: it is no reason to give up
+		p.hungUp = false
+		return
+	}
+	p.endOnce(events.ConnectionLoss, "the connection was suspended", out)
+}
+
+// unread forgets what was read on a connection that is gone.
+func (p *participant) unread(ev events.Event, out *engine.Outbox) {
+	p.owned, p.watched = false, false
+	p.line = line{}
+}
+
+// hush forgets what was asked on a connection that is gone.
+func (p *participant) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+
+// lose is the end of the session: its node is gone or will go by itself.
+func (p *participant) lose(ev events.Event, out *engine.Outbox) {
+	out.Forfeit()
+	p.forgetOwn(out)
+	p.endOnce(events.SessionExpired, "the session expired", out)
+	if p.then == requeue || p.then == rest {
+		p.then = stay
+		p.moved(out)
+	}
+}
+
+// attach takes the session that the new connection belongs to.
+func (p *participant) attach(ev events.Event, out *engine.Outbox) { p.owner = ev.SessionID }
+
+func (p *participant) attachEnrol(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.enrol(ev, out)
+}
+
+func (p *participant) attachSurvey(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.survey(ev, out)
+}
+
+func (p *participant) attachLookUp(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.lookUp(ev, out)
+}
+
+func (p *participant) attachDepart(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.depart(ev, out)
+}
+
+// attachRewatch is attach while belief rides a disconnect out.
+func (p *participant) attachRewatch(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.rewatchOwn(ev, out)
+}
+
+// settleCreate keeps in mind what a create that returned late has made.
+func (p *participant) settleCreate(ev events.Event, out *engine.Outbox) {
+	p.creating, p.unknown = 0, ev.Code.Unknown()
+	if ev.Code == events.OK {
+		p.register(ev, out)
+	}
+}
+
+// settleDepart is settleCreate on the way out.
+func (p *participant) settleDepart(ev events.Event, out *engine.Outbox) {
+	p.settleCreate(ev, out)
+	p.depart(ev, out)
+}
+
+// depart makes sure that no node is left, as soon as there is a connection: it
+// deletes the own node, or looks for it where the create's outcome is unknown.
+func (p *participant) depart(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.line = line{}
+	switch {
+	case !ev.Attached:
+	case p.own != "":
+		out.Delete(p.path())
+	case p.unknown:
+		p.lookUp(ev, out)
+	}
+}
+
+// retryDelete tries again a while after the server refused.
+func (p *participant) retryDelete(ev events.Event, out *engine.Outbox) {
+	p.fail(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
+	out.Timer("delete again", p.persist(ev))
+}
+
+// close notes who wants the participant gone, and tells those who wait.
+func (p *participant) close(ev events.Event, out *engine.Outbox) {
+	if p.then == idle && p.moving != 0 {
+		out.Answer(p.moving, events.Closed, "") // the requeue that was promised
+		p.moving = 0
+	}
+	p.then, p.silent = leave, ev.Silent
+	p.closing = append(p.closing, ev.Request)
+	p.refuseWaiters(events.Closed, "", out)
+	p.moved(out)
+}
+
+func (p *participant) closeDepart(ev events.Event, out *engine.Outbox) {
+	p.close(ev, out)
+	p.depart(ev, out)
+}
+
+func (p *participant) closeStepDown(ev events.Event, out *engine.Outbox) {
+	p.close(ev, out)
+	p.depose(ev, out)
+	p.drain(out)
+}
+
+func (p *participant) closeFinish(ev events.Event, out *engine.Outbox) {
+	p.close(ev, out)
+	p.finish(ev, out)
+}
+
+// finish is the end: the node is gone, and all who asked are told.
+func (p *participant) finish(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.far(out)
+	p.moved(out)
+	for _, c := range p.closing {
+		out.Answer(c, events.OK, "")
+	}
+	p.closing = nil
+}
+
+// quit is the end that the retry policy brought: all who wait are told why.
+func (p *participant) quit(ev events.Event, out *engine.Outbox) {
+	p.then = leave
+	p.refuseWaiters(p.trouble, p.words, out)
+	if p.runs {
+		p.end, p.why = p.trouble, p.words
+		p.tellEnd(out)
+	}
+}
+
+func (p *participant) quitDepart(ev events.Event, out *engine.Outbox) {
+	p.quit(ev, out)
+	p.depart(ev, out)
+}
+
+func (p *participant) quitFinish(ev events.Event, out *engine.Outbox) {
+	p.quit(ev, out)
+	p.finish(ev, out)
+}
+
+// adoptDelete deletes every node of the enrolment that a listing shows.
+func (p *participant) adoptDelete(ev events.Event, out *engine.Outbox) {
+	twins := p.twins(ev.Children)
+	for _, t := range twins[1:] {
+		out.Discard(join(p.dir, t.Name))
+	}
+	p.own, p.unknown = twins[0].Name, false
+	p.depart(ev, out)
+}
+
+// lookAgain lists once more after a while, because the listing failed.
+func (p *participant) lookAgain(ev events.Event, out *engine.Outbox) {
+	p.fail(ev.Code, "list "+p.dir+": "+string(ev.Code), ev, out)
+	out.Timer("list again", p.persist(ev))
+}
+
+// moved answers the resign or requeue whose node is gone.
+func (p *participant) moved(out *engine.Outbox) {
+	if p.moving != 0 {
+		out.Answer(p.moving, events.OK, "")
+		p.moving = 0
+	}
+}
+
+// pause waits before the next enrolment, the node being gone.
+func (p *participant) pause(ev events.Event, out *engine.Outbox) {
+	p.moved(out)
+	p.forgetOwn(out)
+	p.backOff(ev, out)
+}
+
+// refuseStart, refuseResign answer what makes no sense in this state.
+func (p *participant) refuseStart(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.AlreadyStarted, "")
+}
+
+func (p *participant) refuseResign(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.NotLeading, "")
+}
+
+// refuseLatent answers what needs a start first.
+func (p *participant) refuseLatent(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.NotStarted, "")
+}
+
+// resign gives leadership up for a new place at the tail.
+func (p *participant) resign(ev events.Event, out *engine.Outbox) {
+	p.then, p.moving = requeue, ev.Request
+	p.depose(ev, out)
+	p.drain(out)
+}

@@ -1,0 +1,432 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// A golden trace is a conversation: a command, "----", what the machines did
+// with it. CONTRIBUTING.md has the words that a trace may use; make golden
+// writes the answers anew.
+
+// TestTraces walks every conversation, replays its records, and asks at the end
+// whether every row of every chart has fired in some of them.
+func TestTraces(t *testing.T) {
+	fired := newCoverage()
+	play := func(t *testing.T, path string) {
+		mustSayWhy(t, path)
+		c := newConversation(t, fired)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
+		c.replays(t)
+		mirror(t, path, fired)
+	}
+	for _, r := range Recipes() {
+		t.Run(r.Name(), func(t *testing.T) { datadriven.Walk(t, filepath.Join("testdata", r.Name()), play) })
+	}
+	if !t.Failed() {
+		fired.mustBeWhole(t)
+	}
+}
+
+// mirror plays a latch's conversation, marked "# also selector", with a selector:
+// what they share has to be the same word for word.
+func mirror(t *testing.T, path string, fired *coverage) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), "\n# also selector\n") {
+		return
+	}
+	mirrored := strings.NewReplacer("latch-0", "lock-0", "latch--", "lock--", "-latch-", "-lock-", "latch", "selector").Replace(string(b))
+	path = filepath.Join(t.TempDir(), "selector")
+	if err := os.WriteFile(path, []byte(mirrored), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := newConversation(t, fired)
+	c.auto = true
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
+	c.replays(t)
+}
+
+func mustSayWhy(t *testing.T, path string) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(b), "# ") {
+		t.Errorf("%s: the first line must say why the trace exists", path)
+	}
+}
+
+// conversation is an engine whose clock and ensemble are played by a file.
+type conversation struct {
+	*judge
+	now     time.Duration
+	next    map[events.ID]string // the seed of each machine, for its GUIDs
+	owed    map[events.ID][]owed
+	own     map[events.ID]events.Event // the create that made each machine's node
+	command uint64
+	number  int64 // of the present session
+	auto    bool  // selectors queue again by themselves
+	fired   *coverage
+}
+
+// owed is a request or timer that the file may answer without naming its number.
+type owed struct {
+	number uint64
+	kind   events.Kind
+	name   string
+	path   string
+}
+
+func newConversation(t *testing.T, fired *coverage) *conversation {
+	c := &conversation{judge: newJudge(), next: map[events.ID]string{}, owed: map[events.ID][]owed{}, own: map[events.ID]events.Event{}, fired: fired}
+	c.now = time.Second
+	return c
+}
+
+// say plays one directive:
+//
+//	at 2s                      the clock moves on by so much
+//	open latch id=a path=/l    a machine of this recipe, named like it (or name=latch-2), with options k=v
+//	connected [timeout=15s]    session 1 is opened and attached, quietly
+//	attach, suspend, lose      the connection, as zkio tells it
+//	latch leads, latch waits behind=(latch-0000000000)
+//	                           the usual way there, quietly, with the options of open
+//	latch reply.create seq=7   an event for a machine; an answer finds the oldest request of its kind by itself.
+//	                           "own" is the name, or path, of the machine's own node
+func (c *conversation) say(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "at":
+		step, err := time.ParseDuration(d.CmdArgs[0].Key)
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		c.now += step
+		return ""
+	case "connected":
+		c.create("session", "session", d)
+		c.feed(t, "session", events.Event{Kind: events.CommandStart})
+		c.attach(t, d)
+		return ""
+	case "open":
+		return c.create(d.CmdArgs[0].Key, "", d)
+	case "attach":
+		return c.attach(t, d)
+	case "leads", "waits":
+		return c.usher(t, d)
+	case "suspend":
+		return c.feed(t, "session", events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss})
+	case "lose":
+		return c.feed(t, "session", events.Event{Kind: events.ConnectionLost, Code: events.SessionExpired})
+	}
+	return c.event(t, events.ID(d.Cmd), d)
+}
+
+// usher brings "leads latch-2 seq=0" or "waits latch seq=1 behind=(…)" there.
+func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
+	name := d.CmdArgs[0].Key
+	recipe, _, _ := strings.Cut(name, "-")
+	id := events.ID(name)
+	var ahead []string
+	seq := "0"
+	for i := range d.CmdArgs {
+		switch a := &d.CmdArgs[i]; a.Key {
+		case "behind":
+			ahead = a.Vals
+		case "seq":
+			seq = a.Vals[0]
+		}
+	}
+	c.create(recipe, name, d)
+	play := func(kind events.Kind, args ...datadriven.CmdArg) {
+		line := &datadriven.TestData{Cmd: name, CmdArgs: append([]datadriven.CmdArg{{Key: string(kind)}}, args...)}
+		c.event(t, id, line)
+	}
+	play(events.CommandStart)
+	play(events.ReplyCreate, datadriven.CmdArg{Key: "seq", Vals: []string{seq}})
+	play(events.ReplyStat)
+	play(events.ReplyChildren, datadriven.CmdArg{Key: "children", Vals: append([]string{"own"}, ahead...)})
+	if len(ahead) > 0 {
+		play(events.ReplyStat, datadriven.CmdArg{Key: "owner", Vals: []string{"7"}}, datadriven.CmdArg{Key: "czxid", Vals: []string{"5"}})
+	}
+	return fmt.Sprintf("%s: %s\n", name, c.engine.State(id))
+}
+
+func (c *conversation) create(recipe, name string, d *datadriven.TestData) string {
+	ev := events.Event{Kind: events.CommandOpen, Recipe: recipe, Options: map[string]string{}}
+	if name == "" {
+		name = recipe
+	}
+	for _, a := range d.CmdArgs {
+		switch {
+		case len(a.Vals) == 0, a.Key == "timeout", a.Key == "seq", a.Key == "behind":
+		case a.Key == "name":
+			name = a.Vals[0]
+		case a.Key == "path":
+			ev.Path = a.Vals[0]
+		case a.Key == "id":
+			ev.Data = []byte(a.Vals[0])
+		default:
+			ev.Options[a.Key] = a.Vals[0]
+		}
+	}
+	if c.auto && recipe == "selector" {
+		ev.Options["autoRequeue"] = "true"
+	}
+	if ev.Path == "" && recipe != "session" {
+		ev.Path = "/l"
+	}
+	ev.Seed = name
+	if c.auto {
+		ev.Seed = strings.ReplaceAll(name, "selector", "latch") // the same jitter
+	}
+	c.next[events.ID(name)] = ev.Seed
+	return c.feed(nil, events.ID(name), ev)
+}
+
+func (c *conversation) attach(t *testing.T, d *datadriven.TestData) string {
+	timeout := 15 * time.Second
+	for _, a := range d.CmdArgs {
+		if a.Key == "timeout" {
+			timeout, _ = time.ParseDuration(a.Vals[0])
+		}
+	}
+	return c.feed(t, "session", events.Event{Kind: events.ConnectionAttached, SessionID: c.number, Timeout: int64(timeout), Server: "zk1:2181"})
+}
+
+// event reads "machine kind key=value…".
+func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData) string {
+	ev := events.Event{Kind: events.Kind(d.CmdArgs[0].Key), Session: 0}
+	stat := events.Stat{EphemeralOwner: c.number}
+	hasStat := ev.Kind == events.ReplyStat
+	sequence := ""
+	for _, a := range d.CmdArgs[1:] {
+		value := ""
+		if len(a.Vals) > 0 {
+			value = c.real(strings.Join(a.Vals, ","))
+		}
+		number, _ := strconv.ParseInt(value, 0, 64)
+		switch a.Key {
+		case "request":
+			ev.Request = uint64(number)
+		case "session":
+			ev.Session = number
+		case "code":
+			ev.Code = events.Code(value)
+			hasStat = false
+		case "path":
+			ev.Path = value
+			if value == "own" {
+				ev.Path = c.own[to].Path
+			}
+		case "seq":
+			sequence = fmt.Sprintf("%010d", number)
+			ev.Zxid = 16 + number
+		case "zxid":
+			ev.Zxid = number
+		case "czxid":
+			stat.Czxid = number
+		case "owner":
+			stat.EphemeralOwner = number
+		case "text":
+			ev.Text = strings.ReplaceAll(value, "_", " ")
+		case "name":
+			ev.Text = value
+		case "nostat":
+			hasStat = false
+		case "work":
+			ev.Work = uint64(number)
+		case "silent":
+			ev.Silent = true
+		case "sent":
+			ago, _ := time.ParseDuration(value)
+			ev.SentAt = int64(c.now - ago)
+		case "contact":
+			ago, _ := time.ParseDuration(value)
+			ev.Contact = int64(c.now - ago)
+		case "children":
+			for _, v := range a.Vals {
+				if v == "own" {
+					v = base(c.own[to].Path)
+				}
+				if v != "" {
+					ev.Children = append(ev.Children, c.real(v))
+				}
+			}
+		default:
+			d.Fatalf(t, "unknown argument %s", a.Key)
+		}
+	}
+	c.complete(to, &ev)
+	if hasStat {
+		if ev.Path == c.own[to].Path {
+			stat.Czxid = cmp.Or(stat.Czxid, c.own[to].Zxid)
+		}
+		ev.Stat = &stat
+	}
+	if ev.Kind == events.ReplyCreate && ev.Code == events.OK && (sequence != "" || ev.Zxid != 0) {
+		ev.Path += sequence
+		c.own[to] = ev
+	}
+	return c.feed(t, to, ev)
+}
+
+// complete fills in what an executor would: numbers, send times, paths.
+func (c *conversation) complete(to events.ID, ev *events.Event) {
+	switch {
+	case strings.HasPrefix(string(ev.Kind), "reply."), ev.Kind == events.TimerFired:
+		if ev.Kind != events.TimerFired {
+			ev.Session = cmp.Or(ev.Session, c.number)
+			ev.SentAt = cmp.Or(ev.SentAt, int64(c.now))
+		}
+		c.answer(to, ev)
+	case strings.HasPrefix(string(ev.Kind), "command.") && ev.Request == 0 && ev.Kind != events.CommandCancel:
+		c.command++
+		ev.Request = c.command
+	}
+}
+
+func (c *conversation) answer(to events.ID, ev *events.Event) {
+	awaited := func(number uint64) bool {
+		return slices.ContainsFunc(c.engine.Awaits(to), func(a engine.Awaited) bool { return a.Request == number })
+	}
+	for i, o := range c.owed[to] {
+		if ev.Request == 0 && !awaited(o.number) {
+			continue
+		}
+		if ev.Request == o.number || ev.Request == 0 && o.kind == ev.Kind && (ev.Path == "" || ev.Kind != events.ReplyStat || o.path == ev.Path) &&
+			(ev.Text == "" || ev.Kind != events.TimerFired || ev.Text == o.name) {
+			ev.Request = o.number
+			if ev.Path == "" && ev.Kind != events.ReplyMulti {
+				ev.Path = o.path
+			}
+			if ev.Kind == events.TimerFired {
+				ev.Path, ev.Text = "", ""
+			}
+			c.owed[to] = append(c.owed[to][:i:i], c.owed[to][i+1:]...)
+			return
+		}
+	}
+}
+
+// feed steps the engine and writes down what happened.
+func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string {
+	ev.At = int64(c.now)
+	if ev.Kind == events.ConnectionAttached || ev.Kind == events.ConnectionSuspended || ev.Kind == events.ConnectionLost {
+		ev.Session = cmp.Or(ev.Session, c.number)
+	}
+	for _, a := range c.step(to, ev) {
+		c.note(a)
+	}
+	if t != nil && len(c.wrongs) > 0 {
+		t.Fatalf("after %s to %s:\n%s", ev.Kind, to, strings.Join(c.wrongs, "\n"))
+	}
+	var b strings.Builder
+	for _, r := range c.engine.Records() {
+		c.fired.note(r)
+		fmt.Fprintf(&b, "%s: ", r.Machine)
+		switch r.Row {
+		case events.RowLate, events.RowIgnored, events.RowUnknown, string(events.CommandOpen):
+			fmt.Fprintf(&b, "%s %s", r.Event.Kind, r.Row)
+		default:
+			fmt.Fprintf(&b, "%s --%s--> %s", r.From, r.Row, r.To)
+		}
+		b.WriteByte('\n')
+		for _, e := range r.Effects {
+			fmt.Fprintf(&b, "  %s\n", e)
+		}
+	}
+	return c.readable(b.String())
+}
+
+func (c *conversation) note(a engine.Addressed) {
+	add := func(kind events.Kind, number uint64, name, path string) {
+		c.owed[a.From] = append(c.owed[a.From], owed{number, kind, name, path})
+	}
+	switch e := a.Effect.(type) {
+	case events.Connect:
+		c.number = e.Session
+	case events.SetTimer:
+		add(events.TimerFired, e.Request, e.Name, "")
+	case events.StopTimer:
+		for i, o := range c.owed[a.From] {
+			if o.number == e.Request {
+				c.owed[a.From] = append(c.owed[a.From][:i:i], c.owed[a.From][i+1:]...)
+				break
+			}
+		}
+	case events.Create:
+		add(events.ReplyCreate, e.Request, "", e.Path)
+	case events.Delete:
+		add(events.ReplyDelete, e.Request, "", e.Path)
+	case events.Get:
+		add(events.ReplyStat, e.Request, "", e.Path)
+	case events.Exists:
+		add(events.ReplyStat, e.Request, "", e.Path)
+	case events.Children:
+		add(events.ReplyChildren, e.Request, "", e.Path)
+	case events.Multi:
+		add(events.ReplyMulti, e.Request, "", e.Ops[0].Path)
+	case events.Sync:
+		add(events.ReplySync, e.Request, "", e.Path)
+	}
+}
+
+// real puts GUIDs in the place of their short names: G1 is the first enrolment
+// of the machine "latch" or "selector", G1.latch-2 that of "latch-2".
+func (c *conversation) real(s string) string { return c.swap(s, false) }
+
+func (c *conversation) readable(s string) string { return c.swap(s, true) }
+
+func (c *conversation) swap(s string, short bool) string {
+	var pairs []string
+	for id, seed := range c.next {
+		for n := uint64(1); n < 9; n++ {
+			name := fmt.Sprintf("<%s.%d>", id, n)
+			if short {
+				pairs = append(pairs, guid(seed, n), name)
+			} else {
+				pairs = append(pairs, name, guid(seed, n))
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(s)
+}
+
+// replays feeds the conversation's own log to fresh machines.
+func (c *conversation) replays(t *testing.T) {
+	var b strings.Builder
+	w, err := events.NewWriter(&b, events.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.log {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := engine.Replay(strings.NewReader(b.String()), 0, Recipes()...)
+	if err != nil {
+		t.Errorf("the conversation does not replay: %v", err)
+	}
+	if sum.Records != uint64(len(c.log)) {
+		t.Errorf("replayed %d of %d records", sum.Records, len(c.log))
+	}
+}

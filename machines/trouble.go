@@ -1,0 +1,126 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// complain keeps and tells what went wrong, and waits before the next attempt.
+func (p *participant) complain(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.creating = 0
+	p.unread(ev, out)
+	code, text := ev.Code, ev.Text
+	switch {
+	case code == events.OK:
+		code, text = events.TimeoutTooShort, "the confirmation came too late to believe in"
+	case text == "":
+		text = cmp.Or(ev.Path, p.path())
+	}
+	p.fail(code, text, ev, out)
+	p.backOff(ev, out)
+}
+
+// backOff winds the pause; the policy may say that it was the last.
+func (p *participant) backOff(ev events.Event, out *engine.Outbox) {
+	worked := p.then == rest && p.quick > 0
+	p.then = stay
+	if worked {
+		out.Timer("back-off", p.pace())
+		return
+	}
+	out.Timer("back-off", p.wait(ev))
+}
+
+// pace is the pause after work that failed or returned at once. It goes by the
+// policy, but never ends: such work is no reason to leave the line.
+func (p *participant) pace() time.Duration {
+	d, again := p.retry.Next(p.quick, 0, p.dice.roll())
+	if !again {
+		d, _ = patience.Next(p.quick, 0, p.dice.roll())
+	}
+	return d
+}
+
+// wait asks the policy; one that gives up means no wait and the end.
+func (p *participant) wait(ev events.Event) time.Duration {
+	if p.failures == 0 {
+		p.failedAt = ev.At
+	}
+	d, again := p.retry.Next(p.failures, time.Duration(ev.At-p.failedAt), p.dice.roll())
+	p.failures++
+	p.spent = !again
+	return d
+}
+
+// persist is wait where giving up would leave a node behind.
+func (p *participant) persist(ev events.Event) time.Duration {
+	d := p.wait(ev)
+	if p.spent {
+		p.spent = false
+		d, _ = patience.Next(p.failures, 0, p.dice.roll())
+	}
+	return d
+}
+
+// fail makes an error visible: on the handle, and to whoever awaits leadership.
+func (p *participant) fail(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+	p.trouble, p.words = code, text
+	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
+	if !code.Passing() {
+		p.refuseWaiters(code, text, out)
+	}
+}
+
+func (p *participant) refuseWaiters(code events.Code, text string, out *engine.Outbox) {
+	for _, w := range p.waiters {
+		out.Answer(w, code, text)
+	}
+	p.waiters = nil
+}
+
+// tellLost ends the wait of a selector that does not queue again, with the
+// reason for which it lost leadership.
+func (p *participant) tellLost(ev events.Event, out *engine.Outbox) {
+	p.endOnce(events.LeadershipLost, reason(ev), out)
+}
+
+// recover ends a trouble.
+func (p *participant) recover(out *engine.Outbox) {
+	p.failures = 0
+	if p.trouble != events.OK {
+		p.trouble, p.words = events.OK, ""
+		out.Notify(events.Notify{What: events.Recovered})
+	}
+}
+
+// obstruct is a node in the line that no session owns: it will never go by itself.
+func (p *participant) obstruct(ev events.Event, out *engine.Outbox) {
+	p.fail(events.PersistentNode, ev.Path, ev, out)
+}
+
+// rejoin looks again after the obstruction went.
+func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
+	p.recover(out)
+	p.survey(ev, out)
+}
+
+// rejectToken gives back a node whose token is below the floor.
+func (p *participant) rejectToken(ev events.Event, out *engine.Outbox) {
+	p.reject(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, p.own, p.floor), ev, out)
+}
+
+// rejectSequence gives back a place in a line whose counter is about to wrap.
+func (p *participant) rejectSequence(ev events.Event, out *engine.Outbox) {
+	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory", ev, out)
+}
+
+func (p *participant) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+	p.then, p.quick = rest, 0
+	p.fail(code, text, ev, out)
+	p.depart(ev, out)
+}

@@ -1,0 +1,326 @@
+package machines
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+var walks = flag.Int("walks", 50, "how many random walks to take")
+
+// TestRandomWalk feeds thousands of plausible events in an order that nobody
+// thought of, heals the world, demands that everybody gets where they want to,
+// closes everything, and demands that nothing is left.
+func TestRandomWalk(t *testing.T) {
+	for seed := range int64(*walks) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := newWorld(seed)
+			for range 1500 {
+				w.move()
+				w.report(t)
+			}
+			w.heal()
+			w.settle(t)
+			w.mustProgress(t)
+			w.mustVanish(t)
+			w.mustReplay(t)
+		})
+	}
+}
+
+// report fails with the last records of the walk.
+func (w *world) report(t *testing.T) {
+	t.Helper()
+	if len(w.wrongs) > 0 {
+		t.Fatalf("%s\n%s", strings.Join(w.wrongs, "\n"), w.story(40))
+	}
+}
+
+func (w *world) story(n int) string {
+	var b strings.Builder
+	for _, r := range w.log[max(0, len(w.log)-n):] {
+		fmt.Fprintf(&b, "%s %d %s: %s --%s--> %s code=%s path=%s request=%d %v\n    %s\n", time.Duration(r.Event.At), r.Seq, r.Machine, r.From, r.Row, r.To, r.Event.Code, r.Event.Path, r.Event.Request, r.Event.Children, strings.Join(r.Effects, "\n    "))
+	}
+	return b.String()
+}
+
+// move is one thing that happens.
+func (w *world) move() {
+	switch n := w.dice.Intn(100); {
+	case n < 45 && len(w.inbox) > 0:
+		w.take()
+	case n < 75 && len(w.pending) > 0:
+		w.serve(false)
+	case n < 82:
+		w.ring(int64(w.dice.Intn(int(3 * time.Second))))
+	case n < 90:
+		w.attach()
+	case n < 91:
+		w.disconnect()
+	case n < 92 && w.dice.Intn(3) == 0 && w.number > 0 && w.alive:
+		w.lose()
+	case n < 96:
+		w.use()
+	case n < 99:
+		w.operate()
+	default:
+		w.now += int64(w.dice.Intn(int(10 * time.Second))) // the process was stopped
+	}
+}
+
+func (w *world) take() {
+	env := w.inbox[0]
+	w.inbox = w.inbox[1:]
+	w.feed(env)
+}
+
+func (w *world) lose() {
+	w.disconnect()
+	w.expire()
+	w.post("session", events.Event{Kind: events.ConnectionLost, Session: w.number, Code: events.SessionExpired})
+}
+
+// untilDue has ring wait for the earliest timer, whenever it is.
+const untilDue = -1
+
+// ring moves the clock and rings the earliest timer that is due.
+func (w *world) ring(after int64) {
+	var at int64
+	var id events.ID
+	var number uint64
+	for machine, timers := range w.due {
+		for n, due := range timers {
+			if at == 0 || due < at || due == at && (machine < id || machine == id && n < number) {
+				at, id, number = due, machine, n
+			}
+		}
+	}
+	if after == untilDue {
+		after = max(0, at-w.now)
+	}
+	w.now += after
+	if at != 0 && at <= w.now {
+		w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.TimerFired, Request: number}})
+	}
+}
+
+// use is something that a user does.
+func (w *world) use() {
+	id := everybody[w.dice.Intn(len(everybody))]
+	latch := strings.HasPrefix(string(id), "latch")
+	switch n := w.dice.Intn(12); {
+	case n < 3 && latch:
+		w.do(id, events.CommandAwait, events.Event{})
+	case n < 4 && latch:
+		w.do(id, events.CommandResign, events.Event{})
+	case n < 5 && latch:
+		w.post(id, events.Event{Kind: events.CommandCancel, Work: w.awaits(id)})
+	case n < 4:
+		w.do(id, events.CommandRequeue, events.Event{})
+	case n < 10:
+		if w.works[id] > 0 {
+			w.workReturns(id)
+		}
+	case n == 10:
+		w.do(id, events.CommandStart, events.Event{})
+	case w.dice.Intn(60) == 0:
+		w.do(id, events.CommandClose, events.Event{})
+	}
+}
+
+// awaits is the newest await of a machine that is not answered.
+func (w *world) awaits(id events.ID) (newest uint64) {
+	for number, kind := range w.judge.open[id] {
+		if kind == events.CommandAwait {
+			newest = max(newest, number)
+		}
+	}
+	return newest
+}
+
+func (w *world) workReturns(id events.ID) {
+	w.works[id]--
+	text := ""
+	if w.dice.Intn(3) == 0 && !w.calm {
+		text = "it broke"
+	}
+	w.post(id, events.Event{Kind: events.WorkReturned, Text: text})
+}
+
+// operate is something that others do to the line.
+func (w *world) operate() {
+	paths := w.paths()
+	pick := func() string { return paths[w.dice.Intn(len(paths))] }
+	label := []string{LatchLabel, SelectorLabel}[w.dice.Intn(2)]
+	switch n := w.dice.Intn(12); {
+	case len(paths) == 0:
+	case n < 3:
+		if path := pick(); strings.Count(path, "/") == 3 {
+			w.remove(path)
+		}
+	case n < 6:
+		if path := pick(); w.nodes[path].EphemeralOwner != 0 {
+			w.zxid++
+			w.fire(events.WatchChanged, path)
+		}
+	case n < 8 && w.nodes["/a/l"] != nil:
+		w.place("/a/l/"+label, 1000)
+	case n < 9 && w.nodes["/a/l"] != nil:
+		w.place("/a/l/"+label, 0)
+	case n < 10 && w.nodes["/a/l"] != nil:
+		w.nodes[fmt.Sprintf("/a/l/foreign-%d", w.zxid)] = &events.Stat{Czxid: w.zxid}
+	case n < 11:
+		w.reap()
+	case w.dice.Intn(5) == 0:
+		for _, path := range paths {
+			w.remove(path)
+		}
+		w.count = map[string]int32{}
+	}
+}
+
+func (w *world) place(prefix string, owner int64) {
+	w.zxid++
+	w.nodes[fmt.Sprintf("%s%010d", prefix, w.count["/a/l"])] = &events.Stat{Czxid: w.zxid, EphemeralOwner: owner}
+	w.count["/a/l"]++
+}
+
+// heal ends all faults, and takes away what others left in the line.
+func (w *world) heal() {
+	w.calm = true
+	w.reap()
+	for _, path := range w.paths() {
+		if owner := w.nodes[path].EphemeralOwner; strings.Count(path, "/") == 3 && (owner == 0 || owner >= 1000) {
+			w.remove(path)
+		}
+	}
+}
+
+// settle lets everything run its course, all work included.
+func (w *world) settle(t *testing.T) {
+	t.Helper()
+	for range 3000 {
+		w.report(t)
+		switch {
+		case len(w.inbox) > 0:
+			w.take()
+		case len(w.pending) > 0:
+			w.serve(false)
+		case !w.attached:
+			w.attach()
+			w.ring(untilDue)
+		default:
+			for _, id := range everybody {
+				if w.engine.State(id) == draining && w.works[id] > 0 {
+					w.workReturns(id)
+				}
+			}
+			w.ring(untilDue)
+		}
+	}
+}
+
+// mustProgress demands a leader of latches, and that all others know where they are.
+func (w *world) mustProgress(t *testing.T) {
+	t.Helper()
+	leaders := map[string]int{}
+	for id, p := range w.members {
+		switch state := w.engine.State(id); state {
+		case leading:
+			leaders[p.label]++
+		case waiting, resigned:
+		default:
+			t.Errorf("%s: still %s in a healthy world (awaits %v)\n%s", id, state, w.engine.Awaits(id), w.story(30))
+		}
+	}
+	for label, n := range leaders {
+		if n != 1 {
+			t.Errorf("%d leaders of %s", n, label)
+		}
+	}
+	for id, p := range w.members {
+		if w.engine.State(id) == waiting && leaders[p.label] == 0 {
+			t.Errorf("%s waits, and nobody leads\n%s", id, w.story(20))
+		}
+	}
+	for _, path := range w.paths() {
+		if w.nodes[path].EphemeralOwner == 0 {
+			continue
+		}
+		owned := false
+		for _, p := range w.members {
+			owned = owned || p.path() == path
+		}
+		if !owned {
+			t.Errorf("%s is nobody's\n%s", path, w.story(10))
+		}
+	}
+}
+
+// mustVanish closes everything and demands that nothing is left.
+func (w *world) mustVanish(t *testing.T) {
+	t.Helper()
+	for _, id := range everybody {
+		if w.members[id] != nil {
+			w.do(id, events.CommandClose, events.Event{})
+		}
+	}
+	for range 200 {
+		for _, id := range everybody {
+			if w.works[id] > 0 {
+				w.workReturns(id)
+			}
+		}
+		for len(w.inbox)+len(w.pending) > 0 {
+			if len(w.inbox) > 0 {
+				w.take()
+			} else {
+				w.serve(false)
+			}
+		}
+	}
+	w.report(t)
+	for id := range w.members {
+		t.Errorf("%s is not closed but %s\n%s", id, w.engine.State(id), w.story(20))
+	}
+	for _, path := range w.paths() {
+		if w.nodes[path].EphemeralOwner != 0 {
+			t.Errorf("%s is left behind", path)
+		}
+	}
+	w.do("session", events.CommandClose, events.Event{})
+	for len(w.inbox) > 0 {
+		w.take()
+	}
+	w.report(t)
+	if got := w.engine.Machines(); len(got) > 0 {
+		t.Errorf("machines are left: %v", got)
+	}
+}
+
+// mustReplay feeds the walk's own log to fresh machines.
+func (w *world) mustReplay(t *testing.T) {
+	t.Helper()
+	var b strings.Builder
+	out, err := events.NewWriter(&b, events.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range w.log {
+		if err := out.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := engine.Replay(strings.NewReader(b.String()), 0, Recipes()...)
+	if err != nil || sum.Records != uint64(len(w.log)) {
+		t.Errorf("replayed %d of %d records: %v", sum.Records, len(w.log), err)
+	}
+}

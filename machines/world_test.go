@@ -1,0 +1,307 @@
+package machines
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// world is an ensemble of one server, one client's executor and its user, as
+// small as they can be: enough for events to be plausible in any order.
+type world struct {
+	*judge
+	dice  *rand.Rand
+	calm  bool // no faults any more
+	now   int64
+	zxid  int64
+	nodes map[string]*events.Stat
+	count map[string]int32
+
+	number   int64 // of the session that was asked for last
+	alive    bool  // that session, at the server
+	attached bool
+	pending  []asked           // requests on their way to the server
+	inbox    []events.Envelope // what was posted and not taken out
+	watchers map[string][]events.ID
+	command  uint64
+	works    map[events.ID]int
+	tokens   map[string]int64
+	timeout  time.Duration
+}
+
+type asked struct {
+	from events.ID
+	r    events.Request
+	sent int64
+}
+
+var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2"}
+
+func newWorld(seed int64) *world {
+	w := &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
+		nodes: map[string]*events.Stat{}, count: map[string]int32{}, watchers: map[string][]events.ID{},
+		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}
+	if seed%3 == 1 {
+		w.timeout = 4 * time.Second // heartbeats by check
+	}
+	ride := fmt.Sprint(w.dice.Intn(2) == 0)
+	w.open("session", "session", "", map[string]string{"rideOut": ride})
+	w.open("latch", "latch", "/a/l", map[string]string{"rideOut": ride})
+	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s"})
+	w.open("selector", "selector", "/a/l", map[string]string{"autoRequeue": "true"})
+	w.open("selector", "selector-2", "/a/l", nil)
+	w.do("session", events.CommandStart, events.Event{})
+	for _, id := range everybody {
+		w.do(id, events.CommandStart, events.Event{})
+	}
+	return w
+}
+
+func (w *world) open(recipe string, id events.ID, path string, options map[string]string) {
+	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path, Seed: string(id), Options: options}})
+}
+
+func (w *world) do(id events.ID, kind events.Kind, ev events.Event) {
+	w.command++
+	ev.Kind, ev.Request = kind, w.command
+	w.post(id, ev)
+}
+
+func (w *world) post(id events.ID, ev events.Event) {
+	w.inbox = append(w.inbox, events.Envelope{To: id, Event: ev})
+}
+
+// feed has the engine take one event out of the inbox.
+func (w *world) feed(env events.Envelope) {
+	w.now += int64(w.dice.Intn(int(2 * time.Millisecond)))
+	env.Event.At = w.now
+	for _, a := range w.step(env.To, env.Event) {
+		w.execute(a)
+	}
+}
+
+func (w *world) execute(a engine.Addressed) {
+	switch e := a.Effect.(type) {
+	case events.Connect:
+		w.number, w.alive, w.attached = e.Session, true, false
+	case events.CloseSession:
+		w.disconnect()
+		w.expire()
+		w.post("session", events.Event{Kind: events.ConnectionClosed, Session: e.Session})
+	case events.Notify:
+		w.notified(a.From, e)
+	case events.Request:
+		r := asked{a.From, e, w.now}
+		switch {
+		case e.Header().Session != w.number || !w.alive:
+			w.reply(r, events.Event{Code: events.SessionExpired})
+		case !w.attached:
+			w.reply(r, events.Event{Code: events.NotSent})
+		default:
+			w.pending = append(w.pending, r)
+		}
+	}
+}
+
+func (w *world) notified(id events.ID, n events.Notify) {
+	switch n.What {
+	case events.Granted:
+		w.works[id]++
+	case events.Elected:
+		if strings.HasPrefix(string(id), "selector") {
+			w.works[id]++
+		}
+		line := id[:5] // latch and selector lead beside each other
+		if n.Token < w.tokens[string(line)] {
+			w.wrong("%s: token %d after %d", id, n.Token, w.tokens[string(line)])
+		}
+		w.tokens[string(line)] = n.Token
+	}
+}
+
+// reply posts the answer to a request.
+func (w *world) reply(r asked, ev events.Event) {
+	h := r.r.Header()
+	ev.Request, ev.Session, ev.SentAt = h.Request, h.Session, r.sent
+	switch e := r.r.(type) {
+	case events.Create:
+		ev.Kind = events.ReplyCreate
+		if ev.Path == "" {
+			ev.Path = e.Path
+		}
+	case events.Delete:
+		ev.Kind, ev.Path = events.ReplyDelete, e.Path
+	case events.Get:
+		ev.Kind, ev.Path = events.ReplyStat, e.Path
+	case events.Exists:
+		ev.Kind, ev.Path = events.ReplyStat, e.Path
+	case events.Children:
+		ev.Kind, ev.Path = events.ReplyChildren, e.Path
+	case events.Multi:
+		ev.Kind = events.ReplyMulti
+	case events.Sync:
+		ev.Kind, ev.Path = events.ReplySync, e.Path
+	}
+	w.post(r.from, ev)
+}
+
+// serve has the server deal with the oldest request, and say so unless mute.
+func (w *world) serve(mute bool) {
+	r := w.pending[0]
+	w.pending = w.pending[1:]
+	ev := w.apply(r)
+	if !mute {
+		w.reply(r, ev)
+	}
+}
+
+func (w *world) apply(r asked) events.Event {
+	if !w.calm && w.dice.Intn(60) == 0 {
+		return events.Event{Code: []events.Code{events.NoAuth, events.Throttled}[w.dice.Intn(2)]}
+	}
+	switch e := r.r.(type) {
+	case events.Create:
+		return w.create(e)
+	case events.Delete:
+		return events.Event{Code: w.remove(e.Path)}
+	case events.Get:
+		return w.stat(e.Path, r.from, e.Watch)
+	case events.Exists:
+		return w.stat(e.Path, r.from, e.Watch)
+	case events.Children:
+		if w.nodes[e.Path] == nil {
+			return events.Event{Code: events.NoNode}
+		}
+		if e.Watch && !slices.Contains(w.watchers[e.Path+"/"], r.from) {
+			w.watchers[e.Path+"/"] = append(w.watchers[e.Path+"/"], r.from)
+		}
+		return events.Event{Children: w.children(e.Path)}
+	case events.Multi:
+		if w.nodes[e.Ops[0].Path] == nil {
+			return events.Event{Code: events.NoNode}
+		}
+		w.zxid++
+	}
+	return events.Event{Zxid: w.zxid}
+}
+
+func (w *world) create(e events.Create) events.Event {
+	parent := e.Path[:strings.LastIndexByte(e.Path, '/')]
+	if parent != "" && w.nodes[parent] == nil {
+		return events.Event{Code: events.NoNode}
+	}
+	path, owner := e.Path, int64(0)
+	if e.Mode == events.EphemeralSequential {
+		path, owner = fmt.Sprintf("%s%010d", path, w.count[parent]), w.number
+		w.count[parent]++
+	}
+	if w.nodes[path] != nil {
+		return events.Event{Code: events.NodeExists}
+	}
+	w.zxid++
+	w.nodes[path] = &events.Stat{Czxid: w.zxid, EphemeralOwner: owner}
+	w.fire(events.WatchChildren, parent+"/")
+	return events.Event{Path: path, Zxid: w.zxid}
+}
+
+func (w *world) remove(path string) events.Code {
+	if w.nodes[path] == nil {
+		return events.NoNode
+	}
+	delete(w.nodes, path)
+	w.zxid++
+	w.fire(events.WatchDeleted, path)
+	w.fire(events.WatchDeleted, path+"/")
+	w.fire(events.WatchChildren, path[:strings.LastIndexByte(path, '/')+1])
+	return events.OK
+}
+
+// fire tells those who watch, or will hear of it when they are connected again.
+// Those who watch a directory's children are listed under its path and a slash.
+func (w *world) fire(kind events.Kind, path string) {
+	told := w.watchers[path]
+	delete(w.watchers, path)
+	path = strings.TrimSuffix(path, "/")
+	for _, id := range told {
+		w.post(id, events.Event{Kind: kind, Session: w.number, Path: path})
+	}
+}
+
+func (w *world) stat(path string, id events.ID, watch bool) events.Event {
+	s := w.nodes[path]
+	if s == nil {
+		return events.Event{Code: events.NoNode}
+	}
+	if watch && !slices.Contains(w.watchers[path], id) {
+		w.watchers[path] = append(w.watchers[path], id)
+	}
+	copied := *s
+	return events.Event{Stat: &copied}
+}
+
+func (w *world) children(dir string) []string {
+	var names []string
+	for path := range w.nodes {
+		if rest, under := strings.CutPrefix(path, dir+"/"); under && !strings.Contains(rest, "/") {
+			names = append(names, rest)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+func (w *world) disconnect() {
+	if !w.attached {
+		return
+	}
+	w.attached = false
+	w.post("session", events.Event{Kind: events.ConnectionSuspended, Session: w.number, Code: events.ConnectionLoss})
+	for _, r := range w.pending {
+		ev := events.Event{Code: events.ConnectionLoss}
+		if w.dice.Intn(2) == 0 {
+			w.apply(r)
+		}
+		w.reply(r, ev)
+	}
+	w.pending = nil
+}
+
+func (w *world) attach() {
+	if w.alive && !w.attached {
+		w.attached = true
+		w.post("session", events.Event{Kind: events.ConnectionAttached, Session: w.number, SessionID: w.number, Timeout: int64(w.timeout)})
+	}
+}
+
+// expire ends the session at the server; its nodes go at once or later.
+func (w *world) expire() {
+	w.alive = false
+	w.watchers = map[string][]events.ID{}
+	if w.calm || w.dice.Intn(2) == 0 {
+		w.reap()
+	}
+}
+
+// reap removes the nodes of sessions that are over.
+func (w *world) reap() {
+	for _, path := range w.paths() {
+		if owner := w.nodes[path].EphemeralOwner; owner > 0 && owner < 1000 && (owner != w.number || !w.alive) {
+			w.remove(path)
+		}
+	}
+}
+
+func (w *world) paths() []string {
+	var all []string
+	for path := range w.nodes {
+		all = append(all, path)
+	}
+	sort.Strings(all)
+	return all
+}

@@ -1,0 +1,174 @@
+package machines
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Curator's layout: "_c_<uuid>-latch-0000000007". The uuid is the GUID that
+// finds a node again after a lost reply, the label is the recipe's, the number
+// is the parent's int32 counter when the node was made.
+const (
+	guidPrefix    = "_c_"
+	guidLength    = 36
+	LatchLabel    = "latch-"
+	SelectorLabel = "lock-"
+)
+
+// lastSequence is where a counter counts as ended: a million before int32 does.
+// A 3.8.0 server was seen to hand out the same number again and again there.
+const lastSequence = 1<<31 - 1_000_000
+
+// Place is one node of a line, taken apart.
+type Place struct {
+	Name     string
+	GUID     string // "" where the name carries none
+	Sequence int64
+	Recipe   string // set by Places
+}
+
+// ParsePlace takes a child's name apart. It reports false for every name that
+// is not of this recipe: such children are ignored.
+func ParsePlace(name, label string) (Place, bool) {
+	p := Place{Name: name}
+	rest := name
+	if strings.HasPrefix(rest, guidPrefix) {
+		rest = rest[len(guidPrefix):]
+		if len(rest) < guidLength+1 || rest[guidLength] != '-' || !isGUID(rest[:guidLength]) {
+			return p, false
+		}
+		p.GUID, rest = rest[:guidLength], rest[guidLength+1:]
+	}
+	if !strings.HasPrefix(rest, label) {
+		return p, false
+	}
+	n, ok := parseSequence(rest[len(label):])
+	p.Sequence = n
+	return p, ok
+}
+
+// parseSequence reads what ZooKeeper writes with %010d for an int32.
+func parseSequence(s string) (int64, bool) {
+	if len(s) < 10 || len(s) > 11 || len(s) == 11 && s[0] != '-' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	written := s[0] != '+' && (n != 0 || s[0] != '-') && (len(s) == 10 || n <= -1_000_000_000)
+	return n, err == nil && written
+}
+
+func isGUID(s string) bool {
+	for i, c := range s {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'):
+			return false
+		}
+	}
+	return true
+}
+
+// places are those of a listing, in its own order.
+func places(children []string, label string) iter.Seq[Place] {
+	return func(yield func(Place) bool) {
+		for _, name := range children {
+			if p, ok := ParsePlace(name, label); ok && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// inOrder is the order of a line. Equal numbers (a broken counter) keep the order
+// of names.
+func inOrder(a, b Place) int {
+	return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
+}
+
+// Line is the places of a listing in queue order, and how many children were
+// not of this recipe.
+func Line(children []string, label string) (line []Place, foreign int) {
+	line = slices.SortedFunc(places(children, label), inOrder)
+	return line, len(children) - len(line)
+}
+
+// ended reports whether the counter that made this place is about to wrap, or has.
+func (p Place) ended() bool { return p.Sequence >= lastSequence || p.Sequence < 0 }
+
+// join is a child's full path.
+func join(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// ancestors are a path's parents and the path itself, from the top.
+func ancestors(path string) []string {
+	var all []string
+	for i := 1; i < len(path); i++ {
+		if path[i] == '/' {
+			all = append(all, path[:i])
+		}
+	}
+	if path == "/" {
+		return nil
+	}
+	return append(all, path)
+}
+
+// guid derives the n-th name from a seed: a version 4 UUID in form, the same in
+// every replay of the log that holds the seed.
+func guid(seed string, n uint64) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%s/guid/%d", seed, n))
+	h[6] = h[6]&0x0f | 0x40
+	h[8] = h[8]&0x3f | 0x80
+	s := hex.EncodeToString(h[:16])
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+// dice turns a seed into a sequence of numbers in [0, 1): jitter that replays.
+type dice struct{ state uint64 }
+
+func newDice(seed string) dice {
+	h := sha256.Sum256([]byte(seed + "/dice"))
+	d := dice{}
+	for _, b := range h[:8] {
+		d.state = d.state<<8 | uint64(b)
+	}
+	return d
+}
+
+func (d *dice) roll() float64 {
+	d.state += 0x9e3779b97f4a7c15
+	z := d.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11) / (1 << 53)
+}
+
+// Places is a listing for somebody outside: the places of every recipe, latches
+// first, each recipe's in queue order, and how many children are of none.
+func Places(children []string) (all []Place, foreign int) {
+	foreign = len(children)
+	for _, r := range []struct{ recipe, label string }{{"latch", LatchLabel}, {"selector", SelectorLabel}} {
+		line, _ := Line(children, r.label)
+		for _, p := range line {
+			p.Recipe = r.recipe
+			all = append(all, p)
+			foreign--
+		}
+	}
+	return all, foreign
+}

@@ -1,0 +1,54 @@
+package incumbent
+
+import "sync"
+
+// mailbox runs functions one after another on a goroutine of its own, which
+// exists only while there is something to run. Put never blocks, so that the
+// loop can use it; a slow or panicking receiver delays nobody but itself.
+type mailbox struct {
+	panicked func(any)
+
+	mu    sync.Mutex
+	queue []func()
+	busy  bool
+}
+
+func (m *mailbox) put(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(m.queue, f)
+	if !m.busy {
+		m.busy = true
+		go m.run()
+	}
+}
+
+func (m *mailbox) run() {
+	idle := false
+	defer func() {
+		if !idle { // a receiver ended the goroutine: what waits goes on in another
+			go m.run()
+		}
+	}()
+	for {
+		m.mu.Lock()
+		if len(m.queue) == 0 {
+			m.busy, m.queue, idle = false, nil, true
+			m.mu.Unlock()
+			return
+		}
+		f := m.queue[0]
+		m.queue = m.queue[1:]
+		m.mu.Unlock()
+		m.call(f)
+	}
+}
+
+func (m *mailbox) call(f func()) {
+	defer func() {
+		if p := recover(); p != nil && m.panicked != nil {
+			m.panicked(p)
+		}
+	}()
+	f()
+}

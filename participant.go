@@ -1,0 +1,301 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// State is a handle's state as Curator names it.
+type State string
+
+// The states of a handle. Phase tells more.
+const (
+	Latent  State = "LATENT"  // not started
+	Started State = "STARTED" // in the line, or on the way there or back
+	Closed  State = "CLOSED"
+)
+
+// CloseMode says whether a Close that ends a term tells its listeners.
+type CloseMode int
+
+// Curator's modes. Contexts of running work are cancelled in both.
+const (
+	NotifyLeader CloseMode = iota // listeners are told that leadership ended
+	Silent                        // they are not
+)
+
+// Listener hears of leadership, on a goroutine of its own, one call at a time:
+// every IsLeader is followed by exactly one NotLeader before the next, and
+// NotLeader is never called without it. One that is added while leading hears of
+// the present term first. A nil function is skipped.
+type Listener struct {
+	IsLeader  func(Term)
+	NotLeader func(Term, error) // why: an error that is ErrLeadershipLost
+}
+
+// participant is what the handles of latches and selectors share. It decides
+// nothing: it puts commands in and takes notices out.
+type participant struct {
+	client   *Client
+	id       events.ID
+	path     string
+	name     string // the ID that other participants see
+	options  LatchOptions
+	commands commands
+	phase    atomic.Pointer[string]
+
+	listeners listeners[change]
+
+	mu      sync.Mutex
+	term    *heldTerm
+	trouble error
+	works   int
+	sealed  bool // Close was called: no work begins any more
+}
+
+// change is one IsLeader or NotLeader on its way to the listeners.
+type change struct {
+	term Term
+	lost error // nil: leadership began
+}
+
+func newParticipant(c *Client, path string, options LatchOptions) *participant {
+	p := &participant{client: c, path: path, name: options.ID, options: options}
+	p.commands.ended = make(chan struct{})
+	p.listeners.panicked = c.log.caught(path)
+	latent := "latent"
+	p.phase.Store(&latent)
+	return p
+}
+
+func checkPath(path string) error {
+	switch {
+	case path == "":
+		return errors.New("incumbent: the path is empty: name the line's directory, as in /jobs/nightly")
+	case path[0] != '/':
+		return fmt.Errorf("incumbent: path %q does not begin with a slash: want /%s", path, path)
+	case path == "/":
+		return errors.New("incumbent: the path is the root: a line needs a directory of its own, as in /jobs/nightly")
+	case strings.Trim(path, "/") == "":
+		return fmt.Errorf("incumbent: path %q names nothing: a line needs a directory of its own, as in /jobs/nightly", path)
+	case strings.HasSuffix(path, "/"):
+		return fmt.Errorf("incumbent: path %q ends with a slash: want %s", path, strings.TrimRight(path, "/"))
+	}
+	for _, part := range strings.Split(path[1:], "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("incumbent: path %q has the empty or relative part %q, which ZooKeeper does not allow", path, part)
+		}
+	}
+	if i := strings.IndexFunc(path, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
+	}); i >= 0 {
+		return fmt.Errorf("incumbent: path %q has a character at byte %d that ZooKeeper does not allow", path, i)
+	}
+	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
+		return errors.New("incumbent: /zookeeper is the ensemble's own")
+	}
+	return nil
+}
+
+func (p *participant) ask(ctx context.Context, ev events.Event) error {
+	_, err := p.commands.ask(ctx, p.client, p.id, ev)
+	return err
+}
+
+// Path is the line's directory.
+func (p *participant) Path() string { return p.path }
+
+// ID is what other participants see of this one.
+func (p *participant) ID() string { return p.name }
+
+// State is LATENT, STARTED or CLOSED.
+func (p *participant) State() State {
+	switch p.Phase() {
+	case "latent":
+		return Latent
+	case "closed":
+		return Closed
+	}
+	return Started
+}
+
+// Phase is the state inside STARTED, by its name in docs/statecharts: "waiting",
+// "leading", "draining", "suspended", "pausing", …
+func (p *participant) Phase() string { return *p.phase.Load() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The participant goes on trying, at a pace.
+func (p *participant) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trouble
+}
+
+// HasLeadership reports whether leadership may be believed at this instant.
+func (p *participant) HasLeadership() bool {
+	p.mu.Lock()
+	t := p.term
+	p.mu.Unlock()
+	return t != nil && !t.over.Load() && p.client.believes(t.Session)
+}
+
+// AddListener has l told of every change of leadership from now on. The function
+// returned takes it away again.
+func (p *participant) AddListener(l Listener) (remove func()) {
+	return p.listeners.add(func(c change) {
+		switch {
+		case c.lost == nil && l.IsLeader != nil:
+			l.IsLeader(c.term)
+		case c.lost != nil && l.NotLeader != nil:
+			l.NotLeader(c.term, c.lost)
+		}
+	}, func() (change, bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.term == nil {
+			return change{}, false
+		}
+		return change{term: p.term.Term}, true
+	})
+}
+
+// start sends the start command.
+func (p *participant) start() error {
+	return p.ask(context.Background(), events.Event{Kind: events.CommandStart})
+}
+
+// Close leaves the line. While leading, the work is told first, its return is
+// awaited, and only then the node is deleted and another may lead; when the
+// context ends before the work has, ErrWorkRunning is returned, and the node
+// stays until it does. Without a connection the node is deleted after the next
+// one; when the context ends before, its error is returned and the deletion goes
+// on by itself. Closing twice, or before Start, is no error.
+func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx, p.options.CloseMode) }
+
+// CloseWith is Close in another mode than the handle was made with.
+func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
+	p.seal()
+	err := p.ask(ctx, events.Event{Kind: events.CommandClose, Silent: mode == Silent})
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	if err == nil {
+		select { // State says Closed when Close has returned
+		case <-p.commands.ended:
+		case <-p.client.closed:
+		}
+		return nil
+	}
+	if ctx.Err() != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.works > 0 {
+			return ErrWorkRunning
+		}
+		return fmt.Errorf("incumbent: close %s: %w", p.path, err)
+	}
+	return err
+}
+
+// seal keeps work from beginning: a term may be on its way to the handle while
+// it is closed, and a Close that reports no work must stay right.
+func (p *participant) seal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sealed = true
+}
+
+// begun and returned count pieces of work, for CloseWith. Begun reports false
+// where none may begin.
+func (p *participant) begun() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sealed {
+		return false
+	}
+	p.works++
+	return true
+}
+
+func (p *participant) returned(ev events.Event, late error) {
+	p.mu.Lock()
+	p.works--
+	p.mu.Unlock()
+	if errors.Is(late, ErrWorkRunning) {
+		p.client.log.say(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
+			e.Str("path", p.path).Dur("grace", p.options.WorkGrace)
+		})
+	}
+	ev.Kind = events.WorkReturned
+	p.client.post(p.id, ev)
+}
+
+// notice takes what the machine tells; on the loop's goroutine.
+func (p *participant) notice(n events.Notify) {
+	switch n.What {
+	case events.Elected:
+		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, grace: p.options.WorkGrace}
+		p.listeners.tell(change{term: t.Term}, func() { p.setTerm(t) })
+		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
+	case events.Deposed:
+		p.depose(n)
+	case events.Failed:
+		p.setTrouble(asError(n.Code, n.Text))
+	case events.Recovered:
+		p.setTrouble(nil)
+	}
+}
+
+func (p *participant) depose(n events.Notify) {
+	p.mu.Lock()
+	t := p.term
+	p.mu.Unlock()
+	reason := fmt.Errorf("%w: %s", ErrLeadershipLost, n.Text)
+	t.end(reason, n.Text == machines.NodeGone || n.Text == machines.SessionOver)
+	if n.Silent {
+		p.setTerm(nil)
+	} else {
+		p.listeners.tell(change{t.Term, reason}, func() { p.setTerm(nil) })
+	}
+	p.logTerm(zerolog.InfoLevel, "no longer leading", t.Term, reason)
+}
+
+func (p *participant) setTerm(t *heldTerm) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.term = t
+}
+
+func (p *participant) setTrouble(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trouble = err
+	if err != nil {
+		p.client.log.say(zerolog.WarnLevel, "cannot lead for now", func(e *zerolog.Event) { e.Str("path", p.path).Err(err) })
+	}
+}
+
+func (p *participant) logTerm(level zerolog.Level, text string, t Term, why error) {
+	p.client.log.say(level, text, func(e *zerolog.Event) {
+		e.Str("path", p.path).Str("id", p.name).Int64("token", t.Token).Int64("session", t.Session).Str("node", t.Path).AnErr("why", why)
+	})
+}
+
+func (p *participant) answer(a events.Answer) { p.commands.answer(a) }
+
+func (p *participant) entered(state string) {
+	p.phase.Store(&state)
+	if state == "closed" {
+		p.client.forget(p.id)
+		close(p.commands.ended)
+	}
+}

@@ -1,0 +1,254 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"runtime/pprof"
+	"strconv"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Work is what a selector runs while it leads. Returning gives leadership up.
+// It must return when its Leadership.Context ends. An error, or a panic, is
+// visible in Selector.Err and the log; the next term then waits for a back-off.
+type Work func(*Leadership) error
+
+// SelectorOptions shape a selector. The zero value is good.
+type SelectorOptions struct {
+	LatchOptions
+	// AutoRequeue queues again after every term, for ever. Without it a selector
+	// leads once for each Start or Requeue, and a lost connection ends its wait.
+	AutoRequeue bool
+	// OnConnection hears of the connection, on a goroutine of its own. When it
+	// returns ErrCancelLeadership, the context of running work is cancelled.
+	OnConnection func(ConnectionState) error
+	// Executor runs the work, in a goroutine of its own by default. It must run
+	// what it is given exactly once. It may block until there is room: it is
+	// called on a goroutine of its own, and leads meanwhile.
+	Executor func(run func())
+}
+
+// Selector queues, runs the user's function while it leads, and queues again at
+// the tail when the function has returned: everybody in line has their turn. It
+// is Curator's LeaderSelector, on the same names: Go and Java may share one line.
+//
+// All its methods are safe to call from any goroutine.
+type Selector struct {
+	*participant
+	work    Work
+	options SelectorOptions
+	quiet   func() // takes the connection hook away
+
+	ending chan error // what ends Run
+
+	workMu sync.Mutex
+	base   context.Context // what the work's contexts derive from
+	runs   uint64
+}
+
+// Selector makes a selector on a line: a directory that is made when it is
+// missing. It does nothing before Start or Run. The error says what is wrong
+// with the path, or is ErrClosed.
+func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Selector, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	if work == nil {
+		return nil, errors.New("incumbent: the selector's work is nil: give it the function to run while leading")
+	}
+	s := &Selector{participant: newParticipant(c, path, options.LatchOptions), work: work, options: options, base: c.base, ending: make(chan error, 1)}
+	open := options.open(path, c.config.RideOut)
+	open.Options["autoRequeue"] = strconv.FormatBool(options.AutoRequeue)
+	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {
+		s.id = id
+		return s
+	}, open)
+	if err != nil {
+		return nil, err
+	}
+	if options.OnConnection != nil {
+		s.listen()
+	}
+	return s, nil
+}
+
+// listen adds the connection hook. The client may be closing meanwhile: whoever
+// comes second of this and the end takes the hook away.
+func (s *Selector) listen() {
+	quiet := s.client.OnConnection(s.hear)
+	s.mu.Lock()
+	s.quiet = quiet
+	s.mu.Unlock()
+	if s.State() == Closed {
+		quiet()
+	}
+}
+
+// Start joins the line and returns at once. A second call is ErrAlreadyStarted,
+// one after Close is ErrClosed.
+func (s *Selector) Start() error { return s.start() }
+
+// Run is Start, a wait, and Close in one: the work's contexts derive from ctx,
+// and Run returns when ctx ends (with its cause), when something that does not
+// pass by itself stands in the way (ErrNoAuth, ErrPersistentNode, …), or,
+// without AutoRequeue, after one term with the work's error, nil included, or
+// with ErrSuspended or ErrSessionExpired when the connection was lost first. It
+// never returns while the work runs.
+func (s *Selector) Run(ctx context.Context) error {
+	s.workMu.Lock()
+	s.base = ctx
+	s.workMu.Unlock()
+	if err := s.start(); err != nil {
+		return err
+	}
+	var err error
+	select {
+	case err = <-s.ending:
+	case <-s.commands.ended:
+		err = ErrClosed
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		s.cancel(err)
+	}
+	if closeErr := s.Close(context.WithoutCancel(ctx)); closeErr != nil {
+		err = errors.Join(err, closeErr)
+	}
+	return err
+}
+
+// Requeue queues again a selector that is out of the line. It reports false when
+// it is queued, or leading, already. ErrNotStarted before Start, ErrClosed after
+// Close.
+func (s *Selector) Requeue() (bool, error) {
+	err := s.ask(context.Background(), events.Event{Kind: events.CommandRequeue})
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == events.Queued {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// AutoRequeue reports whether the selector queues again by itself.
+func (s *Selector) AutoRequeue() bool { return s.options.AutoRequeue }
+
+// Interrupt cancels the context of the work that runs, with the cause
+// ErrInterrupted; leadership is given up when the work returns. It reports
+// whether there was work.
+func (s *Selector) Interrupt() bool { return s.cancel(ErrInterrupted) }
+
+func (s *Selector) cancel(cause error) bool {
+	s.mu.Lock()
+	t := s.term
+	s.mu.Unlock()
+	if t == nil {
+		return false
+	}
+	t.interrupt(cause)
+	return true
+}
+
+func (s *Selector) hear(state ConnectionState) {
+	if errors.Is(s.options.OnConnection(state), ErrCancelLeadership) {
+		s.cancel(ErrCancelLeadership)
+	}
+}
+
+// notice takes what the machine tells; on the loop's goroutine.
+func (s *Selector) notice(n events.Notify) {
+	s.participant.notice(n)
+	switch n.What {
+	case events.Elected:
+		s.run()
+	case events.Ended:
+		s.end(asError(n.Code, n.Text))
+	case events.Failed:
+		if !n.Code.Passing() && n.Code != events.WorkFailed {
+			s.end(asError(n.Code, n.Text))
+		}
+	}
+}
+
+// end lets Run return; the first reason counts.
+func (s *Selector) end(err error) {
+	select {
+	case s.ending <- err:
+	default:
+	}
+}
+
+// run starts the work of the term that has just begun.
+func (s *Selector) run() {
+	s.mu.Lock()
+	t := s.term
+	s.mu.Unlock()
+	s.workMu.Lock()
+	s.runs++
+	work, base := s.runs, s.base
+	s.workMu.Unlock()
+	if !s.begun() {
+		s.client.post(s.id, events.Event{Kind: events.WorkReturned, Work: work})
+		return
+	}
+	err := errGoexit
+	held := t.hold(base, s.client, func(late error) {
+		if late == nil {
+			late = err
+		}
+		s.returned(events.Event{Work: work, Text: errorText(late)}, late)
+	})
+	held.works = true
+	labels := pprof.Labels("incumbent", "selector", "path", s.path, "token", strconv.FormatInt(t.Token, 10))
+	run := func() {
+		defer held.done(nil)
+		pprof.Do(held.ctx, labels, func(context.Context) { err = s.do(held) })
+	}
+	if s.options.Executor == nil {
+		go run()
+		return
+	}
+	go s.options.Executor(run)
+}
+
+// errGoexit is what comes of work that neither returns nor panics.
+var errGoexit = errors.New("the work ended its goroutine and did not return")
+
+// do calls the user's function; a panic becomes an error.
+func (s *Selector) do(l *Leadership) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			stack := debug.Stack()
+			s.client.log.say(zerolog.ErrorLevel, "the work panicked", func(e *zerolog.Event) {
+				e.Str("path", s.path).Interface("panic", p).Bytes("stack", stack)
+			})
+		}
+	}()
+	return s.work(l)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	if text := err.Error(); text != "" {
+		return text
+	}
+	return "(an error without words)"
+}
+
+func (s *Selector) entered(state string) {
+	s.participant.entered(state)
+	s.mu.Lock()
+	quiet := s.quiet
+	s.mu.Unlock()
+	if state == "closed" && quiet != nil {
+		go quiet()
+	}
+}

@@ -1,0 +1,159 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// sessionHandle is the client's own handle on the session machine.
+type sessionHandle struct {
+	client    *Client
+	listeners listeners[ConnectionState]
+	commands  commands
+
+	mu      sync.Mutex
+	state   ConnectionState
+	why     error         // what the last attempt to connect failed with
+	others  []string      // what those before it said
+	changed chan struct{} // closed at every change
+}
+
+func newSessionHandle(c *Client) *sessionHandle {
+	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{})}
+	h.listeners.panicked = c.log.caught("OnConnection")
+	return h
+}
+
+func (h *sessionHandle) notice(n events.Notify) {
+	switch n.What {
+	case events.Connected, events.Suspended, events.Reconnected, events.Lost:
+		state := ConnectionState(n.What)
+		h.listeners.tell(state, func() { h.set(state, asError(n.Code, n.Text)) })
+		h.client.log.say(zerolog.InfoLevel, "connection", func(e *zerolog.Event) {
+			e.Str("state", string(state)).Int64("session", n.Session).Str("detail", n.Text)
+		})
+	case events.Failed:
+		err := asError(n.Code, n.Text)
+		h.fail(err)
+		h.client.log.say(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { e.Err(err) })
+	}
+}
+
+func (h *sessionHandle) answer(a events.Answer) { h.commands.answer(a) }
+func (h *sessionHandle) entered(string)         {}
+
+func (h *sessionHandle) set(s ConnectionState, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state = s
+	if s == Connected || s == Reconnected {
+		why = nil
+	}
+	h.why, h.others = why, nil
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+func (h *sessionHandle) fail(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if before := attempt(h.why); before != "" && len(h.others) < remembered && !slices.Contains(h.others, before) {
+		h.others = append(h.others, before)
+	}
+	h.why = why
+}
+
+// remembered is how many failures to connect are told at most, besides the last.
+const remembered = 8
+
+// attempt is what a failure to connect says, in few words.
+func attempt(err error) string {
+	var e *Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e) && e.Code == events.ConnectionLoss && e.Text != "":
+		return e.Text
+	}
+	return strings.TrimPrefix(err.Error(), "incumbent: ")
+}
+
+func (h *sessionHandle) current() ConnectionState {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state
+}
+
+func (h *sessionHandle) present() (ConnectionState, bool) {
+	s := h.current()
+	return s, s != Connecting
+}
+
+// wait is WaitConnected.
+func (h *sessionHandle) wait(ctx context.Context) error {
+	for {
+		h.mu.Lock()
+		state, why, changed := h.state, h.why, h.changed
+		h.mu.Unlock()
+		select {
+		case <-h.client.closed:
+			return ErrClosed
+		default:
+		}
+		if state == Connected || state == Reconnected {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-h.client.closed:
+			return ErrClosed
+		case <-ctx.Done():
+			return h.notConnected(context.Cause(ctx), why)
+		}
+	}
+}
+
+func (h *sessionHandle) notConnected(cause, why error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.why != nil {
+		why = h.why
+	}
+	if why == nil {
+		return fmt.Errorf("incumbent: not connected to %s: no server has answered yet: %w", h.client.config.Servers, cause)
+	}
+	said := []string{attempt(why)}
+	for _, other := range h.others {
+		if other != said[0] {
+			said = append(said, other)
+		}
+	}
+	return &notConnectedError{fmt.Sprintf("incumbent: not connected to %s: %s (%v)",
+		h.client.config.Servers, strings.Join(said, "; "), cause), []error{why, cause}}
+}
+
+// notConnectedError says what all servers said, in one sentence.
+type notConnectedError struct {
+	text   string
+	causes []error
+}
+
+func (e *notConnectedError) Error() string   { return e.text }
+func (e *notConnectedError) Unwrap() []error { return e.causes }
+
+// close ends the session in an orderly way, if there is time for it.
+func (h *sessionHandle) close(ctx context.Context) error {
+	_, err := h.commands.ask(ctx, h.client, events.SessionMachine, events.Event{Kind: events.CommandClose})
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+// Package differential runs the same random operations against zkmem and a real ZooKeeper and compares everything that
+// the clients are told: replies, Stats, errors, watch events and their order.
+//
+// INCUMBENT_DIFF_SEED sets the first seed (a failure prints its own), INCUMBENT_DIFF_ROUNDS the number of rounds and
+// INCUMBENT_DIFF_STEPS the steps in each.
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+const slots = 4
+
+func setting(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+func TestZkmemAnswersAsTheRealServer(t *testing.T) {
+	seed := setting(t, "INCUMBENT_DIFF_SEED", rand.IntN(1_000_000))
+	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40)
+	steps := setting(t, "INCUMBENT_DIFF_STEPS", 300)
+	apache := realzk.Start(t, realzk.Options{})
+	mem := zkmem.Start(t)
+	var seen coverage
+	for round := range rounds {
+		if !compare(t, apache.Addr(), mem.Addr(), uint64(seed+round), steps, &seen) {
+			return
+		}
+	}
+	t.Logf("seeds %d to %d: no difference in %d steps, %+v", seed, seed+rounds-1, rounds*steps, seen)
+	if rounds*steps >= 5000 && (seen.Events < 200 || seen.Pairs < 20 || seen.Done < rounds*steps/10) {
+		t.Error("too little happened for the comparison to mean anything")
+	}
+}
+
+// coverage tells how much happened on the real server.
+type coverage struct {
+	Done   int // steps answered with success
+	Events int // steps that made some client hear an event
+	Pairs  int // steps that made one client hear two or more, whose order is compared
+}
+
+func (c *coverage) add(s step, told string) {
+	if strings.Contains(told, fmt.Sprintf("[%d] reply", s.slot)) && !strings.Contains(told, " code -1") {
+		c.Done++
+	}
+	if strings.Contains(told, "event") {
+		c.Events++
+	}
+	for slot := range slots {
+		if !s.jumbled && strings.Count(told, fmt.Sprintf("[%d] event", slot)) > 1 {
+			c.Pairs++
+			return
+		}
+	}
+}
+
+// compare runs one round and says whether both servers told the same.
+func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, seen *coverage) bool {
+	t.Helper()
+	worlds := []*world{newWorld(realAddr), newWorld(memAddr)}
+	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0}
+	var history []string
+	for _, w := range worlds {
+		w.begin(m.root)
+	}
+	for i := range steps {
+		slot := m.rng.IntN(slots)
+		c := worlds[0].clients[slot]
+		s := m.next(slot, c.conn != nil, c.session != 0)
+		told := [2]string{}
+		for side, w := range worlds {
+			told[side] = w.perform(s)
+		}
+		seen.add(s, told[0])
+		history = append(history, fmt.Sprintf("%d client %d: %s\n%s", i, slot, s.name, indent(told[0])))
+		if told[0] != told[1] {
+			t.Errorf("seed %d, step %d\n%s\nzkmem instead:\n%s", seed, i, strings.Join(history[max(0, len(history)-setting(t, "INCUMBENT_DIFF_HISTORY", 40)):], "\n"), indent(told[1]))
+			return false
+		}
+	}
+	for _, w := range worlds {
+		w.end()
+	}
+	return true
+}
+
+func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+
+func newWorld(addr string) *world {
+	w := &world{addr: addr, names: map[int64]string{}}
+	for range slots {
+		w.clients = append(w.clients, &client{w: w})
+	}
+	return w
+}
+
+// begin makes the round's root and notes the zxid, by a client of its own.
+func (w *world) begin(root string) {
+	c := &client{w: w}
+	c.connect(0, make([]byte, 16), 0, 30000, "begin")
+	c.ask(opCreate, enc{}.str(root).i32(0).acls([]acl{{31, "world", "anyone"}}).i32(0))
+	c.ask(opCloseSession, nil)
+	c.expectEnd()
+	c.connect(0, make([]byte, 16), 0, 30000, "begin")
+	c.xid++
+	c.send(enc{}.i32(c.xid).i32(opExists).str(root).flag(false))
+	if frame, err := c.read(); err == nil {
+		d := &dec{buf: frame[4:]}
+		w.base = d.i64()
+	}
+	c.hangUp()
+}
+
+// perform does a step and tells what every client heard: the others' pings come back after all events that the step
+// caused.
+func (w *world) perform(s step) string {
+	told := s.do(w.clients[s.slot])
+	lines := labelled(s.slot, told, s.jumbled)
+	for slot, c := range w.clients {
+		if c.conn != nil {
+			lines = append(lines, labelled(slot, c.ask(opPing, nil), s.jumbled)...)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func labelled(slot int, told []string, jumbled bool) []string {
+	if jumbled {
+		slices.Sort(told)
+	}
+	lines := make([]string, len(told))
+	for i, line := range told {
+		lines[i] = fmt.Sprintf("[%d] %s", slot, line)
+	}
+	return lines
+}
+
+// end closes all sessions.
+func (w *world) end() {
+	for _, c := range w.clients {
+		if c.conn == nil && c.session != 0 {
+			c.connect(c.session, c.password, 0, 30000, "")
+		}
+		if c.conn != nil {
+			c.ask(opCloseSession, nil)
+		}
+		c.hangUp()
+	}
+}

@@ -1,0 +1,129 @@
+// Package embed does what the README tells a newcomer to do: its example is put
+// into a module of its own, built there, and run against an ensemble in memory.
+package embed
+
+import (
+	"bytes"
+	"context"
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+const (
+	begin = "<!-- embed -->\n```go\n"
+	end   = "```\n<!-- /embed -->"
+)
+
+// snippet is the README's example, which lies between two markers.
+func snippet(t *testing.T, root string) string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(readme), "\r\n", "\n")
+	_, rest, ok := strings.Cut(text, begin)
+	code, _, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("README.md has no example between %q and %q", begin, end)
+	}
+	return code
+}
+
+// embedder writes a module that uses this one as the README says. The sums are
+// this module's own, so nothing is fetched but, where the module cache is fresh,
+// the go.mod of an older golang.org/x/sys: building this module never asks for it,
+// and go mod tidy does.
+func embedder(t *testing.T, root, code string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := "module example.com/embedder\n\ngo 1.25\n\n" +
+		"require github.com/incumbent-go/incumbent v0.0.0\n\n" +
+		"replace github.com/incumbent-go/incumbent => " + filepath.ToSlash(root) + "\n"
+	for name, text := range map[string]string{"go.mod": mod, "go.sum": string(sums), "main.go": code} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// command runs a program in the directory and returns what it said.
+func command(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func TestTheReadmesExampleRunsInAModuleOfItsOwn(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := snippet(t, root)
+	if formatted, err := format.Source([]byte(code)); err != nil || !bytes.Equal(formatted, []byte(code)) {
+		t.Errorf("the README's example is not as gofmt has it: %v", err)
+	}
+	dir := embedder(t, root, code)
+	command(t, dir, "go", "mod", "tidy")
+	mustRequire(t, dir)
+	program := filepath.Join(dir, "embedder")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	command(t, dir, "go", "build", "-o", program, ".")
+
+	srv := zkmem.Start(t)
+	said := command(t, dir, program, srv.Addr())
+	if !regexp.MustCompile(`leading with token [1-9]\d*\n`).MatchString(said) {
+		t.Errorf("the example said %q", said)
+	}
+	srv.View(func(v *zkmem.View) {
+		if left := v.Children("/jobs/nightly"); !v.Exists("/jobs/nightly") || len(left) != 0 || len(v.Sessions()) != 0 {
+			t.Errorf("the example left %v in the line, and %d sessions", left, len(v.Sessions()))
+		}
+	})
+}
+
+// mustRequire fails when the embedding module's go.mod names more than what an
+// embedding program links.
+func mustRequire(t *testing.T, dir string) {
+	t.Helper()
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+ // indirect$`).FindAllStringSubmatch(string(mod), -1) {
+		got = append(got, m[1])
+	}
+	want := []string{
+		"github.com/go-zookeeper/zk", "github.com/looplab/fsm", "github.com/mattn/go-colorable",
+		"github.com/mattn/go-isatty", "github.com/rs/zerolog", "golang.org/x/sys",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("an embedding module requires %v, instead of %v", got, want)
+	}
+}

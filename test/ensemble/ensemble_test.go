@@ -1,0 +1,107 @@
+package ensemble_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/test/ensemble"
+)
+
+// short has servers notice within a second or two what takes ten by default.
+var short = ensemble.Options{Tick: 300 * time.Millisecond, SyncLimit: 3}
+
+func TestThreeServersLoseAndFindEachOther(t *testing.T) {
+	begun := time.Now()
+	e := ensemble.Start(t, short)
+	leader, followers := e.Whole()
+	t.Logf("%s leads after %s", leader, time.Since(begun).Round(time.Millisecond))
+
+	leader.Kill()
+	next := e.Leader(followers...)
+	leader.Restart()
+	leader, followers = e.Whole()
+	if leader != next {
+		t.Errorf("%s leads, and %s did before", leader, next)
+	}
+
+	t.Run("parted from its leader a follower stops to serve, and comes back", func(t *testing.T) {
+		e.Part(followers[0], leader)
+		gone(t, followers[0])
+		e.Heal()
+		e.Whole()
+	})
+	t.Run("one way is enough", func(t *testing.T) {
+		e.Silence(leader, followers[1])
+		gone(t, followers[1])
+		e.Heal()
+		e.Whole()
+	})
+	t.Run("an isolated leader is replaced, and follows", func(t *testing.T) {
+		e.Isolate(leader)
+		gone(t, leader)
+		next := e.Leader(followers...)
+		e.Heal()
+		if leader, _ := e.Whole(); leader != next {
+			t.Errorf("%s leads, and %s did before", leader, next)
+		}
+	})
+	t.Run("a deserted leader goes on for a while", func(t *testing.T) {
+		leader, followers := e.Whole()
+		e.Desert(leader)
+		next := e.Leader(followers...)
+		t.Logf("%s says that it is a %q when %s leads", leader, leader.Mode(), next)
+		gone(t, leader)
+		e.Heal()
+		e.Whole()
+	})
+}
+
+func TestAPausedLeaderIsReplaced(t *testing.T) {
+	e := ensemble.Start(t, short)
+	leader, followers := e.Whole()
+	leader.Pause()
+	next := e.Leader(followers...)
+	leader.Resume()
+	if leader, _ := e.Whole(); leader != next {
+		t.Errorf("%s leads, and %s did before", leader, next)
+	}
+}
+
+func TestAWipedEnsembleHasNoPast(t *testing.T) {
+	e := ensemble.Start(t, short)
+	if _, err := connect(t, e).Create("/past", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	e.Wipe()
+	if there, _, err := connect(t, e).Exists("/past"); err != nil || there {
+		t.Fatal("it remembers:", there, err)
+	}
+}
+
+// gone waits until a server serves nobody.
+func gone(t *testing.T, s *ensemble.Server) {
+	t.Helper()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(30 * time.Second); s.Mode() != ""; <-ticker.C {
+		if time.Now().After(end) {
+			t.Fatalf("%s is still a %s", s, s.Mode())
+		}
+	}
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+func connect(t *testing.T, e *ensemble.Ensemble) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{e.Servers()[0].Addr()}, 5*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}

@@ -1,0 +1,313 @@
+// Package figures holds what the library promises in numbers. The tests count
+// requests, watches and goroutines; -v prints what they counted. What takes time
+// is in the benchmarks, and decides no test.
+package figures
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// client is a client under a recorder, whose connection a test can cut.
+type client struct {
+	*incumbent.Client
+	t    testing.TB
+	ctx  context.Context
+	tape *tape.Tape
+	made int
+
+	mu   sync.Mutex
+	conn net.Conn
+}
+
+func open(t testing.TB, srv *zkmem.Server, change ...func(*incumbent.Config)) *client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*tape.Within)
+	c := &client{t: t, ctx: ctx, tape: tape.New(t)}
+	config := incumbent.Config{Servers: srv.Addr(), Record: c.tape, Dial: c.dial}
+	for _, f := range change {
+		f(&config)
+	}
+	var err error
+	c.Client, err = incumbent.Open(ctx, config)
+	ok(t, err)
+	ok(t, c.WaitConnected(ctx))
+	t.Cleanup(func() {
+		defer cancel()
+		ok(t, c.Close(ctx))
+	})
+	return c
+}
+
+func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, address)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+	return conn, err
+}
+
+// latch starts a latch and waits until it leads, or waits and is armed.
+func (c *client) latch(path, state string) (l *incumbent.Latch, id events.ID) {
+	c.t.Helper()
+	l, err := c.Latch(path, incumbent.LatchOptions{})
+	ok(c.t, err)
+	ok(c.t, l.Start())
+	c.made++
+	id = events.ID(fmt.Sprintf("latch-%d", c.made))
+	c.settled(id, state)
+	return l, id
+}
+
+func (c *client) settled(id events.ID, state string) {
+	c.t.Helper()
+	c.tape.Until(fmt.Sprintf("%s to be %s", id, state), func(records []events.Record) (there bool) {
+		for _, r := range records {
+			if r.Machine == id {
+				there = r.To == state && (state != "waiting" || r.Event.Kind == events.ReplyStat && r.From == state)
+			}
+		}
+		return there
+	})
+}
+
+// trips is the longest chain of answers that led to a machine's last record,
+// each to a request that the one before it caused: round trips one after another.
+func trips(records []events.Record, id events.ID) int {
+	depth := map[uint64]int{}
+	longest := 0
+	before := 0 // what a machine has heard so far, its next request may depend on
+	for _, r := range records {
+		if r.Machine != id {
+			continue
+		}
+		d := before
+		if strings.HasPrefix(string(r.Event.Kind), "reply.") {
+			d = depth[r.Cause] + 1
+			longest = max(longest, d)
+		}
+		depth[r.Seq] = d
+		before = d
+	}
+	return longest
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// figure prints a number, and fails where it is more than what was promised.
+func figure(t testing.TB, what string, got, most int) {
+	t.Helper()
+	t.Logf("%-60s %5d   (at most %d)", what, got, most)
+	if got > most {
+		t.Errorf("%s: %d, want at most %d", what, got, most)
+	}
+}
+
+func found(t *testing.T, srv *zkmem.Server, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		_, err := srv.Create(path, nil, zkmem.Persistent)
+		ok(t, err)
+	}
+}
+
+func TestRequestsFromStartToLeading(t *testing.T) {
+	srv := zkmem.Start(t)
+	found(t, srv, "/line")
+	first := open(t, srv)
+	srv.ResetCounts()
+	_, id := first.latch("/line", "leading")
+	figure(t, "start to leading on an existing path: requests", srv.Counts().Total, 3)
+	figure(t, "start to leading on an existing path: round trips", trips(first.tape.Records(), id), 2)
+
+	second := open(t, srv)
+	_, id = second.latch("/line", "waiting")
+	figure(t, "start to an armed follower: round trips", trips(second.tape.Records(), id), 3)
+}
+
+func TestRequestsOnAFreshPath(t *testing.T) {
+	for _, depth := range []int{1, 2, 5} {
+		srv := zkmem.Start(t)
+		c := open(t, srv)
+		srv.ResetCounts()
+		_, id := c.latch(strings.Repeat("/deep", depth), "leading")
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth), srv.Counts().Total, depth+5)
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: round trips", depth), trips(c.tape.Records(), id), 4)
+	}
+}
+
+// TestTakingOverWithoutARequest lets the server hear nothing of the new leader
+// once the old one's node is gone: it leads all the same.
+func TestTakingOverWithoutARequest(t *testing.T) {
+	srv := zkmem.Start(t)
+	first, second := open(t, srv), open(t, srv)
+	leader, _ := first.latch("/line", "leading")
+	_, id := second.latch("/line", "waiting")
+	second.tape.Until("a heartbeat of the next in line", func(records []events.Record) bool {
+		for _, r := range records {
+			if r.Machine == events.SessionMachine && r.Event.Kind == events.ReplyMulti || r.Event.Kind == events.ConnectionConfirmed {
+				return true
+			}
+		}
+		return false
+	})
+	srv.Freeze(zkmem.Inbound, owner(t, srv, "/line", 1))
+	ok(t, leader.Close(first.ctx))
+	second.settled(id, "leading")
+	srv.Heal()
+	figure(t, "take-over: requests between the deletion and leading", requestsToLead(second.tape.Records(), id), 0)
+}
+
+// TestTakingOverByAListing: the own watch was spent meanwhile, so the line is
+// looked at again.
+func TestTakingOverByAListing(t *testing.T) {
+	srv := zkmem.Start(t)
+	first, second := open(t, srv), open(t, srv)
+	leader, _ := first.latch("/line", "leading")
+	_, id := second.latch("/line", "waiting")
+	names, _, err := srv.Snapshot().Children("/line")
+	ok(t, err)
+	ok(t, srv.Set("/line/"+last(names), []byte("set by somebody")))
+	second.tape.Until("the own watch again", func(records []events.Record) bool {
+		var changed uint64
+		for _, r := range records {
+			if r.Event.Kind == events.WatchChanged {
+				changed = r.Seq
+			}
+			if changed != 0 && r.Cause == changed {
+				return true
+			}
+		}
+		return false
+	})
+	ok(t, leader.Close(first.ctx))
+	second.settled(id, "leading")
+	figure(t, "take-over after the own data was set: requests", requestsToLead(second.tape.Records(), id), 3)
+}
+
+// requestsToLead counts the machine's requests between the news of the deletion
+// and leading.
+func requestsToLead(records []events.Record, id events.ID) (n int) {
+	begun := false
+	for _, r := range records {
+		if r.Machine != id {
+			continue
+		}
+		if r.Event.Kind == events.WatchDeleted {
+			begun, n = true, 0
+		}
+		if r.To == "leading" {
+			return n
+		}
+		for _, e := range r.Effects {
+			if begun && strings.HasPrefix(e, "#") && !strings.Contains(e, " timer ") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// last is the name of the place with the highest number.
+func last(names []string) string {
+	best := names[0]
+	for _, name := range names {
+		if name[len(name)-10:] > best[len(best)-10:] {
+			best = name
+		}
+	}
+	return best
+}
+
+// owner is the session that owns the place with this number.
+func owner(t *testing.T, srv *zkmem.Server, dir string, number int) int64 {
+	t.Helper()
+	tree := srv.Snapshot()
+	names, _, err := tree.Children(dir)
+	ok(t, err)
+	for _, name := range names {
+		if strings.HasSuffix(name, fmt.Sprintf("%010d", number)) {
+			_, stat, err := tree.Get(dir + "/" + name)
+			ok(t, err)
+			return stat.EphemeralOwner
+		}
+	}
+	t.Fatalf("no place %d in %q", number, names)
+	return 0
+}
+
+func TestOneDepartureWakesOneOfThirty(t *testing.T) {
+	srv := zkmem.Start(t)
+	c := open(t, srv)
+	leader, _ := c.latch("/line", "leading")
+	for range 30 {
+		c.latch("/line", "waiting")
+	}
+	begun := len(c.tape.Records())
+	srv.ResetCounts()
+	ok(t, leader.Close(c.ctx))
+	c.settled("latch-2", "leading")
+	woken := map[events.ID]bool{}
+	for _, r := range c.tape.Records()[begun:] {
+		if r.Event.Kind == events.WatchDeleted && r.Row != events.RowIgnored && r.Row != events.RowLate {
+			woken[r.Machine] = true
+		}
+	}
+	figure(t, "30 waiters, one departure: woken", len(woken), 1)
+	figure(t, "30 waiters, one departure: requests, the deletion included", srv.Counts().Total, 2)
+}
+
+func TestRequestsOfAReconnect(t *testing.T) {
+	srv := zkmem.Start(t)
+	first, second := open(t, srv), open(t, srv)
+	_, leads := first.latch("/line", "leading")
+	_, waits := second.latch("/line", "waiting")
+	for _, test := range []struct {
+		who   string
+		c     *client
+		id    events.ID
+		state string
+		most  int
+	}{{"leader", first, leads, "leading", 4}, {"waiter", second, waits, "waiting", 5}} {
+		srv.ResetCounts()
+		begun := len(test.c.tape.Records())
+		test.c.mu.Lock()
+		_ = test.c.conn.Close()
+		test.c.mu.Unlock()
+		test.c.tape.Until("the return", func(records []events.Record) bool {
+			attached, confirmed, back := false, false, false
+			for _, r := range records[begun:] {
+				attached = attached || r.Event.Kind == events.ConnectionAttached
+				confirmed = confirmed || attached && r.Event.Kind == events.ReplyMulti
+				back = back || r.Machine == test.id && r.To == test.state && attached &&
+					(test.state == "leading" || r.From == "waiting" && r.Event.Kind == events.ReplyStat)
+			}
+			return confirmed && back
+		})
+		counts := srv.Counts()
+		writes := counts.ByOp[zkmem.OpCreate] + counts.ByOp[zkmem.OpDelete] + counts.ByOp[zkmem.OpSetData]
+		figure(t, test.who+" back on the same session: requests", counts.Total, test.most)
+		figure(t, test.who+" back on the same session: confirmations", counts.ByOp[zkmem.OpMulti], 2)
+		figure(t, test.who+" back on the same session: other writes", writes, 0)
+		t.Logf("%v", counts.ByOp)
+	}
+}

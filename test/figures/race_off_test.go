@@ -1,0 +1,5 @@
+//go:build !race
+
+package figures
+
+const many = 10_000

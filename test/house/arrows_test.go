@@ -1,0 +1,123 @@
+package house
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rooms says which rooms of this module the room's code may import.
+var rooms = map[string][]string{
+	".":           {"engine", "events", "machines", "zkio"},
+	"machines":    {"engine", "events"},
+	"engine":      {"events"},
+	"events":      nil,
+	"zkio":        {"engine", "events"},
+	"zkio/zkmem":  nil,
+	"cmd":         {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd"},
+	"test":        {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd", "test"},
+	"events/more": {"events"},
+}
+
+// room is the entry of rooms that a folder belongs to; "" for none.
+func room(dir string) string {
+	switch {
+	case under(dir, "cmd"):
+		return "cmd"
+	case under(dir, "test"):
+		return "test"
+	case strings.HasPrefix(dir, "events/"):
+		return "events/more"
+	}
+	if _, ok := rooms[dir]; ok {
+		return dir
+	}
+	return ""
+}
+
+// guest is somebody else's module: who may import it, and why nobody else.
+type guest struct {
+	path string
+	in   func(*file) bool
+	why  string
+}
+
+var guests = []guest{
+	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
+	{"github.com/looplab/fsm", func(f *file) bool { return f.path == "engine/machine.go" }, "looplab has traps enough for one file: see its comments there"},
+	{"github.com/rs/zerolog", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the loop does not log: the flight recorder tells what happened"},
+	{"golang.org/x/sys", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the operating system is the door's: the rooms behind it run anywhere"},
+}
+
+var arrows = []rule{
+	{
+		name: "every Go folder is a room",
+		why:  "if nobody can say which room, the noun is missing: find the noun first",
+		finds: func(f *file) []finding {
+			if room(f.dir) == "" {
+				return []finding{{f.tree.Package, "the house has no room " + f.dir}}
+			}
+			return nil
+		},
+		breach: breach{"utils/x.go", "package utils"},
+	},
+	{
+		name: "arrows point one way",
+		why:  "cmd/demo → incumbent → {machines, zkio} → engine → events: a room knows nothing of who uses it, so it can be read, tested and used without them",
+		finds: func(f *file) []finding {
+			if f.test {
+				return nil
+			}
+			return f.imports(func(p string) string {
+				if !under(p, module) {
+					return ""
+				}
+				to := strings.TrimPrefix(strings.TrimPrefix(p, module), "/")
+				if to == "" {
+					to = "."
+				}
+				if to != f.dir && !slices.Contains(rooms[room(f.dir)], room(to)) {
+					return fmt.Sprintf("%s may not import %s", f.dir, to)
+				}
+				return ""
+			})
+		},
+		breach: breach{"engine/x.go", `package engine; import _ "` + module + `/zkio"`},
+	},
+	{
+		name: "guests stay in their room",
+		why:  "one dependency, one place: it can be read about, replaced and feared there",
+		finds: func(f *file) []finding {
+			if f.test {
+				return nil
+			}
+			return f.imports(func(p string) string {
+				for _, g := range guests {
+					if under(p, g.path) && !g.in(f) {
+						return fmt.Sprintf("%s may not be imported here: %s", p, g.why)
+					}
+				}
+				return ""
+			})
+		},
+		breach: breach{"machines/x.go", `package machines; import _ "github.com/go-zookeeper/zk"`},
+	},
+	{
+		name: "no stranger in the library",
+		why:  "whoever embeds the library pays for each of its dependencies, in size, in reviews and in trust",
+		finds: func(f *file) []finding {
+			if f.test || under(f.dir, "cmd") || room(f.dir) == "events/more" {
+				return nil
+			}
+			return f.imports(func(p string) string {
+				first, _, _ := strings.Cut(p, "/")
+				known := slices.ContainsFunc(guests, func(g guest) bool { return under(p, g.path) })
+				if p == "C" || strings.Contains(first, ".") && !under(p, module) && !known {
+					return "nobody agreed to " + p
+				}
+				return ""
+			})
+		},
+		breach: breach{"zkio/x.go", `package zkio; import _ "example.com/uuid"`},
+	},
+}

@@ -1,0 +1,110 @@
+package house
+
+import (
+	"cmp"
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	said := map[string]bool{}
+	for _, f := range files(t) {
+		said[f.dir] = said[f.dir] || f.tree.Doc != nil
+	}
+	for dir, ok := range said {
+		if !ok {
+			t.Errorf("%s has no package comment\n\twhy not: whoever opens a room wants to know what it is for, and what it is not", dir)
+		}
+	}
+}
+
+// doors are the files at the door that are not called after their recipe.
+var doors = map[string]string{
+	"observer": "watch.go", // what users call is Client.Watch
+}
+
+// One name, in every room: whoever has found one of these files has found all.
+func TestARecipeHasItsPlaceInEveryRoom(t *testing.T) {
+	for _, r := range machines.Recipes() {
+		name := r.Name()
+		places := []string{"machines/" + name + ".go", "machines/testdata/" + name, "docs/statecharts/" + name + ".md", "docs/statecharts/" + name + ".svg"}
+		places = append(places, cmp.Or(doors[name], name+".go"))
+		for _, place := range places {
+			if _, err := os.Stat(filepath.Join(root, place)); err != nil {
+				t.Errorf("the recipe %s has no %s", name, place)
+			}
+		}
+	}
+}
+
+// A fresh machine may have Go and nothing else.
+func TestMakeTestNeedsOnlyGo(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recipe []string
+	_, rest, ok := strings.Cut(string(text), "\ntest: ")
+	if !ok {
+		t.Fatal("the Makefile has no target test")
+	}
+	for _, line := range strings.Split(rest, "\n")[1:] {
+		if !strings.HasPrefix(line, "\t") {
+			break
+		}
+		recipe = append(recipe, line)
+	}
+	want := []string{"\t@CGO_ENABLED=0 $(GO) run ./test/tally -count=1 $(ARGS) ./..."}
+	if !slices.Equal(recipe, want) {
+		t.Errorf("make test runs %q\n\twhy not: the README promises that it needs nothing but Go, no C compiler and no Java", recipe)
+	}
+}
+
+// The words of golden traces are the switches of two functions.
+func TestContributingHasTheWordsOfTraces(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, f := range files(t) {
+		if f.path != "machines/trace_test.go" {
+			continue
+		}
+		for _, d := range f.tree.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && (fn.Name.Name == "say" || fn.Name.Name == "event") {
+				words = append(words, cases(fn)...)
+			}
+		}
+	}
+	if len(words) < 10 {
+		t.Fatalf("machines/trace_test.go has only the words %v", words)
+	}
+	for _, w := range words {
+		if !regexp.MustCompile("`" + w + "[ =`]").Match(text) {
+			t.Errorf("CONTRIBUTING.md does not say what %q means in a golden trace", w)
+		}
+	}
+}
+
+// cases are the strings that a function's switches know.
+func cases(fn *ast.FuncDecl) (words []string) {
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CaseClause); ok {
+			for _, x := range c.List {
+				if lit, ok := x.(*ast.BasicLit); ok {
+					words = append(words, strings.Trim(lit.Value, `"`))
+				}
+			}
+		}
+		return true
+	})
+	return words
+}

@@ -1,0 +1,140 @@
+package hurry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// window is how many requests of a lane are under way at a time.
+const window = 64
+
+// order notes at which place the server was asked for the heartbeat, after it
+// was let go on.
+type order struct {
+	mu      sync.Mutex
+	holding bool
+	held    chan struct{} // closed when a request waits at the server
+	gate    chan struct{}
+	served  int
+	beat    int // the heartbeat's place
+	seen    chan struct{}
+}
+
+func (o *order) decide(r zkmem.Request) zkmem.Verdict {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.holding || r.Op == zkmem.OpPing || r.Op == zkmem.OpCreateSession {
+		return zkmem.Verdict{}
+	}
+	o.served++
+	if o.beat == 0 && (r.Op == zkmem.OpSync || r.Op == zkmem.OpMulti) {
+		o.beat = o.served
+		close(o.seen)
+	}
+	if o.served == 1 {
+		close(o.held)
+		return zkmem.Verdict{Wait: o.gate}
+	}
+	return zkmem.Verdict{}
+}
+
+// The server stops for a while in the midst of many who start, or close. When it
+// goes on, the heartbeat that came due meanwhile has at most what was under way
+// before it, however long the line is.
+func TestTheHeartbeatStandsInNoLine(t *testing.T) {
+	for _, what := range []string{"start", "close"} {
+		t.Run(what, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), within)
+			defer cancel()
+			srv := zkmem.Start(t, zkmem.Options{Tick: 400 * time.Millisecond})
+			log := tape.New(t)
+			c, err := incumbent.Open(ctx, incumbent.Config{
+				Servers: srv.Addr(), SessionTimeout: 8 * time.Second, Tick: 400 * time.Millisecond, Record: log, RideOut: true,
+			})
+			ok(t, err)
+			defer c.Close(ctx)
+			steady, err := c.Latch("/steady", incumbent.LatchOptions{})
+			ok(t, err)
+			ok(t, steady.Start())
+			held, err := steady.Await(ctx)
+			ok(t, err)
+			held.Release()
+			crowd := many(t, c, size(500, 5000))
+			if what == "close" {
+				for _, l := range crowd {
+					ok(t, l.Start())
+				}
+				ok(t, srv.WaitFor(ctx, func(v *zkmem.View) bool { return v.WatchCount() >= len(crowd) }))
+			}
+			// Now that one is answered, the next is a quarter of the timeout away.
+			answered := beats(log.Records(), reply)
+			log.Until("the answer to a heartbeat", func(records []events.Record) bool { return beats(records, reply) > answered })
+			before := beats(log.Records(), asked)
+			o := &order{holding: true, held: make(chan struct{}), gate: make(chan struct{}), seen: make(chan struct{})}
+			srv.Intercept(o.decide)
+			var all sync.WaitGroup
+			for _, l := range crowd {
+				all.Go(func() {
+					if what == "start" {
+						_ = l.Start()
+					} else {
+						_ = l.Close(ctx)
+					}
+				})
+			}
+			<-o.held
+			if what == "start" {
+				all.Wait()
+			}
+			log.Until("the next heartbeat to leave", func(records []events.Record) bool { return beats(records, asked) > before })
+			close(o.gate)
+			<-o.seen
+			all.Wait()
+			if t.Logf("the heartbeat was served as number %d", o.beat); o.beat > 2*window+2 {
+				t.Errorf("the heartbeat was served as number %d", o.beat)
+			}
+		})
+	}
+}
+
+// beats counts the session machine's records that are about the heartbeat.
+func beats(records []events.Record, is func(events.Record) bool) (n int) {
+	for _, r := range records {
+		if r.Machine == events.SessionMachine && is(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func reply(r events.Record) bool {
+	return r.Event.Kind == events.ReplyMulti || r.Event.Kind == events.ReplySync
+}
+
+func asked(r events.Record) bool {
+	return slices.ContainsFunc(r.Effects, func(e string) bool {
+		return strings.Contains(e, "! multi") || strings.Contains(e, "! sync")
+	})
+}
+
+// many makes latches and does not start them.
+func many(t *testing.T, c *incumbent.Client, n int) []*incumbent.Latch {
+	t.Helper()
+	all := make([]*incumbent.Latch, n)
+	for i := range all {
+		var err error
+		all[i], err = c.Latch(fmt.Sprintf("/crowd/%d", i/20), incumbent.LatchOptions{})
+		ok(t, err)
+	}
+	return all
+}

@@ -1,0 +1,232 @@
+package interop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// handOvers is how often leadership changes hands in each of two tests.
+const handOvers = 100
+
+func TestJavaAndGoLatchesShareALine(t *testing.T)   { t.Parallel(); share(t, "latch", "latch-") }
+func TestJavaAndGoSelectorsShareALine(t *testing.T) { t.Parallel(); share(t, "selector", "lock-") }
+
+// election is two processes with two members each in one line.
+type election struct {
+	*stage
+	recipe, label string
+	sides         []*peer
+	born          map[string]int
+	faults        map[string][]func(*peer) // what is still to be done to a leader's process, by side
+	done          map[string]int
+}
+
+func share(t *testing.T, recipe, label string) {
+	s := newStage(t)
+	e := &election{stage: s, recipe: recipe, label: label, born: map[string]int{}, done: map[string]int{}}
+	e.sides = []*peer{s.java().launch(), s.golang().launch()}
+	faults := []func(*peer){e.crash, e.expire, e.crash, e.expire}
+	e.faults = map[string][]func(*peer){"java": slices.Clone(faults), "go": slices.Clone(faults)}
+	for range 2 {
+		for _, side := range e.sides {
+			e.enlist(side)
+		}
+	}
+	e.full()
+	e.compareRolls()
+	at, due := 0, 6
+	for n := 1; n <= handOvers; n++ {
+		var leader saying
+		leader, at = e.await(at, fmt.Sprintf("leader %d", n), func(s saying) bool { return s.words[0] == "leader" })
+		side, id := leader.peer, leader.words[1]
+		if fault := e.fault(side); fault != nil && n >= due {
+			due = n + 6
+			e.faults[side.name] = e.faults[side.name][1:]
+			fault(side)
+			continue
+		}
+		side.say("yield %s", id)
+		e.done["yield of "+side.name]++
+		if recipe == "latch" {
+			side.part(id)
+			e.enlist(side)
+		}
+	}
+	e.await(at, "the last leader", func(s saying) bool { return s.words[0] == "leader" })
+	e.full()
+	e.compareRolls()
+	e.judge()
+	for side, left := range e.faults {
+		if len(left) > 0 {
+			t.Errorf("%d faults were not done to %s", len(left), side)
+		}
+	}
+	t.Logf("%d hand-overs: %v", handOvers, e.done)
+}
+
+// fault takes the next fault for the leader's side, unless the other side has
+// more to come.
+func (e *election) fault(side *peer) func(*peer) {
+	left := e.faults[side.name]
+	for _, others := range e.faults {
+		if len(left) == 0 || len(others) > len(left) {
+			return nil
+		}
+	}
+	return left[0]
+}
+
+// enlist adds one more member of a side, with a name of its own.
+func (e *election) enlist(side *peer) {
+	e.t.Helper()
+	e.born[side.name]++
+	side.join(e.recipe, fmt.Sprintf("%s-%d", side.name, e.born[side.name]))
+}
+
+// crash kills the leader's process; both its members come back as new ones.
+func (e *election) crash(side *peer) {
+	e.t.Helper()
+	members := side.members
+	side.kill()
+	for _, id := range members {
+		_, err := e.conn.Create(e.journal+"/e-", []byte("exit "+id), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		ok(e.t, err)
+	}
+	e.done["kill of "+side.name]++
+	side.launch()
+	e.enlist(side)
+	e.enlist(side)
+}
+
+// expire cuts the leader's process off until the server has ended its session.
+func (e *election) expire(side *peer) {
+	e.t.Helper()
+	from := e.now()
+	var nodes []string
+	for _, id := range side.members {
+		nodes = append(nodes, e.enrolled(id))
+	}
+	side.proxy.hole()
+	for _, node := range nodes {
+		e.gone(node)
+	}
+	e.done["expiry of "+side.name]++
+	side.proxy.heal()
+	e.await(from, "the end of the lost term", func(s saying) bool { return s.peer == side && s.words[0] == "stopped" })
+	for _, id := range side.members {
+		e.enrolled(id)
+	}
+}
+
+// gone waits until a node of the line is no more.
+func (s *stage) gone(node string) {
+	s.t.Helper()
+	for {
+		there, _, changed, err := s.conn.ExistsW(s.line() + "/" + node)
+		ok(s.t, err)
+		if !there {
+			return
+		}
+		<-changed
+	}
+}
+
+// full waits until everybody is in the line.
+func (e *election) full() {
+	e.t.Helper()
+	for {
+		names, _, changed, err := e.conn.ChildrenW(e.line())
+		ok(e.t, err)
+		if len(names) == 4 {
+			return
+		}
+		<-changed
+	}
+}
+
+// compareRolls asks both sides for the line: the same ids in the same order,
+// with the same leader.
+func (e *election) compareRolls() {
+	e.t.Helper()
+	var rolls []string
+	for _, side := range e.sides {
+		rolls = append(rolls, side.roll(side.members[len(side.members)-1]))
+	}
+	if rolls[0] != rolls[1] || len(strings.Fields(rolls[0])) != 4 || strings.Count(rolls[0], "*") != 1 {
+		e.t.Fatalf("%s reads the line as %q, and %s as %q", e.sides[0].name, rolls[0], e.sides[1].name, rolls[1])
+	}
+	e.t.Logf("both read the line as %q", rolls[0])
+}
+
+// judge reads the journal: terms do not overlap, whoever enters heads the line,
+// and the heads' numbers grow.
+func (e *election) judge() {
+	e.t.Helper()
+	terms, wrongs := verdict(e.entries())
+	for _, wrong := range wrongs {
+		e.t.Error(wrong)
+	}
+	if terms <= handOvers {
+		e.t.Errorf("the journal has %d terms", terms)
+	}
+}
+
+// entries are the journal's, in the order of ZooKeeper's transactions.
+func (s *stage) entries() (all []string) {
+	s.t.Helper()
+	names, _, err := s.conn.Children(s.journal)
+	ok(s.t, err)
+	slices.Sort(names)
+	for _, name := range names {
+		data, _, err := s.conn.Get(s.journal + "/" + name)
+		ok(s.t, err)
+		all = append(all, string(data))
+	}
+	return all
+}
+
+// verdict counts the terms of a journal and tells what is wrong with them.
+func verdict(entries []string) (terms int, wrongs []string) {
+	wrong := func(format string, args ...any) { wrongs = append(wrongs, fmt.Sprintf(format, args...)) }
+	var inside, highest string
+	for _, entry := range entries {
+		words := strings.Fields(entry)
+		if words[0] == "exit" {
+			if inside == words[1] {
+				inside = ""
+			}
+			continue
+		}
+		terms++
+		id, node, head := words[1], words[2], words[3]
+		if inside != "" {
+			wrong("%s leads while %s does", id, inside)
+		}
+		if head != id {
+			wrong("%s leads, and %s of %s heads the line", id, node, head)
+		}
+		if number(node) <= highest {
+			wrong("%s leads with %s after %s", id, node, highest)
+		}
+		inside, highest = id, number(node)
+	}
+	return terms, wrongs
+}
+
+func TestTheJournalTellsWhatIsWrong(t *testing.T) {
+	const a, b = "enter a n-0000000001 a", "enter b n-0000000002 b"
+	for want, entries := range map[string][]string{
+		"":                     {a, "exit a", b},
+		"b leads while a does": {a, b},
+		"a leads with n-0000000001 after 0000000002":    {b, "exit b", a},
+		"b leads, and n-0000000001 of a heads the line": {"enter b n-0000000001 a"},
+	} {
+		if _, wrongs := verdict(entries); strings.Join(wrongs, "; ") != want {
+			t.Errorf("%q: %q, want %q", entries, wrongs, want)
+		}
+	}
+}

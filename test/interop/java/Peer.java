@@ -1,0 +1,266 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.stream.Collectors;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
+import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * Curator's side of a shared election. Arguments: the servers to elect on, the servers of the
+ * journal, the session timeout in milliseconds, the journal ("-": none). Commands come on standard input, one a line, and
+ * what happens is told on standard output; the end of the input is the end of the program.
+ */
+public final class Peer {
+  private static CuratorFramework elections;
+  private static ZooKeeper journal;
+  private static String entries;
+  private static final Map<String, Member> members = new ConcurrentHashMap<>();
+
+  public static void main(String[] args) throws Exception {
+    entries = args[3];
+    int timeout = Integer.parseInt(args[2]);
+    CountDownLatch there = new CountDownLatch(1);
+    journal = new ZooKeeper(args[1], 40000, event -> there.countDown());
+    there.await();
+    elections = CuratorFrameworkFactory.newClient(args[0], timeout, timeout, new RetryForever(50));
+    elections.getConnectionStateListenable().addListener((c, state) -> say("connection " + state));
+    elections.start();
+    elections.blockUntilConnected();
+    say("ready");
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      try {
+        obey(line.split(" "));
+      } catch (Exception e) {
+        say("error " + line + ": " + e);
+      }
+    }
+    Runtime.getRuntime().halt(0); // no goodbye: the session is left to expire
+  }
+
+  private static void obey(String[] words) throws Exception {
+    switch (words[0]) {
+      case "join":
+        members.put(words[2], words[1].equals("latch") ? new Latch(words[2], words[3]) : new Selector(words[2], words[3]));
+        members.get(words[2]).start();
+        return;
+      case "yield":
+        members.get(words[1]).yield();
+        return;
+      case "leave":
+        members.remove(words[1]).leave();
+        say("left " + words[1]);
+        return;
+      case "close":
+        ((Latch) members.get(words[1])).closeFirst();
+        return;
+      case "line":
+        say("line " + words[1] + " " + members.get(words[1]).line());
+        return;
+      case "has":
+        say("has " + words[1] + " " + members.get(words[1]).leads());
+        return;
+      default:
+        say("error what is " + words[0] + "?");
+    }
+  }
+
+  private static synchronized void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+
+  /** One member of a line, and what it writes into the journal. */
+  private abstract static class Member {
+    final String id, path, label;
+    private boolean inside;
+
+    Member(String id, String path, String label) {
+      this.id = id;
+      this.path = path;
+      this.label = label;
+    }
+
+    abstract void start() throws Exception;
+
+    abstract void yield() throws Exception;
+
+    abstract void leave() throws Exception;
+
+    abstract boolean leads();
+
+    abstract Collection<Participant> participants() throws Exception;
+
+    String line() throws Exception {
+      return participants().stream()
+          .map(p -> p.getId() + (p.isLeader() ? "*" : ""))
+          .collect(Collectors.joining(" "));
+    }
+
+    /** Writes the beginning of a term, with the node that heads the line. */
+    synchronized void enter() {
+      if (entries.equals("-")) {
+        inside = true;
+        say("leader " + id);
+        return;
+      }
+      try {
+        List<String> names =
+            journal.getChildren(path, false).stream()
+                .filter(n -> n.contains("-" + label))
+                .sorted((a, b) -> a.substring(a.length() - 10).compareTo(b.substring(b.length() - 10)))
+                .collect(Collectors.toList());
+        String first = names.isEmpty() ? "nobody" : names.get(0);
+        String data = names.isEmpty() ? "" : new String(journal.getData(path + "/" + first, false, null), StandardCharsets.UTF_8);
+        write("enter " + id + " " + first + " " + data);
+        inside = true;
+        say("leader " + id + " " + first);
+      } catch (Exception e) {
+        say("error enter " + id + ": " + e);
+      }
+    }
+
+    /** Writes the end of a term, once. */
+    synchronized void exit() {
+      if (!inside) {
+        return;
+      }
+      inside = false;
+      try {
+        if (!entries.equals("-")) {
+          write("exit " + id);
+        }
+        say("stopped " + id);
+      } catch (Exception e) {
+        say("error exit " + id + ": " + e);
+      }
+    }
+  }
+
+  private static void write(String entry) throws Exception {
+    journal.create(entries + "/e-", entry.getBytes(StandardCharsets.UTF_8), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT_SEQUENTIAL);
+  }
+
+  private static final class Latch extends Member implements LeaderLatchListener {
+    private final LeaderLatch latch;
+    private final Semaphore turns = new Semaphore(0);
+    private volatile boolean slow;
+
+    Latch(String id, String path) {
+      super(id, path, "latch-");
+      latch = new LeaderLatch(elections, path, id, LeaderLatch.CloseMode.NOTIFY_LEADER);
+      latch.addListener(this);
+    }
+
+    void start() throws Exception {
+      latch.start();
+    }
+
+    public void isLeader() {
+      enter();
+    }
+
+    public void notLeader() {
+      turns.acquireUninterruptibly(slow ? 1 : 0);
+      exit();
+    }
+
+    /** A careless program closes while its work runs, and the work takes until the next yield. */
+    void closeFirst() {
+      slow = true;
+      new Thread(
+              () -> {
+                try {
+                  latch.close();
+                } catch (Exception e) {
+                  say("error close " + id + ": " + e);
+                }
+              })
+          .start();
+    }
+
+    /** A careful program stops its work before it closes: Curator deletes the node first. */
+    void yield() throws Exception {
+      if (slow) {
+        turns.release();
+      } else {
+        leave();
+      }
+    }
+
+    void leave() throws Exception {
+      exit();
+      latch.close();
+    }
+
+    boolean leads() {
+      return latch.hasLeadership();
+    }
+
+    Collection<Participant> participants() throws Exception {
+      return latch.getParticipants();
+    }
+  }
+
+  private static final class Selector extends Member {
+    private final LeaderSelector selector;
+    private final Semaphore turns = new Semaphore(0);
+
+    Selector(String id, String path) {
+      super(id, path, "lock-");
+      selector =
+          new LeaderSelector(
+              elections,
+              path,
+              new LeaderSelectorListenerAdapter() {
+                @Override
+                public void takeLeadership(CuratorFramework client) {
+                  enter();
+                  try {
+                    turns.acquire();
+                  } catch (InterruptedException e) {
+                    // the connection was suspended: the flag is clear now
+                  }
+                  exit();
+                }
+              });
+      selector.setId(id);
+      selector.autoRequeue();
+    }
+
+    void start() {
+      selector.start();
+    }
+
+    void yield() {
+      turns.release();
+    }
+
+    void leave() {
+      selector.close();
+    }
+
+    boolean leads() {
+      return selector.hasLeadership();
+    }
+
+    Collection<Participant> participants() throws Exception {
+      return selector.getParticipants();
+    }
+  }
+}

@@ -1,0 +1,330 @@
+package interop
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/test/realzk"
+)
+
+// within bounds every wait. It is no measurement.
+const within = 60 * time.Second
+
+// timeout is the peers' session timeout where a test does not say otherwise.
+const timeout = 3 * time.Second
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// jars are Debian's.
+var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}
+
+// curator is java/Peer.java, compiled once.
+var curator program
+
+type program struct {
+	once    sync.Once
+	classes string
+	missing string
+	err     error
+}
+
+// classPath compiles the Java peer, or says what there is none for.
+func (p *program) classPath(t testing.TB) string {
+	t.Helper()
+	p.once.Do(p.compile)
+	if p.missing != "" {
+		realzk.NotRun(t, p.missing)
+	}
+	ok(t, p.err)
+	return p.path()
+}
+
+func (p *program) path() string {
+	all := []string{p.classes}
+	for _, jar := range jars {
+		all = append(all, "/usr/share/java/"+jar+".jar")
+	}
+	return strings.Join(all, ":")
+}
+
+func (p *program) compile() {
+	for _, jar := range jars {
+		if _, err := os.Stat("/usr/share/java/" + jar + ".jar"); err != nil {
+			p.missing = "Curator (no " + jar + ".jar)"
+			return
+		}
+	}
+	javac, err := exec.LookPath("javac")
+	if err != nil {
+		p.missing = "Curator (no javac)"
+		return
+	}
+	if p.classes, p.err = os.MkdirTemp("", "interop-"); p.err != nil {
+		return
+	}
+	out, err := exec.Command(javac, "-J-Xmx128m", "-cp", p.path(), "-d", p.classes, filepath.Join("java", "Peer.java")).CombinedOutput()
+	if err != nil {
+		p.err = fmt.Errorf("javac: %w\n%s", err, out)
+	}
+}
+
+func (p *program) remove() {
+	if p.classes != "" {
+		os.RemoveAll(p.classes)
+	}
+}
+
+// python is an interpreter that has kazoo.
+func python(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-c", "import kazoo").Run() == nil {
+			return name
+		}
+	}
+	realzk.NotRun(t, "kazoo (no python3 that has it)")
+	return ""
+}
+
+// stage is one line on a real server, its journal, and all that the peers say,
+// in the order in which it was read.
+type stage struct {
+	t       testing.TB
+	addr    string
+	timeout time.Duration // of the peers' sessions
+	root    string
+	journal string
+	conn    *zk.Conn
+	server  *realzk.Server // where it is the stage's own
+
+	mu    sync.Mutex
+	heard []saying
+	more  chan struct{}
+}
+
+// saying is one line that a peer wrote.
+type saying struct {
+	peer  *peer
+	words []string
+	at    time.Time
+}
+
+func newStage(t testing.TB) *stage {
+	t.Helper()
+	addr, root := realzk.Shared(t)
+	conn, err := connect(addr)
+	ok(t, err)
+	t.Cleanup(conn.Close)
+	s := &stage{t: t, addr: addr, timeout: timeout, root: root, journal: root + "/journal", conn: conn, more: make(chan struct{})}
+	_, err = conn.Create(s.journal, nil, 0, zk.WorldACL(zk.PermAll))
+	ok(t, err)
+	return s
+}
+
+func (s *stage) line() string { return s.root + "/line" }
+
+func (s *stage) hear(p *peer, line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(s.heard, saying{p, strings.Fields(line), time.Now()})
+	close(s.more)
+	s.more = make(chan struct{})
+}
+
+// await returns the first saying from a position on that is as wanted, and the
+// position after it. What is an error to a peer is one to the test.
+func (s *stage) await(from int, what string, wanted func(saying) bool) (saying, int) {
+	s.t.Helper()
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	for i := from; ; i++ {
+		s.mu.Lock()
+		for i >= len(s.heard) {
+			more := s.more
+			s.mu.Unlock()
+			select {
+			case <-more:
+			case <-deadline.C:
+				s.t.Fatalf("waited in vain for %s. The last words:\n%s", what, s.last(40))
+			}
+			s.mu.Lock()
+		}
+		said := s.heard[i]
+		s.mu.Unlock()
+		if len(said.words) > 0 && said.words[0] == "error" {
+			s.t.Fatalf("%s says %s. The last words:\n%s", said.peer.name, strings.Join(said.words, " "), s.last(40))
+		}
+		if wanted(said) {
+			return said, i + 1
+		}
+	}
+}
+
+func (s *stage) last(n int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, said := range s.heard[max(0, len(s.heard)-n):] {
+		fmt.Fprintf(&b, "  %s %-7s %s\n", said.at.Format("15:04:05.000"), said.peer.name, strings.Join(said.words, " "))
+	}
+	return b.String()
+}
+
+// now is the position after everything that was heard so far.
+func (s *stage) now() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.heard)
+}
+
+// peer is a process with members in the line.
+type peer struct {
+	stage   *stage
+	name    string // "java", "go" or "python"
+	command func() *exec.Cmd
+	proxy   *proxy
+	members []string
+
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	end chan struct{} // closed when all that it said was heard
+}
+
+// java and golang make peers; they are started by launch.
+func (s *stage) java() *peer {
+	s.t.Helper()
+	classPath := curator.classPath(s.t)
+	p := s.peer("java")
+	p.command = func() *exec.Cmd {
+		return exec.Command("java", append([]string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+			"-cp", classPath, "Peer"}, p.arguments()...)...)
+	}
+	return p
+}
+
+func (s *stage) golang() *peer {
+	s.t.Helper()
+	p := s.peer("go")
+	p.command = func() *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), peerArguments+"="+strings.Join(p.arguments(), " "))
+		return cmd
+	}
+	return p
+}
+
+func (s *stage) peer(name string) *peer {
+	return &peer{stage: s, name: name, proxy: newProxy(s.t, s.addr)}
+}
+
+func (p *peer) arguments() []string {
+	return []string{p.proxy.addr(), p.stage.addr, fmt.Sprint(p.stage.timeout.Milliseconds()), p.stage.journal}
+}
+
+// launch starts the process and waits until it is connected.
+func (p *peer) launch() *peer {
+	t := p.stage.t
+	t.Helper()
+	from := p.stage.now()
+	p.cmd = p.command()
+	p.cmd.Stderr = os.Stderr
+	var err error
+	p.in, err = p.cmd.StdinPipe()
+	ok(t, err)
+	out, err := p.cmd.StdoutPipe()
+	ok(t, err)
+	ok(t, p.cmd.Start())
+	p.end = make(chan struct{})
+	go func(end chan struct{}) {
+		defer close(end)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			p.stage.hear(p, lines.Text())
+		}
+	}(p.end)
+	t.Cleanup(p.kill)
+	p.stage.await(from, p.name+" to be ready", func(s saying) bool { return s.peer == p && s.words[0] == "ready" })
+	return p
+}
+
+// kill ends the process as SIGKILL does, and returns when it is no more.
+func (p *peer) kill() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.end
+	_ = p.cmd.Wait() // its status tells nothing but the signal
+	p.cmd, p.members = nil, nil
+}
+
+func (p *peer) say(format string, args ...any) {
+	p.stage.t.Helper()
+	_, err := fmt.Fprintf(p.in, format+"\n", args...)
+	ok(p.stage.t, err)
+}
+
+// join adds a member to the line and waits until its node is there.
+func (p *peer) join(recipe, id string) {
+	p.stage.t.Helper()
+	p.members = append(p.members, id)
+	p.say("join %s %s %s", recipe, id, p.stage.line())
+	p.stage.enrolled(id)
+}
+
+func (p *peer) part(id string) {
+	p.members = slices.DeleteFunc(p.members, func(m string) bool { return m == id })
+}
+
+// roll asks for the line as this side reads it.
+func (p *peer) roll(id string) string {
+	p.stage.t.Helper()
+	from := p.stage.now()
+	p.say("line %s", id)
+	said, _ := p.stage.await(from, "the line", func(s saying) bool { return s.peer == p && s.words[0] == "line" && s.words[1] == id })
+	return strings.Join(said.words[2:], " ")
+}
+
+// enrolled waits until a node in the line has this id, and returns its name.
+func (s *stage) enrolled(id string) (name string) {
+	s.t.Helper()
+	for deadline := time.After(within); ; {
+		there, _, made, err := s.conn.ExistsW(s.line())
+		ok(s.t, err)
+		if there {
+			var names []string
+			names, _, made, err = s.conn.ChildrenW(s.line())
+			ok(s.t, err)
+			for _, name := range names {
+				data, _, err := s.conn.Get(s.line() + "/" + name)
+				if err == nil && string(data) == id {
+					return name
+				}
+				if err != nil && !errors.Is(err, zk.ErrNoNode) {
+					s.t.Fatal(err)
+				}
+			}
+		}
+		select {
+		case <-made:
+		case <-deadline:
+			s.t.Fatalf("waited in vain for a node of %s. The last words:\n%s", id, s.last(40))
+		}
+	}
+}

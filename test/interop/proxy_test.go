@@ -1,0 +1,113 @@
+package interop
+
+import (
+	"net"
+	"sync"
+	"testing"
+)
+
+// proxy stands between a peer and the server, and can become a black hole.
+type proxy struct {
+	listener net.Listener
+	to       string
+	all      sync.WaitGroup
+
+	mu    sync.Mutex
+	open  chan struct{} // closed while what comes is passed on
+	conns []net.Conn
+	ended bool
+}
+
+func newProxy(t testing.TB, to string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(t, err)
+	p := &proxy{listener: l, to: to, open: make(chan struct{})}
+	close(p.open)
+	p.all.Go(p.accept)
+	t.Cleanup(p.close)
+	return p
+}
+
+func (p *proxy) addr() string { return p.listener.Addr().String() }
+
+func (p *proxy) accept() {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.all.Go(func() { p.serve(near) })
+	}
+}
+
+func (p *proxy) serve(near net.Conn) {
+	defer near.Close()
+	far, err := net.Dial("tcp", p.to)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	p.mu.Lock()
+	if p.ended {
+		p.mu.Unlock()
+		return
+	}
+	p.conns = append(p.conns, near, far)
+	p.mu.Unlock()
+	var both sync.WaitGroup
+	both.Go(func() { p.pass(near, far) })
+	both.Go(func() { p.pass(far, near) })
+	both.Wait()
+}
+
+// pass holds back what comes through a hole, and delivers it late.
+func (p *proxy) pass(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	b := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(b)
+		p.mu.Lock()
+		open := p.open
+		p.mu.Unlock()
+		<-open
+		if n > 0 {
+			if _, err := to.Write(b[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// hole stops everything in both directions, until heal.
+func (p *proxy) hole() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = make(chan struct{})
+}
+
+func (p *proxy) heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.open:
+	default:
+		close(p.open)
+	}
+}
+
+func (p *proxy) close() {
+	p.heal()
+	p.listener.Close()
+	p.mu.Lock()
+	p.ended = true
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.mu.Unlock()
+	p.all.Wait()
+}

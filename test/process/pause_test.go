@@ -1,0 +1,86 @@
+//go:build unix
+
+package process
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A leader is stopped between its check and its write, the moment that no library can close. It wakes up when another has
+// led and written, and writes: only the store can refuse that, by the token.
+func TestALeaderIsStoppedBetweenCheckAndWrite(t *testing.T) {
+	l := newLine(t)
+	a := l.hire("a", "leading")
+	a.says("leading")
+	b := l.hire("b", "waiting")
+	a.say("write")
+	if got := a.says("wrote"); got != "taken true" {
+		t.Fatal(got)
+	}
+	a.say("faint")
+	b.says("leading")
+	began := time.Now()
+	b.say("write")
+	if got := b.says("wrote"); got != "taken true" {
+		t.Fatal(got)
+	}
+	a.signal(syscall.SIGCONT)
+	woken := time.Now()
+	said := map[string]bool{a.says(""): true, a.says(""): true}
+	told := time.Now()
+	if !said["stopped"] || !said["wrote stale false"] {
+		t.Errorf("it says %v: want its write refused by the store, and no belief after waking", said)
+	}
+	if l.store.stale != 1 {
+		t.Errorf("%d stale writes reached the store, want the one", l.store.stale)
+	}
+	t.Logf("two believed at once for the rest of the pause, %s; all was said within %s of waking",
+		woken.Sub(began).Round(time.Millisecond), told.Sub(woken).Round(time.Millisecond))
+	a.expired()
+}
+
+// The next in line is stopped; its predecessor goes, and the news waits in its socket until its own session is long over
+// and the one behind it leads. It must not take the news for its turn.
+func TestTheNextInLineIsStoppedWithTheNewsInItsSocket(t *testing.T) {
+	l := newLine(t)
+	a := l.hire("a", "leading")
+	a.says("leading")
+	b := l.hire("b", "waiting")
+	c := l.hire("c", "waiting")
+	b.signal(syscall.SIGSTOP)
+	a.in.Close() // a closes its latch and ends
+	c.says("leading")
+	c.say("write")
+	if got := c.says("wrote"); got != "taken true" {
+		t.Fatal(got)
+	}
+	b.signal(syscall.SIGCONT)
+	b.expired()
+	if len(b.lines) > 0 {
+		t.Fatalf("b says %q", <-b.lines)
+	}
+	c.say("write")
+	if got := c.says("wrote"); got != "taken true" {
+		t.Fatal(got)
+	}
+	c.in.Close()
+	b.says("leading")
+}
+
+func TestAWaiterIsStoppedPastItsSession(t *testing.T) {
+	l := newLine(t)
+	a := l.hire("a", "leading")
+	a.says("leading")
+	b := l.hire("b", "waiting")
+	c := l.hire("c", "waiting")
+	c.signal(syscall.SIGSTOP)
+	gone(t, l, 2)
+	c.signal(syscall.SIGCONT)
+	c.expired()
+	a.in.Close()
+	b.says("leading")
+	b.in.Close()
+	c.says("leading")
+}

@@ -1,0 +1,242 @@
+// Package proxy is a TCP link between two processes of a test that can fail as a network does: it can go silent one way or
+// both, be slow, be cut so that both ends are told, or so that only one is.
+//
+// A direction that is silent holds what was sent and gives it out after Heal, in order, as a network does that
+// retransmits; nothing is lost or made up. Unlike on a real network, a connection that is begun while the link is silent
+// is accepted, and then hears nothing.
+package proxy
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"time"
+)
+
+// Direction is one way through a link: Forth from who dialled, Back to them.
+type Direction int
+
+// The directions.
+const (
+	Forth Direction = iota
+	Back
+)
+
+// waiting is how many pieces may be under way in a direction; the sender's and the receiver's kernels hold more.
+const waiting = 256
+
+// patience is how long a target may take to listen.
+const patience = 2 * time.Second
+
+// Link listens on an address of its own and joins every connection there with one to its target.
+type Link struct {
+	listener net.Listener
+	target   string
+	swap     func([]byte) []byte
+	ways     [2]*way
+	all      sync.WaitGroup
+
+	mu      sync.Mutex
+	pairs   map[*pair]bool
+	refuses bool
+	closed  bool
+}
+
+// pair is a connection and its other half; [Forth] is where the bytes that go forth come from.
+type pair [2]net.Conn
+
+// Option changes a link from the beginning.
+type Option func(*Link)
+
+// Rewrite has f change the first piece of every connection that goes forth: for protocols whose greeting holds an address.
+func Rewrite(f func([]byte) []byte) Option { return func(l *Link) { l.swap = f } }
+
+// New is a link to a target, host:port, which need not listen yet.
+func New(target string, options ...Option) (*Link, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{listener: listener, target: target, ways: [2]*way{newWay(), newWay()}, pairs: map[*pair]bool{}}
+	for _, o := range options {
+		o(l)
+	}
+	l.all.Go(l.accept)
+	return l, nil
+}
+
+// Addr is where to dial instead of the target.
+func (l *Link) Addr() string { return l.listener.Addr().String() }
+
+// Silence holds everything that goes this way from now on, the ends of connections too. Nobody is told.
+func (l *Link) Silence(d Direction) { l.ways[d].set(func(w *way) { w.silent = true }) }
+
+// Delay has everything that is sent this way from now on arrive so much later.
+func (l *Link) Delay(d Direction, by time.Duration) { l.ways[d].set(func(w *way) { w.delay = by }) }
+
+// Cut ends every connection, which both ends are told, and refuses new ones.
+func (l *Link) Cut() {
+	for _, p := range l.refuse() {
+		reset(p[Forth])
+		reset(p[Back])
+	}
+}
+
+// Desert ends every connection at its target's side or, with Forth, at the side of who dialled, and refuses new ones. The
+// other side is not told: it hears nothing any more.
+func (l *Link) Desert(told Direction) {
+	l.Silence(Forth)
+	l.Silence(Back)
+	for _, p := range l.refuse() {
+		reset(p[told])
+	}
+}
+
+func (l *Link) refuse() (open []*pair) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refuses = true
+	for p := range l.pairs {
+		open = append(open, p)
+	}
+	return open
+}
+
+// Heal takes back Silence, Delay, Cut and Desert. What was held goes out.
+func (l *Link) Heal() {
+	l.mu.Lock()
+	l.refuses = false
+	l.mu.Unlock()
+	for _, w := range l.ways {
+		w.set(func(w *way) { w.silent, w.delay = false, 0 })
+	}
+}
+
+// Open is how many connections there are.
+func (l *Link) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pairs)
+}
+
+// Close ends the link and returns when nothing of it is left.
+func (l *Link) Close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.listener.Close()
+	for _, w := range l.ways {
+		w.set(func(w *way) { w.over = true })
+	}
+	for _, p := range l.refuse() {
+		reset(p[Forth])
+		reset(p[Back])
+	}
+	l.all.Wait()
+}
+
+func (l *Link) accept() {
+	for {
+		near, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		l.all.Go(func() { l.join(near) })
+	}
+}
+
+// join dials the target for a connection, and carries bytes until both ways are over.
+func (l *Link) join(near net.Conn) {
+	l.mu.Lock()
+	refused := l.refuses
+	l.mu.Unlock()
+	if refused {
+		reset(near)
+		return
+	}
+	far, err := l.dial()
+	if err != nil {
+		reset(near)
+		return
+	}
+	p := &pair{near, far}
+	l.mu.Lock()
+	l.pairs[p] = true
+	refused = l.refuses
+	l.mu.Unlock()
+	if refused { // since it was dialled
+		reset(near)
+		reset(far)
+	}
+	var both sync.WaitGroup
+	both.Go(func() { l.carry(p, Forth) })
+	both.Go(func() { l.carry(p, Back) })
+	both.Wait()
+	near.Close()
+	far.Close()
+	l.mu.Lock()
+	delete(l.pairs, p)
+	l.mu.Unlock()
+}
+
+// dial dials the target, for a while: who dialled was accepted before we know whether there is a target, and must not
+// take one that is about to listen for one that hung up.
+func (l *Link) dial() (net.Conn, error) {
+	ticker := time.NewTicker(patience / 100)
+	defer ticker.Stop()
+	for end := time.Now().Add(patience); ; <-ticker.C {
+		far, err := net.DialTimeout("tcp", l.target, patience)
+		l.mu.Lock()
+		over := l.closed || l.refuses
+		l.mu.Unlock()
+		if err == nil || over || time.Now().After(end) {
+			return far, err
+		}
+	}
+}
+
+// carry takes bytes one way. The end of the one side's sending is told to the other when the way lets it through; what
+// cannot be delivered ends the whole connection, which the sender hears if the way back lets it.
+func (l *Link) carry(p *pair, d Direction) {
+	from, to, w := p[d], p[1-d], l.ways[d]
+	pieces := make(chan piece, waiting)
+	go func() {
+		defer close(pieces)
+		buf := make([]byte, 32<<10)
+		for first := true; ; first = false {
+			n, err := from.Read(buf)
+			if n > 0 {
+				data := bytes.Clone(buf[:n])
+				if first && d == Forth && l.swap != nil {
+					data = l.swap(data)
+				}
+				pieces <- piece{data, w.due()}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for sent := range pieces {
+		w.await(sent.due)
+		if _, err := to.Write(sent.data); err != nil {
+			l.ways[1-d].await(time.Time{})
+			reset(from)
+			for range pieces { // its reader ends now
+			}
+			return
+		}
+	}
+	w.await(w.due())
+	if c, ok := to.(*net.TCPConn); ok {
+		c.CloseWrite()
+	}
+}
+
+// reset ends a connection at once: its other end hears it as an error, as of a process that was killed.
+func reset(c net.Conn) {
+	if c, ok := c.(*net.TCPConn); ok {
+		c.SetLinger(0)
+	}
+	c.Close()
+}

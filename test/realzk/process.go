@@ -1,0 +1,121 @@
+package realzk
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Process is one ZooKeeper server as the operating system sees it. It ends with the test binary, even if that is killed.
+type Process struct {
+	dir   string
+	cmd   *exec.Cmd
+	order io.WriteCloser // the shell's standard input: names of signals; its end means KILL
+	done  *bufio.Reader  // a line for every signal that was sent
+}
+
+// Require skips the test where no server could be started, or fails it where everything is required.
+func Require(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("java"); err != nil {
+		NotRun(t, "real ZooKeeper (no java)")
+	}
+	if classPath() == "" {
+		NotRun(t, "real ZooKeeper (no zookeeper.jar)")
+	}
+}
+
+func classPath() string {
+	if home := os.Getenv("ZOOKEEPER_HOME"); home != "" {
+		if jars, _ := filepath.Glob(filepath.Join(home, "lib", "zookeeper-*.jar")); len(jars) > 0 {
+			return filepath.Join(home, "lib", "*")
+		}
+		return ""
+	}
+	const debian = "/usr/share/java/zookeeper.jar"
+	if _, err := os.Stat(debian); err != nil {
+		return ""
+	}
+	// The manifest leaves out two of netty's jars that its own server port needs; what is not there is not missed.
+	return debian + ":/usr/share/java/slf4j-simple.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar"
+}
+
+// keeper runs the command ($2…), its output into the file $1, in the background. It sends the signals that it is told, one
+// to a line, and says so; TERM and the end of what it is told, which means KILL, end it too. $0 is a directory to delete in
+// the end, or empty.
+const keeper = `log=$1; shift
+"$@" >>"$log" 2>&1 &
+child=$!
+while read -r signal; do
+  kill -"$signal" $child
+  echo "$signal"
+  if [ "$signal" = TERM ]; then wait $child; fi
+done
+kill -KILL $child 2>/dev/null
+wait $child
+if [ -n "$0" ]; then rm -rf "$0"; fi`
+
+// Launch starts a server in a directory, with this zoo.cfg and these Java system properties, and does not wait until it
+// serves. With scratch the directory is deleted when the process ends.
+func Launch(dir, config string, properties []string, scratch bool) (*Process, error) {
+	file := filepath.Join(dir, "zoo.cfg")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return nil, err
+	}
+	remove := ""
+	if scratch {
+		remove = dir
+	}
+	p := &Process{dir: dir}
+	if err := os.WriteFile(p.logPath(), nil, 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"-c", keeper, remove, p.logPath(), "java", "-cp", classPath(),
+		"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=1024"}
+	for _, property := range properties {
+		args = append(args, "-D"+property)
+	}
+	args = append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+	p.cmd = exec.Command("sh", args...)
+	order, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	done, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.order, p.done = order, bufio.NewReader(done)
+	return p, p.cmd.Start()
+}
+
+// Signal sends the process a signal, by its name ("STOP", "CONT"), and returns when that is done.
+func (p *Process) Signal(name string) error {
+	if _, err := io.WriteString(p.order, name+"\n"); err != nil {
+		return err
+	}
+	_, err := p.done.ReadString('\n')
+	return err
+}
+
+// End ends the process with a signal, "" for KILL, and waits until it has ended.
+func (p *Process) End(signal string) {
+	if signal != "" {
+		io.WriteString(p.order, signal+"\n")
+	}
+	p.order.Close()
+	io.Copy(io.Discard, p.done)
+	p.cmd.Wait() // its status tells nothing but the signal
+}
+
+func (p *Process) logPath() string { return filepath.Join(p.dir, "server.log") }
+
+// Log is what the process said since it was launched.
+func (p *Process) Log() string {
+	text, _ := os.ReadFile(p.logPath())
+	return string(text)
+}

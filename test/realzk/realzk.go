@@ -1,0 +1,214 @@
+// Package realzk starts a real standalone ZooKeeper on the loopback, for tests.
+//
+// Where it comes from, first match: INCUMBENT_ZK=host:port is a running server, used as it is (tests that must restart it
+// are then not run); ZOOKEEPER_HOME is an unpacked Apache distribution; else Debian's jars in /usr/share/java. Without any,
+// or without java, the test is skipped with the words "not run", and fails with the same words where INCUMBENT_REQUIRE=all.
+// Nothing is ever installed.
+//
+// A server ends with the test binary, even if that is killed: a small shell holds the other end of a pipe.
+package realzk
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	readyWithin = 60 * time.Second
+	wordWithin  = 2 * time.Second
+	between     = 50 * time.Millisecond
+	portTries   = 5
+)
+
+// Options shape a server.
+type Options struct {
+	// Tick is tickTime: session timeouts are clamped to 2–20 ticks. Default 2 s, in whole milliseconds.
+	Tick time.Duration
+	// Dir is a directory to use, which may hold data already, in "data"; default one of the test's own.
+	Dir string
+	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000".
+	Properties []string
+}
+
+// Server is a running ZooKeeper.
+type Server struct {
+	opts    Options
+	addr    string
+	given   bool
+	dir     string
+	scratch bool // dir is deleted when the process ends
+	process *Process
+}
+
+// Start starts a server of the test's own and returns when it serves. It ends with the test.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	dir := o.Dir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	s, err := start(t, o, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.end("") })
+	return s
+}
+
+// Addr is the server's host:port.
+func (s *Server) Addr() string { return s.addr }
+
+// Kill ends the server as a crash would. Its data stays for Restart.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.mustBeOurs(t)
+	s.end("")
+}
+
+// Stop asks the server to end and waits until it has.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.mustBeOurs(t)
+	s.end("TERM")
+}
+
+// Restart starts a server that was killed or stopped again, on the same port with the same data.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.mustBeOurs(t)
+	s.end("")
+	if err := s.launch(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.awaitReady(); err != nil {
+		s.end("")
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) mustBeOurs(t testing.TB) {
+	t.Helper()
+	if s.given {
+		NotRun(t, "the server of INCUMBENT_ZK is not ours to restart")
+	}
+}
+
+// NotRun skips, or fails where everything is required.
+func NotRun(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("INCUMBENT_REQUIRE") == "all" {
+		t.Fatalf("not run: %s", why)
+	}
+	t.Skipf("not run: %s", why)
+}
+
+// start finds a free port and, where dir is "", a directory; somebody else may take it before the server does, hence the tries.
+func start(t testing.TB, o Options, dir string) (*Server, error) {
+	t.Helper()
+	if addr := given(); addr != "" {
+		if o.Tick != 0 || o.Dir != "" || len(o.Properties) > 0 {
+			NotRun(t, "the server of INCUMBENT_ZK cannot be told how to run")
+		}
+		s := &Server{addr: addr, given: true}
+		return s, s.awaitReady()
+	}
+	Require(t)
+	var err error
+	for range portTries {
+		s := &Server{opts: o, dir: dir, scratch: dir == ""}
+		if s.scratch {
+			if s.dir, err = os.MkdirTemp("", "realzk-"); err != nil {
+				return nil, err
+			}
+		}
+		if s.addr, err = FreeAddr(); err != nil {
+			return nil, err
+		}
+		if err = s.launch(); err != nil {
+			return nil, err
+		}
+		if err = s.awaitReady(); err == nil {
+			return s, nil
+		}
+		log := s.process.Log()
+		s.end("")
+		if !strings.Contains(log, "BindException") {
+			break
+		}
+	}
+	return nil, err
+}
+
+func given() string { return os.Getenv("INCUMBENT_ZK") }
+
+// FreeAddr is an address on the loopback that nobody listens on. Somebody else may take it before it is used.
+func FreeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+func (s *Server) launch() (err error) {
+	s.process, err = Launch(s.dir, s.config(), s.opts.Properties, s.scratch)
+	return err
+}
+
+func (s *Server) config() string {
+	tick := s.opts.Tick
+	if tick <= 0 {
+		tick = 2 * time.Second
+	}
+	host, port, _ := net.SplitHostPort(s.addr)
+	return fmt.Sprintf("tickTime=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n4lw.commands.whitelist=*\n"+
+		"maxClientCnxns=0\nadmin.enableServer=false\n", tick.Milliseconds(), filepath.Join(s.dir, "data"), port, host)
+}
+
+// end ends the process, if there is one, and waits for it.
+func (s *Server) end(signal string) {
+	if s.process != nil {
+		s.process.End(signal)
+		s.process = nil
+	}
+}
+
+// awaitReady asks the server for its mode until it answers.
+func (s *Server) awaitReady() error {
+	ticker := time.NewTicker(between)
+	defer ticker.Stop()
+	for end := time.Now().Add(readyWithin); time.Now().Before(end); <-ticker.C {
+		if answer, err := Word(s.addr, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
+			return nil
+		}
+		if !s.given && strings.Contains(s.process.Log(), "exiting abnormally") {
+			break
+		}
+	}
+	if s.given {
+		return fmt.Errorf("the ZooKeeper at %s does not serve", s.addr)
+	}
+	return fmt.Errorf("the real ZooKeeper at %s does not serve:\n%s", s.addr, s.process.Log())
+}
+
+// Word is a server's answer to a four-letter word. It takes at most two seconds.
+func Word(addr, word string) (string, error) {
+	conn, err := net.DialTimeout("tcp", addr, wordWithin)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(wordWithin))
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	return string(answer), err
+}

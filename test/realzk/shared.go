@@ -1,0 +1,87 @@
+package realzk
+
+import (
+	"crypto/rand"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// SharedTick is the tick of the shared server, unless it is a given one: session timeouts there are 0.4–4 s.
+const SharedTick = 200 * time.Millisecond
+
+var shared struct {
+	sync.Mutex
+	server *Server
+	err    error
+}
+
+// Shared is the address of one server for the whole test binary, started by the first test that asks, and a path for this
+// test alone, made anew and deleted with all below it at the test's end.
+func Shared(t testing.TB) (addr, path string) {
+	t.Helper()
+	addr = sharedServer(t).addr
+	path = "/" + rand.Text()
+	conn := connect(t, addr)
+	if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := deleteAll(conn, path); err != nil {
+			t.Logf("the shared server keeps %s: %v", path, err)
+		}
+		conn.Close()
+	})
+	return addr, path
+}
+
+func sharedServer(t testing.TB) *Server {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil && shared.err == nil {
+		o := Options{Tick: SharedTick}
+		if given() != "" {
+			o = Options{}
+		}
+		shared.server, shared.err = start(t, o, "")
+	}
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+func connect(t testing.TB, addr string) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{addr}, 20*SharedTick, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// deleteAll takes nodes that others delete meanwhile for done.
+func deleteAll(conn *zk.Conn, path string) error {
+	names, _, err := conn.Children(path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	for _, name := range names {
+		if err := deleteAll(conn, filepath.ToSlash(filepath.Join(path, name))); err != nil {
+			return err
+		}
+	}
+	if err := conn.Delete(path, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+// Package security is credentials, access lists, TLS, secrets and foreign text:
+// the same tests on the in-memory server and on a real one.
+package security
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func is(t testing.TB, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Fatalf("got error %v, want one that is %v", err, target)
+	}
+}
+
+// place is a server and an operator's hands in it. Everything is below root.
+type place struct {
+	addr, root    string
+	tick, timeout time.Duration
+	operator      *zk.Conn
+}
+
+func (p place) line() string { return p.root + "/line" }
+
+// both runs a test on every implementation.
+func both(t *testing.T, test func(*testing.T, place)) {
+	t.Run("memory", func(t *testing.T) {
+		srv := zkmem.Start(t)
+		p := place{addr: srv.Addr(), root: "/root", tick: 2 * time.Second, timeout: 15 * time.Second}
+		p.operator = operate(t, p)
+		p.directory(t, p.root, zk.WorldACL(zk.PermAll))
+		test(t, p)
+	})
+	t.Run("real", func(t *testing.T) {
+		addr, root := realzk.Shared(t)
+		p := place{addr: addr, root: root, tick: realzk.SharedTick, timeout: 20 * realzk.SharedTick}
+		p.operator = operate(t, p)
+		test(t, p)
+	})
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// everybody are the credentials of all whom these tests know, so that the
+// operator may do what any of them may.
+var everybody = []string{"ann:ann's secret", "bob:bob's secret", "cid:cid's secret"}
+
+func operate(t testing.TB, p place) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{p.addr}, p.timeout, zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	ok(t, err)
+	for _, who := range everybody {
+		ok(t, conn.AddAuth("digest", []byte(who)))
+	}
+	t.Cleanup(func() {
+		p.wipe(t, conn, p.root)
+		conn.Close()
+	})
+	return conn
+}
+
+// wipe deletes what is below a path, which only its owners may.
+func (p place) wipe(t testing.TB, conn *zk.Conn, path string) {
+	names, _, err := conn.Children(path)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		p.wipe(t, conn, path+"/"+name)
+		_ = conn.Delete(path+"/"+name, -1) // what is left is told by the shared server
+	}
+}
+
+// directory makes a node with an access list, or gives it another one.
+func (p place) directory(t testing.TB, path string, acl []zk.ACL) {
+	t.Helper()
+	_, err := p.operator.Create(path, nil, 0, acl)
+	if errors.Is(err, zk.ErrNodeExists) {
+		_, err = p.operator.SetACL(path, acl, -1)
+	}
+	ok(t, err)
+}
+
+// client is a client with a name and a secret, under a recorder and a logger.
+type client struct {
+	*incumbent.Client
+	t    testing.TB
+	ctx  context.Context
+	tape *tape.Tape
+	log  *printed
+}
+
+// as presents one of everybody's credentials.
+func as(who string) func(*incumbent.Config) {
+	return func(c *incumbent.Config) {
+		auth, err := incumbent.ParseAuth("digest:" + who)
+		if err != nil {
+			panic(err)
+		}
+		c.Auth = []incumbent.Auth{auth}
+	}
+}
+
+func open(t testing.TB, p place, change ...func(*incumbent.Config)) *client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
+	c := &client{t: t, ctx: ctx, tape: tape.New(t), log: &printed{}}
+	config := incumbent.Config{
+		Servers: p.addr, SessionTimeout: p.timeout, Tick: p.tick, Record: c.tape,
+		Logger:       zerolog.New(c.log).Level(zerolog.TraceLevel),
+		ConnectRetry: incumbent.RetryForever(time.Millisecond),
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	var err error
+	c.Client, err = incumbent.Open(ctx, config)
+	ok(t, err)
+	t.Cleanup(func() {
+		defer cancel()
+		if err := c.Close(ctx); err != nil && !strings.Contains(err.Error(), "abandoned") { // it was not connected
+			t.Errorf("Close: %v\n%s", err, c.tape.Tail(30))
+		}
+		c.tape.Replay()
+	})
+	return c
+}
+
+func connected(t testing.TB, p place, change ...func(*incumbent.Config)) *client {
+	t.Helper()
+	c := open(t, p, change...)
+	ok(t, c.WaitConnected(c.ctx))
+	return c
+}
+
+// patient is a pace at which a test does not wait long.
+var patient = incumbent.LatchOptions{Retry: incumbent.RetryForever(time.Millisecond)}
+
+func (c *client) latch(path string) *incumbent.Latch {
+	c.t.Helper()
+	l, err := c.Latch(path, patient)
+	ok(c.t, err)
+	ok(c.t, l.Start())
+	return l
+}
+
+func (c *client) lead(l *incumbent.Latch) *incumbent.Leadership {
+	c.t.Helper()
+	held, err := l.Await(c.ctx)
+	if err != nil {
+		c.t.Fatalf("Await: %v\n%s", err, c.tape.Tail(30))
+	}
+	return held
+}
+
+// attempts counts what a machine asked for, and how often it paused before.
+func (c *client) attempts(id events.ID, effect string) (asked, pauses int) {
+	pauses = c.tape.Count(func(r events.Record) bool { return r.Machine == id && r.Event.Kind == events.TimerFired })
+	return c.tape.Effects(id, effect), pauses
+}
+
+// printed is what a logger wrote.
+type printed struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.b.Write(b)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.b.String()
+}

@@ -1,0 +1,341 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// checks are the promises, held against the truth at every event.
+type checks struct {
+	w        *world
+	broken   []Violation
+	beliefs  []*belief
+	tokens   map[string]token
+	revived  map[string]bool // places that came back with a backup
+	hushed   map[string]bool // places that their own session may not read
+	worst    time.Duration   // the longest belief after a deletion by others
+	creates  map[string]int
+	departed map[string]map[string]bool // place → who was woken by its departure
+	meddled  bool                       // somebody else changed a line
+}
+
+// Violation is one promise broken.
+type Violation struct {
+	Check, Text string
+	At          time.Duration
+}
+
+// belief is one term of one participant.
+type belief struct {
+	u       *user
+	path    string
+	token   int64
+	session int64
+	gone    int64 // when others deleted the node; 0 while it is there
+	excused bool
+	deaf    bool // its node could not be read any more when it was deleted: servers do not tell of that
+}
+
+type token struct {
+	value int64
+	path  string
+}
+
+func newChecks(w *world) *checks {
+	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{}}
+}
+
+func (k *checks) clean() bool { return len(k.broken) == 0 }
+
+func (k *checks) fail(check, format string, args ...any) {
+	v := Violation{check, fmt.Sprintf(format, args...), time.Duration(k.w.now)}
+	k.broken = append(k.broken, v)
+	k.w.tell("VIOLATION %s: %s", check, v.Text)
+}
+
+// committed looks at one transaction of the history.
+func (k *checks) committed(p *proposal) {
+	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
+	gone := p.txn.Ephemera
+	if p.txn.Code == zkmem.OpDelete {
+		gone = []string{p.txn.Path}
+	}
+	for _, path := range gone {
+		k.deleted(path, p)
+	}
+	switch p.txn.Code {
+	case zkmem.OpCreate:
+		k.created(p)
+	case zkmem.OpSetACL:
+		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
+	}
+}
+
+func brief(t zkmem.Txn) string {
+	switch t.Code {
+	case zkmem.OpError:
+		return "refused: " + t.Err.Error()
+	case zkmem.OpMulti:
+		var all []string
+		for _, sub := range t.Ops {
+			all = append(all, brief(sub))
+		}
+		return "{" + strings.Join(all, "; ") + "}"
+	case zkmem.OpCloseSession:
+		return "close session " + strings.Join(t.Ephemera, " ")
+	}
+	return t.Code.String() + " " + t.Path
+}
+
+// deleted: nobody may believe in a node that is not there. Only a deletion by
+// others is excused, until its watch event can have come.
+func (k *checks) deleted(path string, p *proposal) {
+	for _, b := range k.beliefs {
+		if b.path != path {
+			continue
+		}
+		if p.operator {
+			b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[path]
+			continue
+		}
+		if !b.u.c.believes(b) {
+			continue
+		}
+		why := "its session expired"
+		if p.txn.Code == zkmem.OpDelete {
+			why = "it was deleted by its own session"
+		}
+		k.fail("belief within the life of the own node", "%s leads %s, which is gone: %s; believed for %s more",
+			b.u.name(), path, why, time.Duration(b.u.c.deadline.Until-b.u.c.clock()))
+	}
+}
+
+// created: order by number is order by czxid, so one place is first.
+func (k *checks) created(p *proposal) {
+	dir, name, _ := strings.Cut(strings.TrimPrefix(p.txn.Path, "/"), "/_c_")
+	if name == "" || k.meddled {
+		return
+	}
+	for _, label := range []string{machines.LatchLabel, machines.SelectorLabel} {
+		line, _ := machines.Line(k.w.ens.children("/"+dir), label)
+		for i := 1; i < len(line); i++ {
+			_, a, errA := k.w.ens.truth.Get("/" + dir + "/" + line[i-1].Name)
+			_, b, errB := k.w.ens.truth.Get("/" + dir + "/" + line[i].Name)
+			if errA == nil && errB == nil && a.Czxid >= b.Czxid {
+				k.fail("one is first", "%s stands before %s and was made later", line[i-1].Name, line[i].Name)
+			}
+		}
+	}
+}
+
+// elected: belief begins.
+func (k *checks) elected(u *user, n events.Notify) {
+	b := &belief{u: u, path: n.Path, token: n.Token, session: n.Session}
+	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
+	if u.leads {
+		k.fail("started and stopped alternate", "%s was elected twice", u.name())
+	}
+	if n := len(u.works); n != 0 {
+		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
+	}
+	if now := u.c.clock(); !u.c.written && u.c.attached && now < u.c.deadline.Until {
+		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
+	}
+	k.owns(b)
+	k.grows(b)
+	k.beliefs = append(k.beliefs, b)
+	k.alone(b)
+}
+
+// owns: at the start of belief the node is there, ours, and first.
+func (k *checks) owns(b *belief) {
+	_, stat, err := k.w.ens.truth.Get(b.path)
+	if err != nil || stat.Czxid != b.token {
+		b.gone, b.excused = k.w.now, true // unless nobody meddled
+		if !k.meddled && b.u.c.believes(b) {
+			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
+		}
+		return
+	}
+	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
+		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
+	}
+	dir, name := b.path[:strings.LastIndexByte(b.path, '/')], b.path[strings.LastIndexByte(b.path, '/')+1:]
+	label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[b.u.latch]
+	line, _ := machines.Line(k.w.ens.children(dir), label)
+	for _, p := range line {
+		if p.Name == name {
+			return
+		}
+		_, other, _ := k.w.ens.truth.Get(dir + "/" + p.Name)
+		if other.Czxid < b.token && b.u.c.believes(b) && !k.revived[dir+"/"+p.Name] {
+			k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), name, p.Name)
+			return
+		}
+	}
+}
+
+// grows: tokens rise from node to node within one history.
+func (k *checks) grows(b *belief) {
+	last := k.tokens[b.u.line]
+	if b.excused || k.revived[b.path] {
+		return
+	}
+	if b.token < last.value || b.token == last.value && b.path != last.path {
+		if b.u.c.believes(b) {
+			k.fail("tokens grow", "%s leads with token %x after %x", b.u.name(), b.token, last.value)
+		}
+		return
+	}
+	k.tokens[b.u.line] = token{b.token, b.path}
+}
+
+// alone: at any instant at most one believes, but for those whose node was
+// deleted by others and who cannot have heard of it.
+func (k *checks) alone(b *belief) {
+	if !b.u.c.believes(b) {
+		return
+	}
+	for _, o := range k.beliefs {
+		if o != b && o.u.line == b.u.line && o.u.c.believes(o) && !o.excused && !b.excused {
+			k.fail("one believer", "%s and %s believe at once, in %s and %s", o.u.name(), b.u.name(), o.path, b.path)
+		}
+	}
+}
+
+// deposed: belief ends.
+func (k *checks) deposed(u *user, n events.Notify) {
+	k.w.tell("%s STOPPED %s: %s", u.name(), n.Path, n.Text)
+	i := slices.IndexFunc(k.beliefs, func(b *belief) bool { return b.u == u })
+	if i < 0 || !u.leads {
+		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
+		return
+	}
+	k.overrun(k.beliefs[i])
+	k.beliefs = slices.Delete(k.beliefs, i, i+1)
+}
+
+// overrun measures belief after a deletion by others, up to now or the deadline.
+func (k *checks) overrun(b *belief) {
+	if !b.excused || b.gone == 0 {
+		return
+	}
+	left := min(0, b.u.c.deadline.Until-b.u.c.clock())
+	if b.session != b.u.c.deadline.Session {
+		return
+	}
+	if b.deaf {
+		k.w.cover.Deaf++
+		return
+	}
+	over := time.Duration(k.w.now - b.gone + left)
+	k.worst = max(k.worst, over)
+	if bound := k.w.Timeout + k.w.Timeout/20; over > bound {
+		k.fail("belief after a deletion by others", "%s believed for %s after %s was deleted; at most %s", b.u.name(), over, b.path, bound)
+	}
+}
+
+// deadline: belief lasts at most half a timeout from a request that was
+// confirmed on this connection, and never comes back within a term.
+func (k *checks) deadline(c *client, d events.Deadline) {
+	if d.Until == 0 {
+		return
+	}
+	if most := c.confirmed + int64(k.w.Timeout)/2; d.Until > most {
+		k.fail("the deadline", "client %d believes until %s after its last confirmed request left: at most half of %s", c.id,
+			time.Duration(d.Until-c.confirmed), k.w.Timeout)
+	}
+	old := c.deadline
+	c.deadline = d
+	for _, b := range k.beliefs {
+		if b.u.c == c {
+			if passed := old.Until != 0 && c.clock() >= old.Until; passed && c.torn { // see Coverage.Flickers
+				k.w.cover.Flickers++
+			} else if passed || old.Session != d.Session {
+				k.fail("belief does not come back within a term", "%s: the deadline passed and moved on", b.u.name())
+			}
+			k.alone(b)
+		}
+	}
+}
+
+// attached and replied keep what a connection has confirmed.
+func (k *checks) attached(c *client) { c.written = false }
+
+func (k *checks) replied(c *client, a *asked, ev events.Event) {
+	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
+		return
+	}
+	if writes(a.req) {
+		c.written = true
+	}
+	if _, sync := a.req.(events.Sync); sync || writes(a.req) {
+		c.confirmed = max(c.confirmed, a.sent)
+	}
+}
+
+// record looks at one line of the log.
+func (k *checks) record(c *client, r events.Record) {
+	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
+		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
+		k.woken(c, r)
+	}
+}
+
+// woken: one departure wakes at most one.
+func (k *checks) woken(c *client, r events.Record) {
+	key := fmt.Sprint(k.w.ens.life, r.Event.Path)
+	if k.departed[key] == nil {
+		k.departed[key] = map[string]bool{}
+	}
+	k.departed[key][fmt.Sprint(c.id, r.Machine)] = true
+	if len(k.departed[key]) > 1 && !k.meddled {
+		k.fail("one departure wakes one", "the departure of %s woke %d", r.Event.Path, len(k.departed[key]))
+	}
+}
+
+func (k *checks) granted(u *user, n events.Notify) {
+	if !u.leads {
+		k.fail("work is granted to a leader", "%s was granted %d while not leading", u.name(), n.Work)
+	}
+}
+
+// asked bounds how often a place is asked for.
+func (k *checks) asked(c *client, a engine.Addressed) {
+	e, ok := a.Effect.(events.Create)
+	if !ok || e.Mode != events.EphemeralSequential {
+		return
+	}
+	if u := c.user(a.From); len(u.works) > 0 {
+		k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.id, a.From)
+	}
+	key := fmt.Sprint(c.id, a.From, k.w.now/int64(time.Second))
+	k.creates[key]++
+	if k.creates[key] > 60 {
+		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.id, a.From, k.creates[key])
+	}
+}
+
+// reborn forgets what was true of the history before.
+func (k *checks) reborn() {
+	k.meddled = true
+	clear(k.tokens)
+	for _, dir := range k.w.lines() {
+		for _, name := range k.w.ens.children(dir) {
+			k.revived[dir+"/"+name] = true
+		}
+	}
+	for _, b := range k.beliefs {
+		_, stat, err := k.w.ens.truth.Get(b.path)
+		if !b.excused && (err != nil || stat.Czxid != b.token) {
+			b.gone, b.excused = k.w.now, true
+		}
+	}
+}

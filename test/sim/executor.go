@@ -1,0 +1,318 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// executor is zkio, as its package documentation promises it: one reply for
+// every request, attached before anything else of a connection, suspended before
+// the replies that its end caused, all of them before the next attached, and
+// nothing that crosses sessions.
+type executor struct {
+	w       *world
+	c       *client
+	session int64 // number of the session opened last
+	over    bool
+	closing bool
+	id      int64 // ZooKeeper's; 0 before the first greeting
+	timeout time.Duration
+
+	wire     *wire // attached
+	dialled  *wire // in its handshake
+	attempt  int   // counts dials, so that what belongs to an older one is ignored
+	next     int   // server to try
+	failures int
+	since    int64 // when the connection was lost
+	probing  map[int]bool
+
+	lastZxid int64
+	seen     int64 // lastZxid when the connection began
+	heard    int64 // when the last frame came, by the client's clock
+	grain    int64
+	contacts []contact
+	pinged   []int64 // when the pings left that are not answered yet
+	pending  []*asked
+	rearming bool
+	parked   []*asked // planted: requests that wait for the next connection
+	early    []frame
+	mirror   mirror
+}
+
+// post puts an event into the loop's inbox.
+func (x *executor) post(to events.ID, ev events.Event) { x.c.post(to, ev) }
+
+func (x *executor) tell(ev events.Event) {
+	ev.Session = x.session
+	x.post(events.SessionMachine, ev)
+}
+
+// execute performs one effect.
+func (x *executor) execute(id events.ID, e events.Effect) {
+	switch e := e.(type) {
+	case events.Connect:
+		x.open(e.Session)
+	case events.CloseSession:
+		x.close(e.Session)
+	case events.Abandon:
+		if e.Session == x.session && !x.over {
+			x.shut("abandoned")
+		}
+	case events.Request:
+		x.submit(id, e)
+	}
+}
+
+func (x *executor) open(n int64) {
+	if x.session != 0 && !x.over {
+		x.shut("another session takes its place")
+	}
+	x.session, x.over, x.closing, x.id, x.timeout = n, false, false, 0, x.w.Timeout
+	x.lastZxid, x.since, x.mirror, x.probing = 0, 0, mirror{}, map[int]bool{}
+	x.dial(0)
+}
+
+// shut ends the session on this side.
+func (x *executor) shut(why string) {
+	if x.wire != nil {
+		x.detach(why)
+	}
+	if x.dialled != nil {
+		x.dialled.leave()
+		x.dialled = nil
+	}
+	x.over = true
+	x.attempt++
+}
+
+// lose ends a session that the ensemble says is over.
+func (x *executor) lose(why string) {
+	x.shut(why)
+	kind := events.ConnectionLost
+	if x.closing {
+		kind = events.ConnectionClosed
+	}
+	x.tell(events.Event{Kind: kind, Code: events.SessionExpired, Text: why})
+}
+
+// close asks the ensemble to end the session.
+func (x *executor) close(n int64) {
+	switch {
+	case n != x.session || x.over:
+		x.post(events.SessionMachine, events.Event{Kind: events.ConnectionClosed, Session: n, Code: events.SessionExpired})
+	case x.closing:
+	case x.wire == nil:
+		x.closing = true
+		x.shut("closed while not connected")
+		x.tell(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
+	default:
+		x.closing = true
+		wire := x.wire
+		wire.submit(func() { wire.server.goodbye(wire) })
+		x.c.later(x.handshake(), func() {
+			if x.closing && !x.over {
+				x.closed(events.ConnectionLoss)
+			}
+		})
+	}
+}
+
+// closed tells how a close went.
+func (x *executor) closed(code events.Code) {
+	x.shut("closed")
+	x.tell(events.Event{Kind: events.ConnectionClosed, Code: code})
+}
+
+func (x *executor) handshake() time.Duration { return min(x.w.Timeout/3, 5*time.Second) }
+
+// submit takes a request in. What cannot leave now is answered now.
+func (x *executor) submit(id events.ID, r events.Request) {
+	a := &asked{id: id, req: r, wire: x.wire}
+	switch {
+	case r.Header().Session != x.session || x.over:
+		x.reply(a, events.SessionExpired, "not the live session")
+	case x.wire == nil && x.w.planted(func(p *Plant) bool { return p.Queues }):
+		x.parked = append(x.parked, a)
+	case x.wire == nil || x.closing:
+		x.reply(a, events.NotSent, "not connected")
+	default:
+		x.send(a)
+	}
+}
+
+// send writes one request. The faults that cut a connection at a chosen moment
+// are here: before it leaves, after, and after it was carried out.
+func (x *executor) send(a *asked) {
+	wire, now := x.wire, x.c.clock()
+	a.sent, a.contact = now, x.contactBefore(now-int64(x.w.Tick)/2)
+	if x.w.planted(func(p *Plant) bool { return p.Hasty }) {
+		x.note(now)
+	}
+	x.mirror.subscribe(a)
+	x.pending = append(x.pending, a)
+	if x.w.plant != nil && x.w.plant.Sent != nil {
+		x.w.plant.Sent(x.c, a)
+	}
+	switch {
+	case x.w.hit("cut before send"):
+		x.w.after(0, func() { x.lost(wire, "cut before the request left") })
+		return
+	case x.w.hit("cut after send"):
+		wire.submit(func() { wire.server.take(a) })
+		x.w.after(x.w.ens.delay(), func() { x.lost(wire, "cut after the request left") })
+		return
+	case writes(a.req) && x.w.hit("cut after apply"):
+		wire.submit(func() { wire.server.take(a) })
+		wire.down.stalled = forever
+		x.w.after(between(x.w.roll("net"), 20*time.Millisecond, x.w.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
+		return
+	}
+	wire.submit(func() { wire.server.take(a) })
+}
+
+func writes(r events.Request) bool {
+	switch r.(type) {
+	case events.Create, events.Delete, events.Multi:
+		return true
+	}
+	return false
+}
+
+// lost is the end of a connection, seen from here.
+func (x *executor) lost(wire *wire, why string) {
+	x.c.own(func() {
+		if x.wire != wire {
+			return
+		}
+		x.detach(why)
+		if x.closing {
+			x.closed(events.ConnectionLoss)
+			return
+		}
+		x.dial(between(x.w.roll("net"), 0, 20*time.Millisecond))
+	})
+}
+
+// detach tells that the connection is gone, then answers what it carried.
+func (x *executor) detach(why string) {
+	x.wire.leave()
+	x.wire, x.since = nil, x.c.clock()
+	x.c.attached = false
+	x.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
+	pending := x.pending
+	x.pending = nil
+	for _, a := range pending {
+		x.reply(a, events.ConnectionLoss, why)
+	}
+}
+
+// reply gives a request its one answer.
+func (x *executor) reply(a *asked, code events.Code, text string) {
+	a.code, a.text = code, text
+	x.mirror.settle(a)
+	h := a.req.Header()
+	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.sent, Contact: a.contact,
+		Zxid: a.zxid, Children: a.children, Stat: a.stat, Data: a.data}
+	ev.Kind, ev.Path = subject(a.req)
+	if a.path != "" {
+		ev.Path = a.path
+	}
+	x.c.checks().replied(x.c, a, ev)
+	x.post(a.id, ev)
+}
+
+func subject(r events.Request) (events.Kind, string) {
+	switch r := r.(type) {
+	case events.Create:
+		return events.ReplyCreate, r.Path
+	case events.Delete:
+		return events.ReplyDelete, r.Path
+	case events.Get:
+		return events.ReplyStat, r.Path
+	case events.Exists:
+		return events.ReplyStat, r.Path
+	case events.Children:
+		return events.ReplyChildren, r.Path
+	case events.Sync:
+		return events.ReplySync, r.Path
+	}
+	return events.ReplyMulti, ""
+}
+
+// contact is a frame that left and was answered: by then the server had heard
+// of the session, at the earliest when the frame left.
+type contact struct{ sent, answered int64 }
+
+// note remembers a frame that was answered now.
+func (x *executor) note(sent int64) {
+	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.grain {
+		return
+	}
+	x.contacts = append(x.contacts, contact{sent, x.c.clock()})
+}
+
+// contactBefore is when the last frame left that was answered by a time.
+func (x *executor) contactBefore(at int64) int64 {
+	for i := len(x.contacts) - 1; i >= 0; i-- {
+		if x.contacts[i].answered <= at || i == 0 {
+			return x.contacts[i].sent
+		}
+	}
+	return 0
+}
+
+// take deals with one frame that came.
+func (x *executor) take(wire *wire, f frame) {
+	x.heard = x.c.clock()
+	switch {
+	case wire == x.dialled:
+		x.greet(wire, f)
+		return
+	case wire != x.wire:
+		return
+	case f.closed:
+		if x.closing {
+			x.closed(events.OK)
+			return
+		}
+		x.lost(wire, "closed by the server")
+	case f.pong:
+		x.note(x.pinged[0])
+		x.pinged = x.pinged[1:]
+		x.overdue(wire)
+	case f.watch != 0:
+		x.fire(f)
+	case f.reply != nil:
+		i := slices.Index(x.pending, f.reply)
+		if i < 0 {
+			return
+		}
+		x.pending = slices.Delete(x.pending, i, i+1)
+		x.lastZxid = max(x.lastZxid, f.zxid)
+		a := f.reply
+		x.note(a.sent)
+		if a.result.Path != "" {
+			a.path = a.result.Path
+		}
+		x.reply(a, codeOf(a.result), "")
+	}
+}
+
+// overdue ends a connection that answers pings and nothing else.
+func (x *executor) overdue(wire *wire) {
+	for _, a := range x.pending {
+		if x.c.clock()-a.sent > int64(x.timeout) {
+			x.lost(wire, "no answer to a request for a whole session timeout")
+			return
+		}
+	}
+}
+
+func (x *executor) fire(f frame) {
+	kind := [...]events.Kind{1: events.WatchCreated, 2: events.WatchDeleted, 3: events.WatchChanged, 4: events.WatchChildren}[f.watch]
+	for _, id := range x.mirror.fire(kind, f.path) {
+		x.post(id, events.Event{Kind: kind, Session: x.session, Path: f.path, Zxid: f.zxid})
+	}
+}

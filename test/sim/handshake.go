@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// dial tries the next server after a pause.
+func (x *executor) dial(pause time.Duration) {
+	x.attempt++
+	attempt := x.attempt
+	x.c.later(pause, func() {
+		if x.attempt != attempt || x.over {
+			return
+		}
+		server := x.w.ens.servers[x.next%servers]
+		x.next++
+		wire := &wire{w: x.w, x: x, server: server, session: x.id}
+		x.dialled, x.rearming, x.early = wire, false, nil
+		if x.w.hit("half-open") {
+			wire.up.stalled = forever
+		}
+		x.seen = x.lastZxid
+		x.grain = int64(x.timeout) / 64
+		x.contacts, x.pinged = []contact{{x.c.clock(), x.c.clock()}}, nil
+		seen := x.seen
+		probe := x.probing[server.id]
+		if probe {
+			seen = 0
+		}
+		id := x.id
+		wire.submit(func() { server.connect(wire, id, seen, x.w.Timeout) })
+		x.c.later(x.handshake(), func() {
+			if x.dialled == wire {
+				x.refused(wire, "no answer")
+			}
+		})
+	})
+}
+
+// refused is an attempt that failed.
+func (x *executor) refused(wire *wire, why string) {
+	wire.leave()
+	x.dialled = nil
+	if x.over {
+		return
+	}
+	id := wire.server.id
+	if x.since != 0 && x.c.clock()-x.since > 2*int64(x.timeout) {
+		x.probing[id] = !x.probing[id]
+	}
+	x.failures++
+	if x.failures%5 == 1 {
+		x.tell(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
+	}
+	pause := time.Duration(0)
+	if round := x.failures / servers; x.failures%servers == 0 {
+		pause = min(time.Second, 20*time.Millisecond<<min(round-1, 10))
+		pause = between(x.w.roll("net"), pause/2, pause)
+	}
+	x.dial(pause)
+}
+
+// greet deals with what a server says in the handshake: its greeting, then the
+// events of watches that were set again. Attached is told last.
+func (x *executor) greet(wire *wire, f frame) {
+	switch {
+	case f.closed:
+		x.refused(wire, "closed in the handshake")
+	case f.greeting != nil && f.greeting.session == 0:
+		x.lose("the ensemble says that the session has expired")
+	case f.greeting != nil && x.id != 0 && x.id != f.greeting.session:
+		x.lose("another session was given out")
+	case f.greeting != nil && x.probing[wire.server.id]:
+		x.refused(wire, "it lags behind what this session has seen")
+	case f.greeting != nil:
+		x.id, x.timeout, x.rearming = f.greeting.session, f.greeting.timeout, true
+		all := x.mirror.all()
+		d := x.w.roll("rearm")
+		d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if len(all) == 0 {
+			x.attach(wire)
+			return
+		}
+		since := x.seen
+		wire.submit(func() { wire.server.rearm(wire, since, all) })
+	case f.rearmed:
+		x.attach(wire)
+	case f.watch != 0:
+		x.early = append(x.early, f)
+	}
+}
+
+// attach makes the connection the session's own.
+func (x *executor) attach(wire *wire) {
+	reattached := x.since != 0
+	x.dialled, x.wire, x.failures, x.since = nil, wire, 0, 0
+	clear(x.probing)
+	x.c.attached = true
+	x.tell(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
+		Server: string(rune('a' + wire.server.id)), Reattached: reattached})
+	x.c.checks().attached(x.c)
+	for _, f := range slices.Clone(x.early) {
+		x.fire(f)
+	}
+	x.early = nil
+	for _, a := range x.parked {
+		a.wire = wire
+		x.send(a)
+	}
+	x.parked = nil
+	x.heard = x.c.clock()
+	x.pings(wire)
+	x.watchSilence(wire)
+}
+
+// pings keeps the session alive: one every third of its timeout.
+func (x *executor) pings(wire *wire) {
+	x.c.later(x.timeout/3, func() {
+		if x.wire != wire || x.closing {
+			return
+		}
+		x.pinged = append(x.pinged, x.c.clock())
+		if x.w.planted(func(p *Plant) bool { return p.Hasty }) {
+			x.note(x.c.clock())
+		}
+		wire.submit(func() { wire.server.ping(wire) })
+		x.pings(wire)
+	})
+}
+
+// watchSilence ends a connection on which nothing came for two thirds of the
+// session's timeout.
+func (x *executor) watchSilence(wire *wire) {
+	limit := int64(x.timeout) * 2 / 3
+	x.c.later(time.Duration(x.heard+limit-x.c.clock()), func() {
+		switch {
+		case x.wire != wire:
+		case x.c.clock()-x.heard >= limit:
+			x.lost(wire, "silent for too long")
+		default:
+			x.watchSilence(wire)
+		}
+	})
+}

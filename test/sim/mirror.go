@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// mirror says which machine waits for what in one session, as zkio does: a
+// machine counts from the moment its request leaves, until the watch fires or
+// the request fails.
+type mirror struct{ waiters []*waiter }
+
+type waiter struct {
+	id     events.ID
+	path   string
+	child  bool
+	armed  bool
+	misses bool // armed on a missing node
+	arming []*asked
+}
+
+// armed is one watch to be set again.
+type armed struct {
+	path           string
+	child, missing bool
+}
+
+func wants(r events.Request) (path string, child, watch bool) {
+	switch r := r.(type) {
+	case events.Get:
+		return r.Path, false, r.Watch
+	case events.Exists:
+		return r.Path, false, r.Watch
+	case events.Children:
+		return r.Path, true, r.Watch
+	}
+	return "", false, false
+}
+
+func (m *mirror) find(id events.ID, path string, child bool) *waiter {
+	for _, w := range m.waiters {
+		if w.id == id && w.path == path && w.child == child {
+			return w
+		}
+	}
+	w := &waiter{id: id, path: path, child: child}
+	m.waiters = append(m.waiters, w)
+	return w
+}
+
+func (m *mirror) subscribe(a *asked) {
+	if path, child, watch := wants(a.req); watch {
+		w := m.find(a.id, path, child)
+		w.arming = append(w.arming, a)
+	}
+}
+
+func (m *mirror) settle(a *asked) {
+	path, child, watch := wants(a.req)
+	if !watch || a.wire == nil {
+		return
+	}
+	_, exists := a.req.(events.Exists)
+	missing := exists && a.code == events.NoNode
+	if a.code == events.OK || missing {
+		w := m.find(a.id, path, child)
+		w.armed, w.misses = true, missing
+	}
+	for _, w := range m.waiters {
+		w.arming = slices.DeleteFunc(w.arming, func(o *asked) bool { return o == a })
+	}
+	m.waiters = slices.DeleteFunc(m.waiters, func(w *waiter) bool { return !w.armed && len(w.arming) == 0 })
+}
+
+func (m *mirror) fire(kind events.Kind, path string) []events.ID {
+	var told []events.ID
+	m.waiters = slices.DeleteFunc(m.waiters, func(w *waiter) bool {
+		concerns := w.path == path && (kind == events.WatchDeleted || w.child == (kind == events.WatchChildren))
+		if concerns && !slices.Contains(told, w.id) {
+			told = append(told, w.id)
+		}
+		return concerns
+	})
+	return told
+}
+
+// all lists what has to be set again, each path and sort once.
+func (m *mirror) all() []armed {
+	var list []armed
+	for _, w := range m.waiters {
+		a := armed{w.path, w.child, w.misses}
+		if w.armed && !slices.ContainsFunc(list, func(o armed) bool { return o.path == a.path && o.child == a.child }) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// watched counts the paths that a machine waits for.
+func (m *mirror) watched(id events.ID) (n int) {
+	for _, w := range m.waiters {
+		if w.id == id {
+			n++
+		}
+	}
+	return n
+}
+
+var codes = map[zkmem.Code]events.Code{
+	zkmem.OK: events.OK, zkmem.NoNode: events.NoNode, zkmem.NoAuth: events.NoAuth, zkmem.BadVersion: events.BadVersion,
+	zkmem.NodeExists: events.NodeExists, zkmem.NotEmpty: events.NotEmpty, zkmem.SessionExpired: events.SessionExpired,
+	zkmem.SessionMoved: events.SessionMoved, zkmem.Unimplemented: events.Unimplemented, zkmem.BadArguments: events.BadArguments,
+	zkmem.NoChildrenForEphemerals: events.NoChildrenOfEphemerals, throttled: events.Throttled,
+}
+
+func codeOf(r zkmem.Result) events.Code {
+	code, known := codes[r.Err]
+	if !known {
+		return events.ServerError
+	}
+	return code
+}

@@ -1,0 +1,286 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// shuffled copies a listing into any order: ZooKeeper promises none.
+func (w *world) shuffled(names []string) []string {
+	all := slices.Clone(names)
+	d := w.roll("order")
+	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// lines are the directories that participants queue in.
+func (w *world) lines() []string { return []string{"/app/line0", "/app/line1", "/deep"}[:w.Lines] }
+
+func (w *world) anyLine(d *rand.Rand) string { return w.lines()[d.IntN(w.Lines)] }
+
+// anyPlace is a random node of a random line, the first ones more often.
+func (w *world) anyPlace(d *rand.Rand) string {
+	dir := w.anyLine(d)
+	label := []string{machines.LatchLabel, machines.LatchLabel, machines.SelectorLabel}[d.IntN(3)]
+	line, _ := machines.Line(w.ens.children(dir), label)
+	if len(line) == 0 {
+		return ""
+	}
+	return dir + "/" + line[min(d.IntN(len(line)), d.IntN(len(line)))].Name
+}
+
+func (w *world) meddle(op zkmem.Op) {
+	w.checks.meddled = true
+	w.ens.operate(op)
+}
+
+func (w *world) deletePlace(d *rand.Rand) bool {
+	path := w.anyPlace(d)
+	if path == "" {
+		return false
+	}
+	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	return true
+}
+
+func (w *world) deleteLine(d *rand.Rand) bool {
+	dir := w.anyLine(d)
+	if !w.ens.truth.Exists(dir) {
+		return false
+	}
+	w.clear(dir)
+	return true
+}
+
+// clear deletes a directory with everything in it.
+func (w *world) clear(dir string) {
+	for _, name := range w.ens.children(dir) {
+		w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir + "/" + name, Version: zkmem.AnyVersion})
+	}
+	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
+}
+
+func (w *world) setData(d *rand.Rand) bool {
+	path := w.anyPlace(d)
+	if path == "" {
+		return false
+	}
+	data, _, _ := w.ens.truth.Get(path)
+	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
+	return true
+}
+
+func (w *world) foreignChild(d *rand.Rand) bool {
+	names := []string{"0", "lock-abc", "latch-", "_c_short", "_c_x-latch-0000000001", "note", "latch-99", "_c_00000000-0000-0000-0000-000000000000-read-0000000000"}
+	w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: w.anyLine(d) + "/" + names[d.IntN(len(names))], ACL: zkmem.OpenACL()})
+	return true
+}
+
+// persistentChild stands in the line and will never go: until the operator
+// takes it away, here after a while.
+func (w *world) persistentChild(d *rand.Rand) bool {
+	dir := w.anyLine(d)
+	if !w.ens.truth.Exists(dir) {
+		return false
+	}
+	label := []string{machines.LatchLabel, machines.SelectorLabel}[d.IntN(2)]
+	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
+	w.after(between(d, w.Tick, w.Timeout), w.tidy)
+	return true
+}
+
+// tidy takes away what no participant made.
+func (w *world) tidy() {
+	for _, dir := range w.lines() {
+		for _, name := range w.ens.children(dir) {
+			path := dir + "/" + name
+			if _, stat, err := w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == 0 {
+				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			}
+		}
+	}
+}
+
+func (w *world) takeAccess(d *rand.Rand) bool {
+	path := w.anyLine(d)
+	if oneIn(d, 2) {
+		path = w.anyPlace(d)
+	}
+	if !w.ens.truth.Exists(path) || path == "" {
+		return false
+	}
+	left := zkmem.PermAll &^ []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)]
+	w.checks.meddled = true
+	w.ens.operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: []zkmem.ACL{{Perms: left, Scheme: "world", ID: "anyone"}}})
+	w.after(between(d, w.Tick, w.Timeout), func() { w.giveAccess(path) })
+	return true
+}
+
+func (w *world) giveAccess(path string) {
+	w.ens.operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: zkmem.OpenACL()})
+}
+
+func (w *world) endCounter(d *rand.Rand) bool {
+	dir := w.anyLine(d)
+	if !w.ens.truth.Exists(dir) {
+		return false
+	}
+	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: 1<<31 - 1 - int32(d.IntN(4))})
+	w.after(between(d, w.Tick, w.Timeout), func() { w.resetCounter(dir) })
+	return true
+}
+
+// repeatCounter makes the next number of a line equal to the highest that is
+// there, as a broken server did at the counter's end.
+func (w *world) repeatCounter(d *rand.Rand) bool {
+	dir, l := w.anyLine(d), w.ens.leader
+	if l == nil || !l.leads {
+		return false
+	}
+	now, highest := l.spec.Sequence(dir), int64(-1)
+	names, _, _ := l.spec.Children(dir)
+	for _, label := range []string{machines.LatchLabel, machines.SelectorLabel} {
+		for _, p := range places(machines.Line(names, label)) {
+			highest = max(highest, p.Sequence)
+		}
+	}
+	if highest < 0 || highest != int64(now)-1 || now > 1<<30 {
+		return false
+	}
+	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: now - 1})
+	return true
+}
+
+func places(line []machines.Place, _ int) []machines.Place { return line }
+
+// resetCounter does what the error tells the operator to do.
+func (w *world) resetCounter(dir string) {
+	if w.ens.truth.Sequence(dir) > 1<<30 {
+		w.clear(dir)
+	}
+}
+
+func (w *world) wipe(d *rand.Rand) bool {
+	w.checks.meddled = true
+	w.ens.reborn(zkmem.NewTree(), 0)
+	return true
+}
+
+// restore first takes a backup, and the next time goes back to it. The epoch
+// goes back too, or not.
+func (w *world) restore(d *rand.Rand) bool {
+	e := w.ens
+	if e.backup == nil {
+		e.backup, e.backed = e.truth.Clone(), e.epoch
+		return false
+	}
+	if oneIn(d, 2) {
+		e.backed = e.epoch
+	}
+	w.checks.meddled = true
+	e.reborn(e.backup, e.backed)
+	e.backup = nil
+	return true
+}
+
+// repair ends everything that faults left behind: the second phase begins with
+// a whole ensemble, a healthy network and tidy lines.
+func (w *world) repair() {
+	w.calm = true
+	w.ens.slow = 0
+	for _, s := range w.ens.servers {
+		s.lag = 0
+		if s.leads && s != w.ens.leader || s.leads && s.cut {
+			s.stop()
+		}
+		s.cut = false
+		s.up = true
+	}
+	for _, c := range w.clients {
+		if c.paused < forever {
+			c.paused = min(c.paused, w.now)
+		}
+		c.stumble = 0
+		if wire := c.x.wire; wire != nil {
+			if wire.up.stalled > w.now || wire.down.stalled > w.now {
+				wire.up, wire.down = way{}, way{}
+				wire.hangUp()
+			}
+		}
+		for _, u := range c.users {
+			c.own(u.endAll)
+		}
+	}
+	w.ens.leader = nil
+	for _, s := range w.ens.servers {
+		s.stop()
+	}
+	w.ens.reelect(w.Tick / 2)
+	w.after(w.Tick, w.restoreLines)
+}
+
+func (w *world) restoreLines() {
+	w.tidy()
+	for _, dir := range w.lines() {
+		w.giveAccess(dir)
+		for _, name := range w.ens.children(dir) {
+			w.giveAccess(dir + "/" + name)
+		}
+	}
+	w.tend()
+}
+
+// tend does what an operator goes on doing until it helps.
+func (w *world) tend() {
+	for _, dir := range w.lines() {
+		w.resetCounter(dir)
+		if w.ens.life > 0 {
+			w.layGhosts(dir)
+		}
+	}
+}
+
+// layGhosts takes away what only a restore from backup can bring: a place of an
+// enrolment that is over, back to life under a session that never ended. The
+// product cannot tell it from another participant of the same process, and waits
+// behind it; an operator has to delete it.
+func (w *world) layGhosts(dir string) {
+	newest := map[string]int64{}
+	read := func(name string, do func(path, owner string, czxid int64)) {
+		data, stat, err := w.ens.truth.Get(dir + "/" + name)
+		if err == nil && stat.EphemeralOwner != 0 {
+			do(dir+"/"+name, string(data), stat.Czxid)
+		}
+	}
+	for _, name := range w.ens.children(dir) {
+		read(name, func(_, owner string, czxid int64) { newest[owner] = max(newest[owner], czxid) })
+	}
+	for _, name := range w.ens.children(dir) {
+		read(name, func(path, owner string, czxid int64) {
+			if czxid < newest[owner] || w.left(owner) {
+				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			}
+		})
+	}
+}
+
+// readable reports whether everybody may read what an event is about; a watcher
+// that may not is not told, though its watch is spent.
+func readable(acl []zkmem.ACL) bool {
+	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool { return a.Perms&zkmem.PermRead != 0 })
+}
+
+// left reports whether the participant of this name is over.
+func (w *world) left(name string) bool {
+	for _, c := range w.clients {
+		for _, u := range c.users {
+			if u.name() == name {
+				return c.engine.State(u.id) == "" || c.engine.State(u.id) == "idle"
+			}
+		}
+	}
+	return false
+}

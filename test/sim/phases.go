@@ -1,0 +1,234 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Options say how a world is run.
+type Options struct {
+	Without []string // faults left out
+	Plant   *Plant
+	Keep    bool // keep the clients' logs
+	Story   bool // keep the world's story
+	Plan    *Plan
+}
+
+// Result is what a run came to.
+type Result struct {
+	Plan    Plan
+	Broken  []Violation
+	Events  uint64        // steps of engines
+	Moments uint64        // events of the world's heap
+	Worst   time.Duration // the longest belief after a deletion by others
+	Digest  uint64        // of all records: the same for the same seed
+	Settled time.Duration // from the repair to a leader in every line
+	Logs    [][]events.Record
+	Story   []string
+	Cover   *Coverage
+}
+
+// Run runs the world of one seed.
+func Run(seed int64, o Options) Result {
+	plan := NewPlan(seed)
+	if o.Plan != nil {
+		plan = *o.Plan
+	}
+	plan.Without = append(plan.Without, o.Without...)
+	w := &world{Plan: plan, dice: map[string]*rand.Rand{}, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
+	w.checks = newChecks(w)
+	w.ens = newEnsemble(w)
+	for i := range w.Clients {
+		c := newClient(w, i)
+		w.clients = append(w.clients, c)
+		w.populate(c)
+	}
+	w.begin()
+	w.until(int64(w.Length))
+	var settled time.Duration
+	if w.checks.clean() {
+		settled = w.progress()
+	}
+	if w.checks.clean() {
+		w.farewell()
+	}
+	return w.result(settled)
+}
+
+func (w *world) result(settled time.Duration) Result {
+	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.ran, Worst: w.checks.worst, Settled: settled, Story: w.story, Cover: w.cover}
+	r.Digest = 14695981039346656037
+	for _, c := range w.clients {
+		r.Digest = (r.Digest ^ c.digest) * 1099511628211
+		r.Logs = append(r.Logs, c.log)
+	}
+	r.Events = w.cover.Steps
+	return r
+}
+
+// progress is the second phase: everything is repaired, and within a stated
+// bound every line that somebody stands in has its one leader, everybody else
+// knows a place, and nobody has two nodes.
+func (w *world) progress() time.Duration {
+	begun := w.now
+	w.repair()
+	end := begun + int64(w.settling())
+	for w.checks.clean() && w.now < end {
+		w.until(min(end, w.now+int64(w.Tick)))
+		if w.checks.clean() && w.stuck() == "" {
+			return time.Duration(w.now - begun)
+		}
+		w.tend()
+	}
+	if stuck := w.stuck(); w.checks.clean() && stuck != "" {
+		w.checks.fail("progress", "%s after %s without faults", stuck, w.settling())
+	}
+	return time.Duration(w.now - begun)
+}
+
+// settledStates are those in which a participant may stay for ever.
+var settledStates = []string{"leading", "waiting", "idle", "closed", ""}
+
+// stuck says what is missing to a settled world; "" is nothing.
+func (w *world) stuck() string {
+	leaders, members := map[string]int{}, map[string]int{}
+	var lines []string
+	for _, c := range w.clients {
+		if c.paused >= forever || c.leaving || w.marooned(c) {
+			continue
+		}
+		for _, u := range c.users {
+			if u.observes() {
+				continue
+			}
+			state := string(c.engine.State(u.id))
+			if !u.floor && !slices.Contains(settledStates, state) && u.latch {
+				return u.name() + " is " + state
+			}
+			if state == "leading" {
+				leaders[u.line]++
+			}
+			if !u.floor && u.latch && (state == "leading" || state == "waiting") {
+				members[u.line]++
+				if !slices.Contains(lines, u.line) {
+					lines = append(lines, u.line)
+				}
+			}
+			if n := w.nodes(u); n > 1 {
+				return u.name() + " has more than one node"
+			}
+		}
+	}
+	for _, line := range lines {
+		if leaders[line] != 1 {
+			return "no single leader of " + line
+		}
+	}
+	return ""
+}
+
+// marooned is a client without a connection whose session came back from a
+// backup, while the ensemble's zxids are below what the client has seen: every
+// server refuses it, and its probes, which hear that the session lives, keep it
+// alive. zkio has no way out of this but newer transactions; until it has one,
+// such a client is counted and not waited for.
+func (w *world) marooned(c *client) bool {
+	l := w.ens.leader
+	if w.ens.life == 0 || l == nil || c.x.wire != nil || c.x.lastZxid <= l.tree.Zxid() {
+		return false
+	}
+	_, lives := w.ens.truth.SessionTimeout(c.x.id)
+	if lives {
+		w.cover.Marooned++
+	}
+	return lives
+}
+
+// nodes counts a participant's nodes in the truth, by the id that they carry.
+func (w *world) nodes(u *user) (n int) {
+	for _, name := range w.ens.children(u.dir) {
+		data, _, err := w.ens.truth.Get(u.dir + "/" + name)
+		_, fits := machines.ParsePlace(name, map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[u.latch])
+		if err == nil && fits && string(data) == u.name() {
+			n++
+		}
+	}
+	return n
+}
+
+// farewell closes everything and demands that nothing is left: no node, no
+// watch, no timer, no machine, no command without an answer.
+func (w *world) farewell() {
+	w.ending = true
+	for _, c := range w.clients {
+		if c.paused >= forever {
+			continue
+		}
+		c.own(func() {
+			for _, u := range c.users {
+				u.close()
+				u.endAll()
+			}
+		})
+	}
+	w.until(w.now + int64(w.settling()))
+	w.noneOfTheClosed()
+	for _, c := range w.clients {
+		c.own(c.closeSession)
+	}
+	w.until(w.now + int64(w.Timeout+4*w.Tick+5*time.Second))
+	if w.checks.clean() {
+		w.nothingLeft()
+	}
+}
+
+// noneOfTheClosed: a handle that is closed has deleted its node, although its
+// session goes on.
+func (w *world) noneOfTheClosed() {
+	for _, c := range w.clients {
+		for _, u := range c.users {
+			if w.ens.life == 0 && c.paused < forever && !u.observes() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
+				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
+			}
+		}
+	}
+}
+
+func (w *world) nothingLeft() {
+	k := w.checks
+	for _, c := range w.clients {
+		if c.paused >= forever || w.marooned(c) {
+			continue
+		}
+		for _, id := range c.engine.Machines() {
+			k.fail("nothing is left", "client %d: %s is still %s (awaits %v)", c.id, id, c.engine.State(id), c.engine.Awaits(id))
+		}
+		if len(c.timers) > 0 {
+			k.fail("nothing is left", "client %d: %d timers run", c.id, len(c.timers))
+		}
+		if len(c.commands) > 0 {
+			k.fail("answers", "client %d: %d commands were never answered", c.id, len(c.commands))
+		}
+	}
+	for _, dir := range w.lines() {
+		for _, name := range w.ens.children(dir) {
+			if strings.HasPrefix(name, "_c_") {
+				_, stat, _ := w.ens.truth.Get(dir + "/" + name)
+				if slices.ContainsFunc(w.clients, func(c *client) bool { return c.x.id == stat.EphemeralOwner && w.marooned(c) }) {
+					continue
+				}
+				k.fail("nothing is left", "%s/%s of session %x is left", dir, name, stat.EphemeralOwner)
+			}
+		}
+	}
+	for _, s := range w.ens.servers {
+		if n := s.watches.Len(); n > 0 {
+			k.fail("nothing is left", "server %d: %d watches are left", s.id, n)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Servers is the size of the modelled ensemble.
+const servers = 3
+
+// Plan is what a seed makes of a world before anything happens in it.
+type Plan struct {
+	Seed      int64
+	Clients   int
+	Lines     int
+	Tick      time.Duration
+	SyncLimit int
+	Timeout   time.Duration
+	RideOut   bool
+	Length    time.Duration // of the first phase
+	Faults    []Rate
+	Without   []string // faults taken out by the shrinker
+}
+
+// Rate is a fault and how long it is from one to the next on average.
+type Rate struct {
+	Fault string
+	Every time.Duration
+}
+
+// NewPlan derives a plan from a seed.
+func NewPlan(seed int64) Plan {
+	d := rand.New(rand.NewPCG(uint64(seed), 1))
+	p := Plan{Seed: seed, Clients: 2 + d.IntN(4), Lines: 1, SyncLimit: 2 + d.IntN(4)}
+	if oneIn(d, 8) {
+		p.Clients = 2 + d.IntN(6)
+	}
+	if oneIn(d, 3) {
+		p.Lines = 1 + d.IntN(3)
+	}
+	p.Tick = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}[d.IntN(3)]
+	ticks := []int{2, 2, 3, 4, 5, 8, 10, 16, 20}[d.IntN(9)]
+	p.Timeout = time.Duration(ticks) * p.Tick
+	p.RideOut = oneIn(d, 3)
+	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
+	for _, f := range faults {
+		if !oneIn(d, f.odds) {
+			continue
+		}
+		// From three in a world to one in three worlds.
+		p.Faults = append(p.Faults, Rate{f.name, p.Length / time.Duration(1+d.IntN(5))})
+	}
+	return p
+}
+
+// has says whether a fault belongs to the plan.
+func (p Plan) has(fault string) bool {
+	for _, out := range p.Without {
+		if out == fault {
+			return false
+		}
+	}
+	for _, r := range p.Faults {
+		if r.Fault == fault {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the plan on one line.
+func (p Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %d clients, %d lines, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
+		p.Seed, p.Clients, p.Lines, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
+	for _, r := range p.Faults {
+		if p.has(r.Fault) {
+			fmt.Fprintf(&b, " %s/%s", r.Fault, r.Every.Round(time.Millisecond))
+		}
+	}
+	return b.String()
+}
+
+// settling is the bound within which a healed world must have its leaders: a
+// session that died with the faults has to run out at a new leader of the
+// ensemble, and every back-off has to end.
+func (p Plan) settling() time.Duration { return 2*p.Timeout + 4*p.Tick + 12*time.Second }

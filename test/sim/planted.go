@@ -1,0 +1,293 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Plants are the bugs that the harness has to find.
+var Plants = slices.Concat(plantedWatches, plantedBeliefs, plantedOutcomes, plantedLines, plantedHandles)
+
+// plantedWatches lose what wakes a machine.
+var plantedWatches = []Plant{
+	{Name: "no watch on the own node", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if g, ok := e.(events.Get); ok && c.mine(id, g.Path) {
+			g.Watch = false
+			return g
+		}
+		return e
+	})},
+	{Name: "no watch on the predecessor", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if g, ok := e.(events.Get); ok && !c.mine(id, g.Path) {
+			g.Watch = false
+			return g
+		}
+		return e
+	})},
+	{Name: "the own node's deletion is not passed on", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		return ev.Kind != events.WatchDeleted || !c.mine(id, ev.Path)
+	}},
+	{Name: "the predecessor's deletion is not passed on", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		return ev.Kind != events.WatchDeleted || c.mine(id, ev.Path)
+	}},
+	{Name: "a watch spent by a change of data is not set again", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		return ev.Kind != events.WatchChanged
+	}},
+	{Name: "the deadline's timer is forgotten", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, ok := e.(events.SetTimer); ok && t.Name == "deadline" {
+			return nil
+		}
+		return e
+	})},
+	{Name: "a pause after a failure never ends", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, ok := e.(events.SetTimer); ok && t.Name == "back-off" {
+			return nil
+		}
+		return e
+	})},
+}
+
+// plantedBeliefs have belief begin too early or last too long.
+var plantedBeliefs = []Plant{
+	{Name: "no heartbeat: it is answered on this side", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
+		return edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+			h, beat := beats(id, e)
+			if !beat {
+				return e
+			}
+			kind, _ := subject(e.(events.Request))
+			c.post(id, events.Event{Kind: kind, Request: h.Request, Session: h.Session, SentAt: c.clock()})
+			return nil
+		})(c, out)
+	}},
+	{Name: "heartbeat by sync at every timeout", Fed: option("syncLimit", "-2")},
+	{Name: "the check is sent as a sync", Sent: func(c *client, a *asked) {
+		if _, multi := a.req.(events.Multi); multi {
+			a.feigned = events.Sync{Path: "/"}
+		}
+	}},
+	{Name: "a read counts as a confirmation", Sent: func(c *client, a *asked) {
+		if _, beat := beats(a.id, a.req); beat {
+			a.feigned = events.Exists{Path: "/"}
+		}
+	}},
+	{Name: "the deadline counts from the reply", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if ev.SentAt != 0 {
+			ev.SentAt = c.clock()
+		}
+		return true
+	}},
+	{Name: "belief lasts half a timeout longer", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		switch e := e.(type) {
+		case events.Deadline:
+			if e.Until != 0 {
+				e.Until += int64(c.w.Timeout / 2)
+			}
+			return e
+		case events.SetTimer:
+			if e.Name == "deadline" {
+				e.After += c.w.Timeout / 2
+			}
+			return e
+		}
+		return e
+	})},
+	{Name: "an error confirms", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if ev.Kind == events.ReplyMulti && ev.SentAt != 0 && !ev.Code.Unknown() {
+			ev.Code = events.OK
+		}
+		return true
+	}},
+	{Name: "a disconnect is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		return ev.Kind != events.ConnectionSuspended
+	}},
+	{Name: "the end of a session is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		return ev.Kind != events.ConnectionLost
+	}},
+	{Name: "a frame that left counts as a contact before it is answered", Hasty: true},
+	{Name: "the clock stops while the machine is suspended", ClockStops: true},
+}
+
+func option(name, value string) func(*client, *events.Envelope) {
+	return func(c *client, env *events.Envelope) {
+		if env.Event.Kind == events.CommandOpen {
+			env.Event.Options[name] = value
+		}
+	}
+}
+
+// plantedOutcomes mistake what became of a request.
+var plantedOutcomes = []Plant{
+	{Name: "a lost create counts as refused", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if ev.Kind == events.ReplyCreate && ev.Code.Unknown() {
+			ev.Code = events.NotSent
+		}
+		return true
+	}},
+	{Name: "the look-up by GUID finds nothing", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		state := c.engine.State(id)
+		if u := c.user(id); u != nil && ev.Kind == events.ReplyChildren && (state == "verifying" || state == "leaving") && len(c.engine.Awaits(id)) < 2 {
+			ev.Children = slices.DeleteFunc(ev.Children, func(n string) bool { return c.mine(id, u.dir+"/"+n) && c.owned[u.dir+"/"+n] == "" })
+		}
+		return true
+	}},
+	{Name: "the look-up is done without a sync", Sent: func(c *client, a *asked) {
+		if _, sync := a.req.(events.Sync); sync && a.id != events.SessionMachine {
+			a.feigned = events.Exists{Path: "/"}
+		}
+	}},
+	{Name: "an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		create, ok := e.(events.Create)
+		if !ok || c.kept == nil || c.kept[id].Session == 0 || c.kept[id].Session == create.Session {
+			return e
+		}
+		ev := c.kept[id]
+		ev.Request, ev.Session, ev.SentAt = create.Request, create.Session, c.clock()
+		delete(c.kept, id)
+		c.post(id, ev)
+		return nil
+	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
+			if c.kept == nil {
+				c.kept = map[events.ID]events.Event{}
+			}
+			c.kept[id] = *ev
+		}
+		return true
+	}},
+	{Name: "what was not sent waits for the next connection, and session", Queues: true},
+	{Name: "a refused delete counts as done", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if ev.Kind == events.ReplyDelete && !ev.Code.Unknown() {
+			ev.Code = events.OK
+		}
+		return true
+	}},
+}
+
+// plantedLines misread who stands where.
+var plantedLines = []Plant{
+	{Name: "names are compared as strings", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
+	})},
+	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+		label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[u.latch]
+		line, _ := machines.Line(names, label)
+		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
+	})},
+	{Name: "everybody is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n != own })
+	})},
+	{Name: "another recipe's places count", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+		labels := []string{machines.LatchLabel, machines.SelectorLabel}
+		if u.latch {
+			slices.Reverse(labels)
+		}
+		for i, n := range names {
+			names[i] = strings.Replace(n, labels[0], labels[1], 1)
+		}
+		return names
+	})},
+	{Name: "a missing predecessor is taken for the own node", Fed: func(c *client, env *events.Envelope) {
+		ev := &env.Event
+		if ev.Kind == events.ReplyStat && ev.Code == events.NoNode && !c.mine(env.To, ev.Path) {
+			for path, id := range c.owned {
+				if id == env.To && c.w.ens.truth.Exists(path) {
+					ev.Path = path
+				}
+			}
+		}
+	}},
+	{Name: "the owner is not checked, nor the end of a session", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && c.mine(id, ev.Path) {
+			stat := *ev.Stat
+			stat.EphemeralOwner = c.x.id
+			ev.Stat = &stat
+		}
+		if ev.Kind == events.ReplyCreate && ev.Code == events.OK {
+			for path, by := range c.owned {
+				if by == id && path < ev.Path && c.w.ens.truth.Exists(path) {
+					ev.Path = path
+				}
+			}
+		}
+		return true
+	}},
+}
+
+// onListing makes a Posted of a function that changes a listing.
+func onListing(change func(c *client, u *user, own string, names []string) []string) func(*client, events.ID, *events.Event) bool {
+	return func(c *client, id events.ID, ev *events.Event) bool {
+		u := c.user(id)
+		if u == nil || u.observes() || ev.Kind != events.ReplyChildren || ev.Code != events.OK {
+			return true
+		}
+		own := ""
+		for _, n := range ev.Children {
+			if c.mine(id, u.dir+"/"+n) {
+				own = n
+			}
+		}
+		ev.Children = change(c, u, own, ev.Children)
+		return true
+	}
+}
+
+// plantedHandles mistreat the user.
+var plantedHandles = []Plant{
+	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
+		for _, a := range out {
+			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Deposed {
+				for range len(c.user(a.From).works) {
+					c.post(a.From, events.Event{Kind: events.WorkReturned})
+				}
+			}
+		}
+		return out
+	}},
+	{Name: "the end of belief is not told", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if n, ok := e.(events.Notify); ok && n.What == events.Deposed && n.Code == events.ConnectionLoss {
+			return nil
+		}
+		return e
+	})},
+	{Name: "the beginning of belief is told twice", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
+		for i, a := range out {
+			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Elected {
+				return slices.Insert(slices.Clone(out), i, a)
+			}
+		}
+		return out
+	}},
+	{Name: "a command is not answered", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if a, ok := e.(events.Answer); ok && a.Command%9 == 0 {
+			return nil
+		}
+		return e
+	})},
+	{Name: "failures are retried at once", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "deadline" && t.Name != "session-timeout" {
+			t.After = time.Microsecond
+			return t
+		}
+		return e
+	})},
+	{Name: "the own node is left at the close", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if d, ok := e.(events.Delete); ok && c.user(id).closing {
+			c.post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
+			return nil
+		}
+		return e
+	})},
+	{Name: "the session is abandoned and not closed", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if s, ok := e.(events.CloseSession); ok {
+			c.post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
+			return nil
+		}
+		return e
+	})},
+}

@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Plant is a bug put in on purpose, between the executor and the engine. Every
+// hook may be nil.
+type Plant struct {
+	Name string
+	Seed int64 // a world that finds it
+	// Posted sees an event on its way into the inbox; false drops it.
+	Posted func(*client, events.ID, *events.Event) bool
+	// Fed sees an event as the engine gets it.
+	Fed func(*client, *events.Envelope)
+	// Stepped sees a step's effects, and returns those to perform.
+	Stepped func(*client, []engine.Addressed) []engine.Addressed
+	// Sent sees a request that leaves.
+	Sent func(*client, *asked)
+	// Queues has requests wait for the next connection, whichever session's.
+	Queues bool
+	// Hasty has a frame that left count as a contact, answered or not.
+	Hasty bool
+	// ClockStops has the process's clock stand still while it is paused.
+	ClockStops bool
+}
+
+func (w *world) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }
+
+// edit makes a Stepped of a function that changes or drops one effect.
+func edit(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+	return func(c *client, out []engine.Addressed) []engine.Addressed {
+		var kept []engine.Addressed
+		for _, a := range out {
+			if a.Effect = change(c, a.From, a.Effect); a.Effect != nil {
+				kept = append(kept, a)
+			}
+		}
+		return kept
+	}
+}
+
+// mine reports whether a path is a place of this machine, by the id in it.
+func (c *client) mine(id events.ID, path string) bool {
+	u := c.user(id)
+	if u == nil {
+		return false
+	}
+	data, _, err := c.w.ens.truth.Get(path)
+	return err == nil && string(data) == u.name() || c.owned[path] == id
+}
+
+// owns remembers the places that a machine made.
+func (c *client) remember(id events.ID, ev events.Event) {
+	if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
+		if c.owned == nil {
+			c.owned = map[string]events.ID{}
+		}
+		c.owned[ev.Path] = id
+	}
+}
+
+// beats reports whether a request is a heartbeat.
+func beats(id events.ID, e events.Effect) (events.Call, bool) {
+	if id != events.SessionMachine {
+		return events.Call{}, false
+	}
+	r, ok := e.(events.Request)
+	if !ok {
+		return events.Call{}, false
+	}
+	return r.Header(), true
+}

@@ -1,0 +1,266 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// connect is a client's handshake at a server.
+func (s *server) connect(c *wire, session, seen int64, wish time.Duration) {
+	if !s.up || !s.serving {
+		c.hangUp()
+		return
+	}
+	if seen > s.tree.Zxid() {
+		c.hangUp()
+		return
+	}
+	s.wires = append(s.wires, c)
+	if session == 0 || s.ens.w.hit("other id") {
+		s.greetNew(c, wish)
+		return
+	}
+	for _, other := range s.wires { // the session's older connection here is cut
+		if other != c && other.session == session {
+			other.hangUp()
+			break
+		}
+	}
+	s.toLeader(func(l *server) {
+		valid := l.validate(session, s)
+		s.fromLeader(func() {
+			if c.gone {
+				return
+			}
+			if !valid {
+				c.send(frame{greeting: &greeting{}})
+				c.hangUp()
+				return
+			}
+			c.session = session
+			c.send(frame{greeting: &greeting{session, wish}})
+		})
+	})
+}
+
+// greetNew has the quorum make a session.
+func (s *server) greetNew(c *wire, wish time.Duration) {
+	s.ens.lastID++
+	id := s.ens.lastID
+	op := zkmem.Op{Code: zkmem.OpCreateSession, Number: int32(wish / time.Millisecond)}
+	s.toLeader(func(l *server) {
+		l.propose(zkmem.Caller{Session: id}, op, nil, nil)
+		l.track(id)
+		l.owner[id] = s
+		zxid := l.zxid
+		l.awaitSync(zxid, func() {
+			s.fromLeader(func() {
+				if !c.gone {
+					c.session = id
+					c.send(frame{greeting: &greeting{id, wish}})
+				}
+			})
+		})
+	})
+}
+
+// awaitSync runs something once all that was proposed up to a zxid is committed.
+func (s *server) awaitSync(zxid int64, done func()) {
+	s.syncs = append(s.syncs, waitingSync{zxid, done})
+	s.flushSyncs()
+}
+
+// ping is a client's ping. Some servers answer it past requests that wait.
+func (s *server) ping(c *wire) {
+	s.touch(c.session)
+	if len(c.queue) == 0 || s.ens.w.Seed%2 == 0 {
+		c.send(frame{pong: true})
+	}
+}
+
+// take is a client's request.
+func (s *server) take(a *asked) {
+	c := a.wire
+	s.touch(c.session)
+	c.queue = append(c.queue, a)
+	req := a.req
+	if a.feigned != nil {
+		req = a.feigned
+	}
+	switch r := req.(type) {
+	case events.Create, events.Delete, events.Multi:
+		s.write(a)
+	case events.Sync:
+		outcome := zkmem.Result{}
+		if s.ens.w.hit("throttled") {
+			outcome.Err = throttled
+		}
+		s.toLeader(func(l *server) {
+			l.awaitSync(l.zxid, func() { s.fromLeader(func() { a.answer(outcome, s.tree.Zxid()) }) })
+		})
+	case events.Get:
+		a.read = func() { s.get(a, r.Path, r.Watch, r.Data) }
+	case events.Exists:
+		a.read = func() { s.exists(a, r.Path, r.Watch) }
+	case events.Children:
+		a.read = func() { s.list(a, r) }
+	}
+	c.drain()
+}
+
+// write sends a request through the quorum.
+func (s *server) write(a *asked) {
+	op := operation(a.req)
+	session := a.wire.session
+	bare := s.ens.w.hit("no containers") && op.Code == zkmem.OpCreateContainer
+	refused := !bare && s.ens.w.hit("throttled")
+	s.toLeader(func(l *server) {
+		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
+			a.result.Err = zkmem.SessionMoved
+			switch {
+			case bare:
+				a.result.Err = zkmem.Unimplemented
+			case refused:
+				a.result.Err = throttled
+			case l.closing[session]:
+				a.result.Err = zkmem.SessionExpired
+			}
+			code := a.result.Err
+			l.awaitSync(l.zxid, func() {
+				s.fromLeader(func() { a.answer(zkmem.Result{Err: code}, s.tree.Zxid()) })
+			})
+			return
+		}
+		l.propose(zkmem.Caller{Session: session}, op, a, s)
+	})
+}
+
+// throttled is ZooKeeper's THROTTLEDOP.
+const throttled zkmem.Code = -127
+
+func operation(r events.Request) zkmem.Op {
+	switch r := r.(type) {
+	case events.Create:
+		op := zkmem.Op{Code: zkmem.OpCreate, Path: r.Path, Data: r.Data, ACL: zkmem.OpenACL()}
+		switch r.Mode {
+		case events.Container:
+			op.Code = zkmem.OpCreateContainer
+		case events.Ephemeral:
+			op.Mode = zkmem.Ephemeral
+		case events.EphemeralSequential:
+			op.Mode = zkmem.EphemeralSequential
+		}
+		return op
+	case events.Delete:
+		return zkmem.Op{Code: zkmem.OpDelete, Path: r.Path, Version: zkmem.AnyVersion}
+	case events.Multi:
+		op := zkmem.Op{Code: zkmem.OpMulti}
+		codes := map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData, "create": zkmem.OpCreate}
+		for _, sub := range r.Ops {
+			op.Ops = append(op.Ops, zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Version: sub.Version, ACL: zkmem.OpenACL()})
+		}
+		return op
+	}
+	return zkmem.Op{}
+}
+
+func (s *server) get(a *asked, path string, watch, data bool) {
+	a.zxid = s.tree.Zxid()
+	bytes, stat, err := s.tree.Get(path)
+	if err == nil {
+		err = s.tree.Allowed(path, zkmem.PermRead, nil)
+	}
+	if err != nil {
+		a.result.Err = err.(zkmem.Code)
+		return
+	}
+	a.stat = convert(stat)
+	if data {
+		a.data = bytes
+	}
+	if watch {
+		s.watches.Add(zkmem.DataWatch, path, a.wire)
+	}
+}
+
+func (s *server) exists(a *asked, path string, watch bool) {
+	a.zxid = s.tree.Zxid()
+	_, stat, err := s.tree.Get(path)
+	if watch {
+		s.watches.Add(zkmem.DataWatch, path, a.wire)
+	}
+	if err != nil {
+		a.result.Err = err.(zkmem.Code)
+		return
+	}
+	a.stat = convert(stat)
+}
+
+func (s *server) list(a *asked, r events.Children) {
+	a.zxid = s.tree.Zxid()
+	names, stat, err := s.tree.Children(r.Path)
+	if err == nil {
+		err = s.tree.Allowed(r.Path, zkmem.PermRead, nil)
+	}
+	if err != nil {
+		a.result.Err = err.(zkmem.Code)
+		return
+	}
+	a.stat = convert(stat)
+	a.children = s.ens.w.shuffled(names)
+	if r.Watch {
+		s.watches.Add(zkmem.ChildWatch, r.Path, a.wire)
+	}
+}
+
+func convert(s zkmem.Stat) *events.Stat {
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren}
+}
+
+// rearm sets a session's watches again on a new connection: what changed since
+// the zxid that the client has seen is told at once.
+func (s *server) rearm(c *wire, since int64, all []armed) {
+	s.touch(c.session)
+	for _, a := range all {
+		_, stat, err := s.tree.Get(a.path)
+		kind, fired := zkmem.DataWatch, zkmem.EventType(0)
+		switch {
+		case a.child:
+			kind = zkmem.ChildWatch
+			if err != nil {
+				fired = zkmem.NodeDeleted
+			} else if stat.Pzxid > since {
+				fired = zkmem.NodeChildrenChanged
+			}
+		case a.missing:
+			if err == nil {
+				fired = zkmem.NodeCreated
+			}
+		case err != nil:
+			fired = zkmem.NodeDeleted
+		case stat.Mzxid > since:
+			fired = zkmem.NodeDataChanged
+		}
+		if fired != 0 {
+			c.send(frame{watch: fired, path: a.path, zxid: s.tree.Zxid()})
+			continue
+		}
+		s.watches.Add(kind, a.path, c)
+	}
+	c.send(frame{rearmed: true})
+}
+
+// goodbye is a client's closeSession.
+func (s *server) goodbye(c *wire) {
+	session := c.session
+	s.toLeader(func(l *server) {
+		if l.closing[session] {
+			return
+		}
+		l.closing[session] = true
+		delete(l.tracker, session)
+		l.propose(zkmem.Caller{Session: session}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, s)
+	})
+}

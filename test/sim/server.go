@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// server is one of the ensemble's. A follower answers pings and reads by
+// itself; writes and syncs go to the leader. One that is cut off from its leader
+// goes on for syncLimit ticks; a leader that was deposed for two ticks more.
+type server struct {
+	ens     *ensemble
+	id      int
+	up      bool
+	serving bool
+	leads   bool // or believes so
+	cut     bool // hears no other server
+	term    int  // the election that it takes part in
+	tree    *zkmem.Tree
+	applied int // transactions of the history in the tree
+	lag     time.Duration
+	wires   []*wire
+	watches *zkmem.Watches[*wire]
+	touched map[int64]bool // sessions that were heard of since the last report
+
+	nextApply, nextUp int64
+	held, heldUp      []func()
+
+	// Of a leader.
+	zxid        int64
+	spec        *zkmem.Tree // with everything that was proposed
+	outstanding []*proposal
+	committing  bool
+	tracker     map[int64]int64 // session → when it runs out
+	closing     map[int64]bool
+	owner       map[int64]*server // where a session's requests may come from
+	syncs       []waitingSync
+}
+
+type waitingSync struct {
+	after int64 // the last zxid proposed before it
+	done  func()
+}
+
+// stop ends a server's service: all its connections are cut.
+func (s *server) stop() {
+	for _, c := range slices.Clone(s.wires) {
+		c.hangUp()
+	}
+	s.serving, s.leads = false, false
+	s.term = -1
+	s.reset()
+}
+
+func (s *server) reset() {
+	for _, c := range slices.Clone(s.wires) {
+		c.hangUp()
+	}
+	s.wires, s.held, s.heldUp, s.syncs = nil, nil, nil, nil
+	s.committing = false
+	s.nextApply, s.nextUp = 0, 0
+	clear(s.touched)
+	s.serving, s.leads = false, false
+	s.watches = zkmem.NewWatches[*wire]()
+}
+
+// join makes a server a follower of the present leader.
+func (s *server) join() {
+	s.reset()
+	term := s.ens.term
+	s.ens.w.after(s.ens.delay()*5, func() {
+		if s.ens.term != term || !s.up || s.cut || s.leads {
+			return
+		}
+		s.term, s.serving = term, true
+		s.catchUp()
+		if s.ens.leader != nil {
+			s.ens.leader.schedule()
+		}
+	})
+}
+
+// catchUp applies all of the history at once, as after a snapshot.
+func (s *server) catchUp() {
+	for ; s.applied < len(s.ens.history); s.applied++ {
+		s.tree.Apply(s.ens.history[s.applied])
+	}
+}
+
+// reconnect ends a cut. What was held back arrives, where the server is still
+// part of the same term; else it joins again.
+func (s *server) reconnect() {
+	if !s.cut {
+		return
+	}
+	s.cut = false
+	e := s.ens
+	if s.term != e.term || e.leader == nil || !s.serving {
+		if !s.leads && s.up && e.leader != nil && e.leader.leads {
+			s.join()
+		}
+		return
+	}
+	held, up := s.held, s.heldUp
+	s.held, s.heldUp = nil, nil
+	for _, do := range held {
+		do()
+	}
+	for _, send := range up {
+		send()
+	}
+	e.leader.schedule()
+}
+
+// apply carries out one transaction of the history and tells those who watch,
+// then the one who asked.
+func (s *server) apply(index int, p *proposal) {
+	if index < s.applied {
+		s.finish(p)
+		return
+	}
+	if index > s.applied {
+		return // a snapshot will bring it
+	}
+	s.applied++
+	_, happened := s.tree.Apply(p.txn)
+	for _, ev := range happened {
+		for _, c := range s.watches.Fire(ev) {
+			if !readable(ev.ACL) {
+				continue
+			}
+			c.send(frame{watch: ev.Type, path: ev.Path, zxid: p.txn.Zxid})
+		}
+	}
+	s.finish(p)
+	if p.txn.Code == zkmem.OpCloseSession {
+		for _, c := range slices.Clone(s.wires) {
+			if c.session == p.txn.Session {
+				c.hangUp()
+			}
+		}
+	}
+}
+
+func (s *server) finish(p *proposal) {
+	if p.origin != nil && p.server == s {
+		p.origin.answer(p.result, p.txn.Zxid)
+	}
+}
+
+// touch notes that a client was heard of: at the leader at once, elsewhere for
+// the next report.
+func (s *server) touch(session int64) {
+	if s.leads {
+		s.extend(session)
+		return
+	}
+	s.touched[session] = true
+}
+
+// pulse is what happens twice a tick: followers report whom they heard of, and a
+// leader ends the sessions that ran out.
+func (s *server) pulse() {
+	e := s.ens
+	if s.up && s.serving {
+		if s.leads {
+			s.sweep()
+		} else if len(s.touched) > 0 {
+			var heard []int64
+			for id := range s.touched {
+				heard = append(heard, id)
+			}
+			slices.Sort(heard)
+			clear(s.touched)
+			s.toLeader(func(l *server) {
+				for _, id := range heard {
+					l.extend(id)
+				}
+			})
+		}
+	}
+	e.w.after(e.w.Tick/2, s.pulse)
+}
+
+func sortedByOrder(list []waitingSync) {
+	slices.SortStableFunc(list, func(a, b waitingSync) int { return cmp.Compare(a.after, b.after) })
+}

@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// adopt begins to watch over every session that the tree knows: a new leader
+// gives each its whole timeout again.
+func (s *server) adopt() {
+	s.tracker, s.closing, s.owner = map[int64]int64{}, map[int64]bool{}, map[int64]*server{}
+	for _, id := range s.ens.truth.Sessions() {
+		s.track(id)
+	}
+}
+
+func (s *server) track(id int64) {
+	s.tracker[id] = 0
+	s.extend(id)
+}
+
+// extend gives a session its timeout anew, up to the next tick boundary after it.
+func (s *server) extend(id int64) {
+	if _, known := s.tracker[id]; !known || s.closing[id] {
+		return
+	}
+	ms, ok := s.spec.SessionTimeout(id)
+	if !ok {
+		return
+	}
+	tick := int64(s.ens.w.Tick)
+	end := ((s.ens.w.now+int64(ms)*int64(time.Millisecond))/tick + 1) * tick
+	s.tracker[id] = max(s.tracker[id], end)
+}
+
+// sweep proposes the end of every session that ran out.
+func (s *server) sweep() {
+	var over []int64
+	for id, end := range s.tracker {
+		if end <= s.ens.w.now && !s.closing[id] {
+			over = append(over, id)
+		}
+	}
+	slices.Sort(over)
+	for _, id := range over {
+		s.ens.w.tell("server %d expires session %x", s.id, id)
+		s.closing[id] = true
+		delete(s.tracker, id)
+		s.propose(zkmem.Caller{Session: id}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, nil)
+	}
+}
+
+// validate tells whether a session may go on at a server, and lets it.
+func (s *server) validate(id int64, at *server) bool {
+	if _, known := s.tracker[id]; !known || s.closing[id] {
+		return false
+	}
+	if _, known := s.spec.SessionTimeout(id); !known {
+		return false
+	}
+	s.extend(id)
+	s.owner[id] = at
+	return true
+}
+
+// flushSyncs answers the syncs whose turn has come.
+func (s *server) flushSyncs() {
+	oldest := int64(1<<63 - 1)
+	if len(s.outstanding) > 0 {
+		oldest = s.outstanding[0].txn.Zxid
+	}
+	var waits []waitingSync
+	ready := s.syncs
+	s.syncs = nil
+	for _, q := range ready {
+		if q.after < oldest {
+			q.done()
+		} else {
+			waits = append(waits, q)
+		}
+	}
+	s.syncs = append(s.syncs, waits...)
+	sortedByOrder(s.syncs)
+}

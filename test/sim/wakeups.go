@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// stepped checks, after every event, that each machine can be woken where it is:
+// by an answer, a timer or a watch.
+func (k *checks) stepped(c *client) {
+	for _, id := range c.engine.Machines() {
+		state := c.engine.State(id)
+		owed := len(c.engine.Awaits(id))
+		watches := c.x.mirror.watched(id)
+		awake := true
+		switch state {
+		case "waiting", "blocked":
+			// The own node and the predecessor, or what is asked about them.
+			awake = owed+watches >= 2 || !c.attached
+		case "leading", "watching", "vacant", "absent":
+			awake = owed+watches >= 1 || !c.attached
+		case "enrolling", "founding", "listing", "verifying", "reading":
+			awake = owed >= 1 || c.queued(id) || !c.attached
+		case "leaving":
+			awake = owed >= 1 || !c.attached
+		case "pausing":
+			awake = owed >= 1
+		case "draining":
+			awake = len(c.user(id).works) > 0 || c.queued(id)
+		}
+		if !awake && !c.queued(id) {
+			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.id, id, state, c.engine.Awaits(id), watches)
+		}
+		k.timed(c, id, state)
+	}
+}
+
+// queued reports whether something for a machine lies in the inbox.
+func (c *client) queued(id events.ID) bool {
+	for _, list := range [][]events.Envelope{c.batch, c.inbox} {
+		for _, env := range list {
+			if env.To == id || env.To == events.SessionMachine {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// timed: every timer that a machine awaits runs, and belief has one that ends it.
+func (k *checks) timed(c *client, id events.ID, _ engine.State) {
+	for _, a := range c.engine.Awaits(id) {
+		if a.Kind != events.TimerFired {
+			continue
+		}
+		runs := false
+		for _, t := range c.timers {
+			runs = runs || t.machine == id && t.number == a.Request
+		}
+		if !runs && !c.ringing(id, a.Request) {
+			k.fail("an armed wake-up", "client %d: %s awaits timer %d, which does not run", c.id, id, a.Request)
+		}
+	}
+}
+
+func (c *client) ringing(id events.ID, number uint64) bool {
+	for _, env := range c.batch {
+		if env.To == id && env.Event.Kind == events.TimerFired && env.Event.Request == number {
+			return true
+		}
+	}
+	return false
+}

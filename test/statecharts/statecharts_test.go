@@ -1,0 +1,131 @@
+// Package statecharts asks whether the pictures and tables in docs/statecharts
+// are those of the charts that run.
+package statecharts
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/cmd/demo/drawing"
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+var docs = filepath.Join("..", "..", "docs", "statecharts")
+
+func pages(t *testing.T) map[string]string {
+	var charts []engine.Description
+	for _, r := range machines.Recipes() {
+		charts = append(charts, r.Describe())
+	}
+	all, err := drawing.Pages(filepath.Join("..", "..", "machines"), charts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// The docs are generated, so they can be compared to the byte, pictures too.
+func TestDocsAreCurrent(t *testing.T) {
+	want := pages(t)
+	for name, page := range want {
+		got, err := os.ReadFile(filepath.Join(docs, name))
+		if err != nil || string(got) != page {
+			t.Errorf("docs/statecharts/%s is stale: run go run ./cmd/demo/gencharts (%v)", name, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(docs, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if _, ok := want[filepath.Base(file)]; !ok {
+			t.Errorf("%s belongs to no chart", file)
+		}
+	}
+}
+
+// A picture that comes out differently twice would be stale at random.
+func TestPagesAreDeterministic(t *testing.T) {
+	first := pages(t)
+	for range 3 {
+		for name, page := range pages(t) {
+			if first[name] != page {
+				t.Fatalf("%s came out differently", name)
+			}
+		}
+	}
+}
+
+// Every row, state and reason stands on the page, whatever the picture leaves out.
+func TestPagesTellEverything(t *testing.T) {
+	all := pages(t)
+	for _, r := range machines.Recipes() {
+		d := r.Describe()
+		page := all[d.Name+".md"]
+		for _, row := range d.Rows {
+			mustSay(t, d.Name, page, "`"+string(row.On)+"` | "+row.Guard+" |")
+			for _, name := range []string{row.Guard, row.Action} {
+				if name != "" {
+					mustSay(t, d.Name, page, "\n| "+name+" | ")
+				}
+			}
+		}
+		for _, s := range d.States {
+			mustSay(t, d.Name, page, "\n| **"+string(s.Name)+"** |")
+			mustSay(t, d.Name, all[d.Name+".svg"], ">"+string(s.Name)+"</text>")
+		}
+		for _, ig := range d.Ignored {
+			mustSay(t, d.Name, page, ig.Why)
+		}
+	}
+}
+
+func mustSay(t *testing.T, chart, page, what string) {
+	t.Helper()
+	if !strings.Contains(page, what) {
+		t.Errorf("%s: the page does not say %q", chart, what)
+	}
+}
+
+// What is drawn, what is drawn once and what is only counted are together all
+// arrows of the chart.
+func TestPictureLosesNoArrow(t *testing.T) {
+	for _, r := range machines.Recipes() {
+		d := r.Describe()
+		p := d.Picture()
+		drawn := map[engine.Edge]bool{}
+		for _, a := range append(p.Arrows, p.Hidden...) {
+			for _, label := range a.Labels {
+				drawn[engine.Edge{From: a.From[0], Name: label, To: a.To}] = true
+			}
+		}
+		for _, e := range d.Edges() {
+			if e.From != e.To && !drawn[e] {
+				t.Errorf("%s: the picture lost %s --%s--> %s", d.Name, e.From, e.Name, e.To)
+			}
+			delete(drawn, e)
+		}
+		for e := range drawn {
+			t.Errorf("%s: the picture made up %s --%s--> %s", d.Name, e.From, e.Name, e.To)
+		}
+		for _, a := range p.Hidden {
+			if !shared(p, a) {
+				t.Errorf("%s: %s -> %s is in no shared arrow", d.Name, a.From[0], a.To)
+			}
+		}
+	}
+}
+
+func shared(p engine.Picture, a engine.Arrow) bool {
+	for _, s := range p.Shared {
+		for _, from := range s.From {
+			if s.To == a.To && from == a.From[0] {
+				return true
+			}
+		}
+	}
+	return false
+}

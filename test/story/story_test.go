@@ -1,0 +1,92 @@
+package story
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/ensemble"
+)
+
+var (
+	full    = flag.Bool("full", false, "tell the whole story: every session timeout, and the timeline at the end")
+	runs    = flag.Int("runs", 1, "how often each scenario is played")
+	only    = flag.Int("only", 0, "play this scenario only, by its row in the table, from 1")
+	picture = flag.String("picture", "", "where to draw the first run's timeline at the shortest timeout, as SVG")
+)
+
+// TestNobodyBelievesTwice is the story. Without -full it is a sample: the session timeout at which others overlap longest.
+func TestNobodyBelievesTwice(t *testing.T) {
+	classes := compile(t)
+	e := ensemble.Start(t, ensemble.Options{})
+	timeouts := []time.Duration{4 * time.Second}
+	if *full {
+		timeouts = []time.Duration{4 * time.Second, 6 * time.Second, 10 * time.Second, 15 * time.Second}
+	}
+	var all, first []outcome
+	for i, s := range scenarios {
+		if s.fade > 0 && !*full || *only > 0 && i != *only-1 {
+			continue // the last tells nothing new at the shortest timeout
+		}
+		for i := range *runs {
+			some := run(t, e, s, timeouts, classes)
+			judge(t, some)
+			all = append(all, some...)
+			if i == 0 {
+				first = append(first, some...)
+			}
+		}
+	}
+	t.Logf("who believes when, in the first run of each scenario\n%s", timeline(first))
+	t.Logf("for how long two believed at once (%d runs of each scenario)\n\n%s", *runs, table(all))
+	if *picture != "" {
+		if err := os.WriteFile(*picture, []byte(svg(shortest(first))), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	// Without this the test could not fail, and would prove nothing.
+	if c := summary(all, all[0].scenario, timeouts[0], byDeaf); c.overlapped != c.runs {
+		t.Errorf("with the heartbeat off two believed at once in %d of %d runs only: the stopwatch, or the cut, does not work", c.overlapped, c.runs)
+	}
+}
+
+// judge holds the outcomes of one run against what is promised.
+func judge(t *testing.T, some []outcome) {
+	t.Helper()
+	for _, o := range some {
+		if _, most := o.overlap(); o.kind.promised() && most > 0 {
+			t.Errorf("two believed at once: %s\nA %v\nB %v", o, o.a, o.b)
+		}
+		if len(o.a) == 0 || len(o.b) == 0 {
+			t.Errorf("%s: not both led: %v, %v", o, o.a, o.b)
+		}
+	}
+}
+
+func shortest(all []outcome) (some []outcome) {
+	for _, o := range all {
+		if o.timeout == timeoutsOf(all)[0] {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+func TestOverlapsAreAdded(t *testing.T) {
+	s := func(from, to time.Duration) span { return span{from - 1, from, to, to + 1} }
+	for name, c := range map[string]struct {
+		a, b       []span
+		sure, most time.Duration
+	}{
+		"apart":    {[]span{s(0, 10)}, []span{s(20, 30)}, 0, 0},
+		"in doubt": {[]span{s(0, 10)}, []span{s(11, 30)}, 0, 1},
+		"across":   {[]span{s(0, 10)}, []span{s(5, 30)}, 5, 7},
+		"within":   {[]span{s(0, 100)}, []span{s(5, 30), s(50, 60)}, 35, 39},
+		"nobody":   {nil, []span{s(5, 30)}, 0, 0},
+	} {
+		if sure, most := overlap(c.a, c.b); sure != c.sure || most != c.most {
+			t.Errorf("%s: %d and %d, want %d and %d", name, sure, most, c.sure, c.most)
+		}
+	}
+}

@@ -1,0 +1,11 @@
+// Package suite is what latches and selectors must come through, written once
+// and run against the in-memory ZooKeeper and a real one.
+package suite
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const stream = `{"Action":"start","Package":"p"}
+{"Action":"output","Package":"p","Test":"TestGood","Output":"chatter\n"}
+{"Action":"pass","Package":"p","Test":"TestGood"}
+{"Action":"output","Package":"p","Test":"TestReal","Output":"    realzk.go:110: not run: real ZooKeeper (no java)\n"}
+{"Action":"skip","Package":"p","Test":"TestReal"}
+{"Action":"output","Package":"p","Test":"TestReal2","Output":"    realzk.go:110: not run: real ZooKeeper (no java)\n"}
+{"Action":"skip","Package":"p","Test":"TestReal2"}
+{"Action":"output","Package":"p","Output":"PASS\n"}
+{"Action":"output","Package":"p","Output":"ok  \tp\t0.01s\n"}
+{"Action":"pass","Package":"p"}
+{"Action":"output","Package":"none","Output":"?   \tnone\t[no test files]\n"}
+{"Action":"skip","Package":"none"}
+`
+
+func tell(t *testing.T, require bool, lines string) (text string, good bool) {
+	t.Helper()
+	var b strings.Builder
+	tally := newTally(&b, require)
+	tally.read(strings.NewReader(lines))
+	good = tally.end(1200 * time.Millisecond)
+	return b.String(), good
+}
+
+func TestTheLastLineSaysWhatWasNotRun(t *testing.T) {
+	got, good := tell(t, false, stream)
+	want := "ok  \tp\t0.01s\n" +
+		"PASS: 1 passed, 0 failed, 2 not run, in 1 packages and 1.2s\n" +
+		"not run: real ZooKeeper (no java) [2]\n"
+	if got != want || !good {
+		t.Fatalf("%v\n%s", good, got)
+	}
+}
+
+func TestNothingWasLeftOut(t *testing.T) {
+	got, good := tell(t, true, `{"Action":"pass","Package":"p","Test":"TestGood"}`+"\n")
+	if !good || !strings.HasSuffix(got, "\nnot run: nothing\n") {
+		t.Fatalf("%v\n%s", good, got)
+	}
+}
+
+func TestWhereEverythingIsRequiredASkipIsAFailure(t *testing.T) {
+	got, good := tell(t, true, stream)
+	if good || !strings.Contains(got, "--- FAIL: TestReal (p): not run: real ZooKeeper (no java)\n") {
+		t.Fatalf("%v\n%s", good, got)
+	}
+}
+
+func TestASkipMustSayWhy(t *testing.T) {
+	got, good := tell(t, false, `{"Action":"output","Package":"p","Test":"TestLazy","Output":"    x.go:1: later\n"}
+{"Action":"skip","Package":"p","Test":"TestLazy"}
+`)
+	if good || !strings.Contains(got, "FAIL p TestLazy skips without") {
+		t.Fatalf("%v\n%s", good, got)
+	}
+}
+
+// What a failing test said is shown, also when it never ended, and what go build said.
+func TestFailuresAreShown(t *testing.T) {
+	got, good := tell(t, false, `{"Action":"build-output","ImportPath":"q","Output":"q.go:1: no\n"}
+{"Action":"output","Package":"p","Test":"TestBad","Output":"    p.go:1: wrong\n"}
+{"Action":"fail","Package":"p","Test":"TestBad"}
+{"Action":"output","Package":"p","Test":"TestHangs","Output":"panic: test timed out\n"}
+{"Action":"output","Package":"p","Output":"FAIL\tp\t0.01s\n"}
+{"Action":"fail","Package":"p"}
+`)
+	if good {
+		t.Fatal("good?", got)
+	}
+	for _, want := range []string{"q.go:1: no\n", "p.go:1: wrong\n", "test timed out\n", "FAIL\tp\t0.01s\n", "FAIL: 0 passed, 1 failed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// Package tape is a Config.Record that tests can wait on: the flight recorder's
+// own lines tell when a machine got somewhere, so that no test polls or sleeps,
+// and every test can end by replaying what its clients recorded.
+package tape
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Within bounds every wait. It is no measurement: a test that hangs fails with
+// what it was waiting for.
+const Within = 30 * time.Second
+
+// Tape keeps a log and the records in it.
+type Tape struct {
+	t testing.TB
+
+	mu      sync.Mutex
+	log     bytes.Buffer
+	read    int // bytes of the log that were parsed
+	header  bool
+	records []events.Record
+	more    chan struct{} // closed and replaced at every write
+}
+
+// New is an empty tape.
+func New(t testing.TB) *Tape { return &Tape{t: t, more: make(chan struct{})} }
+
+// Write takes what the recorder writes; a line may come in pieces.
+func (r *Tape) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log.Write(p)
+	for {
+		line, _, whole := bytes.Cut(r.log.Bytes()[r.read:], []byte("\n"))
+		if !whole {
+			break
+		}
+		r.read += len(line) + 1
+		if !r.header {
+			r.header = true
+			continue
+		}
+		var rec events.Record
+		if err := json.Unmarshal(line, &rec); err != nil {
+			return 0, err
+		}
+		r.records = append(r.records, rec)
+	}
+	close(r.more)
+	r.more = make(chan struct{})
+	return len(p), nil
+}
+
+// Records are those so far.
+func (r *Tape) Records() []events.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.records)
+}
+
+// Bytes is the log so far.
+func (r *Tape) Bytes() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Clone(r.log.Bytes())
+}
+
+// Until waits until the records so far are as wanted.
+func (r *Tape) Until(what string, holds func([]events.Record) bool) {
+	r.t.Helper()
+	deadline := time.NewTimer(Within)
+	defer deadline.Stop()
+	for {
+		r.mu.Lock()
+		ok, more := holds(r.records), r.more
+		r.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-more:
+		case <-deadline.C:
+			r.t.Fatalf("waited in vain for %s. The end of the log:\n%s", what, r.Tail(30))
+		}
+	}
+}
+
+// State waits until a machine is in this state.
+func (r *Tape) State(id events.ID, state string) {
+	r.t.Helper()
+	r.Until(fmt.Sprintf("%s to be %s", id, state), func(records []events.Record) bool {
+		for _, rec := range slices.Backward(records) {
+			if rec.Machine == id && rec.To != "" {
+				return rec.To == state
+			}
+		}
+		return false
+	})
+}
+
+// Count is how many records satisfy a condition.
+func (r *Tape) Count(counts func(events.Record) bool) (n int) {
+	for _, rec := range r.Records() {
+		if counts(rec) {
+			n++
+		}
+	}
+	return n
+}
+
+// Effects counts a machine's effects that begin with these words.
+func (r *Tape) Effects(id events.ID, prefix string) (n int) {
+	for _, rec := range r.Records() {
+		for _, e := range rec.Effects {
+			if rec.Machine == id && strings.HasPrefix(strip(e), prefix) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// strip takes the request number off an effect's text.
+func strip(effect string) string {
+	if rest, numbered := strings.CutPrefix(effect, "#"); numbered {
+		_, effect, _ = strings.Cut(rest, " ")
+	}
+	return effect
+}
+
+// Tail is the end of the log in short form.
+func (r *Tape) Tail(n int) string {
+	records := r.Records()
+	var b strings.Builder
+	for _, rec := range records[max(0, len(records)-n):] {
+		fmt.Fprintf(&b, "  %d %s %s --%s--> %s %s %s %s\n", rec.Seq, rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path, strings.Join(rec.Effects, " | "))
+	}
+	return b.String()
+}
+
+// Replay feeds the log to fresh machines: the same must come of it.
+func (r *Tape) Replay() {
+	r.t.Helper()
+	sum, err := engine.Replay(bytes.NewReader(r.Bytes()), 0, machines.Recipes()...)
+	if err != nil {
+		r.t.Errorf("the log does not replay: %v", err)
+	}
+	if sum.Records == 0 || sum.Torn {
+		r.t.Errorf("the log is no whole one: %d records, torn %t", sum.Records, sum.Torn)
+	}
+}

@@ -1,0 +1,71 @@
+package incumbent_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// An onlooker sees the vacancy at first, each leader once, and the vacancy at
+// the end.
+func TestWatchTellsLeadersAndVacancies(t *testing.T) {
+	srv := zkmem.Start(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close(ctx)
+	a, err := client.Latch("/jobs/x", incumbent.LatchOptions{ID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := client.Latch("/jobs/x", incumbent.LatchOptions{ID: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold := func(l *incumbent.Latch) {
+		if err := l.Start(); err != nil {
+			t.Fatal(err)
+		}
+		held, err := l.Await(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held.Release()
+	}
+	var told []string
+	for change, err := range client.Watch(ctx, "/jobs/x") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch told = append(told, change.Recipe+":"+change.Leader.ID); len(told) {
+		case 1:
+			hold(a)
+		case 2:
+			if err := b.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+		case 3:
+			if err := b.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(told) == 4 {
+			break
+		}
+	}
+	want := []string{":", "latch:a", "latch:b", "latch:"}
+	for i := range want {
+		if i >= len(told) || told[i] != want[i] {
+			t.Fatalf("told %q, want %q", told, want)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package zkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Adapter performs the effects of one loop on one ensemble.
+type Adapter struct {
+	cfg   Config
+	acl   []zk.ACL
+	hosts *hosts
+	work  sync.WaitGroup // every goroutine that the adapter started
+
+	mu     sync.Mutex
+	live   *session // the session opened last; it may be over
+	closed bool
+}
+
+// New checks the settings and returns an adapter that has not dialled yet:
+// the effect Connect does. The error says which setting is wrong and what
+// would be right.
+func New(cfg Config) (*Adapter, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff)}
+	for _, entry := range cfg.ACL {
+		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
+	}
+	for _, text := range cfg.warnings() {
+		cfg.Warn(text)
+	}
+	return a, nil
+}
+
+// String names the ensemble.
+func (a *Adapter) String() string {
+	return "zkio.Adapter(" + strings.Join(a.cfg.Servers, ",") + a.cfg.Chroot + ")"
+}
+
+// Format prints the same as String for every verb: what is inside changes, and
+// holds credentials.
+func (a *Adapter) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
+
+// Execute performs the effects that are ZooKeeper's and ignores all others.
+// Only the loop's goroutine may call it; it never blocks. Answers reach
+// Config.Post, for some refusals before Execute returns.
+func (a *Adapter) Execute(id events.ID, e events.Effect) {
+	switch e := e.(type) {
+	case events.Connect:
+		a.connect(e.Session)
+	case events.CloseSession:
+		if s := a.session(e.Session); s != nil {
+			s.close()
+			return
+		}
+		a.post(events.SessionMachine, events.Event{
+			Kind: events.ConnectionClosed, Session: e.Session,
+			Code: events.SessionExpired, Text: "the session was over already",
+		})
+	case events.Abandon:
+		if s := a.session(e.Session); s != nil {
+			s.abandon("abandoned")
+		}
+	case events.Request:
+		a.submit(a.newCall(id, e))
+	}
+}
+
+// Forget is told that a machine is over: nothing is watched for it any longer.
+// Any goroutine may call it.
+func (a *Adapter) Forget(id events.ID) {
+	a.mu.Lock()
+	s := a.live
+	a.mu.Unlock()
+	if s != nil {
+		s.forget(id)
+	}
+}
+
+// Close ends everything at once: the live session is abandoned, not closed (the
+// effect CloseSession does that), sockets are shut, and Close returns when the
+// last goroutine has ended or ctx has. Any goroutine may call it, more than once.
+func (a *Adapter) Close(ctx context.Context) error {
+	a.mu.Lock()
+	a.closed = true
+	s := a.live
+	a.mu.Unlock()
+	if s != nil {
+		s.abandon("the adapter was closed")
+	}
+	gone := make(chan struct{})
+	go func() {
+		a.work.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// connect opens session number n. An earlier session that still lives is
+// abandoned first: there is never more than one.
+func (a *Adapter) connect(n int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.live != nil {
+		a.live.abandon("session " + itoa(n) + " takes its place")
+	}
+	err := errors.New("the adapter is closed")
+	if !a.closed {
+		a.live, err = openSession(a, n)
+	}
+	if err != nil {
+		a.post(events.SessionMachine, events.Event{
+			Kind: events.ConnectionRefused, Session: n, Code: events.NotSent, Text: err.Error(),
+		})
+		a.post(events.SessionMachine, events.Event{
+			Kind: events.ConnectionLost, Session: n, Code: events.NotSent, Text: err.Error(),
+		})
+	}
+}
+
+// submit hands a call to its session. A call of any other session is answered
+// at once and never comes near a socket.
+func (a *Adapter) submit(c *call) {
+	if c.refusal != "" {
+		c.deliver(c.event(events.NotSent, c.refusal), nil)
+		return
+	}
+	s := a.session(c.session)
+	if s == nil {
+		c.deliver(c.event(events.SessionExpired, "session "+itoa(c.session)+" is not the live one"), nil)
+		return
+	}
+	s.submit(c)
+}
+
+// session returns the session with this number if it is the one opened last.
+func (a *Adapter) session(n int64) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.live == nil || a.live.number != n {
+		return nil
+	}
+	return a.live
+}
+
+func (a *Adapter) post(to events.ID, e events.Event) {
+	a.cfg.Post(events.Envelope{To: to, Event: e})
+}

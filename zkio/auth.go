@@ -1,0 +1,81 @@
+package zkio
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Auth is one credential. It never shows its secret: printed with any verb or
+// marshalled, it is the scheme only.
+type Auth struct {
+	Scheme      string // "digest"
+	Credentials []byte // for digest: "user:password"
+}
+
+// ParseAuth reads "digest:user:password". Its errors do not repeat the input.
+func ParseAuth(s string) (Auth, error) {
+	scheme, credentials, found := strings.Cut(s, ":")
+	if !found {
+		return Auth{}, errors.New("zkio: authentication is written scheme:credentials, like digest:user:password")
+	}
+	auth := Auth{Scheme: scheme, Credentials: []byte(credentials)}
+	return auth, auth.check()
+}
+
+func (a Auth) check() error {
+	switch a.Scheme {
+	case "":
+		return errors.New("zkio: authentication without a scheme: it is written digest:user:password")
+	case "sasl", "kerberos", "gssapi":
+		return fmt.Errorf("zkio: authentication scheme %q is not supported: use digest, or client certificates (TLS)", a.Scheme)
+	case "digest":
+		user, _, found := strings.Cut(string(a.Credentials), ":")
+		if !found || user == "" {
+			return errors.New("zkio: digest credentials are written user:password")
+		}
+	}
+	return nil
+}
+
+// String is the scheme, with the secret hidden.
+func (a Auth) String() string { return a.Scheme + ":(hidden)" }
+
+// Format prints the same as String for every verb, so that none shows the secret.
+func (a Auth) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(a.String())) }
+
+// MarshalText is String, for encoders.
+func (a Auth) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// ACL is one entry of a node's access list.
+type ACL struct {
+	Perms  int32 // sum of the Perm values
+	Scheme string
+	ID     string
+}
+
+// Permissions of an ACL entry.
+const (
+	PermRead int32 = 1 << iota
+	PermWrite
+	PermCreate
+	PermDelete
+	PermAdmin
+	PermAll int32 = 31
+)
+
+// CreatorAll lets the credentials that made a node do everything with it;
+// WorldAll lets everybody.
+var (
+	CreatorAll = []ACL{{PermAll, "auth", ""}}
+	WorldAll   = []ACL{{PermAll, "world", "anyone"}}
+)
+
+func worldWritable(acl []ACL) bool {
+	for _, entry := range acl {
+		if entry.Scheme == "world" && entry.Perms&^PermRead != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package zkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Config says which ensemble is used and how. Servers, Timeout, Now and Post
+// are required; every other zero value has a good default.
+type Config struct {
+	// Servers are "host", "host:port" or "[ipv6]:port". Names are resolved
+	// afresh at every attempt. ParseServers makes the list from a string.
+	Servers []string
+	// Chroot is put before every path and taken off every path: "" or "/app".
+	Chroot string
+	// Timeout is the session timeout asked for; the ensemble may grant another
+	// (Event.Timeout of connection.attached). At least 100 ms; 15 s is usual.
+	Timeout time.Duration
+
+	// Tick is the ensemble's: every half of it, its leader is told which sessions
+	// were heard of. Default 2 s.
+	Tick time.Duration
+
+	// Auth is sent on every connection before anything else.
+	Auth []Auth
+	// ACL is given to all nodes made. Nil means CreatorAll when Auth is given,
+	// and WorldAll (with a warning) when it is not.
+	ACL []ACL
+	// TLS encrypts the connection when it is not nil.
+	TLS *TLS
+	// Dial replaces the network: tests use it. It gets "host:port" as configured.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Now is the loop's clock in nanoseconds. Event.SentAt is taken from it.
+	Now func() int64
+	// Post takes an event to the loop's inbox. It must not block and must not
+	// call the adapter; it is called from many goroutines, one at a time for
+	// each session.
+	Post func(events.Envelope)
+	// Warn is told, without secrets, what somebody should look at.
+	Warn func(text string)
+
+	// Handshake bounds one attempt: dialling, TLS, the session's handshake,
+	// authentication and the re-arming of watches; and the wait for the answer
+	// to a close. Default: a third of Timeout, 5 s at most.
+	Handshake time.Duration
+	// Backoff is the longest pause between two rounds over the servers.
+	// Default: 1 s.
+	Backoff time.Duration
+	// Window is how many requests of one lane are under way at a time.
+	// Default: 64.
+	Window int
+	// MaxRequest and MaxAnswer bound one message in bytes. Defaults: 1 MiB (a
+	// server's own limit) and 4 MiB (about 70,000 names in a listing).
+	MaxRequest, MaxAnswer int
+}
+
+// complete returns the settings with the defaults filled in.
+func (c Config) complete() (Config, error) {
+	switch {
+	case len(c.Servers) == 0:
+		return c, errors.New("zkio: Servers is empty: name at least one, like \"zk1:2181\"")
+	case c.Timeout < 100*time.Millisecond:
+		return c, fmt.Errorf("zkio: Timeout is %v: a session timeout is at least 100ms, 15s is usual", c.Timeout)
+	case c.Timeout > math.MaxInt32*time.Millisecond:
+		return c, fmt.Errorf("zkio: Timeout is %v: the most that ZooKeeper's protocol can say is %v", c.Timeout, math.MaxInt32*time.Millisecond)
+	case c.Now == nil:
+		return c, errors.New("zkio: Now is nil: give the loop's clock")
+	case c.Post == nil:
+		return c, errors.New("zkio: Post is nil: give the loop's inbox")
+	}
+	servers := make([]string, len(c.Servers))
+	for i, entry := range c.Servers {
+		server, err := parseServer(entry)
+		if err != nil {
+			return c, err
+		}
+		servers[i] = server
+	}
+	c.Servers = servers
+	chroot, err := parseChroot(c.Chroot)
+	if err != nil {
+		return c, err
+	}
+	c.Chroot = chroot
+	for _, auth := range c.Auth {
+		if err := auth.check(); err != nil {
+			return c, err
+		}
+	}
+	if c.TLS != nil {
+		if err := c.TLS.check(); err != nil {
+			return c, err
+		}
+	}
+	c.fill()
+	return c, nil
+}
+
+func (c *Config) fill() {
+	if c.ACL == nil {
+		c.ACL = WorldAll
+		if len(c.Auth) > 0 {
+			c.ACL = CreatorAll
+		}
+	}
+	if c.Warn == nil {
+		c.Warn = func(string) {}
+	}
+	if c.Handshake <= 0 {
+		c.Handshake = min(c.Timeout/3, 5*time.Second)
+	}
+	if c.Backoff <= 0 {
+		c.Backoff = time.Second
+	}
+	if c.Tick <= 0 {
+		c.Tick = 2 * time.Second
+	}
+	if c.Window <= 0 {
+		c.Window = 64
+	}
+	if c.MaxRequest <= 0 {
+		c.MaxRequest = 1 << 20
+	}
+	if c.MaxAnswer <= 0 {
+		c.MaxAnswer = 4 << 20
+	}
+}
+
+// warnings lists what is allowed and yet seldom meant.
+func (c Config) warnings() []string {
+	var texts []string
+	if len(c.Auth) == 0 && worldWritable(c.ACL) {
+		texts = append(texts, "nodes are made without authentication and writable for everybody: "+
+			"any client of the ensemble can end or take over an election")
+	}
+	for _, auth := range c.Auth {
+		if auth.Scheme == "digest" && c.TLS == nil {
+			texts = append(texts, "digest credentials are sent in the clear: they want TLS")
+			break
+		}
+	}
+	return texts
+}

@@ -1,0 +1,132 @@
+package zkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// What the direct calls can fail with, apart from the context's error and an
+// *Error.
+var (
+	// ErrNotConnected means that the request was not sent: there is no connection now.
+	ErrNotConnected = errors.New("zkio: not connected: the request was not sent")
+	// ErrOtherSession means that the request was not sent: the session that it was meant for is not the live one.
+	ErrOtherSession = errors.New("zkio: another session: the request was not sent")
+	// ErrOutcomeUnknown means that the write was sent and no answer came: it may have been carried out.
+	ErrOutcomeUnknown = errors.New("zkio: the outcome is unknown: the write may have been carried out")
+)
+
+// Error is what the ensemble, or this side before sending, said to a request.
+type Error struct {
+	Code events.Code
+	Text string // words for people; may be empty
+	Path string // may be empty
+}
+
+func (e *Error) Error() string {
+	text := "zkio: " + string(e.Code)
+	if e.Path != "" {
+		text += fmt.Sprintf(" %q", e.Path)
+	}
+	if e.Text != "" {
+		text += ": " + e.Text
+	}
+	return text
+}
+
+// Read returns a node's data and stat, from the server that the live session is
+// connected to. Any goroutine may call it; it never retries.
+//
+// Errors: ErrNotConnected, or an *Error (CONNECTIONLOSS where no answer came),
+// or ctx's.
+func (a *Adapter) Read(ctx context.Context, path string) ([]byte, events.Stat, error) {
+	e, _, err := a.ask(ctx, events.Get{Call: events.Call{Session: a.current()}, Path: path, Data: true})
+	if err != nil {
+		return nil, events.Stat{}, err
+	}
+	return e.Data, *e.Stat, nil
+}
+
+// List returns the names of a node's children in no order. Any goroutine may
+// call it; it never retries. Errors as for Read.
+func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
+	e, _, err := a.ask(ctx, events.Children{Call: events.Call{Session: a.current()}, Path: path})
+	return e.Children, err
+}
+
+// Commit carries out all operations or none, on the connection of this session
+// only, and returns what each came to and the transaction's zxid. It is sent at
+// most once. Any goroutine may call it.
+//
+// Errors: ErrOtherSession and ErrNotConnected (not sent); *Error (refused:
+// nothing was carried out; the results say which operation it was);
+// ErrOutcomeUnknown where the connection, or ctx, ended before the answer came;
+// ctx's alone where the request was taken back before it was sent.
+func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op) ([]OpResult, int64, error) {
+	e, results, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops})
+	if e.Code == events.ConnectionLoss {
+		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return results, e.Zxid, err
+}
+
+// Current is the number of the session opened last; 0 is none.
+func (a *Adapter) Current() int64 { return a.current() }
+
+// current is Current.
+func (a *Adapter) current() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.live == nil {
+		return 0
+	}
+	return a.live.number
+}
+
+// outcome is a reply on its way to the goroutine that waits for it.
+type outcome struct {
+	event   events.Event
+	results []OpResult
+}
+
+// ask sends one request and waits for its reply. Where ctx ends after it was
+// sent, the event's code is CONNECTIONLOSS: no answer came in time.
+func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, []OpResult, error) {
+	if ctx.Err() != nil {
+		return events.Event{}, nil, context.Cause(ctx)
+	}
+	c := a.newCall("", r)
+	replied := make(chan outcome, 1)
+	c.deliver = func(e events.Event, results []OpResult) { replied <- outcome{e, results} }
+	a.submit(c)
+	select {
+	case o := <-replied:
+		return o.event, o.results, c.err(o.event)
+	case <-ctx.Done():
+	}
+	if s := a.session(c.session); s != nil && s.withdraw(c) {
+		return events.Event{}, nil, context.Cause(ctx)
+	}
+	select {
+	case o := <-replied: // it came at the last moment
+		return o.event, o.results, c.err(o.event)
+	default:
+		return events.Event{Code: events.ConnectionLoss}, nil, context.Cause(ctx)
+	}
+}
+
+// err is a reply as an error.
+func (c *call) err(e events.Event) error {
+	switch {
+	case e.Code == events.OK:
+		return nil
+	case e.Code == events.SessionExpired && e.SentAt == 0:
+		return fmt.Errorf("%w (%s)", ErrOtherSession, e.Text)
+	case e.Code == events.NotSent && c.refusal == "":
+		return fmt.Errorf("%w (%s)", ErrNotConnected, e.Text)
+	}
+	return &Error{Code: e.Code, Text: e.Text, Path: e.Path}
+}

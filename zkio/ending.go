@@ -1,0 +1,187 @@
+package zkio
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// close asks the ensemble to end the session, and posts connection.closed when
+// the answer is here or cannot come any more.
+func (s *session) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+		s.tell(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired, Text: "the session was over already"})
+	case s.closing:
+	case s.wire == nil:
+		s.closed(events.ConnectionLoss, s.abandonedText("not connected"))
+	default:
+		s.closing = true
+		s.dismiss("the session is being closed")
+		w := s.wire
+		s.watchdog.Stop()
+		s.watchdog = time.AfterFunc(s.a.cfg.Handshake, func() { w.fail(errors.New("no answer to the close request")) })
+		s.quit()
+	}
+}
+
+// closed tells how the close went and ends the session.
+func (s *session) closed(code events.Code, text string) {
+	if s.wire != nil && len(s.pending) > 0 {
+		s.detach("the session was closed")
+	}
+	s.wire = nil
+	s.tell(events.Event{Kind: events.ConnectionClosed, Code: code, Text: text})
+	s.shut()
+}
+
+// abandonedText says what becomes of a session that could not be closed.
+func (s *session) abandonedText(why string) string {
+	return "abandoned (" + why + "): the ensemble ends it by itself, normally within " + s.timeout.String() +
+		" and a tick of the last contact"
+}
+
+// abandon ends the session on this side without a word to the ensemble.
+func (s *session) abandon(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	if s.wire != nil {
+		s.detach(why)
+	}
+	if s.closing {
+		s.tell(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: s.abandonedText(why)})
+	}
+	s.shut()
+}
+
+// lose ends the session and tells that it is lost. The error is for the wire
+// that found it out.
+func (s *session) lose(why string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost(events.SessionExpired, why)
+	return errOver
+}
+
+func (s *session) lost(code events.Code, why string) {
+	if s.over {
+		return
+	}
+	if s.wire != nil {
+		s.detach(why)
+	}
+	if s.closing {
+		s.tell(events.Event{Kind: events.ConnectionClosed, Code: code, Text: why})
+	} else {
+		s.tell(events.Event{Kind: events.ConnectionLost, Code: code, Text: why})
+	}
+	s.shut()
+}
+
+// shut ends everything: the gate first, then the socket, then zk.Conn.
+func (s *session) shut() {
+	s.over = true
+	s.cancel()
+	s.watchdog.Stop()
+	if s.dialled != nil {
+		_ = s.dialled.Conn.Close()
+	}
+	s.quit()
+}
+
+// quit closes zk.Conn and waits until its goroutines have ended: off every
+// other goroutine, since it takes up to two seconds.
+func (s *session) quit() {
+	if s.quitting {
+		return
+	}
+	s.quitting = true
+	go func() {
+		defer s.a.work.Done()
+		s.conn.Close()
+		for range s.gone {
+		}
+	}()
+}
+
+// patience is how long zk.Conn may take from one step to the next: from the end
+// of a connection to the dial, and from the dial to the end of the handshake.
+func (s *session) patience() time.Duration {
+	return s.a.cfg.Backoff + 2*s.a.cfg.Handshake + 5*time.Second
+}
+
+// bark is the watchdog: zk.Conn has stopped somewhere and will not dial again.
+func (s *session) bark() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wire == nil {
+		s.lost(events.ConnectionLoss, "the client library got stuck while connecting: the session was abandoned")
+	}
+}
+
+// refuse reports an attempt that failed. Refused credentials end the session.
+func (s *session) refuse(server string, why error) {
+	code := events.ConnectionLoss
+	var known refusal
+	if errors.As(why, &known) {
+		code = known.code
+	}
+	if s.refused.worthTelling(server, why.Error(), s.a.cfg.Now()) {
+		s.tell(events.Event{Kind: events.ConnectionRefused, Code: code, Text: why.Error(), Server: server})
+	}
+	if code == events.AuthFailed {
+		s.lost(code, why.Error())
+	}
+}
+
+// refusals keeps a failure that goes on from filling the log: the same words
+// about the same server are told again only after a while.
+type refusals map[string]told
+
+type told struct {
+	text string
+	at   int64
+}
+
+func (r refusals) worthTelling(server, text string, now int64) bool {
+	const again = 10 * time.Second
+	last, known := r[server]
+	if known && last.text == text && now-last.at < int64(again) {
+		return false
+	}
+	r[server] = told{text, now}
+	return true
+}
+
+// gate is the zk.HostProvider: the servers are dial's business. Once the gate
+// is shut it has zk.Conn wait for its end in place of dialling in a circle.
+type gate struct{ s *session }
+
+func (g gate) Init([]string) error { return nil }
+func (g gate) Len() int            { return 1 }
+func (g gate) Connected()          {}
+func (g gate) Next() (server string, retryStart bool) {
+	return "ensemble", g.s.ctx.Err() != nil
+}
+
+// sleep waits, and reports false where ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,405 @@
+package zkio_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// hold makes the server wait with requests of one operation until release is called.
+func hold(srv *zkmem.Server, op zkmem.OpCode) (release func()) {
+	gate := make(chan struct{})
+	srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
+		if q.Op == op {
+			return zkmem.Verdict{Wait: gate}
+		}
+		return zkmem.Verdict{}
+	})
+	return func() { close(gate) }
+}
+
+// Requests of many goroutines inside zk.Conn leave in the order they were issued in.
+func TestFact02_IssueOrderIsWireOrder(t *testing.T) {
+	const n = 5000
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	for i := range n {
+		r.Execute(machine, events.Create{Call: r.call(), Path: fmt.Sprintf("/%d-", i), Mode: events.EphemeralSequential})
+	}
+	for i := range n {
+		got := r.await(events.ReplyCreate)
+		if want := fmt.Sprintf("/%d-%010d", i, i); got.Path != want {
+			t.Fatalf("reply %d is for %s, want %s", i, got.Path, want)
+		}
+	}
+}
+
+// At a disconnect what was written is unknown, what was not is not sent, and
+// none of it leaves on the next connection.
+func TestFact03_NothingWaitsAcrossADisconnect(t *testing.T) {
+	srv := zkmem.Start(t)
+	release := hold(srv, zkmem.OpCreate)
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Window: 3})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	attached := r.await(events.ConnectionAttached)
+	const n = 10
+	for i := range n {
+		r.Execute(machine, events.Create{Call: r.call(), Path: fmt.Sprintf("/%d", i), Mode: events.Persistent})
+	}
+	waitFor(t, srv, "the first", func(v *zkmem.View) bool { return v.Connections() == 1 })
+	srv.Disconnect(attached.SessionID)
+	if got := r.take().Event; got.Kind != events.ConnectionSuspended {
+		t.Fatalf("first came %+v", got)
+	}
+	sent := 0
+	for range n {
+		got := r.take().Event
+		switch {
+		case got.Kind != events.ReplyCreate:
+			t.Fatalf("between the replies came %+v", got)
+		case got.Code == events.ConnectionLoss && got.SentAt > 0:
+			sent++
+		case got.Code != events.NotSent || got.SentAt != 0:
+			t.Errorf("reply: %+v", got)
+		}
+	}
+	if sent > 3 {
+		t.Errorf("%d were under way, the window is 3", sent)
+	}
+	release()
+	if again := r.await(events.ConnectionAttached); !again.Reattached {
+		t.Errorf("then %+v", again)
+	}
+	srv.ResetCounts()
+	r.ask(events.Sync{Call: r.call(), Path: "/"})
+	if n := srv.Counts().ByOp[zkmem.OpCreate]; n != 0 {
+		t.Errorf("%d creates of the old connection left on the new one", n)
+	}
+}
+
+// While suspended a request is refused at once.
+func TestFact03_NotConnectedIsNotSent(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, attached := attachedRig(t, srv)
+	srv.RefuseConnections(true)
+	srv.Disconnect(attached.SessionID)
+	r.await(events.ConnectionSuspended)
+	if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.Code != events.NotSent || got.Text != "not connected" {
+		t.Errorf("got %+v", got)
+	}
+	if _, _, err := r.Read(t.Context(), "/"); !errors.Is(err, zkio.ErrNotConnected) {
+		t.Errorf("Read: %v", err)
+	}
+}
+
+// A server that answers pings and leaves a request without an answer loses the connection.
+func TestFact04_ARequestThatIsNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipes(t, zkmem.Options{})
+		r, _ := pipedRig(t, p, zkio.Config{})
+		remove := p.Intercept(func(q zkmem.Request) zkmem.Verdict {
+			if q.Op == zkmem.OpSync {
+				return zkmem.Verdict{Action: zkmem.Ignore}
+			}
+			return zkmem.Verdict{}
+		})
+		start := time.Now()
+		if got := r.ask(events.Sync{Call: r.call(), Path: "/"}); got.Code != events.ConnectionLoss || !strings.Contains(got.Text, "no answer") {
+			t.Errorf("got %+v", got)
+		}
+		if took := time.Since(start); took < 15*time.Second || took > 21*time.Second {
+			t.Errorf("after %v", took)
+		}
+		remove()
+		r.await(events.ConnectionAttached)
+	})
+}
+
+func TestFact18_TheReplyCarriesTheCzxid(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	for range 20 {
+		made := r.ask(events.Create{Call: r.call(), Path: "/n-", Mode: events.EphemeralSequential})
+		read := r.ask(events.Get{Call: r.call(), Path: made.Path})
+		if made.Zxid == 0 || read.Stat.Czxid != made.Zxid {
+			t.Errorf("zxid of the reply 0x%x, czxid 0x%x", made.Zxid, read.Stat.Czxid)
+		}
+	}
+}
+
+// Outcomes are not sent (with the reason), a server's own word, or unknown.
+func TestFact20_Outcomes(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	srv.Create("/d", nil, zkmem.Persistent)
+	srv.Create("/d/c", nil, zkmem.Persistent)
+	big := make([]byte, 1<<20)
+	cases := []struct {
+		ask  func(events.Call) events.Request
+		code events.Code
+		text string
+	}{
+		{func(c events.Call) events.Request { return events.Get{Call: c, Path: "x"} }, events.NotSent, `path "x": a path begins with a slash`},
+		{func(c events.Call) events.Request { return events.Get{Call: c, Path: "/x//y"} }, events.NotSent, "not a valid path"},
+		{func(c events.Call) events.Request { return events.Create{Call: c, Path: "/x", Mode: "odd"} }, events.NotSent, `mode "odd" is not known`},
+		{func(c events.Call) events.Request {
+			return events.Create{Call: c, Path: "/x", Mode: events.Persistent, Data: big}
+		}, events.NotSent, "the request takes 1049602 bytes, 1048576 are allowed"},
+		{func(c events.Call) events.Request { return events.Multi{Call: c} }, events.NotSent, "a multi without operations"},
+		{func(c events.Call) events.Request {
+			return events.Multi{Call: c, Ops: []events.Op{{Verb: "create", Path: "/x", Mode: events.Container}}}
+		}, events.NotSent, `mode "container" cannot be made inside a multi`},
+		{func(c events.Call) events.Request {
+			return events.Multi{Call: c, Ops: []events.Op{{Verb: "wipe", Path: "/x"}}}
+		}, events.NotSent, `verb "wipe" is none of check, create, delete, set`},
+		{func(c events.Call) events.Request { return events.Delete{Call: c, Path: "/x"} }, events.NoNode, ""},
+		{func(c events.Call) events.Request { return events.Delete{Call: c, Path: "/d"} }, events.NotEmpty, ""},
+		{func(c events.Call) events.Request {
+			return events.Create{Call: c, Path: "/d", Mode: events.Persistent}
+		}, events.NodeExists, ""},
+	}
+	for _, c := range cases {
+		if got := r.ask(c.ask(r.call())); got.Code != c.code || got.Text != c.text {
+			t.Errorf("%s: %s %q, want %s %q", got.Path, got.Code, got.Text, c.code, c.text)
+		}
+	}
+}
+
+// Every code of the server keeps its meaning; one without a name keeps its number.
+func TestFact20_ServerCodes(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	want := map[zkmem.Code]events.Code{
+		-6: events.Unimplemented, -8: events.BadArguments, -101: events.NoNode, -102: events.NoAuth,
+		-103: events.BadVersion, -108: events.NoChildrenOfEphemerals, -110: events.NodeExists, -111: events.NotEmpty,
+		-112: events.SessionExpired, -114: events.InvalidACL, -115: events.AuthFailed, -118: events.SessionMoved,
+		-119: events.ReadOnly, -125: events.QuotaExceeded, -127: events.Throttled, -13: events.ServerError,
+	}
+	for number, code := range want {
+		remove := srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
+			if q.Op == zkmem.OpSync {
+				return zkmem.Verdict{Action: zkmem.Refuse, Code: number}
+			}
+			return zkmem.Verdict{}
+		})
+		got := r.ask(events.Sync{Call: r.call(), Path: "/"})
+		remove()
+		if got.Code != code || got.SentAt == 0 {
+			t.Errorf("%d: %+v", number, got)
+		}
+		if code == events.ServerError && !strings.Contains(got.Text, "-13") {
+			t.Errorf("the number is lost: %q", got.Text)
+		}
+	}
+}
+
+// A create whose reply is lost is unknown, and it was done.
+func TestFact21_UnknownCreate(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	remove := srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
+		if q.Op == zkmem.OpCreate {
+			return zkmem.Verdict{Action: zkmem.CutAfter}
+		}
+		return zkmem.Verdict{}
+	})
+	got := r.ask(events.Create{Call: r.call(), Path: "/own", Mode: events.Ephemeral})
+	remove()
+	if !got.Code.Unknown() {
+		t.Errorf("got %+v", got)
+	}
+	again := r.await(events.ConnectionAttached)
+	if read := r.ask(events.Get{Call: r.call(), Path: "/own"}); read.Code != "" || read.Stat.EphemeralOwner != again.SessionID {
+		t.Errorf("afterwards: %+v", read)
+	}
+}
+
+func TestFact21_UnknownCommitIsNeverRetried(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	attempts := 0
+	srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
+		if q.Op == zkmem.OpMulti {
+			attempts++
+			return zkmem.Verdict{Action: zkmem.CutAfter}
+		}
+		return zkmem.Verdict{}
+	})
+	_, _, err := r.Commit(t.Context(), 1, []events.Op{{Verb: "create", Path: "/a", Mode: events.Persistent}})
+	if !errors.Is(err, zkio.ErrOutcomeUnknown) {
+		t.Errorf("Commit: %v", err)
+	}
+	r.await(events.ConnectionAttached)
+	r.ask(events.Sync{Call: r.call(), Path: "/"})
+	if attempts != 1 {
+		t.Errorf("it was sent %d times", attempts)
+	}
+	if _, _, err := r.Commit(t.Context(), 2, []events.Op{{Verb: "check", Path: "/", Version: -1}}); !errors.Is(err, zkio.ErrOtherSession) {
+		t.Errorf("Commit in session 2: %v", err)
+	}
+}
+
+// A direct call whose context ends is unknown if it was sent, and taken back if it was not.
+func TestDirectCallsEndWithTheirContext(t *testing.T) {
+	srv := zkmem.Start(t)
+	release := hold(srv, zkmem.OpSync)
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Window: 1})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
+	check := []events.Op{{Verb: "check", Path: "/", Version: -1}}
+
+	r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error)
+	go func() {
+		_, _, err := r.Commit(ctx, 1, check)
+		failed <- err
+	}()
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) || errors.Is(err, zkio.ErrOutcomeUnknown) {
+		t.Errorf("behind a full window: %v", err)
+	}
+	release()
+	r.await(events.ReplySync)
+
+	seen, gate := make(chan struct{}), make(chan struct{})
+	srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
+		if q.Op == zkmem.OpMulti {
+			close(seen)
+			return zkmem.Verdict{Wait: gate}
+		}
+		return zkmem.Verdict{}
+	})
+	ctx, cancel = context.WithCancel(t.Context())
+	go func() {
+		_, _, err := r.Commit(ctx, 1, check)
+		failed <- err
+	}()
+	<-seen
+	cancel()
+	if err := <-failed; !errors.Is(err, zkio.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("on its way: %v", err)
+	}
+	close(gate)
+}
+
+// An older server does not know containers: it says so and closes the connection.
+func TestFact23_NoContainers(t *testing.T) {
+	srv := zkmem.Start(t, zkmem.Options{NoContainers: true})
+	r, _ := attachedRig(t, srv)
+	if got := r.ask(events.Create{Call: r.call(), Path: "/c", Mode: events.Container}); got.Code != events.Unimplemented {
+		t.Errorf("got %+v", got)
+	}
+	r.await(events.ConnectionAttached)
+	if got := r.ask(events.Create{Call: r.call(), Path: "/c", Mode: events.Persistent}); got.Code != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A listing above the limit is a named error of that request alone.
+func TestFact25_AListingAboveTheLimit(t *testing.T) {
+	srv := zkmem.Start(t)
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, MaxAnswer: 4096})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
+	srv.Create("/l", nil, zkmem.Persistent)
+	for i := range 500 {
+		srv.Create(fmt.Sprintf("/l/node-%d", i), nil, zkmem.Persistent)
+	}
+	if got := r.ask(events.Children{Call: r.call(), Path: "/l"}); got.Code != events.TooLarge || got.Children != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got := r.ask(events.Exists{Call: r.call(), Path: "/l"}); got.Code != "" || got.Stat.NumChildren != 500 {
+		t.Errorf("then %+v", got)
+	}
+	if n := srv.Counts().Handshakes; n != 1 {
+		t.Errorf("%d handshakes", n)
+	}
+}
+
+// An urgent request waits for a window's worth of each lane at most, whatever
+// stands in line: ten thousand handles that start, or that close.
+func TestUrgentGoesPastEverythingThatWaits(t *testing.T) {
+	for name, kind := range map[string]func(*rig) events.Effect{
+		"reads":   func(r *rig) events.Effect { return events.Sync{Call: r.call(), Path: "/"} },
+		"deletes": func(r *rig) events.Effect { return events.Delete{Call: r.call(), Path: "/"} },
+	} {
+		t.Run(name, func(t *testing.T) { urgentGoesPast(t, kind) })
+	}
+}
+
+func urgentGoesPast(t *testing.T, kind func(*rig) events.Effect) {
+	const line, window = 10000, 64
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	served, at := 0, map[string]int{}
+	first, gate := make(chan struct{}), make(chan struct{})
+	srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
+		if q.Op == zkmem.OpPing {
+			return zkmem.Verdict{}
+		}
+		served++
+		if q.Path != "/" {
+			at[q.Path] = served
+		}
+		if served == 1 {
+			close(first)
+			return zkmem.Verdict{Wait: gate}
+		}
+		return zkmem.Verdict{}
+	})
+	for range line {
+		r.Execute(machine, kind(r))
+	}
+	<-first
+	heartbeat := r.call()
+	heartbeat.Urgent = true
+	r.Execute(events.SessionMachine, events.Sync{Call: heartbeat, Path: "/heartbeat"})
+	close(gate)
+	for range line + 1 {
+		r.await(events.ReplySync, events.ReplyDelete)
+	}
+	for path, place := range at {
+		if place > window+2 {
+			t.Errorf("%s was served as number %d", path, place)
+		}
+	}
+	if len(at) != 1 {
+		t.Errorf("served: %v", at)
+	}
+}
+
+func TestChrootIsInvisible(t *testing.T) {
+	srv := zkmem.Start(t)
+	srv.Create("/app", nil, zkmem.Persistent)
+	r := newRig(t, zkio.Config{Servers: []string{srv.Addr()}, Chroot: "/app"})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
+	if got := r.ask(events.Create{Call: r.call(), Path: "/l", Mode: events.Persistent}); got.Path != "/l" {
+		t.Errorf("create: %+v", got)
+	}
+	if got := r.ask(events.Children{Call: r.call(), Path: "/", Watch: true}); len(got.Children) != 1 || got.Path != "/" {
+		t.Errorf("children: %+v", got)
+	}
+	srv.Create("/app/m", nil, zkmem.Persistent)
+	if got := r.await(events.WatchChildren); got.Path != "/" {
+		t.Errorf("event: %+v", got)
+	}
+	results, _, err := r.Commit(t.Context(), 1, []events.Op{{Verb: "create", Path: "/n", Mode: events.Persistent}})
+	if err != nil || results[0].Path != "/n" {
+		t.Errorf("Commit: %+v %v", results, err)
+	}
+	srv.View(func(v *zkmem.View) {
+		if got := v.Children("/app"); len(got) != 3 {
+			t.Errorf("under /app: %q", got)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package zkio
+
+import (
+	"encoding/binary"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Operation codes and reserved request numbers (xids) of ZooKeeper's protocol.
+const (
+	opPing       int32 = 11
+	opAuth       int32 = 100
+	opSetWatches int32 = 101
+	opClose      int32 = -11
+
+	xidWatchEvent int32 = -1
+	xidPing       int32 = -2
+	xidAuth       int32 = -4
+	xidSetWatches int32 = -8
+	xidNone       int32 = -1000 // of no request
+)
+
+const (
+	lengthSize = 4  // every frame begins with its length
+	headerSize = 16 // of an answer: xid, zxid, code
+)
+
+// answer is one frame from the server, after the handshake.
+type answer struct {
+	xid      int32
+	zxid     int64
+	code     int32
+	body     body
+	tooLarge bool // the body was above the limit and is gone
+}
+
+func parseAnswer(header []byte) answer {
+	return answer{
+		xid:  int32(binary.BigEndian.Uint32(header)),
+		zxid: int64(binary.BigEndian.Uint64(header[4:])),
+		code: int32(binary.BigEndian.Uint32(header[12:])),
+	}
+}
+
+// stub is what zk.Conn gets to see of an answer: that it came. The zxid is zero
+// (zk.Conn keeps it without a lock) and the code is an error, so that it does
+// not decode the body that it does not get.
+func stub(xid int32) []byte {
+	b := make([]byte, 0, lengthSize+headerSize)
+	b = binary.BigEndian.AppendUint32(b, headerSize)
+	b = binary.BigEndian.AppendUint32(b, uint32(xid))
+	b = binary.BigEndian.AppendUint64(b, 0)
+	code := int32(-1)
+	if xid == xidPing {
+		code = 0
+	}
+	return binary.BigEndian.AppendUint32(b, uint32(code))
+}
+
+// body reads ZooKeeper's encoding from the front. A length that does not fit
+// makes it bad, and everything read from then on zero.
+type body struct {
+	rest []byte
+	bad  bool
+}
+
+func (b *body) take(n int) []byte {
+	if b.bad || n < 0 || n > len(b.rest) {
+		b.bad = true
+		return nil
+	}
+	taken := b.rest[:n]
+	b.rest = b.rest[n:]
+	return taken
+}
+
+func (b *body) int32() int32 {
+	if raw := b.take(4); raw != nil {
+		return int32(binary.BigEndian.Uint32(raw))
+	}
+	return 0
+}
+
+func (b *body) int64() int64 {
+	if raw := b.take(8); raw != nil {
+		return int64(binary.BigEndian.Uint64(raw))
+	}
+	return 0
+}
+
+func (b *body) bool() bool {
+	raw := b.take(1)
+	return raw != nil && raw[0] != 0
+}
+
+// bytes returns a copy; nil is ZooKeeper's null.
+func (b *body) bytes() []byte {
+	n := b.int32()
+	if n == -1 || b.bad {
+		return nil
+	}
+	return append([]byte{}, b.take(int(n))...)
+}
+
+// string takes null for the empty string.
+func (b *body) string() string { return string(b.take(max(int(b.int32()), 0))) }
+
+func (b *body) strings() []string {
+	n := int(b.int32())
+	if n == -1 {
+		return nil
+	}
+	if n < 0 || n > len(b.rest)/4 { // each takes four bytes at least
+		b.bad = true
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = b.string()
+	}
+	return list
+}
+
+func (b *body) stat() *events.Stat {
+	var s events.Stat
+	s.Czxid, s.Mzxid = b.int64(), b.int64()
+	b.take(16) // ctime, mtime
+	s.Version = b.int32()
+	b.take(8) // cversion, aversion
+	s.EphemeralOwner = b.int64()
+	b.take(4) // length of the data
+	s.NumChildren = b.int32()
+	b.take(8) // pzxid
+	return &s
+}
+
+// frame builds one of the few requests that the wire sends itself.
+type frame []byte
+
+func newFrame(xid, op int32) frame {
+	return make(frame, lengthSize, 128).int32(xid).int32(op)
+}
+
+func (f frame) int32(v int32) frame { return binary.BigEndian.AppendUint32(f, uint32(v)) }
+func (f frame) int64(v int64) frame { return binary.BigEndian.AppendUint64(f, uint64(v)) }
+
+func (f frame) bytes(v []byte) frame { return append(f.int32(int32(len(v))), v...) }
+
+func (f frame) strings(list []string) frame {
+	f = f.int32(int32(len(list)))
+	for _, s := range list {
+		f = f.bytes([]byte(s))
+	}
+	return f
+}
+
+// finish fills in the length.
+func (f frame) finish() []byte {
+	binary.BigEndian.PutUint32(f, uint32(len(f)-lengthSize))
+	return f
+}
+
+func authFrame(a Auth) []byte {
+	return newFrame(xidAuth, opAuth).int32(0).bytes([]byte(a.Scheme)).bytes(a.Credentials).finish()
+}
+
+func setWatchesFrame(since int64, w rearm) []byte {
+	return newFrame(xidSetWatches, opSetWatches).int64(since).
+		strings(w.data).strings(w.exist).strings(w.child).finish()
+}

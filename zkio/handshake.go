@@ -1,0 +1,171 @@
+package zkio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// refusal is a handshake that failed, with the code to report.
+type refusal struct {
+	code events.Code
+	text string
+}
+
+func (r refusal) Error() string { return r.text }
+
+// more appends words, if there are any.
+func more(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// greeting is the server's answer to a connect request.
+type greeting struct {
+	raw       []byte // as read, with its length
+	timeout   time.Duration
+	sessionID int64
+	readOnly  bool
+}
+
+// greet does everything that comes before the first request: it reads the
+// answer to the connect request, authenticates, and arms the session's watches
+// again. Only then is the connection told to be attached and zk.Conn given the
+// server's greeting, so that nothing can leave earlier. One deadline, set when
+// the dial began, covers it all.
+func (w *wire) greet() error {
+	g, err := w.readGreeting()
+	if err != nil {
+		return err
+	}
+	if err := w.accept(g); err != nil {
+		return err
+	}
+	for _, auth := range w.s.a.cfg.Auth {
+		if err := w.authenticate(auth); err != nil {
+			return err
+		}
+	}
+	var early []answer
+	for _, batch := range w.s.armed() {
+		fired, err := w.rearm(batch)
+		if err != nil {
+			return err
+		}
+		early = append(early, fired...)
+	}
+	if err := w.Conn.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	w.contacts.grain(g.timeout)
+	w.greeted, w.out = true, g.raw
+	return w.s.attach(w, g, early)
+}
+
+func (w *wire) readGreeting() (greeting, error) {
+	const shortest, longest = 4 + 4 + 8 + 4, 1024
+	raw := make([]byte, lengthSize, longest)
+	if _, err := io.ReadFull(w.in, raw); err != nil {
+		var timeout net.Error
+		if !errors.As(err, &timeout) || !timeout.Timeout() {
+			w.s.suspect(w)
+			return greeting{}, errors.New("closed the connection in the handshake: " +
+				"it is read-only or not serving, or lags behind what this session has seen" + w.untrusted())
+		}
+		return greeting{}, err
+	}
+	size := binary.BigEndian.Uint32(raw)
+	if size < shortest || size > longest-lengthSize {
+		return greeting{}, errProtocol
+	}
+	raw = raw[:lengthSize+size]
+	if _, err := io.ReadFull(w.in, raw[lengthSize:]); err != nil {
+		return greeting{}, err
+	}
+	b := body{rest: raw[lengthSize:]}
+	b.int32() // protocol version
+	g := greeting{raw: raw, timeout: time.Duration(b.int32()) * time.Millisecond, sessionID: b.int64()}
+	b.bytes() // the session's password
+	if len(b.rest) > 0 {
+		g.readOnly = b.bool()
+	}
+	if b.bad {
+		return greeting{}, errProtocol
+	}
+	return g, nil
+}
+
+// untrusted is one more guess at why a server hung up.
+func (w *wire) untrusted() string {
+	if w.s.a.cfg.TLS != nil {
+		return ""
+	}
+	return ", or expects TLS on this port"
+}
+
+// accept decides whether this is the session that was asked for.
+func (w *wire) accept(g greeting) error {
+	switch {
+	case g.sessionID == 0 || g.timeout <= 0:
+		return w.s.lose("the ensemble says that the session has expired")
+	case w.asked != 0 && w.asked != g.sessionID:
+		return w.s.lose(fmt.Sprintf("%s gave out session 0x%x in place of 0x%x: the old one counts as expired",
+			w.server, g.sessionID, w.asked))
+	case w.probe:
+		return errors.New("it lags behind what this session has seen")
+	case g.readOnly:
+		return errors.New("it is read-only: it cannot hold a session")
+	}
+	return nil
+}
+
+// authenticate sends one credential and waits for the verdict.
+func (w *wire) authenticate(auth Auth) error {
+	_, a, err := w.exchange(authFrame(auth), xidAuth)
+	if err != nil {
+		return err
+	}
+	if a.code != 0 {
+		c, text := code(a.code)
+		return refusal{c, "the ensemble refused the credentials of scheme " + auth.Scheme + more(text)}
+	}
+	return nil
+}
+
+// rearm sends one batch of watches and returns those that fired meanwhile.
+func (w *wire) rearm(batch rearm) ([]answer, error) {
+	early, a, err := w.exchange(setWatchesFrame(w.since, batch), xidSetWatches)
+	if err == nil && a.code != 0 {
+		c, text := code(a.code)
+		err = refusal{c, "the watches could not be armed again" + more(text)}
+	}
+	return early, err
+}
+
+// exchange sends a frame and reads up to its answer. Watch events on the way
+// are kept, in order.
+func (w *wire) exchange(request []byte, xid int32) (early []answer, a answer, err error) {
+	if _, err := w.Conn.Write(request); err != nil {
+		return nil, answer{}, err
+	}
+	for {
+		a, err := w.readAnswer()
+		if err != nil {
+			return nil, answer{}, err
+		}
+		switch a.xid {
+		case xid:
+			return early, a, nil
+		case xidWatchEvent:
+			a.body.rest = append([]byte{}, a.body.rest...) // the buffer is used again
+			early = append(early, a)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package zkio
+
+import (
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// hosts goes round the servers of an adapter, over all its sessions: from a
+// random start, one after the other, with a growing pause before every further
+// round in which no connection lasted.
+type hosts struct {
+	mu      sync.Mutex
+	servers []string // host:port
+	longest time.Duration
+
+	at       int            // index of the next server
+	attempts int            // since the last connection that lasted
+	visits   map[string]int // by server, to take turns among its addresses
+	since    int64          // when the present connection was attached
+}
+
+func newHosts(servers []string, longest time.Duration) *hosts {
+	return &hosts{
+		servers: servers, longest: longest,
+		at:     rand.IntN(len(servers)),
+		visits: map[string]int{},
+	}
+}
+
+// next returns the server to try, the pause before it, and how often it was
+// tried before.
+func (h *hosts) next() (server string, pause time.Duration, visit int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	server = h.servers[h.at]
+	h.at = (h.at + 1) % len(h.servers)
+	if round := h.attempts / len(h.servers); round > 0 && h.attempts%len(h.servers) == 0 {
+		pause = h.pause(round)
+	}
+	h.attempts++
+	visit = h.visits[server]
+	h.visits[server]++
+	return server, pause, visit
+}
+
+// pause is between one half and the whole of 20 ms doubled each round, up to
+// the longest.
+func (h *hosts) pause(round int) time.Duration {
+	const first = 20 * time.Millisecond
+	d := h.longest
+	if round < 16 {
+		d = min(d, first<<(round-1))
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+func (h *hosts) attached(now int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.since = now
+}
+
+// detached starts the rounds anew if the connection lasted: one that is cut at
+// once, over and over, is paced like one that is refused.
+func (h *hosts) detached(now int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now-h.since >= int64(h.longest) {
+		h.attempts = 0
+	}
+}
+
+// turn picks one of a name's addresses.
+func turn(addresses []string, visit int, port string) string {
+	return net.JoinHostPort(addresses[visit%len(addresses)], port)
+}

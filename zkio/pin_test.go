@@ -1,0 +1,201 @@
+package zkio
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"regexp"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// pinned is the version whose behaviour the wire relies on.
+const pinned = "v1.0.4"
+
+// When this fails, go-zookeeper was updated. Read its conn.go again with
+// wire.go beside it: connect, authenticate, sendData, sendLoop, recvLoop,
+// Close. If TestPinWhatTheWireReliesOn still holds, and the fact tests hold
+// under -race -count=10, change the version here.
+func TestPinVersion(t *testing.T) {
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`github\.com/go-zookeeper/zk (\S+)`).FindSubmatch(mod)
+	if found == nil || string(found[1]) != pinned {
+		t.Errorf("go.mod has go-zookeeper %s, the wire was written for %s", found, pinned)
+	}
+}
+
+// recorder notes what zk.Conn does to its connection.
+type recorder struct {
+	net.Conn
+	mu     sync.Mutex
+	writes [][]byte
+	reads  []int // sizes asked for
+	steps  []string
+}
+
+func (r *recorder) note(step string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = append(r.steps, step)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	r.writes = append(r.writes, append([]byte{}, b...))
+	r.mu.Unlock()
+	return r.Conn.Write(b)
+}
+
+func (r *recorder) Read(b []byte) (int, error) {
+	r.note("read")
+	r.mu.Lock()
+	r.reads = append(r.reads, len(b))
+	r.mu.Unlock()
+	return r.Conn.Read(b)
+}
+
+func (r *recorder) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		r.note("deadline")
+	}
+	return r.Conn.SetReadDeadline(t)
+}
+
+func TestPinWhatTheWireReliesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		rec := &recorder{Conn: client}
+		go stubServer(server)
+		conn, gone, err := zk.Connect([]string{"ensemble"}, 15*time.Second,
+			zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) { return rec, nil }),
+			zk.WithHostProvider(onlyOnce{}), zk.WithLogger(silence{}), zk.WithMaxBufferSize(1024))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Every read of a node, with an answer that is a stub.
+		_, _, _ = conn.Exists("/exists")
+		_, _, _ = conn.Get("/get")
+		_, _, _ = conn.Children("/children")
+		_, _ = conn.Create("/create", []byte("data"), zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+		time.Sleep(6 * time.Second) // virtual: a ping
+		conn.Close()
+		for range gone {
+		}
+		checkWrites(t, rec.writes)
+		checkReads(t, rec)
+	})
+}
+
+// checkWrites: the first Write is the connect request; every Write is one
+// frame; requests are numbered from 1 without gaps; a read's last byte is its
+// watch flag.
+func checkWrites(t *testing.T, writes [][]byte) {
+	t.Helper()
+	const connect = 4 + 4 + 8 + 4 + 8 + 4 + 16
+	if len(writes[0]) != connect {
+		t.Errorf("the connect request takes %d bytes, want %d", len(writes[0]), connect)
+	}
+	var xids, ops []int32
+	for i, b := range writes {
+		if int(binary.BigEndian.Uint32(b)) != len(b)-lengthSize {
+			t.Errorf("write %d is not one frame: % x", i, b)
+		}
+		if i > 0 {
+			head := body{rest: b[lengthSize:]}
+			xids, ops = append(xids, head.int32()), append(ops, head.int32())
+		}
+	}
+	wantXids, wantOps := []int32{1, 2, 3, 4, xidPing, 5}, []int32{3, 4, 12, 1, opPing, opClose}
+	for i := range wantXids {
+		if xids[i] != wantXids[i] || ops[i] != wantOps[i] {
+			t.Fatalf("frames: xids %v, operations %v; want %v, %v", xids, ops, wantXids, wantOps)
+		}
+	}
+	for i, path := range []string{"/exists", "/get", "/children"} {
+		want := newFrame(int32(i+1), wantOps[i]).bytes([]byte(path)).finish()
+		want = append(want, 0) // watch
+		binary.BigEndian.PutUint32(want, uint32(len(want)-lengthSize))
+		if string(writes[i+1]) != string(want) {
+			t.Errorf("%s: % x, want % x", path, writes[i+1], want)
+		}
+	}
+}
+
+// checkReads: after the handshake, a deadline, then the length, then the body.
+func checkReads(t *testing.T, rec *recorder) {
+	t.Helper()
+	for i, size := range rec.reads {
+		if i%2 == 0 && size != lengthSize || i%2 == 1 && size == lengthSize {
+			t.Errorf("read %d asks for %d bytes: %v", i, size, rec.reads)
+			break
+		}
+	}
+	for i := 0; i+2 < len(rec.steps); i += 3 {
+		if rec.steps[i] != "deadline" || rec.steps[i+1] != "read" || rec.steps[i+2] != "read" {
+			t.Errorf("steps: %v", rec.steps)
+			break
+		}
+	}
+}
+
+// stubServer answers every frame with a stub.
+func stubServer(conn net.Conn) {
+	defer conn.Close()
+	answers := make(chan []byte, 100)
+	go func() {
+		for b := range answers {
+			_, _ = conn.Write(b)
+		}
+	}()
+	defer close(answers)
+	for first := true; ; first = false {
+		var length [lengthSize]byte
+		if _, err := io.ReadFull(conn, length[:]); err != nil {
+			return
+		}
+		frame := make([]byte, binary.BigEndian.Uint32(length[:]))
+		if _, err := io.ReadFull(conn, frame); err != nil {
+			return
+		}
+		if first {
+			answers <- greetingFrame()
+			continue
+		}
+		answers <- stub(int32(binary.BigEndian.Uint32(frame)))
+	}
+}
+
+// greetingFrame has protocol 0, a timeout of 15 s, session 1 and a password.
+func greetingFrame() []byte {
+	return make(frame, lengthSize).int32(0).int32(15000).int64(1).bytes(make([]byte, 16)).finish()
+}
+
+// onlyOnce is a zk.HostProvider that knows one server.
+type onlyOnce struct{}
+
+func (onlyOnce) Init([]string) error  { return nil }
+func (onlyOnce) Len() int             { return 1 }
+func (onlyOnce) Connected()           {}
+func (onlyOnce) Next() (string, bool) { return "ensemble", false }
+
+// A failed Write would have zk.Conn answer one request more often than its
+// channel holds. So the wire reports success and ends the connection.
+func TestFactE_WriteNeverFails(t *testing.T) {
+	client, server := net.Pipe()
+	_ = server.Close()
+	w := newWire(client, &session{a: &Adapter{cfg: Config{Now: func() int64 { return 1 }}}}, "mem:2181")
+	if n, err := w.Write([]byte("12345678")); n != 8 || err != nil {
+		t.Errorf("Write: %d, %v", n, err)
+	}
+	if _, err := client.Write(nil); err == nil {
+		t.Error("the connection is still open")
+	}
+}

@@ -1,0 +1,85 @@
+package zkio_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// The same conversation with a real ZooKeeper: every effect, a watch over a
+// restart, a failed multi, credentials, and an orderly end.
+func TestRealZooKeeper(t *testing.T) {
+	srv := realzk.Start(t, realzk.Options{})
+	r := newRig(t, zkio.Config{
+		Servers: []string{srv.Addr()}, Timeout: 20 * time.Second, Backoff: 100 * time.Millisecond,
+		Auth: []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}},
+	})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	first := r.await(events.ConnectionAttached)
+	if first.Timeout != int64(20*time.Second) {
+		t.Errorf("attached: %+v", first)
+	}
+	r.ask(events.Create{Call: r.call(), Path: "/l", Mode: events.Container})
+	own := r.ask(events.Create{Call: r.call(), Path: "/l/lock-", Mode: events.EphemeralSequential, Data: []byte("me")})
+	read := r.ask(events.Get{Call: r.call(), Path: own.Path, Watch: true, Data: true})
+	if read.Code != "" || read.Stat.Czxid != own.Zxid || read.Stat.EphemeralOwner != first.SessionID || string(read.Data) != "me" {
+		t.Errorf("created %+v, read %+v %+v", own, read, read.Stat)
+	}
+	r.ask(events.Exists{Call: r.call(), Path: "/l/next", Watch: true})
+	r.ask(events.Children{Call: r.call(), Path: "/l", Watch: true})
+
+	srv.Kill(t)
+	r.await(events.ConnectionSuspended)
+	srv.Restart(t)
+	if again := r.await(events.ConnectionAttached, events.ConnectionLost); !again.Reattached || again.SessionID != first.SessionID {
+		t.Fatalf("after the restart: %+v", again)
+	}
+	r.ask(events.Create{Call: r.call(), Path: "/l/next", Mode: events.Ephemeral})
+	told := map[events.Kind]string{}
+	for _, e := range r.all {
+		told[e.Event.Kind] = e.Event.Path
+	}
+	if told[events.WatchCreated] != "/l/next" || told[events.WatchChildren] != "/l" {
+		t.Errorf("told: %v", told)
+	}
+	multi := r.ask(events.Multi{Call: r.call(), Ops: []events.Op{
+		{Verb: "check", Path: own.Path, Version: -1},
+		{Verb: "create", Path: "/l/extra", Mode: events.Persistent},
+		{Verb: "delete", Path: "/l/absent", Version: -1},
+		{Verb: "check", Path: own.Path, Version: -1},
+	}})
+	if multi.Code != events.NoNode || multi.Zxid == 0 {
+		t.Errorf("multi: %+v", multi)
+	}
+	results, zxid, err := r.Commit(t.Context(), 1, []events.Op{
+		{Verb: "check", Path: own.Path, Version: -1}, {Verb: "create", Path: "/l/kept", Mode: events.Persistent}, {Verb: "set", Path: "/l/kept", Version: 0},
+	})
+	if err != nil || zxid <= own.Zxid || results[1].Path != "/l/kept" || results[2].Stat.Version != 1 {
+		t.Errorf("Commit: %+v %d %v", results, zxid, err)
+	}
+	var refused *zkio.Error
+	if _, _, err := r.Commit(t.Context(), 1, []events.Op{{Verb: "check", Path: "/l/kept", Version: 7}}); !errors.As(err, &refused) || refused.Code != events.BadVersion {
+		t.Errorf("Commit of the wrong version: %v", err)
+	}
+	r.Execute(machine, events.Delete{Call: r.call(), Path: own.Path})
+	r.await(events.WatchDeleted)
+	r.await(events.ReplyDelete)
+	r.Execute(events.SessionMachine, events.CloseSession{Session: 1})
+	if closed := r.await(events.ConnectionClosed); closed.Code != "" {
+		t.Errorf("closed: %+v", closed)
+	}
+}
+
+// A real server's verdict on credentials that it does not know how to read.
+func TestRealZooKeeperRefusesCredentials(t *testing.T) {
+	addr, _ := realzk.Shared(t)
+	r := newRig(t, zkio.Config{Servers: []string{addr}, Auth: []zkio.Auth{{Scheme: "wax-seal", Credentials: []byte("x")}}})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	if lost := r.await(events.ConnectionLost); lost.Code != events.AuthFailed {
+		t.Errorf("lost: %+v", lost)
+	}
+}

@@ -1,0 +1,89 @@
+package zkio
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// DefaultPort is ZooKeeper's client port, used where a server names none.
+const DefaultPort = 2181
+
+// ParseServers reads ZooKeeper's connect string, "h1:2181,[::1]:2182,h3/app":
+// servers with commas between them, then perhaps a chroot for all of them. It
+// returns every server as host:port, and the chroot ("" for none).
+func ParseServers(s string) (servers []string, chroot string, err error) {
+	list := s
+	if at := strings.IndexByte(s, '/'); at >= 0 {
+		list = s[:at]
+		if chroot, err = parseChroot(s[at:]); err != nil {
+			return nil, "", err
+		}
+	}
+	for _, entry := range strings.Split(list, ",") {
+		server, err := parseServer(entry)
+		if err != nil {
+			return nil, "", err
+		}
+		servers = append(servers, server)
+	}
+	return servers, chroot, nil
+}
+
+// parseServer returns host:port, with the default port where none is named.
+func parseServer(entry string) (string, error) {
+	wrong := func(why string) (string, error) {
+		return "", fmt.Errorf("zkio: server %q: %s", entry, why)
+	}
+	if entry == "" {
+		return wrong("the name is empty: write host:port, with commas between servers")
+	}
+	if strings.ContainsAny(entry, " \t\r\n") {
+		return wrong("there is a space in it: servers are separated by commas only")
+	}
+	if strings.Contains(entry, "/") {
+		return wrong("a chroot comes once, after the last server")
+	}
+	host, port := entry, strconv.Itoa(DefaultPort)
+	switch {
+	case net.ParseIP(strings.Trim(entry, "[]")) != nil && strings.Contains(entry, ":"):
+		if !strings.HasPrefix(entry, "[") || !strings.HasSuffix(entry, "]") {
+			return wrong("an IPv6 address is written in brackets, like [::1]:2181")
+		}
+		host = strings.Trim(entry, "[]")
+	case strings.Contains(entry, ":"):
+		var err error
+		if host, port, err = net.SplitHostPort(entry); err != nil {
+			return wrong("this is neither host:port nor [ipv6]:port")
+		}
+	}
+	if host == "" {
+		return wrong("the host is empty: write host:port")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return wrong(fmt.Sprintf("port %q is not a number from 1 to 65535", port))
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// parseChroot returns the chroot without a slash at its end; "/" is none.
+func parseChroot(chroot string) (string, error) {
+	if chroot == "" || chroot == "/" {
+		return "", nil
+	}
+	if !strings.HasPrefix(chroot, "/") {
+		return "", fmt.Errorf("zkio: chroot %q: it begins with a slash, like /app", chroot)
+	}
+	for _, part := range strings.Split(chroot[1:], "/") {
+		switch {
+		case part == "":
+			return "", fmt.Errorf("zkio: chroot %q: there is an empty name in it; write it like /app/elections", chroot)
+		case part == "." || part == "..":
+			return "", fmt.Errorf("zkio: chroot %q: %q cannot be a node's name", chroot, part)
+		case strings.ContainsFunc(part, func(r rune) bool { return r <= ' ' || r == ',' || r == 0x7f }):
+			return "", fmt.Errorf("zkio: chroot %q: no spaces, commas or control characters", chroot)
+		}
+	}
+	return chroot, nil
+}

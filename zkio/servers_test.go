@@ -1,0 +1,97 @@
+package zkio_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+func TestParseServers(t *testing.T) {
+	cases := []struct {
+		in      string
+		servers []string
+		chroot  string
+	}{
+		{"h1", []string{"h1:2181"}, ""},
+		{"h1:1,h2,h3:3", []string{"h1:1", "h2:2181", "h3:3"}, ""},
+		{"h1:1,h2:2/app/elections", []string{"h1:1", "h2:2"}, "/app/elections"},
+		{"h1/", []string{"h1:2181"}, ""},
+		{"[::1]", []string{"[::1]:2181"}, ""},
+		{"[2001:db8::1]:2182,10.0.0.1", []string{"[2001:db8::1]:2182", "10.0.0.1:2181"}, ""},
+	}
+	for _, c := range cases {
+		servers, chroot, err := zkio.ParseServers(c.in)
+		if err != nil || !slices.Equal(servers, c.servers) || chroot != c.chroot {
+			t.Errorf("%q: %q %q %v", c.in, servers, chroot, err)
+		}
+	}
+}
+
+func TestParseServersErrors(t *testing.T) {
+	cases := map[string]string{
+		"":               "the name is empty",
+		"h1,,h2":         "the name is empty",
+		"h1, h2":         "there is a space in it",
+		":2181":          "the host is empty",
+		"h1:":            `port "" is not a number`,
+		"h1:zk":          `port "zk" is not a number`,
+		"h1:0":           `port "0" is not a number from 1 to 65535`,
+		"h1:65536":       `port "65536" is not a number`,
+		"::1":            "written in brackets",
+		"2001:db8::1":    "written in brackets",
+		"[::1":           "written in brackets",
+		"h1:1:2":         "neither host:port nor [ipv6]:port",
+		"h1/a//b":        "empty name",
+		"h1/a/":          "empty name",
+		"h1/a/../b":      `".." cannot be a node's name`,
+		"h1/a b":         "no spaces, commas or control characters",
+		"h1/app,h2:2181": "no spaces, commas or control characters",
+	}
+	for in, want := range cases {
+		if _, _, err := zkio.ParseServers(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestParseAuth(t *testing.T) {
+	auth, err := zkio.ParseAuth("digest:user:pass:word")
+	if err != nil || auth.Scheme != "digest" || string(auth.Credentials) != "user:pass:word" {
+		t.Errorf("%v %v", auth, err)
+	}
+	for in, want := range map[string]string{
+		"hunter2":        "written scheme:credentials",
+		"digest:hunter2": "written user:password",
+		"digest::pw":     "written user:password",
+		":user:hunter2":  "without a scheme",
+		"sasl:x:hunter2": `scheme "sasl" is not supported`,
+	} {
+		if _, err := zkio.ParseAuth(in); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v, want %q", in, err, want)
+		}
+	}
+}
+
+func TestAuthHidesItsSecret(t *testing.T) {
+	auth := zkio.Auth{Scheme: "digest", Credentials: []byte("user:hunter2")}
+	cfg := zkio.Config{Auth: []zkio.Auth{auth}}
+	var shown []string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
+		shown = append(shown, fmt.Sprintf(verb, auth), fmt.Sprintf(verb, &auth), fmt.Sprintf(verb, cfg.Auth))
+	}
+	asJSON, err := json.Marshal(auth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append(shown, string(asJSON)) {
+		for _, secret := range []string{"hunter2", "68756e74657232", "68756E74657232", "104 117 110"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the secret shows: %s", text)
+			}
+		}
+	}
+}

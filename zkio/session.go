@@ -1,0 +1,341 @@
+package zkio
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// session is one ZooKeeper session: one zk.Conn, at most one wire at a time.
+//
+// mu orders everything: whatever is posted is posted under it, so that the
+// inbox has the events in the order in which they happened here.
+type session struct {
+	a      *Adapter
+	number int64
+	conn   *zk.Conn
+	gone   <-chan zk.Event    // closed when the last goroutine of conn has ended
+	ctx    context.Context    // ends with the session: it is the gate of dial
+	cancel context.CancelFunc // shuts the gate
+
+	mu       sync.Mutex
+	over     bool  // nothing is dialled, sent or posted any more
+	closing  bool  // the close request is under way
+	quitting bool  // conn is being closed
+	dialled  *wire // the newest connection, in its handshake or later
+	wire     *wire // the attached connection; nil while suspended
+
+	slot    *call // the one call that was started and has not written its frame
+	lanes   lanes
+	pending map[int32]*call // by xid: written, not answered
+	order   uint64
+	watches watches
+
+	lastZxid int64
+	suspects suspects
+	timeout  time.Duration // as granted
+	watchdog *time.Timer
+	refused  refusals
+}
+
+// openSession starts a session. The first connection is dialled at once.
+func openSession(a *Adapter, number int64) (*session, error) {
+	s := &session{
+		a: a, number: number,
+		lanes:   lanes{window: a.cfg.Window},
+		pending: map[int32]*call{},
+		timeout: a.cfg.Timeout,
+		refused: refusals{},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.mu.Lock() // dial waits for it
+	defer s.mu.Unlock()
+	var err error
+	s.conn, s.gone, err = zk.Connect([]string{"ensemble"}, a.cfg.Timeout,
+		zk.WithDialer(s.dial),
+		zk.WithHostProvider(gate{s}),
+		zk.WithLogger(silence{}),
+		zk.WithLogInfo(false),
+		zk.WithMaxBufferSize(1024), // it only ever sees stubs
+		zk.WithMaxConnBufferSize(a.cfg.MaxRequest+4096),
+	)
+	if err != nil {
+		s.cancel()
+		return nil, err
+	}
+	a.work.Add(1) // quit takes it back
+	s.watchdog = time.AfterFunc(s.patience(), s.bark)
+	return s, nil
+}
+
+// silence is a zk.Logger: everything worth telling is an event.
+type silence struct{}
+
+func (silence) Printf(string, ...any) {}
+
+// submit takes a call in. What cannot leave on the present connection is
+// answered at once, so that nothing of one connection leaves on the next.
+func (s *session) submit(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.order++
+	c.order = s.order
+	switch {
+	case s.over:
+		s.answer(c, c.event(events.SessionExpired, "the session is over"), nil)
+	case s.closing:
+		s.answer(c, c.event(events.NotSent, "the session is being closed"), nil)
+	case s.wire == nil:
+		s.answer(c, c.event(events.NotSent, "not connected"), nil)
+	default:
+		s.lanes.push(c)
+		s.advance()
+	}
+}
+
+// advance starts the next call, if its frame can follow at once. One call at a
+// time is between its start and its frame: so frames leave in the order of the
+// lanes, and each frame belongs to the call in the slot.
+func (s *session) advance() {
+	if s.slot != nil || s.wire == nil || s.closing {
+		return
+	}
+	c := s.lanes.next()
+	if c == nil {
+		return
+	}
+	s.slot, c.started = c, true
+	s.a.work.Go(func() { s.returned(c, c.send(s.conn)) })
+}
+
+// returned frees the slot of a call that never wrote a frame.
+func (s *session) returned(c *call, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slot != c {
+		return
+	}
+	s.slot = nil
+	switch {
+	case c.answered:
+	case s.closing:
+		s.answer(c, c.event(events.NotSent, "the session is being closed"), nil)
+	default:
+		c.refusal = reason(err)
+		s.answer(c, c.event(events.NotSent, c.refusal), nil)
+	}
+	s.advance()
+}
+
+// depart decides whether a frame of zk.Conn goes to the socket, and makes it
+// the frame of the call in the slot. A frame that lay in zk.Conn's queue when
+// its connection ended is swallowed: it was answered then.
+func (s *session) depart(w *wire, frame []byte) bool {
+	b := body{rest: frame[lengthSize:]}
+	xid, op := b.int32(), b.int32()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.a.cfg.Now()
+	switch op {
+	case opPing:
+		w.contacts.pinged(now)
+		return true
+	case opClose:
+		w.closeXid = xid
+		return true
+	}
+	c := s.slot
+	s.slot = nil
+	defer s.advance()
+	if c == nil || c.answered || s.wire != w {
+		return false
+	}
+	if c.watch != noWatch {
+		frame[len(frame)-1] = 1
+	}
+	s.watches.subscribe(c)
+	s.pending[xid] = c
+	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Tick)/2)
+	return true
+}
+
+// receive deals with one frame from the server and returns what zk.Conn may
+// see of it. An error ends the connection.
+func (s *session) receive(w *wire, a answer) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wire != w {
+		return nil, errOver
+	}
+	switch a.xid {
+	case xidWatchEvent:
+		return stub(xidPing), s.fire(a)
+	case xidPing:
+		w.contacts.ponged(s.a.cfg.Now())
+		return stub(xidPing), s.overdue()
+	case w.closeXid:
+		s.closed(events.OK, "")
+		return stub(a.xid), nil
+	}
+	c := s.pending[a.xid]
+	if c == nil {
+		return stub(xidPing), nil
+	}
+	e, results, ok := c.reply(a)
+	if !ok {
+		return nil, errProtocol
+	}
+	if e.Kind == events.ReplyCreate && e.Code == events.NoNode && s.a.cfg.Chroot != "" {
+		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: it is not made here"
+	}
+	delete(s.pending, a.xid)
+	w.contacts.note(c.sentAt, s.a.cfg.Now())
+	s.lastZxid = max(s.lastZxid, a.zxid)
+	s.answer(c, e, results)
+	s.advance()
+	return stub(a.xid), nil
+}
+
+// fire posts a watch event to all who wait for it.
+func (s *session) fire(a answer) error {
+	number := a.body.int32()
+	a.body.int32() // the state of the connection
+	path := s.a.short(a.body.string())
+	if a.body.bad {
+		return errProtocol
+	}
+	kind := watchEvent(number)
+	if kind == "" {
+		return nil
+	}
+	for _, id := range s.watches.fire(kind, path) {
+		s.a.post(id, events.Event{Kind: kind, Session: s.number, Path: path, Zxid: max(a.zxid, 0)})
+	}
+	return nil
+}
+
+// overdue ends a connection whose server goes on answering pings and leaves a
+// request without an answer for a whole session timeout.
+func (s *session) overdue() error {
+	now := s.a.cfg.Now()
+	for _, c := range s.pending {
+		if now-c.sentAt > int64(s.timeout) {
+			return refusal{events.ConnectionLoss, "no answer to a request for a whole session timeout"}
+		}
+	}
+	return nil
+}
+
+// attach makes a connection whose handshake is over the session's own.
+func (s *session) attach(w *wire, g greeting, early []answer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return errOver
+	}
+	s.watchdog.Stop()
+	s.wire, s.timeout, s.refused, s.suspects = w, g.timeout, refusals{}, suspects{}
+	s.a.hosts.attached(s.a.cfg.Now())
+	s.tell(events.Event{
+		Kind: events.ConnectionAttached, SessionID: g.sessionID, Timeout: int64(g.timeout),
+		Server: w.server, Reattached: w.asked != 0,
+	})
+	for _, a := range early {
+		if err := s.fire(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended is called once for every wire, when it can be read no more.
+func (s *session) ended(w *wire, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || w.ended {
+		return
+	}
+	w.ended = true
+	s.watchdog.Reset(s.patience())
+	if s.wire != w {
+		s.refuse(w.server, why)
+		return
+	}
+	s.suspects.since = s.a.cfg.Now()
+	s.a.hosts.detached(s.suspects.since)
+	s.detach(why.Error())
+	if s.closing {
+		s.closed(events.ConnectionLoss, s.abandonedText(why.Error()))
+	}
+}
+
+// detach tells that the connection is gone, then answers everything that it
+// carried: what was written is unknown, what was not is not sent.
+func (s *session) detach(text string) {
+	s.wire = nil
+	s.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text})
+	written := make([]*call, 0, len(s.pending))
+	for _, c := range s.pending {
+		written = append(written, c)
+	}
+	clear(s.pending)
+	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })
+	for _, c := range written {
+		s.answer(c, c.event(events.ConnectionLoss, text), nil)
+	}
+	if s.slot != nil { // it stays in the slot until zk.Conn lets go of it
+		s.answer(s.slot, s.slot.event(events.NotSent, text), nil)
+	}
+	s.dismiss(text)
+}
+
+// dismiss answers everything that waits in the lanes.
+func (s *session) dismiss(text string) {
+	for _, c := range s.lanes.drain() {
+		s.answer(c, c.event(events.NotSent, text), nil)
+	}
+}
+
+// answer gives a call its one reply.
+func (s *session) answer(c *call, e events.Event, results []OpResult) {
+	if c.answered {
+		return
+	}
+	c.answered = true
+	if c.started {
+		s.lanes.landed(c)
+		s.watches.settle(c, e.Code)
+	}
+	c.deliver(e, results)
+}
+
+// withdraw takes back a call that still waits and says whether it did.
+func (s *session) withdraw(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lanes.withdraw(c)
+}
+
+// tell posts an event about the connection.
+func (s *session) tell(e events.Event) {
+	e.Session = s.number
+	s.a.post(events.SessionMachine, e)
+}
+
+func (s *session) forget(id events.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches.forget(id)
+}
+
+func (s *session) armed() []rearm {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watches.batches(s.a.full)
+}

@@ -1,0 +1,98 @@
+package zkio
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+)
+
+// TLS says how connections are encrypted. The files are read afresh for every
+// connection, so that renewed certificates need no restart. The server's
+// certificate must be valid for the host name as configured.
+type TLS struct {
+	CA   string // PEM file of accepted authorities; "" means the system's
+	Cert string // PEM files of the client's certificate and key;
+	Key  string // both or neither
+	// Config, if given, is the base that the files are added to. Its ServerName
+	// is used for all servers; leave it empty to have each one's own.
+	Config *tls.Config
+}
+
+func (t *TLS) check() error {
+	if (t.Cert == "") != (t.Key == "") {
+		return errors.New("zkio: TLS: a client certificate takes two files: Cert and Key")
+	}
+	if t.Config != nil && t.Config.InsecureSkipVerify {
+		return errors.New("zkio: TLS: InsecureSkipVerify lets anybody pose as the ensemble: name the authority in CA instead")
+	}
+	_, err := t.config("")
+	return err
+}
+
+// config reads the files.
+func (t *TLS) config(host string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.Config != nil {
+		config = t.Config.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("zkio: TLS authorities: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("zkio: TLS authorities: no certificate in %s", t.CA)
+		}
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("zkio: TLS client certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// client does the TLS handshake with the server of this name.
+func (t *TLS) client(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
+	config, err := t.config(host)
+	if err != nil {
+		return nil, err
+	}
+	secured := tls.Client(conn, config)
+	err = secured.HandshakeContext(ctx)
+	var wrong x509.HostnameError
+	if errors.As(err, &wrong) {
+		return nil, fmt.Errorf("TLS: the certificate is for %s, not for %s", names(wrong.Certificate), wrong.Host)
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("TLS: closed the connection in the handshake: does it expect TLS on this port? (%w)", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("TLS: %w", err)
+	}
+	return secured, nil
+}
+
+// names lists whom a certificate is for.
+func names(c *x509.Certificate) string {
+	all := append([]string{}, c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	if len(all) == 0 {
+		return "nobody"
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,203 @@
+package zkio
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// watchKind is the request that a watch came with.
+type watchKind int
+
+const (
+	noWatch    watchKind = iota
+	dataWatch            // get: spent by a change of the data or by deletion
+	existWatch           // exists: the same, and on a missing node by creation
+	childWatch           // children: spent by a change of the list or by deletion
+)
+
+// watches says who waits for what in one session.
+//
+// A server keeps one watch per connection, path and sort however often it is
+// asked for, so every request that wants a watch asks for it; who shares it is
+// known here. A machine counts as a waiter from the moment its request leaves:
+// the event can come before the reply. It stays one until the watch fires, or
+// until the request fails.
+type watches struct {
+	waiters map[string][]*waiter   // by path, in order of subscription
+	paths   map[events.ID][]string // of every waiter
+	count   uint64
+}
+
+// waiter is one machine that watches one path.
+type waiter struct {
+	id      events.ID
+	child   bool
+	order   uint64
+	arming  []*call // requests under way
+	armed   bool    // a reply confirmed the watch
+	missing bool    // it was armed on a missing node
+}
+
+// subscribe notes that a call that wants a watch leaves now.
+func (w *watches) subscribe(c *call) {
+	if c.watch != noWatch {
+		waiter := w.waiter(c)
+		waiter.arming = append(waiter.arming, c)
+	}
+}
+
+// settle notes the outcome of a call that wanted a watch.
+func (w *watches) settle(c *call, code events.Code) {
+	if c.watch == noWatch {
+		return
+	}
+	missing := c.watch == existWatch && code == events.NoNode
+	if code == events.OK || missing {
+		waiter := w.waiter(c) // a new one, where it fired meanwhile
+		waiter.armed, waiter.missing = true, missing
+	}
+	w.keep(c.path, func(waiter *waiter) bool {
+		waiter.arming = slices.DeleteFunc(waiter.arming, func(other *call) bool { return other == c })
+		return waiter.armed || len(waiter.arming) > 0
+	})
+}
+
+func (w *watches) waiter(c *call) *waiter {
+	child := c.watch == childWatch
+	for _, known := range w.waiters[c.path] {
+		if known.id == c.id && known.child == child {
+			return known
+		}
+	}
+	if w.waiters == nil {
+		w.waiters, w.paths = map[string][]*waiter{}, map[events.ID][]string{}
+	}
+	w.count++
+	added := &waiter{id: c.id, child: child, order: w.count}
+	w.waiters[c.path] = append(w.waiters[c.path], added)
+	w.paths[c.id] = append(w.paths[c.id], c.path)
+	return added
+}
+
+// fire takes out those whom an event concerns, each machine once, in order of
+// subscription.
+func (w *watches) fire(kind events.Kind, path string) []events.ID {
+	var told []events.ID
+	w.keep(path, func(waiter *waiter) bool {
+		concerns := kind == events.WatchDeleted || waiter.child == (kind == events.WatchChildren)
+		if concerns && !slices.Contains(told, waiter.id) {
+			told = append(told, waiter.id)
+		}
+		return !concerns
+	})
+	return told
+}
+
+// keep drops the waiters of a path for which hold is false.
+func (w *watches) keep(path string, hold func(*waiter) bool) {
+	var kept []*waiter
+	for _, waiter := range w.waiters[path] {
+		if hold(waiter) {
+			kept = append(kept, waiter)
+			continue
+		}
+		w.unlist(waiter.id, path)
+	}
+	if len(kept) == 0 {
+		delete(w.waiters, path)
+		return
+	}
+	w.waiters[path] = kept
+}
+
+// unlist takes one path off a machine's list.
+func (w *watches) unlist(id events.ID, path string) {
+	if i := slices.Index(w.paths[id], path); i >= 0 {
+		w.paths[id] = slices.Delete(w.paths[id], i, i+1)
+	}
+	if len(w.paths[id]) == 0 {
+		delete(w.paths, id)
+	}
+}
+
+// forget drops every waiter of a machine that is over. What the server watches
+// for it fires some day and concerns nobody; it is not armed again.
+func (w *watches) forget(id events.ID) {
+	for _, path := range slices.Clone(w.paths[id]) {
+		w.keep(path, func(waiter *waiter) bool {
+			if waiter.id != id {
+				return true
+			}
+			for _, c := range waiter.arming {
+				c.watch = noWatch // it has left; its answer arms nothing
+			}
+			return false
+		})
+	}
+}
+
+// rearm is one batch of paths for a setWatches request.
+type rearm struct{ data, exist, child []string }
+
+// batches returns every confirmed watch in order of subscription, each path and
+// sort once, in batches that a server takes.
+func (w *watches) batches(chroot func(string) string) []rearm {
+	const limit = 128 << 10
+	type entry struct {
+		*waiter
+		path string
+	}
+	var all []entry
+	for path, waiters := range w.waiters {
+		for _, waiter := range waiters {
+			all = append(all, entry{waiter, path})
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.order, b.order) })
+
+	type watched struct {
+		path  string
+		child bool
+	}
+	seen := map[watched]bool{}
+	var batches []rearm
+	size := limit
+	for _, e := range all {
+		if !e.armed || seen[watched{e.path, e.child}] {
+			continue
+		}
+		seen[watched{e.path, e.child}] = true
+		path := chroot(e.path)
+		if size += 4 + len(path); size > limit {
+			batches = append(batches, rearm{})
+			size = 4 + len(path)
+		}
+		last := &batches[len(batches)-1]
+		switch {
+		case e.child:
+			last.child = append(last.child, path)
+		case e.missing:
+			last.exist = append(last.exist, path)
+		default:
+			last.data = append(last.data, path)
+		}
+	}
+	return batches
+}
+
+// watchEvent names an event of the protocol; "" is one that no recipe asked for.
+func watchEvent(number int32) events.Kind {
+	switch number {
+	case 1:
+		return events.WatchCreated
+	case 2:
+		return events.WatchDeleted
+	case 3:
+		return events.WatchChanged
+	case 4:
+		return events.WatchChildren
+	}
+	return ""
+}

@@ -1,0 +1,191 @@
+package zkio
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// wire is one connection, as zk.Conn sees it: between zk.Conn and the socket.
+//
+// What it relies on in go-zookeeper v1.0.4 (TestPin asserts it): the first
+// Write is the connect request; from then on every Write is exactly one frame;
+// the last byte of a read's frame is its watch flag; a read deadline is set
+// before each frame and Read is called from one goroutine. Writes come from the
+// goroutine that reads until the handshake is over, later from another one.
+type wire struct {
+	net.Conn
+	s      *session
+	server string
+	in     *bufio.Reader
+	buf    []byte // of the answer being looked at
+	out    []byte // what zk.Conn has not read yet of the frame it was given
+
+	asked    int64 // session id in the connect request; 0 asks for a new session
+	since    int64 // last zxid seen before this connection
+	probe    bool  // the connect request claims to have seen nothing
+	asking   bool  // the connect request has been seen
+	greeted  bool  // the handshake is over; from here on zk.Conn sets the deadlines
+	closeXid int32 // of the close request, once seen; guarded by session.mu
+
+	mu     sync.Mutex
+	reason error // why it ended, where the socket's own error would not say
+	ended  bool  // guarded by session.mu
+
+	contacts contacts // guarded by session.mu once the handshake is over
+}
+
+var (
+	errProtocol = errors.New("this is not ZooKeeper's protocol")
+	errOver     = errors.New("the session is over")
+)
+
+func newWire(conn net.Conn, s *session, server string) *wire {
+	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone}
+}
+
+// Write passes one frame on. It never fails: after a failed Write, zk.Conn can
+// answer a request more often than its channel holds and stop for good. The
+// end of the connection is told by Read alone.
+func (w *wire) Write(b []byte) (int, error) {
+	if !w.asking {
+		w.asking = true
+		now := w.s.a.cfg.Now()
+		w.contacts.note(now, now)
+		w.since, w.probe = w.s.zxid(w.server)
+		claimed := w.since
+		if w.probe {
+			claimed = 0
+		}
+		w.asked = patchConnect(b, claimed)
+	} else if !w.s.depart(w, b) {
+		return len(b), nil
+	}
+	if _, err := w.Conn.Write(b); err != nil {
+		w.fail(err)
+	}
+	return len(b), nil
+}
+
+// patchConnect writes the zxid that is claimed to be the last one seen into a connect request and returns the
+// session id that it asks for.
+func patchConnect(b []byte, claimed int64) (asked int64) {
+	const at = lengthSize + 4 // after the protocol version
+	if len(b) < at+8+4+8 {
+		return 0
+	}
+	binary.BigEndian.PutUint64(b[at:], uint64(claimed))
+	return int64(binary.BigEndian.Uint64(b[at+8+4:]))
+}
+
+// Read gives zk.Conn the next frame's bytes. The frame itself was read, and its
+// events posted, before its first byte is given.
+func (w *wire) Read(b []byte) (int, error) {
+	if len(w.out) == 0 {
+		if err := w.next(); err != nil {
+			w.s.ended(w, w.why(err)) // before Close, which lets a Write go on and fail
+			_ = w.Conn.Close()
+			return 0, err
+		}
+	}
+	n := copy(b, w.out)
+	w.out = w.out[n:]
+	return n, nil
+}
+
+func (w *wire) next() error {
+	if !w.greeted {
+		return w.greet()
+	}
+	a, err := w.readAnswer()
+	if err != nil {
+		return err
+	}
+	w.out, err = w.s.receive(w, a)
+	return err
+}
+
+// readAnswer reads one whole frame. A body above the limit is read past.
+func (w *wire) readAnswer() (answer, error) {
+	var head [lengthSize + headerSize]byte
+	if _, err := io.ReadFull(w.in, head[:lengthSize]); err != nil {
+		return answer{}, err
+	}
+	size := int64(int32(binary.BigEndian.Uint32(head[:]))) - headerSize
+	if size < 0 {
+		return answer{}, errProtocol
+	}
+	if _, err := io.ReadFull(w.in, head[lengthSize:]); err != nil {
+		return answer{}, err
+	}
+	a := parseAnswer(head[lengthSize:])
+	if size > int64(w.s.a.cfg.MaxAnswer) {
+		a.tooLarge = true
+		_, err := io.CopyN(io.Discard, w.in, size)
+		return a, err
+	}
+	a.body.rest = w.room(int(size))
+	_, err := io.ReadFull(w.in, a.body.rest)
+	return a, err
+}
+
+// room returns a buffer for one body. A large one is not kept.
+func (w *wire) room(size int) []byte {
+	const keep = 64 << 10
+	if size > keep {
+		return make([]byte, size)
+	}
+	if size > cap(w.buf) {
+		w.buf = make([]byte, max(size, 512))
+	}
+	return w.buf[:size]
+}
+
+// fail ends the connection for a reason of ours. Read tells the session.
+func (w *wire) fail(reason error) {
+	w.mu.Lock()
+	if w.reason == nil {
+		w.reason = reason
+	}
+	w.mu.Unlock()
+	_ = w.Conn.Close()
+}
+
+// why puts the end of the connection into words.
+func (w *wire) why(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var timeout net.Error
+	switch {
+	case w.reason != nil:
+		err = w.reason
+	case errors.Is(err, errOver):
+		return err
+	case errors.As(err, &timeout) && timeout.Timeout():
+		err = errors.New("silent for too long")
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("closed by the server")
+	}
+	return fmt.Errorf("%s: %w", w.server, err)
+}
+
+// SetReadDeadline is zk.Conn's once the handshake, which has its own, is over.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	if !w.greeted {
+		return nil
+	}
+	return w.Conn.SetReadDeadline(t)
+}
+
+// SetWriteDeadline is zk.Conn's once the handshake is over.
+func (w *wire) SetWriteDeadline(t time.Time) error {
+	if !w.greeted {
+		return nil
+	}
+	return w.Conn.SetWriteDeadline(t)
+}

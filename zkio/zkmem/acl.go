@@ -1,0 +1,136 @@
+package zkmem
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Permissions, to be or-ed. Deleting a child asks for PermDelete on its parent.
+const (
+	PermRead   int32 = 1
+	PermWrite  int32 = 2
+	PermCreate int32 = 4
+	PermDelete int32 = 8
+	PermAdmin  int32 = 16
+	PermAll    int32 = 31
+)
+
+// ACL grants Perms to whoever has the identity. Schemes: world (ID "anyone"), digest, ip, and auth in requests, which
+// stands for the caller's own identities.
+type ACL struct {
+	Perms  int32
+	Scheme string
+	ID     string
+}
+
+// Auth is one proven identity of a caller. The scheme "super" may do everything.
+type Auth struct{ Scheme, ID string }
+
+// OpenACL grants everything to everybody.
+func OpenACL() []ACL { return []ACL{{PermAll, "world", "anyone"}} }
+
+// DigestAuth is the identity that proving "user:password" with the scheme digest gives.
+func DigestAuth(userPassword string) Auth {
+	user, _, _ := strings.Cut(userPassword, ":")
+	sum := sha1.Sum([]byte(userPassword))
+	return Auth{"digest", user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+}
+
+// allowed is OK or NoAuth. An empty list grants everything, as in ZooKeeper.
+func allowed(acl []ACL, perms int32, who []Auth) Code {
+	if len(acl) == 0 || slices.ContainsFunc(who, func(a Auth) bool { return a.Scheme == "super" }) {
+		return OK
+	}
+	for _, a := range acl {
+		if a.Perms&perms == 0 {
+			continue
+		}
+		if a.Scheme == "world" && a.ID == "anyone" {
+			return OK
+		}
+		if slices.ContainsFunc(who, func(id Auth) bool { return id.Scheme == a.Scheme && matches(id, a.ID) }) {
+			return OK
+		}
+	}
+	return NoAuth
+}
+
+func matches(id Auth, pattern string) bool {
+	switch id.Scheme {
+	case "digest":
+		return id.ID == pattern
+	case "ip":
+		return ipMatches(id.ID, pattern)
+	}
+	return false
+}
+
+func ipMatches(addr, pattern string) bool {
+	prefix, ok := ipPrefix(pattern)
+	if !ok {
+		return false
+	}
+	ip, err := netip.ParseAddr(addr)
+	return err == nil && prefix.Contains(ip)
+}
+
+func ipPrefix(pattern string) (netip.Prefix, bool) {
+	base, bits, hasBits := strings.Cut(pattern, "/")
+	ip, err := netip.ParseAddr(base)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	length := ip.BitLen()
+	if hasBits {
+		if length, err = strconv.Atoi(bits); err != nil {
+			return netip.Prefix{}, false
+		}
+	}
+	prefix := netip.PrefixFrom(ip, length)
+	return prefix, prefix.IsValid()
+}
+
+// settle checks a list that a request brings and replaces "auth" by the caller's identities.
+func settle(acl []ACL, who []Auth) ([]ACL, Code) {
+	var settled, seen []ACL
+	for _, a := range acl {
+		if slices.Contains(seen, a) {
+			continue
+		}
+		seen = append(seen, a)
+		switch {
+		case a.Scheme == "world" && a.ID == "anyone", a.Scheme == "digest" && validDigest(a.ID):
+			settled = append(settled, a)
+		case a.Scheme == "ip":
+			if _, ok := ipPrefix(a.ID); !ok {
+				return nil, InvalidACL
+			}
+			settled = append(settled, a)
+		case a.Scheme == "auth":
+			before := len(settled)
+			for _, id := range who {
+				if id.Scheme == "digest" {
+					settled = append(settled, ACL{a.Perms, id.Scheme, id.ID})
+				}
+			}
+			if len(settled) == before {
+				return nil, InvalidACL
+			}
+		default:
+			return nil, InvalidACL
+		}
+	}
+	if len(settled) == 0 {
+		return nil, InvalidACL
+	}
+	return settled, OK
+}
+
+// validDigest wants two parts; as in Java, empty parts at the end do not count.
+func validDigest(id string) bool {
+	return strings.Count(strings.TrimRight(id, ":"), ":") == 1
+}

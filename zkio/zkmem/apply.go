@@ -1,0 +1,172 @@
+package zkmem
+
+import "slices"
+
+// EventType is what happened to a node, by its number on the wire.
+type EventType int32
+
+// The events.
+const (
+	NodeCreated         EventType = 1
+	NodeDeleted         EventType = 2
+	NodeDataChanged     EventType = 3
+	NodeChildrenChanged EventType = 4
+)
+
+// String is the event's name.
+func (e EventType) String() string {
+	switch e {
+	case NodeCreated:
+		return "created"
+	case NodeDeleted:
+		return "deleted"
+	case NodeDataChanged:
+		return "dataChanged"
+	case NodeChildrenChanged:
+		return "childrenChanged"
+	}
+	return "unknown"
+}
+
+// Event is one change that watchers may want to hear of. A watcher whom ACL does not let read is not told, though its
+// watch is spent: so do servers since 3.8.4 and 3.9.2, and Debian's.
+type Event struct {
+	Type EventType
+	Path string
+	ACL  []ACL
+}
+
+// Result is the outcome of a transaction.
+type Result struct {
+	Code    OpCode
+	Err     Code
+	Path    string
+	Stat    Stat
+	Results []Result // of a multi; Err is then the first failure
+}
+
+// Apply carries a transaction out and returns its outcome and the events in the order in which watchers are told.
+// Transactions must come in the order of their zxids, and every one of them.
+func (t *Tree) Apply(txn Txn) (Result, []Event) {
+	t.zxid = max(t.zxid, txn.Zxid)
+	var events []Event
+	result := t.apply(txn, &events)
+	return result, events
+}
+
+func (t *Tree) apply(txn Txn, events *[]Event) Result {
+	r := Result{Code: txn.Code, Path: txn.Path}
+	switch txn.Code {
+	case OpCreate, OpCreate2, OpCreateContainer:
+		r.Stat, r.Err = t.create(txn, events)
+	case OpDelete, OpDeleteContainer:
+		r.Err = t.delete(txn.Path, txn.Zxid, events)
+	case OpSetData, OpSetACL, OpSetSequence:
+		r.Stat, r.Err = t.change(txn, events)
+	case OpCreateSession:
+		t.sessions[txn.Session] = txn.Version
+	case OpCloseSession:
+		for _, path := range txn.Ephemera {
+			t.delete(path, txn.Zxid, events)
+		}
+		delete(t.ephemerals, txn.Session)
+		delete(t.sessions, txn.Session)
+	case OpMulti:
+		for _, sub := range txn.Ops {
+			one := t.apply(sub, events)
+			r.Results = append(r.Results, one)
+			if r.Err == OK {
+				r.Err = one.Err
+			}
+		}
+	case OpError:
+		r.Err = txn.Err
+	}
+	return r
+}
+
+func (t *Tree) create(txn Txn, events *[]Event) (Stat, Code) {
+	parentPath, name, _ := split(txn.Path)
+	parent := t.node(parentPath)
+	if parent == nil {
+		return Stat{}, NoNode
+	}
+	at, exists := slices.BinarySearch(parent.children, name)
+	if exists {
+		return Stat{}, NodeExists
+	}
+	parent.children = slices.Insert(parent.children, at, name)
+	// The counter only rises: after its last value it sticks, as on ZooKeeper 3.8.
+	if txn.Creates > parent.creates {
+		parent.creates = txn.Creates
+		parent.stat.Pzxid = txn.Zxid
+	}
+	n := &node{data: txn.Data, acl: txn.ACL, stat: Stat{
+		Czxid: txn.Zxid, Mzxid: txn.Zxid, Pzxid: txn.Zxid, Ctime: txn.Time, Mtime: txn.Time, EphemeralOwner: txn.Owner,
+	}}
+	t.nodes[txn.Path] = n
+	switch txn.Owner {
+	case 0:
+	case ContainerOwner:
+		t.containers[txn.Path] = struct{}{}
+	default:
+		if t.ephemerals[txn.Owner] == nil {
+			t.ephemerals[txn.Owner] = map[string]struct{}{}
+		}
+		t.ephemerals[txn.Owner][txn.Path] = struct{}{}
+	}
+	*events = append(*events, Event{NodeCreated, txn.Path, n.acl}, Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
+	return n.fullStat(), OK
+}
+
+func (t *Tree) delete(path string, zxid int64, events *[]Event) Code {
+	n := t.nodes[path]
+	if n == nil {
+		return NoNode
+	}
+	parentPath, name, _ := split(path)
+	parent := t.node(parentPath)
+	if at, ok := slices.BinarySearch(parent.children, name); ok {
+		parent.children = slices.Delete(parent.children, at, at+1)
+	}
+	parent.stat.Pzxid = max(parent.stat.Pzxid, zxid)
+	delete(t.nodes, path)
+	switch owner := n.stat.EphemeralOwner; owner {
+	case 0:
+	case ContainerOwner:
+		delete(t.containers, path)
+	default:
+		delete(t.ephemerals[owner], path)
+		if len(t.ephemerals[owner]) == 0 {
+			delete(t.ephemerals, owner)
+		}
+	}
+	*events = append(*events, Event{NodeDeleted, path, n.acl}, Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
+	return OK
+}
+
+func (t *Tree) change(txn Txn, events *[]Event) (Stat, Code) {
+	n := t.node(txn.Path)
+	if n == nil {
+		return Stat{}, NoNode
+	}
+	switch txn.Code {
+	case OpSetData:
+		n.data = txn.Data
+		n.stat.Version, n.stat.Mzxid, n.stat.Mtime = txn.Version, txn.Zxid, txn.Time
+		*events = append(*events, Event{NodeDataChanged, txn.Path, n.acl})
+	case OpSetACL:
+		n.acl = txn.ACL
+		n.stat.Aversion = txn.Version
+	case OpSetSequence:
+		n.creates = txn.Version
+	}
+	return n.fullStat(), OK
+}
+
+func orRoot(path string) string {
+	if path == "" {
+		return "/"
+	}
+	return path
+}

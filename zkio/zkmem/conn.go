@@ -1,0 +1,286 @@
+package zkmem
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// conn is one client's connection: a reader (the goroutine of ServeConn), which serves the requests, and a writer.
+type conn struct {
+	srv  *Server
+	nc   net.Conn
+	id   atomic.Int64 // the session's, for the hooks
+	left [2]atomic.Int64
+	done chan struct{} // closed when the connection is cut
+	once sync.Once
+
+	// Guarded by Server.mu.
+	session  *session
+	auth     []Auth
+	detached bool
+
+	outMu   sync.Mutex
+	out     [][]byte
+	pending int // bytes in out or being written
+	last    bool
+	wake    chan struct{}
+	flushed chan struct{} // closed when the writer has ended
+}
+
+const unlimited = -1
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{srv: s, nc: nc, done: make(chan struct{}), wake: make(chan struct{}, 1), flushed: make(chan struct{})}
+	c.left[Inbound].Store(unlimited)
+	c.left[Outbound].Store(unlimited)
+	if host := hostOf(nc.RemoteAddr()); host != "" {
+		c.auth = []Auth{{"ip", host}}
+	}
+	return c
+}
+
+func hostOf(addr net.Addr) string {
+	if addr == nil {
+		return ""
+	}
+	if host, _, err := net.SplitHostPort(addr.String()); err == nil {
+		return host
+	}
+	return addr.String()
+}
+
+// attach binds the connection to a session. Under Server.mu.
+func (c *conn) attach(session *session) {
+	c.session = session
+	c.id.Store(session.id)
+}
+
+// cut ends the connection at once; what was not written is lost.
+func (c *conn) cut() {
+	c.once.Do(func() {
+		close(c.done)
+		c.nc.Close()
+	})
+}
+
+// finish ends the connection once everything queued is written.
+func (c *conn) finish() {
+	c.outMu.Lock()
+	c.last = true
+	c.outMu.Unlock()
+	c.nc.SetWriteDeadline(time.Now().Add(c.srv.opts.HandshakeTimeout))
+	c.nudge()
+}
+
+func (c *conn) nudge() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// send queues a frame. A reader too slow for MaxOutbound is cut off.
+func (c *conn) send(frame []byte) {
+	c.outMu.Lock()
+	defer c.outMu.Unlock()
+	if c.last {
+		return
+	}
+	c.out = append(c.out, frame)
+	c.pending += len(frame)
+	if c.pending > c.srv.opts.MaxOutbound {
+		c.last = true
+		c.cut()
+		return
+	}
+	c.nudge()
+}
+
+// tell sends a watch event.
+func (c *conn) tell(event Event) {
+	e := newFrame()
+	e.replyHeader(-1, -1, OK)
+	e.int32(int32(event.Type))
+	e.int32(3) // the client is connected
+	e.text(event.Path)
+	c.send(e.frame())
+	c.srv.sent++
+}
+
+// batch takes what is queued; last says that nothing will follow.
+func (c *conn) batch() (frames [][]byte, last bool) {
+	c.outMu.Lock()
+	defer c.outMu.Unlock()
+	frames, c.out = c.out, nil
+	return frames, c.last
+}
+
+func (c *conn) written(n int) {
+	c.outMu.Lock()
+	c.pending -= n
+	c.outMu.Unlock()
+}
+
+// write is the writer goroutine.
+func (c *conn) write() {
+	defer c.srv.work.Done()
+	defer close(c.flushed)
+	defer c.cut()
+	var buf []byte
+	for {
+		frames, last := c.batch()
+		buf = buf[:0]
+		for _, frame := range frames {
+			buf = append(buf, frame...)
+		}
+		if len(buf) > 0 && (!c.srv.hooks.pass(c, Outbound) || !c.put(buf)) {
+			return
+		}
+		c.written(len(buf))
+		if cap(buf) > 1<<16 {
+			buf = nil
+		}
+		if last {
+			return
+		}
+		select {
+		case <-c.wake:
+		case <-c.done:
+			return
+		}
+	}
+}
+
+// put writes as much as the hooks let through.
+func (c *conn) put(buf []byte) bool {
+	n := c.allow(Outbound, len(buf))
+	_, err := c.nc.Write(buf[:n])
+	return err == nil && n == len(buf) && c.left[Outbound].Load() != 0
+}
+
+// Read is the connection's incoming side, as much as the hooks let through.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.left[Inbound].Load() == 0 {
+		return 0, io.EOF
+	}
+	n, err := c.nc.Read(p)
+	if n = c.allow(Inbound, n); n == 0 && err == nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// allow is how many of n bytes may pass.
+func (c *conn) allow(dir Direction, n int) int {
+	for {
+		left := c.left[dir].Load()
+		if left == unlimited {
+			return n
+		}
+		n = int(min(int64(n), left))
+		if c.left[dir].CompareAndSwap(left, left-int64(n)) {
+			return n
+		}
+	}
+}
+
+// ServeConn serves one connection and returns when it has ended. It works with [net.Pipe] too, also within
+// testing/synctest.
+func (s *Server) ServeConn(nc net.Conn) {
+	c := newConn(s, nc)
+	if !s.admit(c) {
+		nc.Close()
+		return
+	}
+	defer s.work.Done()
+	go c.write()
+	c.serve()
+	c.finish()
+	s.leave(c, s.detach)
+	<-c.flushed
+	s.leave(c, s.drop)
+}
+
+func (s *Server) leave(c *conn, how func(*conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	how(c)
+	s.notify()
+}
+
+func (s *Server) admit(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped || len(s.conns) >= s.opts.MaxConnections || !s.hooks.admit(c) {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	s.work.Add(2)
+	s.notify()
+	return true
+}
+
+// drop cuts a connection and forgets what belonged to it. Under Server.mu.
+func (s *Server) drop(c *conn) {
+	c.cut()
+	s.detach(c)
+	delete(s.conns, c)
+}
+
+// detach takes a connection's watches and session away. Under Server.mu.
+func (s *Server) detach(c *conn) {
+	c.detached = true
+	s.watches.Drop(c)
+	if c.session != nil && c.session.conn == c {
+		c.session.conn = nil
+	}
+}
+
+func (c *conn) serve() {
+	c.nc.SetReadDeadline(time.Now().Add(c.srv.opts.HandshakeTimeout))
+	r := bufio.NewReader(c)
+	if !c.introduce(r) {
+		return
+	}
+	c.nc.SetReadDeadline(time.Time{})
+	for {
+		frame, err := c.next(r)
+		if err != nil || !c.srv.hooks.pass(c, Inbound) {
+			return
+		}
+		request, ok := decodeRequest(frame)
+		if !ok || !c.srv.serve(c, request) {
+			return
+		}
+	}
+}
+
+func (c *conn) next(r io.Reader) ([]byte, error) {
+	var prefix [4]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return nil, err
+	}
+	return readFrame(r, prefix, c.srv.opts.MaxFrame)
+}
+
+// introduce reads the first frame: a handshake, or a four-letter word.
+func (c *conn) introduce(r io.Reader) bool {
+	var prefix [4]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil || !c.srv.hooks.pass(c, Inbound) {
+		return false
+	}
+	if answer, ok := c.srv.fourLetters(string(prefix[:])); ok {
+		c.send([]byte(answer))
+		return false
+	}
+	frame, err := readFrame(r, prefix, c.srv.opts.MaxFrame)
+	if err != nil {
+		return false
+	}
+	h, ok := decodeHandshake(frame)
+	return ok && c.srv.welcome(c, h)
+}

@@ -1,0 +1,83 @@
+package zkmem
+
+import "time"
+
+// Do carries out one operation as an operator, who may do everything: what a person with zkCli would do. It returns its
+// Result, whose Err (of the first failure in a multi) is also the error.
+func (s *Server) Do(op Op) (Result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	result := s.commit(Operator(), op)
+	s.notify()
+	return result, result.Err.err()
+}
+
+// Create makes a node that everybody may use and returns its path, which a sequential mode completes.
+func (s *Server) Create(path string, data []byte, mode Mode) (string, error) {
+	result, err := s.Do(Op{Code: OpCreate2, Path: path, Data: data, Mode: mode, ACL: OpenACL()})
+	return result.Path, err
+}
+
+// Delete removes a node of any version.
+func (s *Server) Delete(path string) error {
+	_, err := s.Do(Op{Code: OpDelete, Path: path, Version: AnyVersion})
+	return err
+}
+
+// Set replaces a node's data.
+func (s *Server) Set(path string, data []byte) error {
+	_, err := s.Do(Op{Code: OpSetData, Path: path, Data: data, Version: AnyVersion})
+	return err
+}
+
+// SetSequence sets the counter that names the next sequential child of a node.
+func (s *Server) SetSequence(path string, next int32) error {
+	_, err := s.Do(Op{Code: OpSetSequence, Path: path, Number: next})
+	return err
+}
+
+// ReapContainers deletes the empty containers now and says how many; the server does it every ContainerInterval too.
+func (s *Server) ReapContainers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reapContainers()
+}
+
+// Snapshot is a copy of the tree.
+func (s *Server) Snapshot() *Tree {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tree.Clone()
+}
+
+// Restore replaces the tree by a copy of another, as after a restore from backup: the zxid is the other's, all
+// connections are cut, the sessions are those that the other tree knows, with their whole timeout.
+func (s *Server) Restore(tree *Tree) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropAll()
+	for _, session := range s.sessions {
+		session.timer.Stop()
+	}
+	s.sessions = map[int64]*session{}
+	s.tree = tree.Clone()
+	for _, id := range s.tree.Sessions() {
+		timeout, _ := s.tree.SessionTimeout(id)
+		session := s.track(id, time.Duration(timeout)*time.Millisecond)
+		if s.stopped {
+			session.timer.Stop()
+		}
+	}
+	s.notify()
+}
+
+// Wipe empties the tree: nodes, sessions and the zxid, as if the ensemble had been built anew.
+func (s *Server) Wipe() { s.Restore(NewTree()) }
+
+// OnApply calls f with every transaction and its outcome, in order: what a follower's [Tree] needs. It runs inside the
+// server. nil ends it.
+func (s *Server) OnApply(f func(Txn, Result)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onApply = f
+}

@@ -1,0 +1,178 @@
+package zkmem
+
+import "errors"
+
+var errFrameLength = errors.New("zkmem: frame length out of bounds")
+
+// request is a decoded request. bad says that its body could not be decoded.
+type request struct {
+	xid   int32
+	op    Op
+	watch bool
+	kind  WatchKind // removeWatches and checkWatches; 3 is any
+	since int64     // setWatches: the last zxid that the client has seen
+	data  []string  // setWatches
+	exist []string  // setWatches
+	child []string  // setWatches
+	auth  Auth      // auth: the scheme and what the client offers
+	bad   bool
+}
+
+// decodeRequest is false where not even the header is there.
+func decodeRequest(frame []byte) (request, bool) {
+	d := &decoder{buf: frame}
+	r := request{xid: d.int32()}
+	r.op.Code = OpCode(d.int32())
+	if d.bad {
+		return request{}, false
+	}
+	r.body(d)
+	r.bad = d.bad
+	return r, true
+}
+
+func (r *request) body(d *decoder) {
+	switch r.op.Code {
+	case OpExists, OpGetData, OpGetChildren, OpGetChildren2:
+		r.op.Path, r.watch = d.text(), d.bool()
+	case OpGetACL, OpSync, OpGetEphemerals, OpCountDescendants:
+		r.op.Path = d.text()
+	case OpCheckWatches, OpRemoveWatches:
+		r.op.Path, r.kind = d.text(), WatchKind(d.int32())
+	case OpSetWatches:
+		r.since, r.data, r.exist, r.child = d.int64(), d.texts(), d.texts(), d.texts()
+	case OpSetWatches2:
+		r.since, r.data, r.exist, r.child = d.int64(), d.texts(), d.texts(), d.texts()
+		if persistent, recursive := d.texts(), d.texts(); len(persistent)+len(recursive) > 0 {
+			d.bad = true
+		}
+	case OpAuth:
+		d.int32()
+		r.auth = Auth{Scheme: d.text(), ID: string(d.bytes())}
+	case OpMulti:
+		r.op.Ops = decodeMulti(d)
+		if len(r.op.Ops) > 0 {
+			r.op.Path = r.op.Ops[0].Path
+		}
+	default:
+		decodeWrite(&r.op, d)
+	}
+}
+
+// decodeWrite reads the body of an operation that may be part of a multi, or of setACL.
+func decodeWrite(op *Op, d *decoder) {
+	switch op.Code {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
+		op.Path, op.Data, op.ACL, op.Mode = d.text(), d.bytes(), d.acls(), Mode(d.int32())
+		if op.Code == OpCreateTTL {
+			d.int64()
+		}
+	case OpDelete, OpCheck:
+		op.Path, op.Version = d.text(), d.int32()
+	case OpSetData:
+		op.Path, op.Data, op.Version = d.text(), d.bytes(), d.int32()
+	case OpSetACL:
+		op.Path, op.ACL, op.Version = d.text(), d.acls(), d.int32()
+	}
+}
+
+func decodeMulti(d *decoder) []Op {
+	var ops []Op
+	for !d.bad {
+		op := Op{Code: OpCode(d.int32())}
+		done := d.bool()
+		d.int32() // an error code, unused in requests
+		if done || d.bad {
+			return ops
+		}
+		switch op.Code {
+		case OpCreate, OpCreate2, OpCreateContainer:
+			decodeWrite(&op, d)
+			op.Code = createdInMulti(op.Mode)
+		case OpCreateTTL, OpDelete, OpSetData, OpCheck:
+			decodeWrite(&op, d)
+		default:
+			d.bad = true
+		}
+		ops = append(ops, op)
+	}
+	return ops
+}
+
+// createdInMulti is what a create within a multi really is: there the mode decides, as in ZooKeeper, not the operation.
+func createdInMulti(mode Mode) OpCode {
+	if mode == modeContainer {
+		return OpCreateContainer
+	}
+	return OpCreate
+}
+
+// encodeResult appends the body of the reply to a write.
+func encodeResult(e *encoder, r Result) {
+	switch r.Code {
+	case OpCreate:
+		e.text(r.Path)
+	case OpCreate2, OpCreateContainer:
+		e.text(r.Path)
+		e.stat(r.Stat)
+	case OpSetData, OpSetACL:
+		e.stat(r.Stat)
+	case OpMulti:
+		for _, one := range r.Results {
+			e.int32(int32(resultCode(one.Code)))
+			e.bool(false)
+			e.int32(int32(one.Err))
+			if one.Code == OpError {
+				e.int32(int32(one.Err))
+			} else {
+				encodeResult(e, one)
+			}
+		}
+		e.int32(-1)
+		e.bool(true)
+		e.int32(-1)
+	}
+}
+
+// resultCode is how a multi's reply names an operation: a container is told as the create2 that it resembles.
+func resultCode(op OpCode) OpCode {
+	if op == OpCreateContainer {
+		return OpCreate2
+	}
+	return op
+}
+
+// handshake is a client's first frame.
+type handshake struct {
+	seen     int64
+	timeout  int32
+	session  int64
+	password []byte
+	readOnly bool // the client would take a read-only server
+	modern   bool // the client sent that flag, and wants one back
+}
+
+func decodeHandshake(frame []byte) (handshake, bool) {
+	d := &decoder{buf: frame}
+	d.int32() // protocol version
+	h := handshake{seen: d.int64(), timeout: d.int32(), session: d.int64(), password: d.bytes()}
+	if d.bad {
+		return handshake{}, false
+	}
+	if len(d.buf) > 0 {
+		h.readOnly, h.modern = d.bool(), true
+	}
+	return h, true
+}
+
+func (h handshake) reply(timeout int32, session int64, password []byte, readOnly bool) []byte {
+	e := newFrame()
+	e.int32(0)
+	e.int32(timeout)
+	e.int64(session)
+	e.bytes(password)
+	if h.modern {
+		e.bool(readOnly)
+	}
+	return e.frame()
+}

@@ -1,0 +1,183 @@
+package zkmem
+
+// welcome serves a handshake and says whether requests may follow.
+func (s *Server) welcome(c *conn, h handshake) bool {
+	verdict := s.hooks.ask(Request{Session: h.session, Op: OpCreateSession})
+	if !verdict.wait(c) || verdict.Action == CutBefore {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.notify()
+	if c.detached {
+		return false
+	}
+	s.counts.Handshakes++
+	switch verdict.Action {
+	case Refuse:
+		c.send(h.expired())
+		return false
+	case Ignore:
+		return true
+	}
+	session, answer := s.greet(c, h)
+	if verdict.Action == CutAfter {
+		s.drop(c)
+		return false
+	}
+	if answer != nil && verdict.Action != LoseReply {
+		c.send(answer)
+		s.sent++
+	}
+	return session != nil
+}
+
+// serve does one request and says whether the connection goes on.
+func (s *Server) serve(c *conn, r request) bool {
+	verdict := s.hooks.ask(Request{Session: c.id.Load(), Op: r.op.Code, Path: r.op.Path, Xid: r.xid})
+	if !verdict.wait(c) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.notify()
+	if c.detached || c.session == nil {
+		return false
+	}
+	s.counts.add(r.op.Code)
+	switch verdict.Action {
+	case CutBefore:
+		s.drop(c)
+		return false
+	case Ignore:
+		return true
+	}
+	s.touch(c.session)
+	if verdict.Action == Refuse {
+		s.reply(c, r.xid, s.tree.Zxid(), verdict.Code, nil)
+		return true
+	}
+	answer := s.answer(c, r)
+	switch verdict.Action {
+	case CutAfter:
+		s.drop(c)
+		return false
+	case LoseReply:
+		return !answer.last
+	}
+	zxid := s.tree.Zxid()
+	switch {
+	case r.op.Code == OpAuth:
+		zxid = 0
+	case answer.code == Unimplemented && answer.last:
+		zxid = -1
+	}
+	s.reply(c, answer.xid, zxid, answer.code, answer.body)
+	return !answer.last
+}
+
+func (s *Server) reply(c *conn, xid int32, zxid int64, code Code, body func(*encoder)) {
+	e := newFrame()
+	e.replyHeader(xid, zxid, code)
+	if code == OK && body != nil {
+		body(e)
+	}
+	c.send(e.frame())
+	s.sent++
+}
+
+// answer is what goes back; last ends the connection after it.
+type answer struct {
+	xid  int32
+	code Code
+	body func(*encoder)
+	last bool
+}
+
+// answer carries out a request of a connection that has a session. Under Server.mu.
+func (s *Server) answer(c *conn, r request) answer {
+	a := answer{xid: r.xid}
+	switch {
+	case r.op.Code == OpPing:
+		a.xid = -2
+	case r.op.Code == OpAuth:
+		a.code = c.prove(r)
+		a.last = a.code != OK
+	case r.op.Code == OpCloseSession:
+		s.endSession(c.session)
+		a.last = true
+	case !s.knows(r.op.Code):
+		a.code, a.last = Unimplemented, true
+	case s.opts.ReadOnly && (isWrite(r.op.Code) || r.op.Code == OpSync):
+		a.code = NotReadOnly
+	case isWrite(r.op.Code):
+		a.code, a.body = s.write(c, r)
+	case r.bad:
+		a.code = MarshallingError
+	default:
+		a.code, a.body = s.read(c, r)
+	}
+	return a
+}
+
+// knows is false for operations that end the connection.
+func (s *Server) knows(op OpCode) bool {
+	switch op {
+	case OpCreateContainer:
+		return !s.opts.NoContainers
+	case OpCreate2:
+		return !s.opts.NoCreate2
+	case OpExists, OpGetData, OpGetACL, OpGetChildren, OpSync, OpGetChildren2, OpCheckWatches, OpRemoveWatches,
+		OpSetWatches, OpSetWatches2, OpGetEphemerals, OpCountDescendants:
+		return true
+	}
+	return isWrite(op)
+}
+
+// isWrite is true of what uses up a zxid, even when it is refused.
+func isWrite(op OpCode) bool {
+	switch op {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpReconfig:
+		return true
+	}
+	return false
+}
+
+func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
+	who := Caller{Session: c.session.id, Auth: c.auth}
+	switch {
+	case r.op.Code == OpReconfig:
+		s.refuse(who.Session, ReconfigDisabled)
+		return ReconfigDisabled, nil
+	case r.bad:
+		s.refuse(who.Session, MarshallingError)
+		return MarshallingError, nil
+	}
+	result := s.commit(who, r.op)
+	code := result.Err
+	if r.op.Code == OpMulti {
+		code = OK // each operation's result is in the body
+	}
+	return code, func(e *encoder) { encodeResult(e, result) }
+}
+
+// prove adds an identity to a connection.
+func (c *conn) prove(r request) Code {
+	if r.bad {
+		return MarshallingError
+	}
+	switch r.auth.Scheme {
+	case "digest":
+		id := DigestAuth(r.auth.ID)
+		for _, known := range c.auth {
+			if known == id {
+				return OK
+			}
+		}
+		c.auth = append(c.auth[:len(c.auth):len(c.auth)], id)
+		return OK
+	case "ip":
+		return OK
+	}
+	return AuthFailed
+}

@@ -1,0 +1,275 @@
+package zkmem
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// ErrClosed is returned by what needs a server that has been closed.
+var ErrClosed = errors.New("zkmem: the server is closed")
+
+// Server is a standalone ZooKeeper in memory. All methods are safe to call from anywhere, except that callbacks which are
+// said to run "inside the server" (those of WaitFor, View and OnApply) must not call it, and that Close must not be
+// called by an interceptor.
+type Server struct {
+	opts   Options
+	start  time.Time
+	secret [16]byte
+	closed chan struct{}
+	work   sync.WaitGroup // the goroutines of connections and listeners
+	hooks  hooks
+
+	mu        sync.Mutex // guards everything below; all requests are served under it, one after the other
+	stopped   bool       // by Stop or Close
+	tree      *Tree
+	watches   *Watches[*conn]
+	sessions  map[int64]*session
+	lastID    int64
+	conns     map[*conn]struct{}
+	listeners map[net.Listener]struct{}
+	addrs     []net.Addr
+	reaper    *time.Timer
+	counts    Counts
+	sent      int64
+	waiters   []*waiter
+	onApply   func(Txn, Result)
+}
+
+// New is a server that serves nobody yet: give it a listener or connections.
+func New(o Options) *Server {
+	s := &Server{
+		opts:      o.withDefaults(),
+		start:     time.Now(),
+		closed:    make(chan struct{}),
+		tree:      NewTree(),
+		watches:   NewWatches[*conn](),
+		sessions:  map[int64]*session{},
+		conns:     map[*conn]struct{}{},
+		listeners: map[net.Listener]struct{}{},
+		counts:    newCounts(),
+	}
+	rand.Read(s.secret[:])
+	s.lastID = firstSessionID(s.start)
+	s.reaper = time.AfterFunc(s.opts.ContainerInterval, s.reap)
+	return s
+}
+
+// Listen makes a listener on a TCP address ("127.0.0.1:0" for any free port) and serves it in the background.
+func (s *Server) Listen(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("zkmem: %w", err)
+	}
+	if !s.addListener(l) {
+		l.Close()
+		return ErrClosed
+	}
+	go s.accept(l)
+	return nil
+}
+
+// ListenAndServe serves a TCP address until the server is stopped, which is no error.
+func (s *Server) ListenAndServe(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("zkmem: %w", err)
+	}
+	return s.Serve(l)
+}
+
+// Serve serves a listener's connections until the server is stopped, which is no error. It closes the listener.
+func (s *Server) Serve(l net.Listener) error {
+	if !s.addListener(l) {
+		l.Close()
+		return ErrClosed
+	}
+	return s.accept(l)
+}
+
+func (s *Server) addListener(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	s.listeners[l] = struct{}{}
+	s.addrs = append(s.addrs, l.Addr())
+	s.work.Add(1)
+	return true
+}
+
+// accept goes on after errors that may pass, as when there are too many open files.
+func (s *Server) accept(l net.Listener) error {
+	defer s.work.Done()
+	defer s.forget(l)
+	for failures := 0; ; {
+		nc, err := l.Accept()
+		if err == nil {
+			failures = 0
+			go s.ServeConn(nc)
+			continue
+		}
+		failures++
+		switch {
+		case s.isStopped():
+			return nil
+		case errors.Is(err, net.ErrClosed) || failures > 100:
+			return fmt.Errorf("zkmem: %w", err)
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-s.closed:
+		}
+	}
+}
+
+func (s *Server) forget(l net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+	l.Close()
+}
+
+func (s *Server) isStopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
+}
+
+// Addr is the address of the first listener, as host:port, or "" where there was none.
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.addrs) == 0 {
+		return ""
+	}
+	return s.addrs[0].String()
+}
+
+// Stop closes listeners and connections at once, as a crash would. The tree stays, and so do the sessions: they time out
+// only while the server runs. See Restart.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop()
+}
+
+func (s *Server) stop() {
+	s.stopped = true
+	for l := range s.listeners {
+		l.Close()
+	}
+	s.dropAll()
+	for _, session := range s.sessions {
+		session.timer.Stop()
+	}
+	s.reaper.Stop()
+	s.notify()
+}
+
+func (s *Server) dropAll() {
+	for c := range s.conns {
+		s.drop(c)
+	}
+}
+
+// Restart lets a stopped server serve again, on the addresses it had. Every session gets its whole timeout anew, as after
+// the start of a real server. It fails where an address has been taken meanwhile.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.closed:
+		return ErrClosed
+	default:
+	}
+	if !s.stopped {
+		return nil
+	}
+	var again []net.Listener
+	for _, addr := range s.addrs {
+		l, err := net.Listen(addr.Network(), addr.String())
+		if err != nil {
+			for _, l := range again {
+				l.Close()
+			}
+			return fmt.Errorf("zkmem: %w", err)
+		}
+		again = append(again, l)
+	}
+	s.stopped = false
+	for _, l := range again {
+		s.listeners[l] = struct{}{}
+		s.work.Add(1)
+		go s.accept(l)
+	}
+	for _, session := range s.sessions {
+		s.touch(session)
+		session.arm()
+	}
+	s.reaper.Reset(s.opts.ContainerInterval)
+	return nil
+}
+
+// Close stops the server for good and waits until none of its goroutines is left.
+func (s *Server) Close() {
+	s.mu.Lock()
+	select {
+	case <-s.closed:
+	default:
+		close(s.closed)
+	}
+	s.stop()
+	s.mu.Unlock()
+	s.work.Wait()
+}
+
+// commit prepares and applies one operation and tells the watchers.
+func (s *Server) commit(who Caller, op Op) Result {
+	return s.apply(s.tree.Prepare(who, op, s.tree.Zxid()+1, time.Now().UnixMilli()))
+}
+
+func (s *Server) apply(txn Txn) Result {
+	result, events := s.tree.Apply(txn)
+	for _, event := range events {
+		for _, c := range s.watches.Fire(event) {
+			if allowed(event.ACL, PermRead, c.auth) == OK {
+				c.tell(event)
+			}
+		}
+	}
+	if s.onApply != nil {
+		s.onApply(txn, result)
+	}
+	return result
+}
+
+// refuse uses up a zxid for a write that could not even be prepared.
+func (s *Server) refuse(session int64, code Code) {
+	s.apply(Txn{Zxid: s.tree.Zxid() + 1, Time: time.Now().UnixMilli(), Session: session, Code: OpError, Err: code})
+}
+
+func (s *Server) reap() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	s.reapContainers()
+	s.reaper.Reset(s.opts.ContainerInterval)
+}
+
+func (s *Server) reapContainers() int {
+	count := 0
+	for _, path := range s.tree.EmptyContainers() {
+		if s.commit(Operator(), Op{Code: OpDeleteContainer, Path: path}).Err == OK {
+			count++
+		}
+	}
+	s.notify()
+	return count
+}

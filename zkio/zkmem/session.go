@@ -1,0 +1,119 @@
+package zkmem
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+)
+
+// session is a client's session, which outlives its connections. Guarded by Server.mu.
+type session struct {
+	id       int64
+	timeout  time.Duration
+	deadline time.Time
+	timer    *time.Timer
+	conn     *conn // nil while nobody is attached
+}
+
+// firstSessionID is made as on a real server whose id is 1: the clock's lower 40 bits above 16 bits of counter.
+func firstSessionID(now time.Time) int64 {
+	return int64(uint64(now.UnixMilli())<<24>>8) | 1<<56
+}
+
+// password proves a session's ownership.
+func (s *Server) password(id int64) []byte {
+	mac := hmac.New(sha256.New, s.secret[:])
+	binary.Write(mac, binary.BigEndian, id)
+	return mac.Sum(nil)[:16]
+}
+
+// negotiate clamps a client's wish to 2–20 ticks.
+func (s *Server) negotiate(ms int32) time.Duration {
+	wish := time.Duration(ms) * time.Millisecond
+	return min(max(wish, 2*s.opts.Tick), 20*s.opts.Tick)
+}
+
+func milliseconds(d time.Duration) int32 { return int32(d / time.Millisecond) }
+
+func (s *Server) createSession(timeout time.Duration) *session {
+	s.lastID++
+	id := s.lastID
+	s.commit(Caller{Session: id}, Op{Code: OpCreateSession, Number: milliseconds(timeout)})
+	return s.track(id, timeout)
+}
+
+// track begins to watch over a session that the tree knows.
+func (s *Server) track(id int64, timeout time.Duration) *session {
+	session := &session{id: id, timeout: timeout}
+	s.sessions[id] = session
+	s.touch(session)
+	session.timer = time.AfterFunc(time.Until(session.deadline), func() { s.checkExpiry(session) })
+	return session
+}
+
+// touch gives a session its timeout anew, up to the next tick boundary after it.
+func (s *Server) touch(session *session) {
+	ticks := (time.Since(s.start)+session.timeout)/s.opts.Tick + 1
+	session.deadline = s.start.Add(ticks * s.opts.Tick)
+}
+
+func (session *session) arm() { session.timer.Reset(time.Until(session.deadline)) }
+
+// checkExpiry runs when a session's timer fires: the deadline may have moved since it was armed.
+func (s *Server) checkExpiry(session *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped || s.sessions[session.id] != session {
+		return
+	}
+	if time.Now().Before(session.deadline) {
+		session.arm()
+		return
+	}
+	s.expire(session)
+	s.notify()
+}
+
+// expire ends a session from the server's side: its connection is cut, without a word.
+func (s *Server) expire(session *session) {
+	s.endSession(session)
+	if session.conn != nil {
+		s.drop(session.conn)
+	}
+}
+
+// endSession deletes the session and its nodes. The connection stays.
+func (s *Server) endSession(session *session) {
+	session.timer.Stop()
+	delete(s.sessions, session.id)
+	s.commit(Caller{Session: session.id}, Op{Code: OpCloseSession})
+}
+
+// greet answers a handshake. A nil session means that the connection is to be closed once the answer, if any, is out.
+func (s *Server) greet(c *conn, h handshake) (*session, []byte) {
+	if s.opts.ReadOnly && !h.readOnly || h.seen > s.tree.Zxid() {
+		return nil, nil
+	}
+	timeout := s.negotiate(h.timeout)
+	var found *session
+	if h.session == 0 || s.opts.NewSessionIDOnReattach {
+		found = s.createSession(timeout)
+	} else {
+		found = s.sessions[h.session]
+		if found != nil && found.conn != nil {
+			s.drop(found.conn)
+		}
+		if found == nil || !hmac.Equal(h.password, s.password(h.session)) {
+			return nil, h.expired()
+		}
+		found.timeout = timeout
+		s.touch(found)
+		found.arm()
+	}
+	found.conn = c
+	c.attach(found)
+	return found, h.reply(milliseconds(timeout), found.id, s.password(found.id), s.opts.ReadOnly)
+}
+
+func (h handshake) expired() []byte { return h.reply(0, 0, make([]byte, 16), false) }

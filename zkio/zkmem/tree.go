@@ -1,0 +1,220 @@
+package zkmem
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// ContainerOwner is the Owner in a Txn that makes a container. A Stat shows 0 in its place, as ZooKeeper's do.
+const ContainerOwner int64 = math.MinInt64
+
+// Tree is ZooKeeper's data: nodes, sessions and the number of the last transaction. It is pure: no clock, no goroutine,
+// no lock. It changes by numbered transactions only, in two steps, as in ZooKeeper: [Tree.Prepare] checks a request
+// against the tree and makes a [Txn] of it, [Tree.Apply] carries the Txn out. A follower that lags is a second Tree that
+// applies the same transactions later.
+//
+// A Tree is not safe for concurrent use.
+type Tree struct {
+	zxid       int64
+	nodes      map[string]*node
+	sessions   map[int64]int32               // session → timeout in milliseconds
+	ephemerals map[int64]map[string]struct{} // session → its nodes
+	containers map[string]struct{}
+}
+
+// node is one znode. children stays sorted. creates counts the children ever made here: it is the sequence counter, and
+// half of what a Stat shows as Cversion.
+type node struct {
+	data     []byte
+	acl      []ACL
+	stat     Stat // without Cversion, DataLength and NumChildren
+	creates  int32
+	children []string
+}
+
+// Stat is what ZooKeeper tells of a node besides its data. Times are milliseconds since 1970.
+type Stat struct {
+	Czxid, Mzxid, Ctime, Mtime  int64
+	Version, Cversion, Aversion int32
+	EphemeralOwner              int64
+	DataLength, NumChildren     int32
+	Pzxid                       int64
+}
+
+// NewTree is an empty ensemble: the root and ZooKeeper's own nodes below /zookeeper, zxid 0.
+func NewTree() *Tree {
+	t := &Tree{
+		nodes:      map[string]*node{},
+		sessions:   map[int64]int32{},
+		ephemerals: map[int64]map[string]struct{}{},
+		containers: map[string]struct{}{},
+	}
+	t.nodes["/"] = &node{data: []byte{}, acl: OpenACL(), children: []string{"zookeeper"}}
+	t.nodes["/zookeeper"] = &node{data: []byte{}, acl: OpenACL(), children: []string{"config", "quota"}}
+	t.nodes["/zookeeper/quota"] = &node{data: []byte{}, acl: OpenACL()}
+	t.nodes["/zookeeper/config"] = &node{data: []byte{}, acl: []ACL{{PermRead, "world", "anyone"}}, stat: Stat{Aversion: -1}}
+	return t
+}
+
+// Clone is an independent copy.
+func (t *Tree) Clone() *Tree {
+	c := &Tree{
+		zxid:       t.zxid,
+		nodes:      make(map[string]*node, len(t.nodes)),
+		sessions:   make(map[int64]int32, len(t.sessions)),
+		ephemerals: make(map[int64]map[string]struct{}, len(t.ephemerals)),
+		containers: make(map[string]struct{}, len(t.containers)),
+	}
+	for path, n := range t.nodes {
+		twin := *n
+		twin.children = slices.Clone(n.children)
+		c.nodes[path] = &twin
+	}
+	for id, timeout := range t.sessions {
+		c.sessions[id] = timeout
+	}
+	for id, paths := range t.ephemerals {
+		c.ephemerals[id] = make(map[string]struct{}, len(paths))
+		for path := range paths {
+			c.ephemerals[id][path] = struct{}{}
+		}
+	}
+	for path := range t.containers {
+		c.containers[path] = struct{}{}
+	}
+	return c
+}
+
+// Zxid is the number of the last transaction applied.
+func (t *Tree) Zxid() int64 { return t.zxid }
+
+// Len is the number of nodes, the root and ZooKeeper's own included.
+func (t *Tree) Len() int { return len(t.nodes) }
+
+// Get is a node's data and Stat. The data must not be changed. The error is NoNode.
+func (t *Tree) Get(path string) ([]byte, Stat, error) {
+	n := t.node(path)
+	if n == nil {
+		return nil, Stat{}, NoNode
+	}
+	return n.data, n.fullStat(), nil
+}
+
+// Exists says whether there is a node.
+func (t *Tree) Exists(path string) bool { return t.node(path) != nil }
+
+// Children are the names of a node's children, sorted, and the node's Stat. The names must not be changed and are good
+// until the next Apply. The error is NoNode.
+func (t *Tree) Children(path string) ([]string, Stat, error) {
+	n := t.node(path)
+	if n == nil {
+		return nil, Stat{}, NoNode
+	}
+	return n.children, n.fullStat(), nil
+}
+
+// ACL is a node's access list and Stat. The list must not be changed. The error is NoNode.
+func (t *Tree) ACL(path string) ([]ACL, Stat, error) {
+	n := t.node(path)
+	if n == nil {
+		return nil, Stat{}, NoNode
+	}
+	return n.acl, n.fullStat(), nil
+}
+
+// Allowed is nil, NoNode, or NoAuth where none of perms is granted to who. Reads ask it: GetData and GetChildren need
+// PermRead; Exists needs nothing.
+func (t *Tree) Allowed(path string, perms int32, who []Auth) error {
+	n := t.node(path)
+	if n == nil {
+		return NoNode
+	}
+	return allowed(n.acl, perms, who).err()
+}
+
+// Sequence is the counter that names the next sequential child, or 0 where there is no node.
+func (t *Tree) Sequence(path string) int32 {
+	if n := t.node(path); n != nil {
+		return n.creates
+	}
+	return 0
+}
+
+// Sessions are the ids of the live sessions, sorted.
+func (t *Tree) Sessions() []int64 { return sortedKeys(t.sessions) }
+
+// SessionTimeout is a session's timeout in milliseconds; ok is false where the tree does not know the session.
+func (t *Tree) SessionTimeout(id int64) (ms int32, ok bool) {
+	ms, ok = t.sessions[id]
+	return ms, ok
+}
+
+// Ephemerals are the paths of a session's nodes, sorted.
+func (t *Tree) Ephemerals(session int64) []string { return sortedKeys(t.ephemerals[session]) }
+
+// EphemeralCount is the number of all sessions' nodes.
+func (t *Tree) EphemeralCount() int {
+	count := 0
+	for _, paths := range t.ephemerals {
+		count += len(paths)
+	}
+	return count
+}
+
+// Descendants is the number of nodes below path.
+func (t *Tree) Descendants(path string) int {
+	if path == "/" {
+		return len(t.nodes) - 1
+	}
+	count := 0
+	for p := range t.nodes {
+		if strings.HasPrefix(p, path+"/") {
+			count++
+		}
+	}
+	return count
+}
+
+// EmptyContainers are the containers that once had a child and have none now, sorted: what a server deletes by
+// OpDeleteContainer from time to time.
+func (t *Tree) EmptyContainers() []string {
+	var empty []string
+	for path := range t.containers {
+		if n := t.nodes[path]; len(n.children) == 0 && n.creates > 0 {
+			empty = append(empty, path)
+		}
+	}
+	slices.Sort(empty)
+	return empty
+}
+
+// node finds a node; the empty path is the root's other name, as in ZooKeeper.
+func (t *Tree) node(path string) *node {
+	if path == "" {
+		path = "/"
+	}
+	return t.nodes[path]
+}
+
+// fullStat is the Stat as a client sees it. Cversion counts the children's comings and goings: every child ever made came
+// once, and those not here any more went once.
+func (n *node) fullStat() Stat {
+	s := n.stat
+	s.Cversion = n.creates*2 - int32(len(n.children))
+	s.DataLength = int32(len(n.data))
+	s.NumChildren = int32(len(n.children))
+	if s.EphemeralOwner == ContainerOwner {
+		s.EphemeralOwner = 0
+	}
+	return s
+}
+
+func sortedKeys[K int64 | string, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
