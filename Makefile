@@ -55,6 +55,11 @@ soak: ## run N simulated worlds; may be stopped, and goes on where it stopped
 plants: ## search for every bug planted in the simulation, and write test/sim/testdata/plants.tsv
 	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
 
+MINUTES ?= 10
+.PHONY: chaos
+chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn from SEED: a table beside zk.Lock and Curator; needs make deps
+	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
+
 .PHONY: lint
 lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy; needs make deps
 	@bash scripts/lint

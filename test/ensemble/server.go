@@ -46,6 +46,11 @@ func (s *Server) Restore(from string) error {
 	return os.CopyFS(s.data(), os.DirFS(filepath.Join(from, strconv.Itoa(s.id))))
 }
 
+// TxnLogs are the files of the server's transaction log, whose format is ZooKeeper's own. The server may run.
+func (s *Server) TxnLogs() ([]string, error) {
+	return filepath.Glob(filepath.Join(s.data(), "version-2", "log.*"))
+}
+
 // found makes the server's directory, with its number.
 func (s *Server) found() error {
 	if err := os.MkdirAll(s.data(), 0o700); err != nil {

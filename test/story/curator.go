@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +18,8 @@ import (
 var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "slf4j-api", "slf4j-nop", "zookeeper", "zookeeper-jute",
 	"netty-all", "netty-buffer", "netty-codec", "netty-common", "netty-handler", "netty-resolver", "netty-transport", "metrics-core", "snappy-java", "commons-io"}
 
-func classPath() string {
+// ClassPath is where Java finds Curator.
+func ClassPath() string {
 	var paths []string
 	for _, jar := range jars {
 		paths = append(paths, "/usr/share/java/"+jar+".jar")
@@ -27,8 +27,9 @@ func classPath() string {
 	return strings.Join(paths, ":")
 }
 
-// compile compiles java/Belief.java into a directory of the test's own.
-func compile(t testing.TB) (classes string) {
+// Compile compiles a program that uses Curator into a directory of the test's own. Where there is no Curator, or no compiler,
+// the test is skipped, or fails if everything is required.
+func Compile(t testing.TB, source string) (classes string) {
 	t.Helper()
 	if _, err := os.Stat("/usr/share/java/curator-recipes.jar"); err != nil {
 		realzk.NotRun(t, "Curator (no curator-recipes.jar)")
@@ -37,7 +38,7 @@ func compile(t testing.TB) (classes string) {
 		realzk.NotRun(t, "Curator (no javac)")
 	}
 	classes = t.TempDir()
-	out, err := exec.Command("javac", "-cp", classPath(), "-d", classes, filepath.Join("java", "Belief.java")).CombinedOutput()
+	out, err := exec.Command("javac", "-cp", ClassPath(), "-d", classes, source).CombinedOutput()
 	if err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}
@@ -64,7 +65,7 @@ func startCurator(t testing.TB, watch stopwatch, classes string) *curator {
 	t.Helper()
 	c := &curator{t: t, watch: watch, ended: make(chan struct{}), clock: make(chan int64),
 		leads: map[string]bool{}, open: map[string]span{}, spans: map[string][]span{}}
-	c.cmd = exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath()+":"+classes, "Belief")
+	c.cmd = exec.Command("java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", ClassPath()+":"+classes, "Belief")
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

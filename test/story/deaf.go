@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,62 +16,74 @@ import (
 
 const theLatch events.ID = "latch-1"
 
-// deaf is this library's latch with its heartbeat switched off: every request that asks the ensemble to confirm leadership
+// Deaf is this library's latch with its heartbeat switched off: every request that asks the ensemble to confirm leadership
 // is confirmed at once and never sent. All else is the library's own: the machines, the connection, the deadline. It
-// shows what the heartbeat is for, and that these tests would see it missing.
-type deaf struct {
+// shows what the heartbeat is for, and that whoever tests for it would see it missing.
+type Deaf struct {
 	loop  *engine.Loop
 	io    *zkio.Adapter
 	watch stopwatch
 	stop  context.CancelFunc
 	ended sync.WaitGroup
-	leads atomic.Bool
+	token atomic.Int64 // 0 while it does not lead
 }
 
-func openDeaf(t testing.TB, w where) believer {
-	t.Helper()
-	d := &deaf{watch: stopwatch{time.Now()}}
-	servers, chroot, err := zkio.ParseServers(w.servers)
+// OpenDeaf has a deaf latch of this name join a line.
+func OpenDeaf(servers, path, id string, timeout, tick time.Duration) (*Deaf, error) {
+	d := &Deaf{watch: stopwatch{time.Now()}}
+	addrs, chroot, err := zkio.ParseServers(servers)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d.io, err = zkio.New(zkio.Config{
-		Servers: servers, Chroot: chroot, Timeout: w.timeout, Now: d.Now,
+		Servers: addrs, Chroot: chroot, Timeout: timeout, Now: d.Now,
 		Post: func(env events.Envelope) { d.loop.Post(env) },
 		Warn: func(string) {},
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), d, d, nil)
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
 	d.ended.Go(func() { d.loop.Run(ctx) })
-	d.post(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: w.path,
-		Options: map[string]string{"tick": w.tick.String()}})
+	d.post(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: rand.Text(),
+		Options: map[string]string{"tick": tick.String()}})
 	d.post(events.SessionMachine, events.Event{Kind: events.CommandStart})
-	d.post(theLatch, events.Event{Kind: events.CommandOpen, Recipe: machines.LatchRecipe.Name(), Seed: w.path + w.servers, Path: w.path})
+	d.post(theLatch, events.Event{Kind: events.CommandOpen, Recipe: machines.LatchRecipe.Name(), Seed: rand.Text(), Path: path, Data: []byte(id)})
 	d.post(theLatch, events.Event{Kind: events.CommandStart})
+	return d, nil
+}
+
+func openDeaf(t testing.TB, w where) believer {
+	t.Helper()
+	d, err := OpenDeaf(w.servers, w.path, "", w.timeout, w.tick)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 
-func (d *deaf) post(to events.ID, ev events.Event) { d.loop.Post(events.Envelope{To: to, Event: ev}) }
+func (d *Deaf) post(to events.ID, ev events.Event) { d.loop.Post(events.Envelope{To: to, Event: ev}) }
 
 // Now and Timer are the loop's clock.
-func (d *deaf) Now() int64 { return int64(d.watch.at()) + 1 }
+func (d *Deaf) Now() int64 { return int64(d.watch.at()) + 1 }
 
 // Timer delivers once after a duration.
-func (d *deaf) Timer(after time.Duration) (<-chan time.Time, func()) {
+func (d *Deaf) Timer(after time.Duration) (<-chan time.Time, func()) {
 	timer := time.NewTimer(after)
 	return timer.C, func() { timer.Stop() }
 }
 
 // Execute performs what the machines want, but for the heartbeat.
-func (d *deaf) Execute(id events.ID, effect events.Effect) {
+func (d *Deaf) Execute(id events.ID, effect events.Effect) {
 	switch e := effect.(type) {
 	case events.Notify:
 		if id == theLatch && (e.What == events.Elected || e.What == events.Deposed) {
-			d.leads.Store(e.What == events.Elected)
+			d.token.Store(0)
+			if e.What == events.Elected {
+				d.token.Store(e.Token)
+			}
 		}
 	case events.Sync:
 		d.confirm(id, e.Call, events.ReplySync)
@@ -82,16 +95,24 @@ func (d *deaf) Execute(id events.ID, effect events.Effect) {
 }
 
 // confirm answers in the ensemble's place.
-func (d *deaf) confirm(id events.ID, c events.Call, kind events.Kind) {
+func (d *Deaf) confirm(id events.ID, c events.Call, kind events.Kind) {
 	d.post(id, events.Event{Kind: kind, Request: c.Request, Session: c.Session, SentAt: d.Now()})
 }
 
-func (d *deaf) believes() bool { return d.leads.Load() }
+// Token is that of the term that is led under now, 0 for none.
+func (d *Deaf) Token() int64 { return d.token.Load() }
 
-func (d *deaf) close() {
+// Resign gives leadership up and queues again at the tail.
+func (d *Deaf) Resign() { d.post(theLatch, events.Event{Kind: events.CommandResign}) }
+
+// Close ends everything at once. The session is left to expire.
+func (d *Deaf) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	d.io.Close(ctx)
 	d.stop()
 	d.ended.Wait()
 }
+
+func (d *Deaf) believes() bool { return d.Token() != 0 }
+func (d *Deaf) close()         { d.Close() }

@@ -3,6 +3,7 @@ package story
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ var (
 
 // TestNobodyBelievesTwice is the story. Without -full it is a sample: the session timeout at which others overlap longest.
 func TestNobodyBelievesTwice(t *testing.T) {
-	classes := compile(t)
+	classes := Compile(t, filepath.Join("java", "Belief.java"))
 	e := ensemble.Start(t, ensemble.Options{})
 	timeouts := []time.Duration{4 * time.Second}
 	if *full {

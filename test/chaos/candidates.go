@@ -1,0 +1,230 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/story"
+)
+
+// farewell bounds a goodbye.
+const farewell = 30 * time.Second
+
+// join joins the line that the orders name.
+func join(o orders) (candidate, error) {
+	switch o.kind {
+	case byLatch, byRider, bySelector:
+		return joinOurs(o)
+	case byDeaf:
+		d, err := story.OpenDeaf(o.servers, o.path, o.id, o.session, o.tick)
+		return deaf{d}, err
+	case byLock:
+		return joinLock(o)
+	}
+	return nil, fmt.Errorf("who is %q?", o.kind)
+}
+
+// ownCandidate is this library's latch or selector.
+type ownCandidate struct {
+	client   *incumbent.Client
+	latch    *incumbent.Latch
+	selector *incumbent.Selector
+	held     atomic.Pointer[incumbent.Leadership]
+	worker   chan *worker
+}
+
+func joinOurs(o orders) (candidate, error) {
+	log, err := incumbent.CreateLog(o.log)
+	if err != nil {
+		return nil, err
+	}
+	c := &ownCandidate{worker: make(chan *worker, 1)}
+	c.client, err = incumbent.Open(context.Background(), incumbent.Config{
+		Servers: o.servers, SessionTimeout: o.session, Tick: o.tick, SyncLimit: o.sync, RideOut: o.kind == byRider, Record: log,
+		ConnectRetry: incumbent.RetryForever(100 * time.Millisecond),
+	})
+	if err != nil {
+		return nil, err
+	}
+	options := incumbent.LatchOptions{ID: o.id, Retry: incumbent.RetryForever(100 * time.Millisecond)}
+	if o.kind == bySelector {
+		c.selector, err = c.client.Selector(o.path, c.turn, incumbent.SelectorOptions{LatchOptions: options, AutoRequeue: true})
+		return c, err
+	}
+	if c.latch, err = c.client.Latch(o.path, options); err != nil {
+		return nil, err
+	}
+	return c, c.latch.Start()
+}
+
+// believes is true while any of the library's answers says so.
+func (c *ownCandidate) believes() bool {
+	if held := c.held.Load(); held != nil && held.Check() == nil {
+		return true
+	}
+	if c.selector != nil {
+		return c.selector.HasLeadership()
+	}
+	return c.latch.HasLeadership()
+}
+
+func (c *ownCandidate) run(w *worker) {
+	if c.selector != nil {
+		c.worker <- w
+		if err := c.selector.Start(); err != nil {
+			w.say("error %v", err)
+		}
+		<-w.ending
+		return
+	}
+	for {
+		held, err := c.latch.Await(context.Background())
+		if errors.Is(err, incumbent.ErrClosed) {
+			return
+		}
+		if err != nil {
+			w.say("error %v", err)
+			pause(again)
+			continue
+		}
+		if c.term(w, held) {
+			ctx, cancel := context.WithTimeout(context.Background(), farewell)
+			err := c.latch.Resign(ctx)
+			cancel()
+			if err != nil && !errors.Is(err, incumbent.ErrNotLeading) && !errors.Is(err, incumbent.ErrClosed) {
+				w.say("error %v", err)
+			}
+		}
+	}
+}
+
+// turn is the selector's work.
+func (c *ownCandidate) turn(held *incumbent.Leadership) error {
+	w := <-c.worker
+	c.term(w, held)
+	c.worker <- w
+	return nil
+}
+
+func (c *ownCandidate) term(w *worker, held *incumbent.Leadership) bool {
+	c.held.Store(held)
+	defer held.Release()
+	return w.term(func() bool { return held.Check() == nil }, held.Token(), held.Context().Done())
+}
+
+func (c *ownCandidate) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	return c.client.Close(ctx)
+}
+
+// deaf is this library's latch with its heartbeat switched off. It has the token of its term, and its line is not fenced:
+// what the store takes from it is what a store takes that does not look.
+type deaf struct{ *story.Deaf }
+
+func (d deaf) believes() bool { return d.Token() != 0 }
+
+func (d deaf) run(w *worker) {
+	for w.awaits(d.believes, true) {
+		token := d.Token()
+		if w.term(func() bool { return token != 0 && d.Token() == token }, token, nil) {
+			d.Resign()
+			w.awaits(d.believes, false)
+		}
+	}
+}
+
+func (d deaf) leave() error { d.Close(); return nil }
+
+// lock is go-zookeeper's Lock, used with care: Lock never tells that it was lost, so belief begins when its Lock call
+// returns and ends at the connection's first word of a disconnect or an expiry. It is given back until that succeeds, and
+// every attempt is made with a lock of its own.
+type lock struct {
+	conn *zk.Conn
+	path string
+	id   string
+
+	mu    sync.Mutex
+	up    bool
+	leads bool
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+func joinLock(o orders) (candidate, error) {
+	l := &lock{path: o.path, id: o.id}
+	var err error
+	l.conn, _, err = zk.Connect(strings.Split(o.servers, ","), o.session, zk.WithLogger(quiet{}), zk.WithLogInfo(false), zk.WithEventCallback(l.hear))
+	return l, err
+}
+
+func (l *lock) hear(e zk.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch e.State {
+	case zk.StateHasSession:
+		l.up = true
+	case zk.StateDisconnected, zk.StateExpired:
+		l.up, l.leads = false, false
+	}
+}
+
+func (l *lock) believes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leads
+}
+
+func (l *lock) set(leads bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leads = leads && l.up
+}
+
+func (l *lock) run(w *worker) {
+	for {
+		select {
+		case <-w.ending:
+			return
+		default:
+		}
+		held := zk.NewLock(l.conn, l.path, zk.WorldACL(zk.PermAll))
+		if err := held.LockWithData([]byte(l.id)); err != nil {
+			pause(again)
+			continue
+		}
+		l.set(true)
+		w.term(l.believes, 0, nil)
+		l.set(false)
+		l.unlock(w, held)
+	}
+}
+
+// unlock gives the lock back. One whose session is over is gone by itself, which Unlock reports as a missing node.
+func (l *lock) unlock(w *worker, held *zk.Lock) {
+	for {
+		switch err := held.Unlock(); err {
+		case nil, zk.ErrNoNode, zk.ErrNotLocked, zk.ErrClosing:
+			return
+		}
+		select {
+		case <-w.ending:
+			return
+		case <-time.After(again):
+		}
+	}
+}
+
+func (l *lock) leave() error { l.conn.Close(); return nil }

@@ -1,0 +1,228 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/realzk"
+)
+
+// quietWithin is how long a line may take to come to rest after the last fault.
+func (s *stage) quietWithin() time.Duration { return 60*time.Second + 4*s.session }
+
+// settle waits until all lines have come to rest, those of others not for long.
+func (s *stage) settle(all []*outcome) {
+	s.t.Helper()
+	s.everybody("hold")
+	waiting := func(which func(kind) bool) func() bool {
+		return func() bool {
+			for _, o := range all {
+				if which(o.kind) && !o.settled {
+					o.settled = s.settled(o)
+				}
+			}
+			return !slices.ContainsFunc(all, func(o *outcome) bool { return which(o.kind) && !o.settled })
+		}
+	}
+	s.holdsWithin(s.quietWithin(), waiting(kind.promised))
+	s.holdsWithin(5*s.session, waiting(func(k kind) bool { return !k.promised() }))
+}
+
+// settled reports whether everybody in a line has one node, nobody else has any, and somebody leads.
+func (s *stage) settled(o *outcome) bool {
+	names, _, err := s.operator.Children(o.kind.path())
+	if err != nil {
+		return false
+	}
+	want := map[string]bool{}
+	for _, one := range s.slots {
+		one.mu.Lock()
+		want[one.hands[o.kind].id] = true
+		one.mu.Unlock()
+	}
+	o.surplus, o.seen, o.seenAt = len(names), map[string]int64{}, monotonic()
+	for _, name := range names {
+		path := o.kind.path() + "/" + name
+		data, stat, err := s.operator.Get(path)
+		if err != nil {
+			return false
+		}
+		o.seen[path] = stat.Czxid
+		if id := string(data); want[id] {
+			delete(want, id)
+			o.surplus--
+		}
+	}
+	o.missing = len(want)
+	return o.surplus == 0 && o.missing == 0 && s.leader(o.kind) != nil
+}
+
+// leave has everybody leave, and looks at what is left of them.
+func (s *stage) leave(all []*outcome) {
+	s.t.Helper()
+	s.everybody("leave")
+	for _, o := range all {
+		for _, one := range s.slots {
+			h := one.hands[o.kind]
+			if !s.holdsWithin(within, func() bool { return h.hasLeft() || !h.alive() }) || !h.hasLeft() {
+				s.t.Errorf("%s %s did not leave: %v", o.kind, h.id, h.errors)
+			}
+		}
+		if o.kind.promised() { // at once: they closed their sessions
+			o.left = s.remains(o.kind)
+		}
+	}
+	for _, o := range all {
+		for _, one := range s.slots {
+			one.hands[o.kind].in.Close()
+			<-one.hands[o.kind].gone
+		}
+	}
+	s.holdsWithin(4*s.session, func() bool { // the sessions of those who ended without a word end by themselves
+		clean := true
+		for _, o := range all {
+			if !o.kind.promised() {
+				o.left = s.remains(o.kind)
+				clean = clean && len(o.left) == 0
+			}
+		}
+		return clean
+	})
+}
+
+// remains are the nodes and watches of a line.
+func (s *stage) remains(k kind) (all []string) {
+	s.t.Helper()
+	if _, err := s.operator.Sync(k.path()); err != nil {
+		s.t.Errorf("sync: %v", err)
+	}
+	names, _, err := s.operator.Children(k.path())
+	if err != nil && err != zk.ErrNoNode {
+		s.t.Errorf("the nodes that are left: %v", err)
+	}
+	for _, name := range names {
+		all = append(all, "node "+name)
+	}
+	for _, server := range s.e.Servers() {
+		watches, err := realzk.Word(server.Addr(), "wchp")
+		if err != nil {
+			s.t.Errorf("the watches that are left: %v", err)
+		}
+		for _, line := range strings.Fields(watches) {
+			if line == k.path() || strings.HasPrefix(line, k.path()+"/") {
+				all = append(all, "watch "+line)
+			}
+		}
+	}
+	return all
+}
+
+// balance asks all servers what they hold, when only the operator is left.
+func (s *stage) balance() {
+	s.t.Helper()
+	for _, figure := range []string{"zk_watch_count", "zk_ephemerals_count"} {
+		s.holdsWithin(4*s.session, func() bool { return s.sum(figure) == 0 })
+		if n := s.sum(figure); n != 0 {
+			s.t.Errorf("in the end %s is %d", figure, n)
+		}
+	}
+}
+
+func (s *stage) sum(figure string) (n int64) {
+	for _, server := range s.e.Servers() {
+		one, ok := server.Stat(figure)
+		if !ok {
+			return -1
+		}
+		n += one
+	}
+	return n
+}
+
+// truth reads what the servers have on disk.
+func (s *stage) truth() []node {
+	s.t.Helper()
+	s.clocks.stop()
+	var servers [][]string
+	for _, server := range s.e.Servers() {
+		files, err := server.TxnLogs()
+		s.must(err)
+		if len(files) == 0 {
+			s.t.Fatalf("%s has no transaction log", server)
+		}
+		servers = append(servers, files)
+	}
+	nodes, err := readTruth(root, servers, s.clocks.stamp)
+	s.must(err)
+	return nodes
+}
+
+// replay feeds every log of this library's clients to fresh machines.
+func (s *stage) replay() {
+	s.t.Helper()
+	for _, k := range ours {
+		for _, h := range s.past[k] {
+			f, err := os.Open(h.log)
+			s.must(err)
+			sum, err := engine.Replay(f, 0, machines.Recipes()...)
+			f.Close()
+			if err != nil && !(h.said.killed && sum.Records == 0) {
+				s.t.Errorf("%s does not replay: %v", filepath.Base(h.log), err)
+			}
+			if sum.Torn && !h.said.killed {
+				s.t.Errorf("%s is torn, and nobody killed its writer", filepath.Base(h.log))
+			}
+			if said, err := os.ReadFile(h.stderr); err != nil || len(said) > 0 { // a panic, or a race
+				s.t.Errorf("%s %s says on standard error: %v\n%s", k, h.id, err, said)
+			}
+		}
+	}
+}
+
+// write puts a text beside the logs.
+func (s *stage) write(name string, lines func(say func(string, ...any))) {
+	s.t.Helper()
+	var b strings.Builder
+	lines(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
+	s.must(os.WriteFile(filepath.Join(s.dir, name), []byte(b.String()), 0o600))
+}
+
+// keep writes down everything that the verdicts were found from.
+func (s *stage) keep(all []*outcome, nodes []node) {
+	s.write("nodes.txt", func(say func(string, ...any)) {
+		for _, n := range nodes {
+			say("%s %s czxid %d session %#x created %d-%d deleted %d-%d", n.path, n.id, n.czxid, n.session,
+				n.created.earliest, n.created.latest, n.deleted.earliest, n.deleted.latest)
+		}
+	})
+	s.write("beliefs.txt", func(say func(string, ...any)) {
+		for _, o := range all {
+			for _, c := range o.clients {
+				for _, b := range c.beliefs {
+					say("%s %s believes %d-%d", o.kind.word(), c.id, b.from, b.to)
+				}
+				for _, b := range c.stopped {
+					say("%s %s stopped %d-%d", o.kind.word(), c.id, b.from, b.to)
+				}
+			}
+		}
+	})
+	s.write("store.txt", func(say func(string, ...any)) {
+		for _, o := range all {
+			for _, a := range o.arrivals {
+				say("%s %s %d %s token %d value %d taken %t", o.kind.word(), a.id, a.at, a.verb, a.token, a.value, a.taken)
+			}
+		}
+	})
+	s.must(os.WriteFile(filepath.Join(s.dir, "servers.txt"), []byte(s.e.Logs()), 0o600))
+}

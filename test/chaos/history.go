@@ -1,0 +1,269 @@
+package chaos
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// span is a stretch of time, in nanoseconds of the machine's monotonic clock. Of a belief it is what is certain: from the
+// end of the first look that found it, to the beginning of the last.
+type span struct{ from, to int64 }
+
+func (s span) length() time.Duration { return time.Duration(s.to - s.from) }
+
+// client is what is known of one client process. Its id is in its nodes.
+type client struct {
+	id      string
+	beliefs []span
+	stopped []span // by SIGSTOP
+	calls   []call
+	killed  bool
+}
+
+// awake is what the client believed while its process could run.
+func (c client) awake() []span { return minus(c.beliefs, c.stopped) }
+
+// blink is longer than a client takes between two words on a belief that goes on.
+const blink = 100 * time.Millisecond
+
+// asleep is what it believed while its process was stopped: what held before, nobody had told it otherwise. A belief that
+// was held at the last look before is taken to last until the process goes on.
+func (c client) asleep() (all []span) {
+	for _, hole := range c.stopped {
+		for _, b := range c.beliefs {
+			if b.from < hole.from && b.to > hole.from-int64(blink) {
+				all = append(all, hole)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// minus takes holes out of spans.
+func minus(spans, holes []span) []span {
+	for _, h := range holes {
+		var left []span
+		for _, s := range spans {
+			if a := (span{s.from, min(s.to, h.from)}); a.to > a.from {
+				left = append(left, a)
+			}
+			if b := (span{max(s.from, h.to), s.to}); b.to > b.from {
+				left = append(left, b)
+			}
+		}
+		spans = left
+	}
+	return spans
+}
+
+// shared is when at least two of these hold a span at once: the stretches, in order, as long as they can be.
+func shared(all ...[]span) []span {
+	type edge struct {
+		at int64
+		by int
+	}
+	var edges []edge
+	for _, spans := range all {
+		for _, s := range spans {
+			edges = append(edges, edge{s.from, 1}, edge{s.to, -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	var found []span
+	depth, since := 0, int64(0)
+	for _, e := range edges {
+		depth += e.by
+		switch {
+		case depth == 2 && e.by > 0:
+			since = e.at
+		case depth == 1 && e.by < 0 && e.at > since:
+			found = append(found, span{since, e.at})
+		}
+	}
+	return found
+}
+
+func total(spans []span) (sum, longest time.Duration) {
+	for _, s := range spans {
+		sum += s.length()
+		longest = max(longest, s.length())
+	}
+	return sum, longest
+}
+
+// covered is for how long at least one of these held.
+func covered(all ...[]span) (sum time.Duration) {
+	var spans []span
+	for _, some := range all {
+		spans = append(spans, some...)
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	end := int64(0)
+	for _, s := range spans {
+		if s.to > end {
+			sum += time.Duration(s.to - max(s.from, end))
+			end = s.to
+		}
+	}
+	return sum
+}
+
+// arrival is a request as the store took it, in the order in which it did.
+type arrival struct {
+	at    int64
+	id    string
+	verb  verb
+	token int64 // what the client named; 0 where its recipe has none
+	value int64
+	taken bool
+}
+
+// call is a request as its client saw it.
+type call struct {
+	verb           verb
+	value          int64 // to save, or what was loaded
+	called, heard  int64
+	taken, unknown bool // unknown: the client ended before it heard
+}
+
+type verb string
+
+const (
+	load verb = "load" // read the value, and shut out all lower tokens
+	save verb = "save"
+)
+
+// verdict is what is wrong in one line. Everything in it is certain: doubt speaks for the client.
+type verdict struct {
+	together []span     // two believed at once, neither of them stopped
+	asleep   []span     // two did, one of them stopped: no library can prevent that
+	beyond   []trespass // believed without a node, or before it was first in line, or after it was gone
+	stale    int        // saves that came to the store after a request of a later node's owner
+	accepted int        // and were taken
+	forged   int        // tokens that are not the czxid of the client's node
+	orphans  int        // nodes beside another of the same client for longer than a session timeout
+	terms    int
+	led      time.Duration
+	longest  time.Duration // without anybody who believed
+}
+
+// trespass is a belief that the truth does not bear.
+type trespass struct {
+	id   string
+	span span
+	why  string
+}
+
+// judge holds what the clients of one line believed and wrote against its nodes.
+func judge(clients []client, nodes []node, arrivals []arrival, session time.Duration) (v verdict) {
+	var awake, dreams [][]span
+	for _, c := range clients {
+		own := c.awake()
+		awake = append(awake, own)
+		dreams = append(dreams, c.asleep())
+		v.terms += len(c.beliefs)
+		for _, s := range own {
+			v.beyond = append(v.beyond, trespasses(c.id, s, nodes)...)
+		}
+	}
+	v.together = shared(awake...)
+	for i, dream := range dreams {
+		for j := range awake {
+			if i != j {
+				v.asleep = append(v.asleep, shared(dream, awake[j])...)
+			}
+		}
+	}
+	v.led = covered(awake...)
+	v.longest = drought(awake...)
+	v.stale, v.accepted, v.forged = staleSaves(arrivals, nodes)
+	v.orphans = orphans(nodes, session)
+	return v
+}
+
+// trespasses compares one stretch of belief with the life of its client's node.
+func trespasses(id string, s span, nodes []node) (all []trespass) {
+	mine, ok := own(id, s.from, nodes)
+	if !ok {
+		return []trespass{{id, s, "without a node"}}
+	}
+	if s.to > mine.deleted.latest {
+		all = append(all, trespass{id, span{max(s.from, mine.deleted.latest), s.to}, "after its node was gone"})
+	}
+	for _, n := range nodes {
+		if n.blocks(mine, s.from) {
+			all = append(all, trespass{id, span{s.from, min(s.to, n.deleted.earliest)}, "behind " + n.path})
+		}
+	}
+	return all
+}
+
+// own is the client's latest node that may have been there at a time.
+func own(id string, at int64, nodes []node) (mine node, ok bool) {
+	for _, n := range nodes {
+		if n.id == id && n.created.earliest <= at && n.czxid > mine.czxid {
+			mine, ok = n, true
+		}
+	}
+	return mine, ok
+}
+
+// staleSaves counts saves by clients whose node is older than that of another from whom the store had heard before. It
+// does not ask the store's opinion, and goes by the nodes, not by the tokens that were named: those it checks.
+func staleSaves(arrivals []arrival, nodes []node) (stale, accepted, forged int) {
+	highest := int64(0)
+	for _, a := range arrivals {
+		mine, ok := own(a.id, a.at, nodes)
+		if a.token != 0 && !slices.ContainsFunc(nodes, func(n node) bool { return n.id == a.id && n.czxid == a.token }) {
+			forged++
+		}
+		token := mine.czxid
+		if a.token != 0 {
+			token = a.token
+		} else if !ok {
+			continue
+		}
+		if a.verb == save && token < highest {
+			stale++
+			if a.taken {
+				accepted++
+			}
+		}
+		if a.taken {
+			highest = max(highest, token)
+		}
+	}
+	return stale, accepted, forged
+}
+
+// orphans counts nodes that were there together with an older one of the same client for longer than a session timeout.
+func orphans(nodes []node, session time.Duration) (count int) {
+	for i, n := range nodes {
+		for _, other := range nodes[:i] {
+			both := min(n.deleted.earliest, other.deleted.earliest) - n.created.latest
+			if n.id == other.id && n.line() == other.line() && both > int64(session) {
+				count++
+				break
+			}
+		}
+	}
+	return count
+}
+
+// drought is the longest time between two beliefs.
+func drought(all ...[]span) (longest time.Duration) {
+	var spans []span
+	for _, some := range all {
+		spans = append(spans, some...)
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for i, end := 0, int64(0); i < len(spans); i++ {
+		if i > 0 {
+			longest = max(longest, time.Duration(spans[i].from-end))
+		}
+		end = max(end, spans[i].to)
+	}
+	return longest
+}

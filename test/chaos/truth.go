@@ -1,0 +1,110 @@
+package chaos
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// node is a participant's node as ZooKeeper had it: from the transaction that made it to the one that ended it.
+type node struct {
+	path, id string // the id is its data: every participant here puts its name there
+	czxid    int64
+	session  int64
+	created  moment
+	deleted  moment // never, where it is still there
+}
+
+// moment is an instant of the machine's monotonic clock, in nanoseconds, that is known to lie between two readings.
+type moment struct{ earliest, latest int64 }
+
+const forever = int64(1) << 62
+
+var never = moment{forever, forever}
+
+// readTruth merges the transaction logs of all servers into the life of every ephemeral node below a path. A transaction
+// counts if more than half of the servers have it on disk: each that was committed has been written by so many before
+// anybody heard of it, and what fewer have was undone, or is on one that was cut off. Stamp carries the wall clock's
+// milliseconds over to the monotonic clock.
+//
+// Times are the leader's when it proposed the transaction: before it was committed, and before any client can have heard
+// of it. A belief that ends before its node's deletion by this measure ended before it by any.
+func readTruth(below string, servers [][]string, stamp func(ms int64) moment) ([]node, error) {
+	have := map[int64]int{}
+	history := map[int64][]txn{}
+	for _, files := range servers {
+		seen := map[int64]bool{}
+		for _, file := range files {
+			zxids, changes, err := readTxnLog(file)
+			if err != nil {
+				return nil, err
+			}
+			some := map[int64][]txn{}
+			for _, t := range changes {
+				some[t.zxid] = append(some[t.zxid], t)
+			}
+			for _, zxid := range zxids {
+				if !seen[zxid] {
+					seen[zxid] = true
+					have[zxid]++
+					history[zxid] = some[zxid]
+				}
+			}
+		}
+	}
+	var committed []int64
+	for zxid, n := range have {
+		if 2*n > len(servers) {
+			committed = append(committed, zxid)
+		}
+	}
+	slices.Sort(committed)
+	var all []txn
+	for _, zxid := range committed {
+		all = append(all, history[zxid]...)
+	}
+	return lives(below, all, stamp)
+}
+
+// lives follows the ephemeral nodes below a path through a history.
+func lives(below string, history []txn, stamp func(ms int64) moment) ([]node, error) {
+	var all []node
+	alive := map[string]int{} // by path, in all
+	end := func(p string, at int64) {
+		if i, there := alive[p]; there {
+			all[i].deleted = stamp(at)
+			delete(alive, p)
+		}
+	}
+	for _, t := range history {
+		switch t.kind {
+		case txnCreate, txnCreate2:
+			if !t.ephemeral || !strings.HasPrefix(t.path, below+"/") {
+				continue
+			}
+			if _, twice := alive[t.path]; twice {
+				return nil, fmt.Errorf("%s was made twice: the logs were not read right", t.path)
+			}
+			alive[t.path] = len(all)
+			all = append(all, node{path: t.path, id: string(t.data), czxid: t.zxid, session: t.session, created: stamp(t.at), deleted: never})
+		case txnDelete, txnDeleteContainer:
+			end(t.path, t.at)
+		case txnCloseSession:
+			for p, i := range alive {
+				if all[i].session == t.session {
+					end(p, t.at)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// line is the directory that a node is in.
+func (n node) line() string { return path.Dir(n.path) }
+
+// before reports whether a node was there, for certain, when another client of its line began to believe.
+func (n node) blocks(mine node, at int64) bool {
+	return n.czxid < mine.czxid && n.line() == mine.line() && n.created.latest < at && n.deleted.earliest > at
+}

@@ -1,0 +1,239 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// How a client works. Java's does the same: see java/Candidate.java.
+const (
+	lookEvery  = 2 * time.Millisecond  // at what it believes
+	holdsEvery = 50 * time.Millisecond // a belief that goes on is told, for the case that the process is killed
+	saveEvery  = 60 * time.Millisecond
+	dwell      = 8 * time.Millisecond // between asking whether it leads, and saving: work takes time
+	again      = 50 * time.Millisecond
+)
+
+// job, in the environment, turns the test binary into a client: what orders says.
+const job = "INCUMBENT_CHAOS_CLIENT"
+
+// orders are what a client is told when it is hired.
+type orders struct {
+	kind    kind
+	id      string
+	servers string
+	path    string
+	session time.Duration
+	tick    time.Duration
+	sync    int
+	store   string
+	seed    uint64 // of how long its terms are
+	log     string // the flight recorder's file
+}
+
+func (o orders) String() string {
+	return fmt.Sprintf("%s|%s|%s|%s|%d|%d|%d|%s|%d|%s", o.kind, o.id, o.servers, o.path, o.session.Milliseconds(),
+		o.tick.Milliseconds(), o.sync, o.store, o.seed, o.log)
+}
+
+func parseOrders(text string) (o orders, err error) {
+	words := strings.Split(text, "|")
+	if len(words) != 10 {
+		return o, fmt.Errorf("orders of %d words", len(words))
+	}
+	var session, tick int64
+	o.kind, o.id, o.servers, o.path, o.store, o.log = kind(words[0]), words[1], words[2], words[3], words[7], words[9]
+	_, err = fmt.Sscan(strings.Join([]string{words[4], words[5], words[6], words[8]}, " "), &session, &tick, &o.sync, &o.seed)
+	o.session, o.tick = time.Duration(session)*time.Millisecond, time.Duration(tick)*time.Millisecond
+	return o, err
+}
+
+// candidate takes part in a line, by whosever code.
+type candidate interface {
+	// believes reports whether the code says, at this instant, that it leads.
+	believes() bool
+	// run leads term after term, and has w.term do each one's work, until the end.
+	run(w *worker)
+	// leave leaves the line and closes everything.
+	leave() error
+}
+
+// worker is a client process. It tells on standard output, each line with times of the monotonic clock: "clock NOW";
+// "leads T", "holds T", "stops T"; "call VERB VALUE T" and "heard ok|stale VALUE T"; "left". It is told on standard input:
+// "clock", "hold" (give up no leadership any more), "rotate", "leave". The end of its input is its end.
+type worker struct {
+	orders
+	candidate
+	chance *rand.Rand
+	hold   atomic.Bool
+	ending chan struct{}
+	conn   net.Conn
+	in     *bufio.Scanner
+
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (w *worker) say(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fmt.Fprintf(w.out, format+"\n", args...)
+}
+
+// work is the process's main function.
+func work(text string) error {
+	o, err := parseOrders(text)
+	if err != nil {
+		return err
+	}
+	w := &worker{orders: o, out: os.Stdout, chance: rand.New(rand.NewPCG(o.seed, 1)), ending: make(chan struct{})}
+	if w.conn, err = net.Dial("tcp", o.store); err != nil {
+		return err
+	}
+	w.in = bufio.NewScanner(w.conn)
+	fmt.Fprintf(w.conn, "hello %s %s\n", o.kind.word(), o.id)
+	w.hold.Store(true)
+	if w.candidate, err = join(o); err != nil {
+		return err
+	}
+	go w.look()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.candidate.run(w)
+	}()
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		switch in.Text() {
+		case "clock":
+			w.say("clock %d", monotonic())
+		case "hold", "rotate":
+			w.hold.Store(in.Text() == "hold")
+		case "leave":
+			close(w.ending)
+			err := w.candidate.leave()
+			<-ended
+			if err != nil {
+				w.say("error %v", err)
+			}
+			w.say("left")
+		}
+	}
+	return nil
+}
+
+// look looks at what is believed, and tells what is certain.
+func (w *worker) look() {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	held, last, told := false, int64(0), int64(0)
+	for range ticker.C {
+		before := monotonic()
+		holds := w.believes()
+		after := monotonic()
+		switch {
+		case holds && !held:
+			w.say("leads %d", after)
+			last, told = after, after
+		case holds:
+			last = before
+			if last-told > int64(holdsEvery) {
+				w.say("holds %d", last)
+				told = last
+			}
+		case held:
+			w.say("stops %d", last)
+		}
+		held = holds
+	}
+}
+
+// long is how long the next term is to be: some end soon, most last until something happens.
+func (w *worker) long() time.Duration {
+	if w.chance.IntN(5) < 2 {
+		return 150*time.Millisecond + time.Duration(w.chance.Int64N(int64(w.session/4)))
+	}
+	return w.session + time.Duration(w.chance.Int64N(int64(5*w.session)))
+}
+
+// term is the work of one term: load the number, and count it up until leadership ends, or until it has been held for long
+// enough. Over may be nil. It returns whether leadership is to be given up.
+func (w *worker) term(believes func() bool, token int64, over <-chan struct{}) (yield bool) {
+	enough := time.NewTimer(w.long())
+	defer enough.Stop()
+	value, err := w.ask(load, token, 0)
+	if err != nil {
+		pause(again)
+		return false
+	}
+	ticker := time.NewTicker(saveEvery)
+	defer ticker.Stop()
+	for tired := false; ; {
+		select {
+		case <-over:
+			return false
+		case <-w.ending:
+			return true
+		case <-enough.C:
+			tired = true
+		case <-ticker.C:
+		}
+		if tired && !w.hold.Load() {
+			return true
+		}
+		if !believes() {
+			return false
+		}
+		pause(dwell)
+		if value, err = w.ask(save, token, value+1); err != nil {
+			return false
+		}
+	}
+}
+
+var errStale = errors.New("the store refuses the token")
+
+// ask asks the store, and tells both when it asks and what it hears.
+func (w *worker) ask(v verb, token, value int64) (int64, error) {
+	w.say("call %s %d %d", v, value, monotonic())
+	if _, err := fmt.Fprintf(w.conn, "%s %d %d\n", v, token, value); err != nil {
+		return 0, err
+	}
+	if !w.in.Scan() {
+		return 0, io.ErrUnexpectedEOF
+	}
+	var word string
+	fmt.Sscan(w.in.Text(), &word, &value)
+	w.say("heard %s %d %d", word, value, monotonic())
+	if word != "ok" {
+		return 0, errStale
+	}
+	return value, nil
+}
+
+// pause lets time go by, as work does.
+func pause(d time.Duration) { <-time.After(d) }
+
+// awaits waits until a belief is as wanted, or the end.
+func (w *worker) awaits(believes func() bool, want bool) bool {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for believes() != want {
+		select {
+		case <-ticker.C:
+		case <-w.ending:
+			return false
+		}
+	}
+	return true
+}
