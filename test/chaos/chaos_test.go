@@ -112,8 +112,6 @@ func run(t *testing.T, o options) []*outcome {
 	s.leave(all)
 	s.balance()
 	s.note("all have left")
-	nodes := s.truth()
-	t.Logf("%d nodes; the servers' times are known to %s; faults: %v", len(nodes), doubt(nodes).Round(10*time.Microsecond), s.counts)
 	for _, one := range all {
 		for _, h := range s.past[one.kind] {
 			one.clients = append(one.clients, h.history())
@@ -121,23 +119,25 @@ func run(t *testing.T, o options) []*outcome {
 				t.Logf("%s %s says %q", one.kind, h.id, h.errors)
 			}
 		}
-		var own []node
-		for _, n := range nodes {
-			if n.line() == one.kind.path() {
-				own = append(own, n)
-			}
-		}
+		one.arrivals = s.store.arrivals(one.kind.word())
+	}
+	s.keep(all)
+	nodes := s.truth()
+	t.Logf("%d nodes; the servers' times are known to %s; faults: %v", len(nodes), doubt(nodes).Round(10*time.Microsecond), s.counts)
+	for _, one := range all {
+		own := slices.DeleteFunc(slices.Clone(nodes), func(n node) bool { return n.line() != one.kind.path() })
 		if !one.borneOut(own) {
 			t.Errorf("%s: seen at rest, and not in the servers' logs: %v", one.kind, one.seen)
 		}
-		one.arrivals = s.store.arrivals(one.kind.word())
 		one.verdict = judge(one.clients, own, one.arrivals, o.session)
-		one.linear = map[porcupine.CheckResult]string{porcupine.Ok: "yes", porcupine.Illegal: "no", porcupine.Unknown: "not known"}[linearizable(one.clients, time.Minute)]
+		one.linear = words[linearizable(one.clients, time.Minute)]
 	}
-	s.keep(all, nodes)
 	s.replay()
 	return all
 }
+
+// words are porcupine's.
+var words = map[porcupine.CheckResult]string{porcupine.Ok: "yes", porcupine.Illegal: "no", porcupine.Unknown: "not known"}
 
 // demand holds a line of this library against what is promised.
 func demand(t *testing.T, o *outcome) {

@@ -162,9 +162,35 @@ func (s *stage) truth() []node {
 		}
 		servers = append(servers, files)
 	}
+	s.t.Cleanup(func() {
+		if s.t.Failed() {
+			s.copyLogs(servers)
+		}
+	})
 	nodes, err := readTruth(root, servers, s.clocks.stamp)
 	s.must(err)
+	s.write("nodes.txt", func(say func(string, ...any)) {
+		for _, n := range nodes {
+			say("%s %s czxid %d session %#x created %d-%d deleted %d-%d", n.path, n.id, n.czxid, n.session,
+				n.created.earliest, n.created.latest, n.deleted.earliest, n.deleted.latest)
+		}
+	})
 	return nodes
+}
+
+// copyLogs keeps the servers' transaction logs, before their own directories go.
+func (s *stage) copyLogs(servers [][]string) {
+	for i, files := range servers {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(s.dir, fmt.Sprintf("server-%d-%s", i+1, filepath.Base(file))), text, 0o600)
+			}
+			if err != nil {
+				s.t.Log(err)
+			}
+		}
+	}
 }
 
 // replay feeds every log of this library's clients to fresh machines.
@@ -197,14 +223,8 @@ func (s *stage) write(name string, lines func(say func(string, ...any))) {
 	s.must(os.WriteFile(filepath.Join(s.dir, name), []byte(b.String()), 0o600))
 }
 
-// keep writes down everything that the verdicts were found from.
-func (s *stage) keep(all []*outcome, nodes []node) {
-	s.write("nodes.txt", func(say func(string, ...any)) {
-		for _, n := range nodes {
-			say("%s %s czxid %d session %#x created %d-%d deleted %d-%d", n.path, n.id, n.czxid, n.session,
-				n.created.earliest, n.created.latest, n.deleted.earliest, n.deleted.latest)
-		}
-	})
+// keep writes down everything that the verdicts will be found from, but for the nodes.
+func (s *stage) keep(all []*outcome) {
 	s.write("beliefs.txt", func(say func(string, ...any)) {
 		for _, o := range all {
 			for _, c := range o.clients {

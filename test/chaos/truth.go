@@ -36,19 +36,17 @@ func readTruth(below string, servers [][]string, stamp func(ms int64) moment) ([
 	for _, files := range servers {
 		seen := map[int64]bool{}
 		for _, file := range files {
-			zxids, changes, err := readTxnLog(file)
+			some, err := readTxnLog(file)
 			if err != nil {
 				return nil, err
 			}
-			some := map[int64][]txn{}
-			for _, t := range changes {
-				some[t.zxid] = append(some[t.zxid], t)
-			}
-			for _, zxid := range zxids {
+			for zxid, changes := range some {
 				if !seen[zxid] {
 					seen[zxid] = true
 					have[zxid]++
-					history[zxid] = some[zxid]
+				}
+				if err := add(history, zxid, changes); err != nil {
+					return nil, err
 				}
 			}
 		}

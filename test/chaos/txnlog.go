@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/adler32"
 	"os"
+	"slices"
 )
 
 // Transactions in ZooKeeper's log that make or end nodes, by their numbers in its ZooDefs.
@@ -123,33 +124,49 @@ func readTxn(b []byte) (head txn, changes []txn, err error) {
 	return head, changes, r.err
 }
 
-// readTxnLog reads one file of a server's transaction log. It ends where the server had got to, which may be in the midst
-// of a transaction that nobody was told of.
-func readTxnLog(file string) (zxids []int64, changes []txn, err error) {
+// readTxnLog reads one file of a server's transaction log: what each transaction in it changed, by its zxid. It ends where
+// the server had got to, which may be in the midst of a transaction that nobody was told of. A follower that comes back may
+// be sent what it has, and write it once more.
+func readTxnLog(file string) (map[int64][]txn, error) {
 	const magic, version = 0x5a4b4c47, 2 // "ZKLG"
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := reader{b: b}
 	if got, v := r.int(), r.int(); got != magic || v != version {
 		if r.err != nil || got == 0 {
-			return nil, nil, nil // killed before it had begun
+			return nil, nil // killed before it had begun
 		}
-		return nil, nil, fmt.Errorf("%s is no transaction log: %#x, version %d", file, got, v)
+		return nil, fmt.Errorf("%s is no transaction log: %#x, version %d", file, got, v)
 	}
 	r.long() // the database's number
+	all := map[int64][]txn{}
 	for {
 		sum, body := r.long(), r.buffer()
 		end := r.take(1)
 		if r.err != nil || len(body) == 0 || end[0] != 'B' || sum != int64(adler32.Checksum(body)) {
-			return zxids, changes, nil
+			return all, nil
 		}
-		head, some, err := readTxn(body)
+		head, changes, err := readTxn(body)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s, transaction %#x of kind %d: %w", file, head.zxid, head.kind, err)
+			return nil, fmt.Errorf("%s, transaction %#x of kind %d: %w", file, head.zxid, head.kind, err)
 		}
-		zxids = append(zxids, head.zxid)
-		changes = append(changes, some...)
+		if err := add(all, head.zxid, changes); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
 	}
+}
+
+// add adds a transaction to others. One that is there already must be the same.
+func add(all map[int64][]txn, zxid int64, changes []txn) error {
+	have, there := all[zxid]
+	all[zxid] = changes
+	same := func(a, b txn) bool {
+		return a.path == b.path && a.kind == b.kind && a.at == b.at && a.session == b.session
+	}
+	if there && !slices.EqualFunc(have, changes, same) {
+		return fmt.Errorf("transaction %#x is now %v, now %v", zxid, have, changes)
+	}
+	return nil
 }
