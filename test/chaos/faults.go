@@ -12,7 +12,7 @@ import (
 )
 
 // open begins every run alike: one client leads each line, all at one follower; the others queue elsewhere; and that
-// follower is cut off from ZooKeeper's leader until it gives up.
+// follower is cut off from ZooKeeper's leader until it gives up. Whoever believes without a heartbeat is misled.
 func (s *stage) open() {
 	s.t.Helper()
 	s.must(s.staff(s.slots[0], "hold"))
@@ -25,16 +25,39 @@ func (s *stage) open() {
 	}
 	season := time.NewTimer(s.session / 2)
 	<-season.C
+	one := s.exposed()
 	s.begun = time.Now()
-	home := s.slots[0].home
 	leader, _ := s.e.Whole()
-	s.note("opening: cut off %s from %s, where everybody leads", home, leader)
-	s.e.Part(home, leader)
+	s.note("opening: %s loses %s, where the leaders of slot %d are", leader, one.home, one.number)
+	if one.home == leader {
+		s.e.Desert(leader)
+	} else {
+		s.e.Part(one.home, leader)
+	}
 	rest := time.NewTimer(s.terms().patient + s.session/2)
 	<-rest.C
 	s.e.Heal()
 	s.e.Whole()
 	s.note("opening: over")
+}
+
+// exposed is the slot whose client leads without a heartbeat, at a server of its own. It is the first, as a rule; but a
+// machine may have stood still since, and somebody else lead.
+func (s *stage) exposed() (one *slot) {
+	s.t.Helper()
+	for {
+		s.until("somebody to lead without a heartbeat", within, func() bool {
+			one = s.leader(byDeaf)
+			return one != nil
+		})
+		if one.home != nil {
+			return one
+		}
+		for _, h := range one.all() {
+			h.kill()
+		}
+		s.must(s.staff(one, "hold"))
+	}
 }
 
 // staffRest fills the other slots, and returns when everybody is in line.

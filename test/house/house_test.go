@@ -162,7 +162,7 @@ func walk(visit func(path_, text string) error) error {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() {
+		if !d.Type().IsRegular() || rel == ".git" { // a file in a linked worktree
 			return nil
 		}
 		text, err := os.ReadFile(p)
