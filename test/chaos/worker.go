@@ -21,7 +21,7 @@ const (
 	lookEvery  = 2 * time.Millisecond  // at what it believes
 	holdsEvery = 50 * time.Millisecond // a belief that goes on is told, for the case that the process is killed
 	saveEvery  = 60 * time.Millisecond
-	dwell      = 8 * time.Millisecond // between asking whether it leads, and saving: work takes time
+	dwell      = 20 * time.Millisecond // between asking whether it leads, and saving: work takes time
 	again      = 50 * time.Millisecond
 )
 

@@ -19,7 +19,7 @@ import org.apache.curator.retry.RetryForever;
  * is the machine's monotonic clock.
  */
 public final class Candidate {
-    private static final long LOOK_MS = 2, HOLDS_NS = 50_000_000, SAVE_MS = 60, DWELL_MS = 8, AGAIN_MS = 50;
+    private static final long LOOK_MS = 2, HOLDS_NS = 50_000_000, SAVE_MS = 60, DWELL_MS = 20, AGAIN_MS = 50;
 
     private static String id, path;
     private static long session;
