@@ -21,8 +21,10 @@ var (
 	ErrNotLeading = errors.New("incumbent: not leading")
 	// ErrNotInLine: the participant that was named is not in the line, or not any more.
 	ErrNotInLine = errors.New("incumbent: not in the line")
-	// ErrLeadershipLost: this term is over. It is the cause of the cancellation of Leadership.Context.
+	// ErrLeadershipLost: this term, or this hold of a lock, is over. It is the cause of the cancellation of Leadership.Context.
 	ErrLeadershipLost = errors.New("incumbent: leadership lost")
+	// ErrNotHeld: there is nothing to unlock: it was unlocked before.
+	ErrNotHeld = errors.New("incumbent: not held: it was unlocked before")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
 	// ErrInterrupted: Selector.Interrupt ended the work's context.

@@ -20,13 +20,19 @@ import (
 // Errors: ErrNotInLine when it is not there any more, ErrNotConnected, the
 // context's, ErrOutcomeUnknown, or an *Error.
 func (c *Client) Evict(ctx context.Context, p Participant) error {
+	return c.amend(ctx, p, func(version int32) Op { return DeleteNode(p.Path, version) })
+}
+
+// amend does something to a participant's node if it is still the one that was
+// told: the node is read, and the operation depends on what was read.
+func (c *Client) amend(ctx context.Context, p Participant, op func(version int32) Op) error {
 	session := c.io.Current()
 	_, stat, err := c.io.Read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
 		return fmt.Errorf("%w: %s is another's by now, with token %d", ErrNotInLine, p.Path, stat.Czxid)
 	}
 	if err == nil {
-		_, _, err = c.io.Commit(ctx, session, []Op{DeleteNode(p.Path, stat.Version)})
+		_, _, err = c.io.Commit(ctx, session, []Op{op(stat.Version)})
 	}
 	var refused *zkio.Error
 	switch {

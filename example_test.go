@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -127,6 +128,71 @@ func ExampleSelector() {
 	// term 1
 	// term 2
 	// two terms are enough
+}
+
+func ExampleMutex() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	mutex, err := client.Mutex("/locks/report", incumbent.MutexOptions{ID: "host-a"})
+	if err != nil {
+		panic(err)
+	}
+	wait, cancel := context.WithTimeout(ctx, time.Minute) // bounds the wait, not the hold
+	hold, err := mutex.Lock(wait)
+	cancel()
+	if err != nil {
+		panic(err) // nothing is left behind
+	}
+	// The work ends with hold.Context(), which ends when the lock is lost.
+	fmt.Println("held:", hold.Check() == nil)
+
+	_, held, err := mutex.TryLock(ctx) // one read, and no write: somebody has it
+	fmt.Println("held twice:", held, err)
+
+	// ErrLeadershipLost would say that another may have held the lock meanwhile.
+	fmt.Println("unlocked:", hold.Unlock(ctx))
+	// Output:
+	// held: true
+	// held twice: false <nil>
+	// unlocked: <nil>
+}
+
+func ExampleHolder() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	mutex, err := client.Mutex("/locks/report", incumbent.MutexOptions{})
+	if err != nil {
+		panic(err)
+	}
+	inner := func(holder *incumbent.Holder) {
+		hold, err := holder.Lock(ctx) // held already: no request
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("inside:", hold.Check() == nil)
+		_ = holder.Unlock(ctx)
+	}
+	holder := mutex.Holder()
+	hold, err := holder.Lock(ctx)
+	if err != nil {
+		panic(err)
+	}
+	inner(holder)
+	fmt.Println("still held:", hold.Check() == nil)
+	_ = holder.Unlock(ctx)
+	fmt.Println("still held:", hold.Check() == nil)
+	// Output:
+	// inside: true
+	// still held: true
+	// still held: false
 }
 
 func ExampleLeadership() {

@@ -80,24 +80,9 @@ func (l *Latch) Start() error { return l.start() }
 // in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
 // latch goes on trying and Await may be called again.
 func (l *Latch) Await(ctx context.Context) (*Leadership, error) {
-	n, ch, err := l.commands.begin(l.client, l.id, events.Event{Kind: events.CommandAwait})
-	if err != nil {
-		return nil, err
-	}
-	r, err := l.commands.wait(ctx, l.client, n, ch)
-	switch {
-	case err == nil && r.grant != nil:
-		return r.grant(ctx), nil
-	case err == nil:
-		return nil, r.err
-	case l.commands.drop(n):
+	return l.await(ctx, ctx, func(n uint64) {
 		l.client.post(l.id, events.Event{Kind: events.CommandCancel, Work: n})
-		return nil, err
-	}
-	if r := <-ch; r.grant != nil { // granted in the same moment
-		r.grant(ctx).Release()
-	}
-	return nil, err
+	})
 }
 
 // Resign gives leadership up and queues again at the tail; it returns when the
@@ -108,22 +93,9 @@ func (l *Latch) Resign(ctx context.Context) error {
 }
 
 func (l *Latch) notice(n events.Notify) {
-	if n.What != events.Granted {
-		l.participant.notice(n)
+	if n.What == events.Granted {
+		l.granted(n)
 		return
 	}
-	l.mu.Lock()
-	t := l.term
-	l.mu.Unlock()
-	if !l.begun() {
-		l.commands.deliver(n.Work, reply{err: ErrClosed})
-		l.client.post(l.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
-		return
-	}
-	grant := func(ctx context.Context) *Leadership {
-		return t.hold(ctx, l.client, func(late error) { l.returned(events.Event{Work: n.Work}, late) })
-	}
-	if !l.commands.deliver(n.Work, reply{grant: grant}) { // whoever asked has gone
-		grant(context.Background()).Release()
-	}
+	l.participant.notice(n)
 }

@@ -39,14 +39,15 @@ type heldTerm struct {
 
 	mu       sync.Mutex
 	nodeless bool // ended because its node, or the session, is gone
+	letGo    bool // ended because the work under it had returned
 	works    map[*Leadership]bool
 }
 
-// end is called on the loop's goroutine, once.
-func (t *heldTerm) end(reason error, nodeless bool) {
+// end is called on the loop's goroutine, once, with why in the machine's words.
+func (t *heldTerm) end(reason error, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reason, t.nodeless = reason, nodeless
+	t.reason, t.nodeless, t.letGo = reason, why == machines.NodeGone || why == machines.SessionOver, why == machines.LetGo
 	t.over.Store(true)
 	for l := range t.works {
 		l.cancel(reason)
@@ -61,6 +62,16 @@ func (t *heldTerm) gone() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.nodeless
+}
+
+// loss is why the term ended, nil where that was the holder's own doing.
+func (t *heldTerm) loss() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.letGo || !t.over.Load() {
+		return nil
+	}
+	return t.reason
 }
 
 // hold makes the Leadership of one piece of work. Done is called once, when the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -13,7 +14,7 @@ import (
 
 // Participant is somebody in a line, as seen from outside.
 type Participant struct {
-	Recipe string // "latch" or "selector"
+	Recipe string // the line: "latch", or "lock", in which selectors and mutexes stand and look the same
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
@@ -34,6 +35,11 @@ func (l Line) Leader() (Participant, bool) {
 		return Participant{}, false
 	}
 	return l.Participants[0], true
+}
+
+// of is the participants of one kind of line.
+func (l Line) of(recipe string) []Participant {
+	return slices.DeleteFunc(slices.Clone(l.Participants), func(p Participant) bool { return p.Recipe != recipe })
 }
 
 // Line reads who is in line, from the server that the client is connected to,

@@ -11,7 +11,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // State is a handle's state as Curator names it.
@@ -260,7 +259,7 @@ func (p *participant) depose(n events.Notify) {
 	t := p.term
 	p.mu.Unlock()
 	reason := fmt.Errorf("%w: %s", ErrLeadershipLost, n.Text)
-	t.end(reason, n.Text == machines.NodeGone || n.Text == machines.SessionOver)
+	t.end(reason, n.Text)
 	if n.Silent {
 		p.setTerm(nil)
 	} else {

@@ -12,7 +12,7 @@ import (
 
 // Change is what an onlooker sees of a line's leadership.
 type Change struct {
-	Recipe string      // "latch" or "selector": a directory may hold a line of each
+	Recipe string      // which line, as in Participant.Recipe: a directory may hold one of each
 	Vacant bool        // nobody is in line
 	Leader Participant // who leads, unless Vacant
 }
@@ -56,7 +56,7 @@ type feed struct {
 }
 
 // lines are the kinds of line that a directory may hold.
-var lines = []struct{ recipe, label string }{{"latch", machines.LatchLabel}, {"selector", machines.SelectorLabel}}
+var lines = machines.Lines()
 
 type sight struct {
 	change Change
@@ -77,12 +77,12 @@ func (c *Client) observe(ctx context.Context, path string) (*feed, error) {
 	}
 	f := &feed{client: c, wake: make(chan struct{}, 1), told: map[string]bool{}}
 	for _, line := range lines {
-		o := &observer{feed: f, recipe: line.recipe}
+		o := &observer{feed: f, recipe: line.Recipe}
 		o.commands.ended = make(chan struct{})
 		_, err := c.register(machines.ObserverRecipe.Name(), func(id events.ID) receiver {
 			o.id = id
 			return o
-		}, events.Event{Path: path, Options: map[string]string{"label": line.label}})
+		}, events.Event{Path: path, Options: map[string]string{"label": line.Label}})
 		if err == nil {
 			f.observers = append(f.observers, o)
 			_, err = o.commands.ask(ctx, c, o.id, events.Event{Kind: events.CommandStart})

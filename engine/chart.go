@@ -53,7 +53,7 @@ type Composite struct {
 
 // Chart is one recipe's table. States come in the order in which they are
 // drawn, the first is where a machine begins; Happy is the path that a newcomer
-// should see first.
+// should see first. Doc is one line, and more in Markdown after it if need be.
 type Chart[M any] struct {
 	Name       string
 	Doc        string

@@ -33,6 +33,7 @@ const (
 	NotLeading     Code = "NOTLEADING"
 	Queued         Code = "QUEUED"    // already in the line, or leading
 	Cancelled      Code = "CANCELLED" // the await was taken back
+	Locked         Code = "LOCKED"    // held, or asked for, by another; a try does not wait
 )
 
 // Refusals that a recipe makes on its own.

@@ -153,6 +153,7 @@ const (
 	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
 	Ended     Notice = "ended"     // a selector that does not queue again is done; Code, Text are the error, if any
 	Failed    Notice = "failed"    // a background failure: Code, Text; the machine goes on at a pace
+	Revoked   Notice = "revoked"   // somebody asks the holder of a lock to let go
 	Recovered Notice = "recovered" // the failure before is over
 
 	Leader Notice = "leader" // an observer sees this leader: Path, Token, Owner, Text is its id

@@ -7,8 +7,11 @@
 //	session.go      the connection, the heartbeat, the deadline of belief (belief.go), who leads or is next (office.go)
 //	participant.go  what every recipe with a place in a line shares
 //	line.go         the rows of all of them; guards.go, term.go, trouble.go what the rows do
+//	standing.go     the rows of those who come back to the line after a term: the latch, the selector
+//	hold.go         the rows of those who hold once and are gone: the mutex
 //	latch.go        the leader latch
 //	selector.go     the leader selector
+//	mutex.go        the mutex: one machine for each acquisition
 //	observer.go     who leads a line, from outside
 //	znode.go        names and sequence numbers, Curator's layout
 //	retry.go        retry policies as values
@@ -18,5 +21,5 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, ObserverRecipe}
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ObserverRecipe}
 }

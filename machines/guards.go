@@ -67,7 +67,7 @@ func (p *participant) tied(ev events.Event) bool {
 
 // persistent is a predecessor that no session owns.
 func (p *participant) persistent(ev events.Event) bool {
-	return p.present(ev) && ev.Stat.EphemeralOwner == 0
+	return p.present(ev) && ev.Stat.EphemeralOwner == 0 && !p.tied(ev)
 }
 
 // present is the predecessor, there and watched.
@@ -182,9 +182,6 @@ func (p *participant) entangled(events.Event) bool {
 // leaves is a participant that is closing.
 func (p *participant) leaves(events.Event) bool { return p.then == leave }
 
-// leavesEmpty is a closing participant without a node.
-func (p *participant) leavesEmpty(events.Event) bool { return p.then == leave && p.own == "" }
-
 // departs is a participant whose node, known or possible, has to go first.
 func (p *participant) departs(ev events.Event) bool { return p.then != stay && p.entangled(ev) }
 
@@ -192,12 +189,6 @@ func (p *participant) departs(ev events.Event) bool { return p.then != stay && p
 func (p *participant) deleted(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
-
-// deletedLeaving is deleted at the end of everything.
-func (p *participant) deletedLeaving(ev events.Event) bool { return p.deleted(ev) && p.then == leave }
-
-// deletedResting is deleted before a pause.
-func (p *participant) deletedResting(ev events.Event) bool { return p.deleted(ev) && p.then == rest }
 
 // ridesOut is belief that a disconnect does not end, by choice.
 func (p *participant) ridesOut(ev events.Event) bool { return p.rideOut && ev.At < ev.ValidUntil }

@@ -17,6 +17,7 @@ type judge struct {
 	known   map[events.ID]bool
 
 	leads  map[events.ID]bool
+	held   map[*participant]bool                   // holds that were granted: none is granted twice
 	open   map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
 	asked  map[events.ID]map[uint64]events.Request // requests that may arm a watch
 	armed  map[events.ID]map[string]bool           // watches that stand
@@ -26,7 +27,7 @@ type judge struct {
 }
 
 func newJudge() *judge {
-	j := &judge{members: map[events.ID]*participant{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{},
+	j := &judge{members: map[events.ID]*participant{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]bool{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
 	member := func(p *participant, err error) (*participant, error) {
@@ -46,6 +47,8 @@ func newJudge() *judge {
 			})
 		case "latch":
 			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newParticipant(open, LatchLabel)) })
+		case "mutex":
+			recipes[i] = engine.NewRecipe(mutexChart, func(open events.Event) (*participant, error) { return member(newMutex(open)) })
 		case "selector":
 			recipes[i] = engine.NewRecipe(selectorChart, func(open events.Event) (*participant, error) { return member(newSelector(open)) })
 		}
@@ -174,6 +177,12 @@ func (j *judge) notify(id events.ID, n events.Notify) {
 			j.wrong("%s: %s told twice in a row", id, n.What)
 		}
 		j.leads[id] = n.What == events.Elected
+		if p := j.members[id]; p != nil && p.single && n.What == events.Elected {
+			if j.held[p] {
+				j.wrong("%s: held once, and elected again", id)
+			}
+			j.held[p] = true
+		}
 	case events.Granted:
 		if j.open[id][n.Work] != events.CommandAwait {
 			j.wrong("%s: granted %d, which nobody awaits", id, n.Work)
@@ -199,6 +208,8 @@ func (j *judge) member(id events.ID) {
 	switch state {
 	case enrolling, founding:
 		awake = owed[events.ReplyCreate]
+	case probing:
+		awake = owed[events.ReplyChildren]
 	case listing:
 		awake = owed[events.ReplyChildren] && own
 	case verifying:
@@ -229,6 +240,12 @@ func (j *judge) member(id events.ID) {
 	}
 	if p.works < 0 {
 		j.wrong("%s: %d pieces of work", id, p.works)
+	}
+	if p.single && p.leads && p.works != 1 {
+		j.wrong("%s: held by %d pieces of work", id, p.works)
+	}
+	if p.single && len(p.waiters) == 0 && slices.Contains(from{enrolling, founding, listing, waiting, verifying, suspended, probing}, state) {
+		j.wrong("%s: in %s, and nobody wants it", id, state)
 	}
 	if p.leads && !p.near {
 		j.wrong("%s: leads, and the session machine does not know", id)

@@ -25,8 +25,8 @@ var latchChart = engine.MustCompile(engine.Chart[participant]{
 		{Name: "CLOSED", States: from{closed}},
 	},
 	Happy: from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
-	Kinds: append([]events.Kind{events.CommandAwait, events.CommandCancel, events.CommandResign}, lineKinds...),
-	Rows: slices.Concat(lineRows, []engine.Row[participant]{
+	Kinds: append([]events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}, lineKinds...),
+	Rows: slices.Concat(standingRows, lineRows, []engine.Row[participant]{
 		{From: from{leading}, On: events.CommandAwait, When: (*participant).expired, To: leading, Do: (*participant).await},
 		{From: from{leading}, On: events.CommandAwait, To: leading, Do: (*participant).grant},
 		{From: but(live, leading), On: events.CommandAwait, To: engine.Stay, Do: (*participant).await},

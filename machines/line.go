@@ -52,12 +52,11 @@ var lineStates = []engine.StateDoc{
 }
 
 // lineRows are the rows of every participant: the enrolment, the line, recovery
-// and the way out. They stand in the order in which a place is won and lost.
+// and the way out. They stand in the order in which a place is won and lost. How
+// a place is asked for, and what comes after belief, is for the families to say:
+// standingRows (standing.go), holdRows (hold.go). A family's rows come before
+// these, which hold what is true otherwise.
 var lineRows = []engine.Row[participant]{
-	{From: from{latent}, On: events.CommandStart, When: (*participant).attached, To: enrolling, Do: (*participant).beginAndEnrol},
-	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*participant).begin},
-	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*participant).refuseStart},
-
 	// Enrolment.
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).made, To: listing, Do: (*participant).registerAndSurvey},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).parentless, To: founding, Do: (*participant).found},
@@ -76,7 +75,6 @@ var lineRows = []engine.Row[participant]{
 	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, When: (*participant).vanished, To: enrolling, Do: (*participant).enrol},
 	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).aheadGone, To: listing, Do: (*participant).survey},
 	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).tied, To: listing, Do: (*participant).yield},
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).persistent, To: blocked, Do: (*participant).obstruct},
 	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).present, To: engine.Stay},
 	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).unreadable, To: engine.Stay, Do: (*participant).watchUnread},
 	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, To: pausing, Do: (*participant).complain},
@@ -124,15 +122,10 @@ var lineRows = []engine.Row[participant]{
 	{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*participant).attachDepart},
 	{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*participant).attach},
 
-	// After belief, and after a failure.
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).leavesEmpty, To: closed, Do: (*participant).finish},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).departs, To: leaving, Do: (*participant).depart},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).detached, To: suspended},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).placed, To: verifying, Do: (*participant).resurvey},
-	{From: from{draining}, On: events.WorkDrained, To: enrolling, Do: (*participant).enrol},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).detached, To: suspended},
+	// After a failure.
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhaustedEntangled, To: leaving, Do: (*participant).quitDepart},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhausted, To: closed, Do: (*participant).quitFinish},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).detached, To: suspended},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).unsure, To: verifying, Do: (*participant).lookUp},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).placed, To: verifying, Do: (*participant).survey},
 	{From: from{pausing}, On: events.TimerFired, To: enrolling, Do: (*participant).enrol},
@@ -143,9 +136,7 @@ var lineRows = []engine.Row[participant]{
 	{From: from{latent, founding, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
 	{From: from{leading}, On: events.CommandClose, To: draining, Do: (*participant).closeStepDown},
 	{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*participant).close},
-	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedLeaving, To: closed, Do: (*participant).finish},
-	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedResting, To: pausing, Do: (*participant).pause},
-	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deleted, To: enrolling, Do: (*participant).enrol},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deleted, To: closed, Do: (*participant).finish},
 	{From: from{leaving}, On: events.ReplyDelete, To: leaving, Do: (*participant).retryDelete},
 	{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*participant).depart},
 	{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedLeaving, To: closed, Do: (*participant).finish},
@@ -157,7 +148,7 @@ var lineRows = []engine.Row[participant]{
 
 // lineKinds are the kinds that every participant hears.
 var lineKinds = []events.Kind{
-	events.CommandStart, events.CommandClose,
+	events.CommandClose,
 	events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
 	events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,

@@ -18,7 +18,7 @@ func TestOddEvents(t *testing.T) {
 			w.move()
 		}
 		for range 300 {
-			id := append([]events.ID{events.SessionMachine, "nobody"}, everybody...)[w.dice.Intn(6)]
+			id := append([]events.ID{events.SessionMachine, "nobody"}, everybody...)[w.dice.Intn(2+len(everybody))]
 			ev := w.odd(w.dice, id)
 			w.now += int64(w.dice.Intn(int(time.Second)))
 			ev.At = w.now

@@ -39,6 +39,7 @@ type participant struct {
 	term
 	outlook
 	selection
+	custody
 }
 
 // enrolment is the own node, or the attempt to make it.
@@ -133,18 +134,6 @@ func (p *participant) ahead(path string) bool {
 // confirmed is promise 2 at this very moment.
 func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUntil }
 
-// begin takes the session that is there when the machine starts.
-func (p *participant) begin(ev events.Event, out *engine.Outbox) {
-	p.owner = ev.SessionID
-	out.Answer(ev.Request, events.OK, "")
-}
-
-// beginAndEnrol is begin on a live connection.
-func (p *participant) beginAndEnrol(ev events.Event, out *engine.Outbox) {
-	p.begin(ev, out)
-	p.enrol(ev, out)
-}
-
 // enrol begins a new enrolment: a new GUID, and one create under it.
 func (p *participant) enrol(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
@@ -164,7 +153,7 @@ func (p *participant) create(ev events.Event, out *engine.Outbox) {
 // forgetOwn is the end of an enrolment whose node is gone.
 func (p *participant) forgetOwn(out *engine.Outbox) {
 	p.far(out)
-	p.own, p.token, p.sequence, p.owned, p.watched = "", 0, 0, false, false
+	p.own, p.token, p.sequence, p.owned, p.watched, p.revoked = "", 0, 0, false, false, false
 	p.creating, p.unknown = 0, false
 	p.line = line{}
 }
@@ -205,7 +194,7 @@ func (p *participant) survey(ev events.Event, out *engine.Outbox) {
 	p.line = line{behind: p.behind, purged: p.purged}
 	if !p.owned || !p.watched {
 		p.owned, p.watched = false, false
-		out.Get(p.path(), true)
+		p.readOwn(out)
 	}
 	out.Children(p.dir)
 }
@@ -250,12 +239,13 @@ func (p *participant) twins(children []string) []Place {
 func (p *participant) noteOwn(ev events.Event, out *engine.Outbox) {
 	p.owned, p.watched = true, true
 	p.token = ev.Stat.Czxid
+	p.noteRevoke(ev, out)
 }
 
 // rewatchOwn arms the own watch again after somebody set the node's data.
 func (p *participant) rewatchOwn(ev events.Event, out *engine.Outbox) {
 	p.watched, p.next = false, false
-	out.Get(p.path(), true)
+	p.readOwn(out)
 }
 
 // before lists the places ahead of the own one, in no order.

@@ -39,7 +39,7 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 		{Name: "requeuing", States: from{leaving, pausing}},
 	},
 	Happy: from{latent, enrolling, listing, waiting, leading, draining, leaving},
-	Kinds: append([]events.Kind{events.CommandRequeue}, lineKinds...),
+	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue}, lineKinds...),
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
 	Rows: slices.Concat([]engine.Row[participant]{
@@ -51,7 +51,7 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
 		{From: from{draining}, On: events.WorkDrained, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
 		{From: from{pausing}, On: events.TimerFired, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
-	}, lineRows, []engine.Row[participant]{
+	}, standingRows, lineRows, []engine.Row[participant]{
 		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).conclude},
 		{From: from{resigned}, On: events.CommandRequeue, When: (*participant).attached, To: enrolling, Do: (*participant).queueAgain},
 		{From: from{resigned}, On: events.CommandRequeue, To: suspended, Do: (*participant).queueLater},

@@ -89,7 +89,8 @@ func (s *session) Stamp(ev *events.Event) {
 	if ev.Session == 0 {
 		ev.Session = s.number
 	}
-	if ev.Kind == events.CommandStart || ev.Kind == events.CommandRequeue {
+	switch ev.Kind {
+	case events.CommandStart, events.CommandAwait, events.CommandRequeue: // what a participant may begin with
 		ev.SessionID = s.id
 	}
 }

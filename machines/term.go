@@ -20,6 +20,7 @@ func (p *participant) takeOffice(ev events.Event, out *engine.Outbox) {
 		p.grantTo(waiter, ev, out)
 	}
 	p.waiters = nil
+	p.tellRevoked(out)
 }
 
 // grantTo gives one await its piece of work under the present term.
@@ -35,6 +36,7 @@ func (p *participant) depose(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if p.leads {
 		p.leads = false
+		p.plan(p.then) // a hold does not come back
 		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Text: reason(ev)})
 	}
 }
@@ -47,10 +49,12 @@ func (p *participant) drain(out *engine.Outbox) {
 }
 
 // NodeGone and SessionOver are the reasons for the end of belief after which
-// another may lead at once: in every other case the own node still stands.
+// another may lead at once: in every other case the own node still stands. LetGo
+// is the one that the holder of a lock gives.
 const (
 	NodeGone    = "the own node is gone"
 	SessionOver = "the session is over"
+	LetGo       = "the work returned"
 )
 
 func reason(ev events.Event) string {
@@ -68,7 +72,7 @@ func reason(ev events.Event) string {
 	case events.CommandClose:
 		return "closed"
 	case events.WorkReturned:
-		return "the work returned"
+		return LetGo
 	}
 	return string(ev.Kind)
 }
@@ -109,12 +113,6 @@ func (p *participant) workDone(ev events.Event, out *engine.Outbox) {
 	if !p.leads {
 		p.drain(out)
 	}
-}
-
-// resurvey looks at the line again, the own node included.
-func (p *participant) resurvey(ev events.Event, out *engine.Outbox) {
-	p.unread(ev, out)
-	p.survey(ev, out)
 }
 
 // await queues a caller who wants to hear of leadership, or tells what stands
@@ -315,13 +313,6 @@ func (p *participant) moved(out *engine.Outbox) {
 		out.Answer(p.moving, events.OK, "")
 		p.moving = 0
 	}
-}
-
-// pause waits before the next enrolment, the node being gone.
-func (p *participant) pause(ev events.Event, out *engine.Outbox) {
-	p.moved(out)
-	p.forgetOwn(out)
-	p.backOff(ev, out)
 }
 
 // refuseStart, refuseResign answer what makes no sense in this state.

@@ -156,7 +156,11 @@ func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
 		line := &datadriven.TestData{Cmd: name, CmdArgs: append([]datadriven.CmdArg{{Key: string(kind)}}, args...)}
 		c.event(t, id, line)
 	}
-	play(events.CommandStart)
+	begin := events.CommandStart
+	if recipe == "mutex" {
+		begin = events.CommandAwait
+	}
+	play(begin)
 	play(events.ReplyCreate, datadriven.CmdArg{Key: "seq", Vals: []string{seq}})
 	play(events.ReplyStat)
 	play(events.ReplyChildren, datadriven.CmdArg{Key: "children", Vals: append([]string{"own"}, ahead...)})
@@ -246,6 +250,8 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 			ev.Text = strings.ReplaceAll(value, "_", " ")
 		case "name":
 			ev.Text = value
+		case "data":
+			ev.Data = []byte(value)
 		case "nostat":
 			hasStat = false
 		case "work":

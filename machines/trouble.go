@@ -53,6 +53,9 @@ func (p *participant) wait(ev events.Event) time.Duration {
 	}
 	d, again := p.retry.Next(p.failures, time.Duration(ev.At-p.failedAt), p.dice.roll())
 	p.failures++
+	if p.single && !p.trouble.Passing() { // the caller was told, and asks again if they like
+		d, again = 0, false
+	}
 	p.spent = !again
 	return d
 }
@@ -98,11 +101,6 @@ func (p *participant) recover(out *engine.Outbox) {
 	}
 }
 
-// obstruct is a node in the line that no session owns: it will never go by itself.
-func (p *participant) obstruct(ev events.Event, out *engine.Outbox) {
-	p.fail(events.PersistentNode, ev.Path, ev, out)
-}
-
 // rejoin looks again after the obstruction went.
 func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
 	p.recover(out)
@@ -120,7 +118,8 @@ func (p *participant) rejectSequence(ev events.Event, out *engine.Outbox) {
 }
 
 func (p *participant) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	p.then, p.quick = rest, 0
+	p.plan(rest)
+	p.quick = 0
 	p.fail(code, text, ev, out)
 	p.depart(ev, out)
 }

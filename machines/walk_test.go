@@ -114,19 +114,27 @@ func (w *world) use() {
 	id := everybody[w.dice.Intn(len(everybody))]
 	latch := strings.HasPrefix(string(id), "latch")
 	switch n := w.dice.Intn(12); {
+	case holds[id] != nil && w.engine.State(id) == "":
+		if n < 4 {
+			w.seek(id)
+		}
+	case holds[id] != nil && n == 0:
+		w.do(id, events.CommandClose, events.Event{})
+	case holds[id] != nil && n == 1:
+		w.do(id, events.CommandAwait, events.Event{})
 	case n < 3 && latch:
 		w.do(id, events.CommandAwait, events.Event{})
 	case n < 4 && latch:
 		w.do(id, events.CommandResign, events.Event{})
 	case n < 5 && latch:
 		w.post(id, events.Event{Kind: events.CommandCancel, Work: w.awaits(id)})
-	case n < 4:
+	case n < 4 && holds[id] == nil:
 		w.do(id, events.CommandRequeue, events.Event{})
 	case n < 10:
 		if w.works[id] > 0 {
 			w.workReturns(id)
 		}
-	case n == 10:
+	case n == 10 && holds[id] == nil:
 		w.do(id, events.CommandStart, events.Event{})
 	case w.dice.Intn(60) == 0:
 		w.do(id, events.CommandClose, events.Event{})
@@ -216,7 +224,8 @@ func (w *world) settle(t *testing.T) {
 			w.ring(untilDue)
 		default:
 			for _, id := range everybody {
-				if w.engine.State(id) == draining && w.works[id] > 0 {
+				held := holds[id] != nil && w.dice.Intn(3) == 0
+				if (held || w.engine.State(id) == draining) && w.works[id] > 0 {
 					w.workReturns(id)
 				}
 			}

@@ -33,6 +33,9 @@ type world struct {
 	works    map[events.ID]int
 	tokens   map[string]int64
 	timeout  time.Duration
+	ride     bool
+
+	generation int // of holds: each has names of its own
 }
 
 type asked struct {
@@ -41,7 +44,7 @@ type asked struct {
 	sent int64
 }
 
-var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2"}
+var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "mutex", "mutex-2", "mutex-3"}
 
 func newWorld(seed int64) *world {
 	w := &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
@@ -50,21 +53,41 @@ func newWorld(seed int64) *world {
 	if seed%3 == 1 {
 		w.timeout = 4 * time.Second // heartbeats by check
 	}
-	ride := fmt.Sprint(w.dice.Intn(2) == 0)
+	w.ride = w.dice.Intn(2) == 0
+	ride := fmt.Sprint(w.ride)
 	w.open("session", "session", "", map[string]string{"rideOut": ride})
 	w.open("latch", "latch", "/a/l", map[string]string{"rideOut": ride})
 	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s"})
 	w.open("selector", "selector", "/a/l", map[string]string{"autoRequeue": "true"})
 	w.open("selector", "selector-2", "/a/l", nil)
 	w.do("session", events.CommandStart, events.Event{})
-	for _, id := range everybody {
+	for _, id := range everybody[:4] {
 		w.do(id, events.CommandStart, events.Event{})
 	}
 	return w
 }
 
+// holds are the machines that are made anew when they are over.
+var holds = map[events.ID]map[string]string{
+	"mutex":   {"revocable": "true"},
+	"mutex-2": {"retry": "times/1/1s/0s"},
+	"mutex-3": {"try": "true"},
+}
+
+// seek asks for a hold.
+func (w *world) seek(id events.ID) {
+	w.works[id] = 0
+	options := map[string]string{"rideOut": fmt.Sprint(w.ride)}
+	for k, v := range holds[id] {
+		options[k] = v
+	}
+	w.generation++
+	w.open("mutex", id, "/a/l", options)
+	w.do(id, events.CommandAwait, events.Event{})
+}
+
 func (w *world) open(recipe string, id events.ID, path string, options map[string]string) {
-	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path, Seed: string(id), Options: options}})
+	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path, Seed: fmt.Sprint(id, w.generation), Options: options}})
 }
 
 func (w *world) do(id events.ID, kind events.Kind, ev events.Event) {
@@ -117,11 +140,11 @@ func (w *world) notified(id events.ID, n events.Notify) {
 		if strings.HasPrefix(string(id), "selector") {
 			w.works[id]++
 		}
-		line := id[:5] // latch and selector lead beside each other
-		if n.Token < w.tokens[string(line)] {
-			w.wrong("%s: token %d after %d", id, n.Token, w.tokens[string(line)])
+		line := w.members[id].label // latches lead beside selectors and mutexes
+		if n.Token < w.tokens[line] {
+			w.wrong("%s: token %d after %d", id, n.Token, w.tokens[line])
 		}
-		w.tokens[string(line)] = n.Token
+		w.tokens[line] = n.Token
 	}
 }
 
@@ -171,7 +194,11 @@ func (w *world) apply(r asked) events.Event {
 	case events.Delete:
 		return events.Event{Code: w.remove(e.Path)}
 	case events.Get:
-		return w.stat(e.Path, r.from, e.Watch)
+		ev := w.stat(e.Path, r.from, e.Watch)
+		if e.Data && w.dice.Intn(3) == 0 {
+			ev.Data = []byte(Revoke)
+		}
+		return ev
 	case events.Exists:
 		return w.stat(e.Path, r.from, e.Watch)
 	case events.Children:

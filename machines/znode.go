@@ -18,7 +18,8 @@ const (
 	guidPrefix    = "_c_"
 	guidLength    = 36
 	LatchLabel    = "latch-"
-	SelectorLabel = "lock-"
+	LockLabel     = "lock-"
+	SelectorLabel = LockLabel // a LeaderSelector's lock is an InterProcessMutex
 )
 
 // lastSequence is where a counter counts as ended: a million before int32 does.
@@ -158,14 +159,27 @@ func (d *dice) roll() float64 {
 	return float64((z^z>>31)>>11) / (1 << 53)
 }
 
-// Places is a listing for somebody outside: the places of every recipe, latches
-// first, each recipe's in queue order, and how many children are of none.
+// Kinds of line that a directory may hold, as an onlooker can tell them apart.
+// Selectors and mutexes make the same names, in Curator too: they stand in one
+// line, and nothing in it says which is which.
+const (
+	LatchLine = "latch"
+	LockLine  = "lock"
+)
+
+// Lines are the kinds of line, with what stands before the number of their places.
+func Lines() []struct{ Recipe, Label string } {
+	return []struct{ Recipe, Label string }{{LatchLine, LatchLabel}, {LockLine, LockLabel}}
+}
+
+// Places is a listing for somebody outside: the places of every line, latches
+// first, each line's in queue order, and how many children are of none.
 func Places(children []string) (all []Place, foreign int) {
 	foreign = len(children)
-	for _, r := range []struct{ recipe, label string }{{"latch", LatchLabel}, {"selector", SelectorLabel}} {
-		line, _ := Line(children, r.label)
+	for _, r := range Lines() {
+		line, _ := Line(children, r.Label)
 		for _, p := range line {
-			p.Recipe = r.recipe
+			p.Recipe = r.Recipe
 			all = append(all, p)
 			foreign--
 		}

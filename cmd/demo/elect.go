@@ -229,14 +229,14 @@ func (e *elector) tellPlace(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	recipe := "latch"
+	kind := "latch"
 	if e.recipe != "" {
-		recipe = e.recipe
+		kind = "lock"
 	}
 	ahead, leader := 0, incumbent.Participant{}
 	for _, p := range line.Participants {
 		switch {
-		case p.Recipe != recipe || p.ID == e.id:
+		case p.Recipe != kind || p.ID == e.id:
 		case p.Leads:
 			leader = p
 			fallthrough

@@ -1,0 +1,123 @@
+package incumbent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Hold is a lock that is held, until Unlock or until it is lost: by the end of
+// the session or the deletion of its node, by a disconnect (unless
+// Config.RideOut), or because no confirmation came in time. A hold that is lost
+// does not come back: Context ends with the cause ErrLeadershipLost, the work
+// under it has to stop, and Unlock says that it was lost.
+//
+// Check, Token, ValidUntil and Write are those of every Leadership. Context
+// carries the values of the context that the lock was asked for with, but does
+// not end with it.
+//
+// All its methods are safe to call from any goroutine.
+type Hold struct {
+	*Leadership
+	machine  *holding
+	unlocked atomic.Bool
+}
+
+// Unlock lets the lock go, and returns when its node is gone and another may
+// hold it. It has to be called once for every hold, also after it was lost: the
+// node of a lost hold stays until then, if the session does.
+//
+// Errors: ErrNotHeld for a second call; ErrLeadershipLost when the hold was lost
+// before, and so another may have held the lock meanwhile; the context's cause
+// when it ends first: the deletion then goes on by itself, without a connection
+// after the next one.
+func (h *Hold) Unlock(ctx context.Context) error {
+	if !h.unlocked.CompareAndSwap(false, true) {
+		return ErrNotHeld
+	}
+	lost := h.Check()
+	h.Leadership.Release()
+	if lost != nil {
+		return lost
+	}
+	select {
+	case <-h.machine.commands.ended:
+	case <-h.machine.client.closed:
+	case <-ctx.Done():
+		select {
+		case <-h.machine.commands.ended:
+		default:
+			return fmt.Errorf("incumbent: unlock %s: %w", h.machine.path, context.Cause(ctx))
+		}
+	}
+	return h.term.loss()
+}
+
+// Release is Unlock without waiting for it, and without an answer.
+func (h *Hold) Release() {
+	h.unlocked.Store(true)
+	h.Leadership.Release()
+}
+
+// Revoked is closed when somebody has asked for the lock; see Mutex.Revoke. It
+// stays open where the mutex is not revocable.
+func (h *Hold) Revoked() <-chan struct{} { return h.machine.revoked }
+
+// acquisition is what a lock asks its machine for.
+type acquisition struct {
+	recipe    string
+	path      string
+	options   LatchOptions
+	try       bool
+	revocable bool
+}
+
+// holding is the handle on one acquisition's machine: what the holds of all
+// locks share. The machine ends by itself: with the hold, or when it is refused.
+type holding struct {
+	*participant
+	revoked chan struct{}
+}
+
+// acquire has a machine of its own ask for a hold, and waits for the answer.
+func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	h := &holding{newParticipant(c, a.path, a.options), make(chan struct{})}
+	open := a.options.open(a.path, c.config.RideOut)
+	open.Options["try"], open.Options["revocable"] = strconv.FormatBool(a.try), strconv.FormatBool(a.revocable)
+	if _, err := c.register(a.recipe, func(id events.ID) receiver {
+		h.id = id
+		return h
+	}, open); err != nil {
+		return nil, err
+	}
+	l, err := h.await(ctx, context.WithoutCancel(ctx), h.abandon)
+	if err != nil {
+		return nil, err
+	}
+	return &Hold{Leadership: l, machine: h}, nil
+}
+
+// abandon ends an acquisition that nobody waits for any more. A grant that is on
+// its way finds the handle sealed, and is given back.
+func (h *holding) abandon(uint64) {
+	h.seal()
+	_, _, _ = h.commands.begin(h.client, h.id, events.Event{Kind: events.CommandClose})
+}
+
+// notice takes what the machine tells; on the loop's goroutine.
+func (h *holding) notice(n events.Notify) {
+	switch n.What {
+	case events.Granted:
+		h.granted(n)
+	case events.Revoked:
+		close(h.revoked)
+	default:
+		h.participant.notice(n)
+	}
+}

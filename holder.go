@@ -1,0 +1,84 @@
+package incumbent
+
+import (
+	"context"
+)
+
+// Holder lets a chain of calls lock again what it holds: the first Lock acquires
+// the mutex, those after it return the same Hold at once, and the last Unlock
+// lets it go. Pass it down as an argument: whoever has it, holds. It is what
+// re-entrancy by thread is in Java, with the owner said instead of guessed.
+//
+// All its methods are safe to call from any goroutine.
+type Holder struct {
+	mutex *Mutex
+	turn  chan struct{} // full while somebody changes what follows
+	depth int
+	hold  *Hold
+}
+
+// Holder makes a holder that holds nothing yet.
+func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, turn: make(chan struct{}, 1)} }
+
+// Lock is Mutex.Lock for the first, and counts for the others, which find the
+// lock held. Each needs its Unlock. When the hold was lost, it returns
+// ErrLeadershipLost until everybody has unlocked.
+func (h *Holder) Lock(ctx context.Context) (*Hold, error) {
+	hold, _, err := h.enter(ctx, func() (*Hold, bool, error) {
+		hold, err := h.mutex.Lock(ctx)
+		return hold, err == nil, err
+	})
+	return hold, err
+}
+
+// TryLock is Mutex.TryLock for the first, and Lock for the others.
+func (h *Holder) TryLock(ctx context.Context) (*Hold, bool, error) {
+	return h.enter(ctx, func() (*Hold, bool, error) { return h.mutex.TryLock(ctx) })
+}
+
+func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
+	if err := h.take(ctx); err != nil {
+		return nil, false, err
+	}
+	defer h.give()
+	if h.depth > 0 {
+		if err := h.hold.Check(); err != nil {
+			return nil, false, err
+		}
+		h.depth++
+		return h.hold, true, nil
+	}
+	hold, held, err := acquire()
+	if held {
+		h.hold, h.depth = hold, 1
+	}
+	return hold, held, err
+}
+
+// Unlock takes one Lock back; the last lets the mutex go, as Hold.Unlock does.
+// One too many is ErrNotHeld.
+func (h *Holder) Unlock(ctx context.Context) error {
+	_ = h.take(context.WithoutCancel(ctx))
+	defer h.give()
+	switch h.depth {
+	case 0:
+		return ErrNotHeld
+	case 1:
+		hold := h.hold
+		h.depth, h.hold = 0, nil
+		return hold.Unlock(ctx)
+	}
+	h.depth--
+	return nil
+}
+
+func (h *Holder) take(ctx context.Context) error {
+	select {
+	case h.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (h *Holder) give() { <-h.turn }

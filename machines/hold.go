@@ -1,0 +1,220 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// probing is the state of a try that looks before it writes.
+const probing engine.State = "probing"
+
+// custody is what only the holds of locks have: places that are asked for once,
+// by one caller, and given up for good at the end of their one term.
+type custody struct {
+	single    bool // one term at most, then out
+	tries     bool // it never waits behind anybody
+	revocable bool // the own node's data is read, for Revoke
+	revoked   bool // Revoke stood there
+}
+
+// Revoke is what Curator's Revoker writes to a holder's node.
+const Revoke = "__REVOKE__"
+
+// holdPromises are in every hold's chart, for whoever tests it from outside.
+const holdPromises = `
+
+It promises:
+
+- Its await is answered once: by one grant, or by a refusal that says why.
+- It holds one term at most; the end of that term is told once, and ends the hold for good.
+- Where belief ends while the work runs, the node stays until the work has returned, or the session is over.
+- A try that finds somebody in line writes nothing; one that is outrun leaves no node.
+- It ends by itself: after the return of the work, or after a refusal. Then its node is deleted, or its session is over.`
+
+// seeking are the states of a hold that is not over. A hold is never blocked: a
+// node that no session owns is refused at once.
+var seeking = append(but(live, blocked), probing)
+
+// holdStates are those of every hold.
+var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(s engine.StateDoc) bool { return s.Name == blocked }), 1,
+	engine.StateDoc{Name: probing, Doc: "A try looks whether the line is free; nothing is written before it is."})
+
+// holdRows are those of every hold: it is asked for by an await, which is
+// answered once: granted, or told why not. Either way the machine then ends by
+// itself: after the one term when its work has returned, or as soon as its node
+// is gone.
+var holdRows = []engine.Row[participant]{
+	{From: from{latent}, On: events.CommandAwait, When: (*participant).triesAnew, To: probing, Do: (*participant).seekAndProbe},
+	{From: from{latent}, On: events.CommandAwait, When: (*participant).attached, To: enrolling, Do: (*participant).seekAndEnrol},
+	{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*participant).seek},
+	{From: seeking, On: events.CommandAwait, To: engine.Stay, Do: (*participant).refuseStart},
+
+	// A try.
+	{From: from{probing}, On: events.ReplyChildren, When: (*participant).unlisted, To: pausing, Do: (*participant).complain},
+	{From: from{probing}, On: events.ReplyChildren, When: (*participant).occupied, To: closed, Do: (*participant).refuseOccupied},
+	{From: from{probing}, On: events.ReplyChildren, To: enrolling, Do: (*participant).enrol},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).outrun, To: leaving, Do: (*participant).refuseOutrun},
+	{From: from{probing}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
+	{From: from{probing}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).triesAnew, To: probing, Do: (*participant).attachProbe},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).triesAnew, To: probing, Do: (*participant).probe},
+	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
+
+	{From: from{waiting}, On: events.ReplyStat, When: (*participant).persistent, To: leaving, Do: (*participant).refuseObstructed},
+
+	// After belief.
+	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).letGo},
+	{From: from{draining}, On: events.WorkDrained, When: (*participant).entangled, To: leaving, Do: (*participant).depart},
+	{From: from{draining}, On: events.WorkDrained, To: closed, Do: (*participant).finish},
+}
+
+// holdIgnores are lineIgnores, as a hold has them.
+var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
+	In: from{probing},
+	On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached,
+		events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+	Why: "nothing is in the line yet: one listing is awaited",
+})
+
+// without drops a state that a recipe does not have from rows.
+func without(rows []engine.Row[participant], absent engine.State) []engine.Row[participant] {
+	var kept []engine.Row[participant]
+	for _, r := range rows {
+		if r.From = but(r.From, absent); len(r.From) > 0 {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// withoutIgnores is without for what means nothing.
+func withoutIgnores(ignores []engine.Ignore, absent engine.State) []engine.Ignore {
+	var kept []engine.Ignore
+	for _, i := range ignores {
+		if i.In = but(i.In, absent); len(i.In) > 0 {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// newHold makes a place that is held once. Options: "try", "revocable", and those
+// of newParticipant.
+func newHold(open events.Event, label string) (*participant, error) {
+	o := options{values: open.Options}
+	p, err := newParticipant(open, label)
+	if err != nil {
+		return nil, err
+	}
+	p.custody = custody{single: true, tries: o.flag("try"), revocable: o.flag("revocable")}
+	return p, o.err
+}
+
+// seek notes the one caller, and the session that is there.
+func (p *participant) seek(ev events.Event, out *engine.Outbox) {
+	p.owner = ev.SessionID
+	p.waiters = append(p.waiters, ev.Request)
+}
+
+func (p *participant) seekAndEnrol(ev events.Event, out *engine.Outbox) {
+	p.seek(ev, out)
+	p.enrol(ev, out)
+}
+
+func (p *participant) seekAndProbe(ev events.Event, out *engine.Outbox) {
+	p.seek(ev, out)
+	p.probe(ev, out)
+}
+
+// probe looks at the line, and writes nothing.
+func (p *participant) probe(ev events.Event, out *engine.Outbox) { out.Children(p.dir) }
+
+func (p *participant) attachProbe(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.probe(ev, out)
+}
+
+// refuseOccupied ends a try that found somebody in line.
+func (p *participant) refuseOccupied(ev events.Event, out *engine.Outbox) {
+	p.refuseWaiters(events.Locked, "", out)
+	p.finish(ev, out)
+}
+
+// refuseOutrun ends a try that found the line free, and somebody faster.
+func (p *participant) refuseOutrun(ev events.Event, out *engine.Outbox) {
+	p.then = leave
+	p.refuseWaiters(events.Locked, "", out)
+	p.depart(ev, out)
+}
+
+// refuseObstructed ends the wait behind a node that will never go by itself.
+func (p *participant) refuseObstructed(ev events.Event, out *engine.Outbox) {
+	p.then = leave
+	p.fail(events.PersistentNode, ev.Path, ev, out)
+	p.depart(ev, out)
+}
+
+// letGo is the return of the holder's work: it ends the term, and the hold.
+func (p *participant) letGo(ev events.Event, out *engine.Outbox) {
+	p.depose(ev, out)
+	p.workDone(ev, out)
+}
+
+// plan is what comes next; after a hold nothing does.
+func (p *participant) plan(next intent) {
+	p.then = next
+	if p.single {
+		p.then = leave
+	}
+}
+
+// noteRevoke tells once for each term that somebody asks for the lock.
+func (p *participant) noteRevoke(ev events.Event, out *engine.Outbox) {
+	if before := p.revoked; p.revocable && !before {
+		p.revoked = string(ev.Data) == Revoke
+		p.tellRevoked(out)
+	}
+}
+
+// tellRevoked tells a holder; one that still waits is told when it holds.
+func (p *participant) tellRevoked(out *engine.Outbox) {
+	if p.revoked && p.leads {
+		out.Notify(events.Notify{What: events.Revoked, Path: p.path()})
+	}
+}
+
+// readOwn reads the own node's stat with a watch, and its data where a revoke
+// may stand there.
+func (p *participant) readOwn(out *engine.Outbox) {
+	if p.revocable {
+		out.Read(p.path(), true)
+		return
+	}
+	out.Get(p.path(), true)
+}
+
+// triesAnew is a try that has nothing in the line and may look.
+func (p *participant) triesAnew(ev events.Event) bool {
+	return p.tries && ev.Attached && !p.spent && !p.entangled(ev)
+}
+
+// unlisted is a listing that was refused; a directory that does not exist is
+// an empty line.
+func (p *participant) unlisted(ev events.Event) bool {
+	return ev.Code != events.OK && ev.Code != events.NoNode
+}
+
+// occupied is a line with somebody in it.
+func (p *participant) occupied(ev events.Event) bool {
+	for range places(ev.Children, p.label) {
+		return true
+	}
+	return false
+}
+
+// outrun is a try whose place turned out to be behind another.
+func (p *participant) outrun(ev events.Event) bool {
+	return p.tries && ev.Code == events.OK && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
+}

@@ -1,0 +1,32 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// MutexRecipe makes the acquisitions of a mutex: one machine is one Lock, from
+// the call to the return of the node. Curator's InterProcessMutex, on the same
+// names. Options: "try" never waits, "revocable" hears Curator's revocations,
+// and those of LatchRecipe.
+var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
+
+func newMutex(open events.Event) (*participant, error) { return newHold(open, LockLabel) }
+
+var mutexChart = engine.MustCompile(engine.Chart[participant]{
+	Name:   "mutex",
+	Doc:    "One acquisition of a mutex: in line until it is held once, or until nobody wants it any more." + holdPromises,
+	States: holdStates,
+	Final:  closed,
+	Composites: []engine.Composite{
+		{Name: "queued", States: from{enrolling, founding, listing, waiting, suspended, verifying, pausing}},
+		{Name: "held", States: from{leading}},
+		{Name: "let go", States: from{draining, leaving}},
+	},
+	Happy:   from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
+	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),
+	Rows:    slices.Concat(holdRows, without(lineRows, blocked)),
+	Ignores: holdIgnores,
+})

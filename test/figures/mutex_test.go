@@ -1,0 +1,117 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// lock takes the lock as the n-th acquisition of the client.
+func (c *client) lock(path string) (*incumbent.Mutex, *incumbent.Hold) {
+	c.t.Helper()
+	m, err := c.Mutex(path, incumbent.MutexOptions{})
+	ok(c.t, err)
+	h, err := m.Lock(c.ctx)
+	ok(c.t, err)
+	return m, h
+}
+
+// waiters are so many goroutines that wait for the lock, armed; first is the
+// number of the first acquisition. What they get comes out of the channel.
+func (c *client) waiters(m *incumbent.Mutex, first, count int) chan *incumbent.Hold {
+	c.t.Helper()
+	holds := make(chan *incumbent.Hold, count)
+	for i := range count {
+		go func() {
+			h, err := m.Lock(c.ctx)
+			if err != nil {
+				c.t.Error(err)
+			}
+			holds <- h
+		}()
+		c.settled(events.ID(fmt.Sprintf("mutex-%d", first+i)), "waiting")
+	}
+	return holds
+}
+
+func TestRequestsOfAMutex(t *testing.T) {
+	srv := zkmem.Start(t)
+	found(t, srv, "/lock")
+	first, second := open(t, srv), open(t, srv)
+	srv.ResetCounts()
+	m, h := first.lock("/lock")
+	figure(t, "mutex, acquire: requests", srv.Counts().Total, 3)
+	first.settled("mutex-1", "leading") // the log is written a little later
+	figure(t, "mutex, acquire: round trips", trips(first.tape.Records(), "mutex-1"), 2)
+
+	other, err := second.Mutex("/lock", incumbent.MutexOptions{})
+	ok(t, err)
+	srv.ResetCounts()
+	_, held, err := other.TryLock(second.ctx)
+	ok(t, err)
+	counts := srv.Counts()
+	figure(t, "mutex, try-lock on a held lock: requests", counts.Total, 1)
+	figure(t, "mutex, try-lock on a held lock: listings", counts.ByOp[zkmem.OpGetChildren]+counts.ByOp[zkmem.OpGetChildren2], 1)
+	if held {
+		t.Error("held twice")
+	}
+
+	srv.ResetCounts()
+	ok(t, h.Unlock(first.ctx))
+	figure(t, "mutex, release: requests", srv.Counts().Total, 1)
+
+	srv.ResetCounts()
+	h, held, err = m.TryLock(first.ctx)
+	ok(t, err)
+	figure(t, "mutex, try-lock on a free lock: requests", srv.Counts().Total, 4)
+	if !held {
+		t.Error("a free lock was not to be had")
+	}
+	ok(t, h.Unlock(first.ctx))
+}
+
+// TestRequestsFromWakingToHolding counts the waiter's requests after the news.
+func TestRequestsFromWakingToHolding(t *testing.T) {
+	srv := zkmem.Start(t)
+	c := open(t, srv)
+	m, h := c.lock("/lock")
+	holds := c.waiters(m, 2, 1)
+	ok(t, h.Unlock(c.ctx))
+	h = <-holds
+	c.settled("mutex-2", "leading")
+	figure(t, "mutex, wake-up to held: requests", requestsToLead(c.tape.Records(), "mutex-2"), 1)
+	ok(t, h.Unlock(c.ctx))
+}
+
+func TestOneReleaseWakesOneOfThirty(t *testing.T) {
+	srv := zkmem.Start(t)
+	c := open(t, srv)
+	m, h := c.lock("/lock")
+	holds := c.waiters(m, 2, 30)
+	for n := range 30 {
+		begun := len(c.tape.Records())
+		srv.ResetCounts()
+		ok(t, h.Unlock(c.ctx))
+		h = <-holds
+		next := events.ID(fmt.Sprintf("mutex-%d", n+2))
+		c.settled(next, "leading")
+		woken := map[events.ID]bool{}
+		for _, r := range c.tape.Records()[begun:] {
+			if r.Event.Kind == events.WatchDeleted && r.Row != events.RowIgnored && r.Row != events.RowLate {
+				woken[r.Machine] = true
+			}
+		}
+		if n == 0 {
+			figure(t, "30 waiters, one release: woken", len(woken), 1)
+			figure(t, "30 waiters, one release: requests, the deletion included", srv.Counts().Total, 2)
+		}
+		if len(woken) != 1 || !woken[next] {
+			t.Fatalf("release %d woke %v", n, woken)
+		}
+	}
+	ok(t, h.Unlock(context.Background()))
+}
