@@ -329,7 +329,8 @@ func TestWipedEnsembleEndsTheSession(t *testing.T) {
 	})
 }
 
-// A server that only lags is never used, and the session lives on.
+// A server that only lags is never used, and the session lives on: the probe's
+// sync brings it up to date.
 func TestLaggingServerIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -338,12 +339,18 @@ func TestLaggingServerIsNotUsed(t *testing.T) {
 		r.ask(events.Create{Call: r.call(), Path: "/later", Mode: events.Persistent})
 		late := p.Snapshot()
 		p.Restore(early)
+		p.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpSync {
+				_, _ = p.Create("/later", nil, zkmem.Persistent)
+			}
+			return zkmem.Verdict{}
+		})
 		for {
 			e := r.await(events.ConnectionRefused, events.ConnectionAttached, events.ConnectionLost)
 			if e.Kind != events.ConnectionRefused {
 				t.Fatalf("got %+v", e)
 			}
-			if strings.Contains(e.Text, "it lags behind") {
+			if strings.Contains(e.Text, "it lagged behind") {
 				break
 			}
 			p.Restore(early) // the rest of the ensemble keeps the session alive
@@ -353,5 +360,39 @@ func TestLaggingServerIsNotUsed(t *testing.T) {
 		if again.Kind != events.ConnectionAttached || again.SessionID != first.SessionID {
 			t.Errorf("got %+v", again)
 		}
+	})
+}
+
+// An ensemble that was restored from a backup in which the session lives refuses
+// the session for ever, for it has seen more, and every probe keeps it alive. The
+// probe that learns how far the ensemble is ends it, and its nodes with it.
+func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipes(t, zkmem.Options{})
+		r, _ := pipedRig(t, p, zkio.Config{Backoff: time.Second})
+		r.ask(events.Create{Call: r.call(), Path: "/own", Mode: events.Ephemeral})
+		backup := p.Snapshot()
+		r.ask(events.Create{Call: r.call(), Path: "/later", Mode: events.Persistent})
+		p.Stop()
+		time.Sleep(40 * time.Second) // virtual: the restore takes longer than the client is patient
+		p.Restore(backup)
+		p.Restart()
+		start := time.Now()
+		for time.Since(start) < time.Minute {
+			e := r.take().Event
+			switch e.Kind {
+			case events.ConnectionAttached:
+				t.Fatalf("attached to an ensemble of the past: %+v", e)
+			case events.ConnectionLost:
+				if e.Code != events.SessionExpired || !strings.Contains(e.Text, "back in time") {
+					t.Errorf("lost: %+v", e)
+				}
+				if _, _, err := p.Snapshot().Get("/own"); err == nil {
+					t.Error("the session's node is left behind")
+				}
+				return
+			}
+		}
+		t.Errorf("not lost within %v", time.Since(start))
 	})
 }

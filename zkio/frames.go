@@ -8,6 +8,7 @@ import (
 
 // Operation codes and reserved request numbers (xids) of ZooKeeper's protocol.
 const (
+	opSync       int32 = 9
 	opPing       int32 = 11
 	opAuth       int32 = 100
 	opSetWatches int32 = 101

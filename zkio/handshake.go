@@ -53,6 +53,9 @@ func (w *wire) greet() error {
 			return err
 		}
 	}
+	if w.probe {
+		return w.verdict()
+	}
 	var early []answer
 	for _, batch := range w.s.armed() {
 		fired, err := w.rearm(batch)
@@ -118,8 +121,6 @@ func (w *wire) accept(g greeting) error {
 	case w.asked != 0 && w.asked != g.sessionID:
 		return w.s.lose(fmt.Sprintf("%s gave out session 0x%x in place of 0x%x: the old one counts as expired",
 			w.server, g.sessionID, w.asked))
-	case w.probe:
-		return errors.New("it lags behind what this session has seen")
 	case g.readOnly:
 		return errors.New("it is read-only: it cannot hold a session")
 	}

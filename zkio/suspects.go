@@ -1,5 +1,10 @@
 package zkio
 
+import (
+	"errors"
+	"fmt"
+)
+
 // suspects are the servers that close the connection in the handshake although
 // the session has been without one for long.
 //
@@ -7,7 +12,8 @@ package zkio
 // seen. It may lag; but an ensemble that was wiped or restored from backup does
 // it for ever, and would never say that the session is gone. So the next visit
 // to such a server is a probe: it claims to have seen nothing, only to hear
-// whether the session still exists. It is never used for anything else.
+// whether the session still exists and, if so, how far the ensemble is. It is
+// never used for anything else.
 type suspects struct {
 	since   int64 // when the session lost its connection; 0 while it has one
 	servers map[string]bool
@@ -35,4 +41,25 @@ func (s *session) zxid(server string) (last int64, probe bool) {
 	probe = s.suspects.servers[server]
 	delete(s.suspects.servers, server)
 	return s.lastZxid, probe
+}
+
+// verdict ends a probe that found the session alive. A sync has the server learn
+// from the ensemble's leader all that was committed: if that is still less than
+// this session has seen, the ensemble went back in time and the session with it,
+// and no server would ever take it; the probes alone would keep it and its nodes
+// alive. So it is closed.
+func (w *wire) verdict() error {
+	const xid = 1 // zk.Conn sends nothing on this connection
+	_, a, err := w.exchange(newFrame(xid, opSync).bytes([]byte("/")).finish(), xid)
+	switch {
+	case err != nil:
+		return err
+	case a.code != 0:
+		_, text := code(a.code)
+		return errors.New("it refuses to say how far it is" + more(text))
+	case a.zxid >= w.since:
+		return errors.New("it lagged behind what this session has seen")
+	}
+	_, _, _ = w.exchange(newFrame(xid+1, opClose).finish(), xid+1) // else it times out
+	return w.s.lose(fmt.Sprintf("the ensemble went back in time: this session has seen zxid 0x%x, and it is at 0x%x", w.since, a.zxid))
 }
