@@ -28,8 +28,14 @@ type (
 	TLS = zkio.TLS
 )
 
-// ParseAuth reads "digest:user:password".
-func ParseAuth(s string) (Auth, error) { return zkio.ParseAuth(s) }
+// ParseAuth reads "digest:user:password". Its errors do not repeat the input.
+func ParseAuth(s string) (Auth, error) {
+	auth, err := zkio.ParseAuth(s)
+	if err != nil {
+		return Auth{}, fmt.Errorf("incumbent: %w", err)
+	}
+	return auth, nil
+}
 
 // Config says which ensemble to use and how. Only Servers is required.
 type Config struct {

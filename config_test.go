@@ -31,3 +31,35 @@ func TestConfigRefusesWhatOverflows(t *testing.T) {
 		}
 	}
 }
+
+// Whoever embeds the library knows one name: the rooms behind the door are not
+// in its messages.
+func TestErrorsNameTheLibraryOnce(t *testing.T) {
+	for name, config := range map[string]Config{
+		"servers":   {Servers: "h1,,h2"},
+		"chroot":    {Servers: "h1/a//b"},
+		"timeout":   {Servers: "h1", SessionTimeout: 1e6 * time.Hour},
+		"auth":      {Servers: "h1", Auth: []Auth{{Scheme: "sasl"}}},
+		"tls":       {Servers: "h1", TLS: &TLS{Cert: "only"}},
+		"authority": {Servers: "h1", TLS: &TLS{CA: "no such file"}},
+	} {
+		c, err := Open(context.Background(), config)
+		if err == nil {
+			_ = c.Close(context.Background())
+		}
+		namesTheLibraryOnce(t, name, err)
+	}
+	_, err := ParseAuth("hunter2")
+	namesTheLibraryOnce(t, "ParseAuth", err)
+	for _, err := range []error{ErrNotConnected, ErrOutcomeUnknown, asError("SOME", "words")} {
+		namesTheLibraryOnce(t, err.Error(), err)
+	}
+}
+
+func namesTheLibraryOnce(t *testing.T, name string, err error) {
+	t.Helper()
+	if err == nil || !strings.HasPrefix(err.Error(), "incumbent: ") || strings.Count(err.Error(), "incumbent: ") > 1 ||
+		strings.Contains(err.Error(), "zkio: ") {
+		t.Errorf("%s: %v", name, err)
+	}
+}

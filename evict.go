@@ -36,7 +36,7 @@ func (c *Client) amend(ctx context.Context, p Participant, op func(version int32
 	}
 	var refused *zkio.Error
 	switch {
-	case !errors.As(err, &refused):
+	case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused): // there is a *zkio.Error in the unknown, too
 		return err
 	case refused.Code == events.NoNode:
 		return fmt.Errorf("%w: %s is gone", ErrNotInLine, p.Path)

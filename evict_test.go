@@ -115,3 +115,38 @@ func TestNotConnectedNamesEveryServer(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEvictionWhoseReplyIsLostIsUnknown(t *testing.T) {
+	srv := zkmem.Start(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
+	if err == nil {
+		t.Cleanup(func() { _ = c.Close(ctx) })
+		err = c.WaitConnected(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := c.Line(ctx, "/jobs"); err != nil || !line.Missing {
+		t.Errorf("no such directory: %+v %v", line, err)
+	}
+	for _, node := range []string{"/jobs", "/jobs/latch-0000000000"} {
+		if _, err := srv.Create(node, nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line, err := c.Line(ctx, "/jobs")
+	if err != nil || line.Missing || len(line.Participants) != 1 {
+		t.Fatalf("%+v %v", line, err)
+	}
+	srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+		if r.Op == zkmem.OpMulti {
+			return zkmem.Verdict{Action: zkmem.CutAfter}
+		}
+		return zkmem.Verdict{}
+	})
+	if err := c.Evict(ctx, line.Participants[0]); !errors.Is(err, incumbent.ErrOutcomeUnknown) {
+		t.Errorf("got %v", err)
+	}
+}

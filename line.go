@@ -27,6 +27,9 @@ type Participant struct {
 type Line struct {
 	Participants []Participant
 	Foreign      int // children that belong to no recipe: they are ignored
+	// Missing says that there is no such directory. Nobody has queued there yet,
+	// or everybody has gone and it with them, or the path is mistyped.
+	Missing bool
 }
 
 // Leader is the first in line; false when nobody is.
@@ -44,7 +47,7 @@ func (l Line) of(recipe string) []Participant {
 
 // Line reads who is in line, from the server that the client is connected to,
 // which may lag behind the ensemble's leader. Nodes that vanish meanwhile are
-// left out. A directory that does not exist is an empty line.
+// left out. A directory that does not exist is an empty line, with Missing set.
 //
 // Errors: ErrNotConnected, the context's, or an *Error.
 func (c *Client) Line(ctx context.Context, path string) (Line, error) {
@@ -55,7 +58,7 @@ func (c *Client) Line(ctx context.Context, path string) (Line, error) {
 	if err != nil {
 		if refused := refusal(err); refused != nil {
 			if refused.Code == events.NoNode {
-				return Line{}, nil
+				return Line{Missing: true}, nil
 			}
 			return Line{}, refused
 		}

@@ -17,7 +17,7 @@ type Auth struct {
 func ParseAuth(s string) (Auth, error) {
 	scheme, credentials, found := strings.Cut(s, ":")
 	if !found {
-		return Auth{}, errors.New("zkio: authentication is written scheme:credentials, like digest:user:password")
+		return Auth{}, errors.New("authentication is written scheme:credentials, like digest:user:password")
 	}
 	auth := Auth{Scheme: scheme, Credentials: []byte(credentials)}
 	return auth, auth.check()
@@ -26,13 +26,13 @@ func ParseAuth(s string) (Auth, error) {
 func (a Auth) check() error {
 	switch a.Scheme {
 	case "":
-		return errors.New("zkio: authentication without a scheme: it is written digest:user:password")
+		return errors.New("authentication without a scheme: it is written digest:user:password")
 	case "sasl", "kerberos", "gssapi":
-		return fmt.Errorf("zkio: authentication scheme %q is not supported: use digest, or client certificates (TLS)", a.Scheme)
+		return fmt.Errorf("authentication scheme %q is not supported: use digest, or client certificates (TLS)", a.Scheme)
 	case "digest":
 		user, _, found := strings.Cut(string(a.Credentials), ":")
 		if !found || user == "" {
-			return errors.New("zkio: digest credentials are written user:password")
+			return errors.New("digest credentials are written user:password")
 		}
 	}
 	return nil

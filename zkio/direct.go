@@ -12,11 +12,11 @@ import (
 // *Error.
 var (
 	// ErrNotConnected means that the request was not sent: there is no connection now.
-	ErrNotConnected = errors.New("zkio: not connected: the request was not sent")
+	ErrNotConnected = errors.New("incumbent: not connected: the request was not sent")
 	// ErrOtherSession means that the request was not sent: the session that it was meant for is not the live one.
-	ErrOtherSession = errors.New("zkio: another session: the request was not sent")
+	ErrOtherSession = errors.New("incumbent: another session: the request was not sent")
 	// ErrOutcomeUnknown means that the write was sent and no answer came: it may have been carried out.
-	ErrOutcomeUnknown = errors.New("zkio: the outcome is unknown: the write may have been carried out")
+	ErrOutcomeUnknown = errors.New("incumbent: the outcome is unknown: the write may have been carried out")
 )
 
 // Error is what the ensemble, or this side before sending, said to a request.
@@ -27,7 +27,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := "zkio: " + string(e.Code)
+	text := string(e.Code)
 	if e.Path != "" {
 		text += fmt.Sprintf(" %q", e.Path)
 	}

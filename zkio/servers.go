@@ -34,7 +34,7 @@ func ParseServers(s string) (servers []string, chroot string, err error) {
 // parseServer returns host:port, with the default port where none is named.
 func parseServer(entry string) (string, error) {
 	wrong := func(why string) (string, error) {
-		return "", fmt.Errorf("zkio: server %q: %s", entry, why)
+		return "", fmt.Errorf("server %q: %s", entry, why)
 	}
 	if entry == "" {
 		return wrong("the name is empty: write host:port, with commas between servers")
@@ -73,16 +73,16 @@ func parseChroot(chroot string) (string, error) {
 		return "", nil
 	}
 	if !strings.HasPrefix(chroot, "/") {
-		return "", fmt.Errorf("zkio: chroot %q: it begins with a slash, like /app", chroot)
+		return "", fmt.Errorf("chroot %q: it begins with a slash, like /app", chroot)
 	}
 	for _, part := range strings.Split(chroot[1:], "/") {
 		switch {
 		case part == "":
-			return "", fmt.Errorf("zkio: chroot %q: there is an empty name in it; write it like /app/elections", chroot)
+			return "", fmt.Errorf("chroot %q: there is an empty name in it; write it like /app/elections", chroot)
 		case part == "." || part == "..":
-			return "", fmt.Errorf("zkio: chroot %q: %q cannot be a node's name", chroot, part)
+			return "", fmt.Errorf("chroot %q: %q cannot be a node's name", chroot, part)
 		case strings.ContainsFunc(part, func(r rune) bool { return r <= ' ' || r == ',' || r == 0x7f }):
-			return "", fmt.Errorf("zkio: chroot %q: no spaces, commas or control characters", chroot)
+			return "", fmt.Errorf("chroot %q: no spaces, commas or control characters", chroot)
 		}
 	}
 	return chroot, nil

@@ -26,10 +26,10 @@ type TLS struct {
 
 func (t *TLS) check() error {
 	if (t.Cert == "") != (t.Key == "") {
-		return errors.New("zkio: TLS: a client certificate takes two files: Cert and Key")
+		return errors.New("TLS: a client certificate takes two files: Cert and Key")
 	}
 	if t.Config != nil && t.Config.InsecureSkipVerify {
-		return errors.New("zkio: TLS: InsecureSkipVerify lets anybody pose as the ensemble: name the authority in CA instead")
+		return errors.New("TLS: InsecureSkipVerify lets anybody pose as the ensemble: name the authority in CA instead")
 	}
 	_, err := t.config("")
 	return err
@@ -47,17 +47,17 @@ func (t *TLS) config(host string) (*tls.Config, error) {
 	if t.CA != "" {
 		pem, err := os.ReadFile(t.CA)
 		if err != nil {
-			return nil, fmt.Errorf("zkio: TLS authorities: %w", err)
+			return nil, fmt.Errorf("TLS authorities: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("zkio: TLS authorities: no certificate in %s", t.CA)
+			return nil, fmt.Errorf("TLS authorities: no certificate in %s", t.CA)
 		}
 	}
 	if t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
-			return nil, fmt.Errorf("zkio: TLS client certificate: %w", err)
+			return nil, fmt.Errorf("TLS client certificate: %w", err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

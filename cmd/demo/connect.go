@@ -89,7 +89,7 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		}
 		auth, err := incumbent.ParseAuth(env)
 		if err != nil {
-			return nil, usage("INCUMBENT_AUTH: %w", err)
+			return nil, usage("INCUMBENT_AUTH: %w", bare(err))
 		}
 		return []incumbent.Auth{auth}, nil
 	}
@@ -160,7 +160,7 @@ func (c *connection) hangUp(client *incumbent.Client) {
 // flagNames puts the names of flags for those of settings.
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
-		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca", "zkio: ", "", "incumbent: ", "").Replace(err.Error())
+		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca").Replace(err.Error())
 	return bare(errors.New(text))
 }
 

@@ -14,7 +14,10 @@ const hostile = "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil"
 
 func TestStatus(t *testing.T) {
 	srv := zkmem.Start(t)
-	contains(t, start(t, srv, "status", line).exits(0).out.String(), line+": vacant, nobody is in line")
+	contains(t, start(t, srv, "status", line).exits(0).out.String(), line+": vacant, nobody is in line: there is no such directory")
+	if gone := start(t, srv, "status", line, "--json").exits(0).objects(); gone[0]["missing"] != true || gone[0]["vacant"] != true {
+		t.Errorf("%v", gone)
+	}
 	participant(t, srv, line, hostile)
 	participant(t, srv, line, "plain")
 	children := []string{"0", "lock-abc"}
@@ -43,7 +46,7 @@ func TestStatus(t *testing.T) {
 	}
 
 	objects := start(t, srv, "status", line, "--json").exits(0).objects()
-	if len(objects) != 1 || objects[0]["foreign"] != 2.0 || objects[0]["vacant"] != false {
+	if len(objects) != 1 || objects[0]["foreign"] != 2.0 || objects[0]["vacant"] != false || objects[0]["missing"] != false {
 		t.Fatalf("%v", objects)
 	}
 	all := objects[0]["participants"].([]any)

@@ -107,7 +107,7 @@ func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant,
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(line.Participants) == 0:
-		return incumbent.Participant{}, fmt.Errorf("%s is vacant: nobody is in line", dir)
+		return incumbent.Participant{}, fmt.Errorf("%s is vacant: nobody is in line%s", dir, missing(line))
 	case len(fit) == 0:
 		return incumbent.Participant{}, fmt.Errorf("nobody in %s fits; in line are:%s", dir, list(line.Participants))
 	}

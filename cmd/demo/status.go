@@ -26,7 +26,7 @@ Ids are what participants call themselves: they are shown quoted, control
 characters escaped, and shortened (not with --json).
 
 Exit codes:
-   0  the line was read, also when nobody is in it` + exitCodes,
+   0  the line was read, also when nobody is in it, or there is no such directory` + exitCodes,
 		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq '.participants[0].id'",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -105,9 +105,10 @@ func lineObject(dir string, line incumbent.Line) any {
 	return struct {
 		Path         string        `json:"path"`
 		Vacant       bool          `json:"vacant"`
+		Missing      bool          `json:"missing"`
 		Participants []participant `json:"participants"`
 		Foreign      int           `json:"foreign"`
-	}{dir, len(all) == 0, all, line.Foreign}
+	}{dir, len(all) == 0, line.Missing, all, line.Foreign}
 }
 
 // positions counts places: a directory may hold a line of each recipe.
@@ -123,7 +124,7 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		a.out.line("%s: %d in line, %s leads with token %s", plain(dir), len(line.Participants), a.out.bold(name(leader)), token(leader))
 		a.out.table(a.lineRows(line))
 	} else {
-		a.out.line("%s: vacant, nobody is in line", plain(dir))
+		a.out.line("%s: vacant, nobody is in line%s", plain(dir), missing(line))
 	}
 	if line.Foreign > 0 {
 		children := "children that belong"
@@ -132,6 +133,14 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 		}
 		a.out.line("  and %d %s to no recipe of this library: ignored", line.Foreign, children)
 	}
+}
+
+// missing says what may be behind a directory that is not there.
+func missing(line incumbent.Line) string {
+	if !line.Missing {
+		return ""
+	}
+	return ": there is no such directory. Nobody has queued there, or it went when the last one left, or the path is mistyped"
 }
 
 func (a *app) lineRows(line incumbent.Line) [][]string {
