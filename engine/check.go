@@ -135,6 +135,9 @@ func (k *checker[M]) ignores() {
 		for _, s := range ig.In {
 			k.known(s, "an Ignore")
 			for _, kind := range ig.On {
+				if commands(kind) {
+					k.complain("%s in %s is ignored: whoever asks waits for an answer", kind, s)
+				}
 				if _, twice := k.ignored[key{s, kind}]; twice {
 					k.complain("%s in %s is ignored twice", kind, s)
 				}

@@ -171,6 +171,10 @@ func (e *Engine) deliver(q queued) {
 		e.unknown(q)
 		return
 	}
+	if commands(q.Event.Kind) && !m.hears(q.Event.Kind) {
+		e.refuse(q, fmt.Sprintf("a %s knows no %s", m.chartName(), q.Event.Kind))
+		return
+	}
 	wanted := !watch(q.Event.Kind) || m.concerned(q.Event.Path)
 	if answers(q.Event.Kind) || q.Event.Kind == events.ReplyCreate {
 		var a await
@@ -296,20 +300,28 @@ func (e *Engine) open(q queued) {
 func (e *Engine) refuse(q queued, why string) {
 	answer := events.Answer{Command: q.Event.Request, Code: events.NotSent, Text: why}
 	e.out = append(e.out, Addressed{q.To, answer})
-	e.note(q, Transition{Row: events.RowUnknown}, []events.Effect{answer})
+	e.note(q, Transition{Row: events.RowRefused}, []events.Effect{answer})
 }
 
 // unknown is an event for a machine that is over: a command is told so, all
 // else is only written down.
 func (e *Engine) unknown(q queued) {
-	switch q.Event.Kind {
-	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose:
-		answer := events.Answer{Command: q.Event.Request, Code: events.Closed}
-		e.out = append(e.out, Addressed{q.To, answer})
-		e.note(q, Transition{Row: events.RowUnknown}, []events.Effect{answer})
-	default:
+	if !commands(q.Event.Kind) {
 		e.note(q, Transition{Row: events.RowUnknown}, nil)
+		return
 	}
+	answer := events.Answer{Command: q.Event.Request, Code: events.Closed}
+	e.out = append(e.out, Addressed{q.To, answer})
+	e.note(q, Transition{Row: events.RowUnknown}, []events.Effect{answer})
+}
+
+// commands are the kinds that whoever asks waits for an answer to.
+func commands(k events.Kind) bool {
+	switch k {
+	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose:
+		return true
+	}
+	return false
 }
 
 func (e *Engine) forget(id events.ID) {

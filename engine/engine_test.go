@@ -209,3 +209,14 @@ func TestRepliesAfterTheSessionMachineIsOver(t *testing.T) {
 	got := s.feed("a", events.Event{Kind: events.ReplyCreate, Request: 1, Session: 1})
 	want(t, "effects", got, "a: stop timer #3\na: entered holding")
 }
+
+// A command that a machine's chart does not declare is answered: whoever asked
+// would wait for ever.
+func TestACommandThatTheMachineDoesNotKnowIsAnswered(t *testing.T) {
+	s := newScene("a")
+	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandRequeue, Request: 8}),
+		`a: answer 8 NOTSENT "a worker knows no command.requeue"`)
+	want(t, "row", s.records[len(s.records)-1].Row, events.RowRefused)
+	want(t, "state", s.State("a"), ready)
+	want(t, "a kind that is no command", s.feed("a", events.Event{Kind: events.OfficeFar}), "")
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/looplab/fsm"
@@ -108,6 +109,7 @@ type instance interface {
 	chartName() string
 	current() State
 	final() bool
+	hears(k events.Kind) bool
 	awaited(number uint64) (await, bool)
 	awaits() []await
 	settle(number uint64)
@@ -119,6 +121,9 @@ type instance interface {
 func (m *Machine[M]) chartName() string { return m.rig.chart.Name }
 func (m *Machine[M]) current() State    { return m.state }
 func (m *Machine[M]) final() bool       { return m.state == m.rig.chart.Final }
+func (m *Machine[M]) hears(k events.Kind) bool {
+	return slices.Contains(m.rig.chart.Kinds, k)
+}
 func (m *Machine[M]) awaited(number uint64) (await, bool) {
 	return m.desk.find(number)
 }

@@ -133,7 +133,7 @@ func workerTable() Chart[worker] {
 		States: []StateDoc{{ready, "Not asked."}, {asking, "Asked."}, {holding, "Held."}, {pausing, "Waiting."}, {over, "Over."}},
 		Final:  over,
 		Happy:  []State{ready, asking, holding, over},
-		Kinds: []events.Kind{events.CommandStart, events.CommandAwait, events.CommandClose, events.CommandResign, events.ReplyCreate, events.ReplyStat,
+		Kinds: []events.Kind{events.CommandStart, events.CommandCancel, events.CommandClose, events.CommandResign, events.ReplyCreate, events.ReplyStat,
 			events.TimerFired, events.ConnectionLost, events.WatchDeleted, events.WorkReturned},
 		Rows: []Row[worker]{
 			{From: []State{ready}, On: events.CommandStart, To: asking, Do: (*worker).ask},
@@ -154,7 +154,7 @@ func workerTable() Chart[worker] {
 		Ignores: []Ignore{
 			{[]State{ready}, []events.Kind{events.ReplyCreate, events.ConnectionLost}, "nothing was asked"},
 			{[]State{ready, asking, pausing}, []events.Kind{events.WatchDeleted}, "nothing is watched"},
-			{all, []events.Kind{events.CommandAwait}, "a toy"},
+			{all, []events.Kind{events.CommandCancel}, "a toy"},
 		},
 	}
 }

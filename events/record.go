@@ -23,7 +23,8 @@ type Record struct {
 	Tried []string `json:"tried,omitempty"` // guards that did not hold, in order
 	From  string   `json:"from,omitempty"`
 	// Row is the arrow taken: "kind [guard]"; or "ignored", "late" (nobody
-	// awaits this any more), "unknown machine".
+	// awaits this any more), "unknown machine", "refused" (a command that this
+	// machine does not know, or that cannot be carried out).
 	Row     string   `json:"row"`
 	To      string   `json:"to,omitempty"`
 	Effects []string `json:"effects,omitempty"`
@@ -34,6 +35,7 @@ const (
 	RowIgnored = "ignored"
 	RowLate    = "late"
 	RowUnknown = "unknown machine"
+	RowRefused = "refused"
 )
 
 // Equal reports whether two records say the same, and so are the same line.

@@ -346,7 +346,7 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 		c.fired.note(r)
 		fmt.Fprintf(&b, "%s: ", r.Machine)
 		switch r.Row {
-		case events.RowLate, events.RowIgnored, events.RowUnknown, string(events.CommandOpen):
+		case events.RowLate, events.RowIgnored, events.RowUnknown, events.RowRefused, string(events.CommandOpen):
 			fmt.Fprintf(&b, "%s %s", r.Event.Kind, r.Row)
 		default:
 			fmt.Fprintf(&b, "%s --%s--> %s", r.From, r.Row, r.To)
