@@ -31,7 +31,7 @@ type Client struct {
 
 	// The loop publishes both together: until when anything may be believed in
 	// which session.
-	deadline atomic.Pointer[events.Deadline]
+	horizon  horizon
 	believed atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	granted  atomic.Int64                    // the session timeout, nanoseconds
 
@@ -109,7 +109,7 @@ func (c *Client) run() error {
 		}
 		record, finish = r.record, r.close
 	}
-	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), c, c.clock, record)
+	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), executor{c}, c.clock, record)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -128,14 +128,19 @@ func (c *Client) run() error {
 	return nil
 }
 
-// Execute is the loop's: it hands effects to those who perform them.
-func (c *Client) Execute(id events.ID, e events.Effect) {
+// executor hands the loop's effects to those who perform them.
+type executor struct{ *Client }
+
+// Execute is called on the loop's goroutine.
+func (c executor) Execute(id events.ID, e events.Effect) {
 	switch e := e.(type) {
 	case events.Deadline:
 		if e.Until != 0 {
 			c.believed.Store(&e)
 		}
-		c.deadline.Store(&e)
+		if c.horizon.publish(e) {
+			c.post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: e.Session})
+		}
 	case events.Notify:
 		c.receive(id, func(r receiver) { r.notice(e) })
 	case events.Answer:
@@ -334,7 +339,4 @@ func closeAll(ctx context.Context, handles []closer) error {
 }
 
 // believes reports whether the deadline of this session lies ahead.
-func (c *Client) believes(session int64) bool {
-	d := c.deadline.Load()
-	return d != nil && d.Session == session && c.clock.Now() < d.Until
-}
+func (c *Client) believes(session int64) bool { return c.horizon.holds(session, c.clock.Now) }

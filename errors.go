@@ -49,6 +49,8 @@ var (
 	ErrCounterEnd = errors.New("incumbent: the sequence counter is at its end; delete and re-create the directory")
 	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble went back in time.
 	ErrTokenFloor = errors.New("incumbent: the token is below the floor")
+	// ErrForeignOwner: the ensemble says that the node just made belongs to another session. The participant tries again, at a pace.
+	ErrForeignOwner = errors.New("incumbent: the own node belongs to another session")
 	// ErrWork: the selector's function returned an error or panicked.
 	ErrWork = errors.New("incumbent: the work failed")
 	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership could be believed.
@@ -67,6 +69,7 @@ var sentinels = map[events.Code]error{
 	events.PersistentNode:  ErrPersistentNode,
 	events.CounterEnd:      ErrCounterEnd,
 	events.TokenFloor:      ErrTokenFloor,
+	events.ForeignOwner:    ErrForeignOwner,
 	events.WorkFailed:      ErrWork,
 	events.TimeoutTooShort: ErrTimeoutTooShort,
 	events.LeadershipLost:  ErrLeadershipLost,

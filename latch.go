@@ -86,8 +86,8 @@ func (l *Latch) Await(ctx context.Context) (*Leadership, error) {
 }
 
 // Resign gives leadership up and queues again at the tail; it returns when the
-// old place is gone. It awaits work that is still running. ErrNotLeading when
-// there is nothing to give up.
+// work under it has returned and the old place is gone, by deletion or with the
+// session. ErrNotLeading when there is nothing to give up.
 func (l *Latch) Resign(ctx context.Context) error {
 	return l.ask(ctx, events.Event{Kind: events.CommandResign})
 }

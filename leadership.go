@@ -138,10 +138,10 @@ func (l *Leadership) Term() Term { return l.term.Term }
 // hearing from the ensemble again; the heartbeat moves it on. It is in the past
 // when nothing may be believed.
 func (l *Leadership) ValidUntil() time.Time {
-	d := l.client.deadline.Load()
+	until := l.client.horizon.until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
-	if d != nil && d.Session == l.term.Session && d.Until != 0 && !l.term.over.Load() {
-		left = time.Duration(d.Until - l.client.clock.Now())
+	if until != 0 && !l.term.over.Load() {
+		left = time.Duration(until - l.client.clock.Now())
 	}
 	return now.Add(left)
 }
@@ -163,7 +163,8 @@ func (l *Leadership) AloneUntil() time.Time {
 
 // Check returns nil while the leadership may be believed, and an error that is
 // ErrLeadershipLost otherwise. It reads the clock against the deadline itself,
-// so it is right even when the loop has not had its turn; it costs no request.
+// so it is right even when the loop has not had its turn; it costs no request and
+// takes no lock. Once it has returned an error it never returns nil again.
 // A process that is paused after Check can still act late: only the Token helps.
 func (l *Leadership) Check() error {
 	switch {

@@ -43,6 +43,7 @@ const (
 	TokenFloor      Code = "TOKENFLOOR"      // the token is below the configured floor
 	WorkFailed      Code = "WORKFAILED"      // the user's function returned an error or panicked
 	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time to believe in
+	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
 )
 
@@ -62,7 +63,7 @@ func (c Code) Unknown() bool { return c == ConnectionLoss }
 // without anybody changing anything.
 func (c Code) Passing() bool {
 	switch c {
-	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly:
+	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner:
 		return true
 	}
 	return false

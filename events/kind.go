@@ -59,6 +59,10 @@ const (
 	OfficeFar  Kind = "office.far"  // no longer
 )
 
+// The work was told that its leadership is lost, because the deadline had passed,
+// before the loop could move it on. All terms of the session end.
+const BeliefLapsed Kind = "belief.lapsed"
+
 // A timer of the machine itself ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
 
@@ -72,6 +76,7 @@ func Kinds() []Kind {
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		OfficeNear, OfficeFar,
+		BeliefLapsed,
 		TimerFired,
 	}
 }

@@ -44,14 +44,15 @@ func (p *participant) ours(ev events.Event) bool {
 	return p.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
 }
 
-// belowFloor is the own node, ours, with a token that the floor refuses.
-func (p *participant) belowFloor(ev events.Event) bool {
-	return p.ours(ev) && ev.Stat.Czxid < p.floor
+// unfit is the own node, owned by another session, or with a token that the floor
+// refuses.
+func (p *participant) unfit(ev events.Event) bool {
+	return p.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && (!p.ours(ev) || ev.Stat.Czxid < p.floor)
 }
 
-// vanished is the own node, gone, or owned by another session.
+// vanished is the own node, gone.
 func (p *participant) vanished(ev events.Event) bool {
-	return p.mine(ev.Path) && (ev.Code == events.OK || ev.Code == events.NoNode)
+	return p.mine(ev.Path) && ev.Code == events.NoNode
 }
 
 // aheadGone is the predecessor, gone between the listing and the read.

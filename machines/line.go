@@ -69,7 +69,7 @@ var lineRows = []engine.Row[participant]{
 	{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*participant).settleCreate},
 
 	// Reading the own node back, and the predecessor.
-	{From: from{listing, verifying}, On: events.ReplyStat, When: (*participant).belowFloor, To: leaving, Do: (*participant).rejectToken},
+	{From: placing, On: events.ReplyStat, When: (*participant).unfit, To: leaving, Do: (*participant).rejectOwn},
 	{From: from{listing, verifying, waiting, blocked, leading}, On: events.ReplyStat, When: (*participant).ours, To: engine.Stay, Do: (*participant).noteOwn},
 	{From: from{leading}, On: events.ReplyStat, To: draining, Do: (*participant).stepDown},
 	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, When: (*participant).vanished, To: enrolling, Do: (*participant).enrol},

@@ -30,7 +30,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
-		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar,
+		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar, events.BeliefLapsed,
 		events.ReplySync, events.ReplyMulti, events.TimerFired,
 	},
 	Rows: []engine.Row[session]{
@@ -59,6 +59,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: events.TimerFired, When: (*session).deadlinePassed, To: connected, Do: (*session).expire},
 		{From: from{connected}, On: events.TimerFired, To: connected, Do: (*session).rewatch},
 
+		{From: from{connected, cutoff}, On: events.BeliefLapsed, To: engine.Stay, Do: (*session).expire},
 		{From: from{connected, cutoff, gone}, On: events.OfficeNear, To: engine.Stay, Do: (*session).enter},
 		{From: from{connected, cutoff, gone, resting}, On: events.OfficeFar, To: engine.Stay, Do: (*session).leave},
 
@@ -78,6 +79,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{In: from{connected, ending}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused}, Why: "the connection is there already, or no longer wanted"},
 		{In: from{ending}, On: []events.Kind{events.ConnectionSuspended}, Why: "the close request's own outcome is awaited"},
 		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.OfficeNear}, Why: "nobody leads without a session"},
+		{In: from{offline, connecting, gone, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
 		{In: from{offline, connecting, ending}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
 	},
 })

@@ -41,9 +41,12 @@ func (p *participant) depose(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// drain tells the machine itself when no work is left.
+// drain tells the machine itself when no work is left, and whoever gave up a place that is gone already.
 func (p *participant) drain(out *engine.Outbox) {
 	if p.works == 0 {
+		if p.then == stay && p.own == "" {
+			p.moved(out)
+		}
 		out.Tell(events.ID(p.id), events.Event{Kind: events.WorkDrained})
 	}
 }
@@ -165,7 +168,9 @@ func (p *participant) lose(ev events.Event, out *engine.Outbox) {
 	p.endOnce(events.SessionExpired, "the session expired", out)
 	if p.then == requeue || p.then == rest {
 		p.then = stay
-		p.moved(out)
+		if p.works == 0 { // a resign returns when its work has
+			p.moved(out)
+		}
 	}
 }
 

@@ -107,8 +107,13 @@ func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
 	p.survey(ev, out)
 }
 
-// rejectToken gives back a node whose token is below the floor.
-func (p *participant) rejectToken(ev events.Event, out *engine.Outbox) {
+// rejectOwn gives back a node that is not this session's, or whose token is below
+// the floor. Its name carries our GUID: nobody else stands in it.
+func (p *participant) rejectOwn(ev events.Event, out *engine.Outbox) {
+	if !p.ours(ev) {
+		p.reject(events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", p.own, ev.Stat.EphemeralOwner, p.owner), ev, out)
+		return
+	}
 	p.reject(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, p.own, p.floor), ev, out)
 }
 

@@ -256,9 +256,7 @@ func (k *checks) deadline(c *client, d events.Deadline) {
 	c.deadline = d
 	for _, b := range k.beliefs {
 		if b.u.c == c {
-			if passed := old.Until != 0 && c.clock() >= old.Until; passed && c.torn { // see Coverage.Flickers
-				k.w.cover.Flickers++
-			} else if passed || old.Session != d.Session {
+			if old.Until != 0 && c.clock() >= old.Until || old.Session != d.Session {
 				k.fail("belief does not come back within a term", "%s: the deadline passed and moved on", b.u.name())
 			}
 			k.alone(b)

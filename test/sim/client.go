@@ -33,6 +33,7 @@ type client struct {
 	torn     bool          // the effects that are being performed are of such a step
 
 	deadline  events.Deadline
+	lapsed    events.Deadline // the one of which the session machine was told that it passed
 	log       []events.Record
 	digest    uint64
 	command   uint64
@@ -252,8 +253,7 @@ func (c *client) perform(out []engine.Addressed) {
 		case events.StopTimer:
 			c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
 		case events.Deadline:
-			c.checks().deadline(c, e)
-			c.deadline = e
+			c.publish(e)
 		case events.Notify:
 			c.notice(a.From, e)
 		case events.Answer:
@@ -267,6 +267,24 @@ func (c *client) perform(out []engine.Addressed) {
 			c.x.execute(a.From, a.Effect)
 		}
 	}
+}
+
+// publish is the door's: a deadline that passed while the process was stopped
+// between a step and its effects stays passed, as if the work had asked. The
+// session machine is told, and nothing is believed before it has ended all terms.
+func (c *client) publish(d events.Deadline) {
+	old := c.deadline
+	passed := old.Until != 0 && old.Session == d.Session && c.clock() >= old.Until
+	if passed && c.torn && d.Until != 0 {
+		if c.lapsed != old {
+			c.lapsed = old
+			c.w.cover.Lapses++
+			c.post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session})
+		}
+		return
+	}
+	c.checks().deadline(c, d)
+	c.deadline = d
 }
 
 func (c *client) user(id events.ID) *user {

@@ -14,11 +14,12 @@ type Coverage struct {
 	Faults map[string]uint64
 	Steps  uint64
 
-	// Flickers counts deadlines that passed while a process was stopped between a
-	// step and its effects, and then moved on: belief had ended by the clock and
-	// came back, though no other could lead meanwhile.
-	Flickers uint64
-	Marooned uint64 // see world.marooned
+	// Lapses counts deadlines that passed while a process was stopped between a
+	// step and its effects, which would have moved them on.
+	Lapses uint64
+	// Marooned counts sessions that came back with a backup, to an ensemble whose
+	// zxid was below what they had seen: a probe found out and ended them.
+	Marooned uint64
 	// Deaf counts leaders whose node was first made unreadable and then deleted,
 	// both by an operator: servers do not tell a watcher that may not read.
 	Deaf uint64
@@ -46,7 +47,7 @@ func (v *Coverage) Add(o *Coverage) {
 		v.Faults[f] += n
 	}
 	v.Steps += o.Steps
-	v.Flickers += o.Flickers
+	v.Lapses += o.Lapses
 	v.Marooned += o.Marooned
 	v.Deaf += o.Deaf
 }

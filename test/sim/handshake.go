@@ -74,7 +74,13 @@ func (x *executor) greet(wire *wire, f frame) {
 	case f.greeting != nil && x.id != 0 && x.id != f.greeting.session:
 		x.lose("another session was given out")
 	case f.greeting != nil && x.probing[wire.server.id]:
-		x.refused(wire, "it lags behind what this session has seen")
+		wire.submit(func() { wire.server.flush(wire) })
+	case f.synced && f.zxid >= x.lastZxid:
+		x.refused(wire, "it lagged behind what this session has seen")
+	case f.synced:
+		x.w.cover.Marooned++
+		wire.submit(func() { wire.server.goodbye(wire) })
+		x.lose("the ensemble went back in time")
 	case f.greeting != nil:
 		x.id, x.timeout, x.rearming = f.greeting.session, f.greeting.timeout, true
 		all := x.mirror.all()

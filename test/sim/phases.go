@@ -99,7 +99,7 @@ func (w *world) stuck() string {
 	leaders, members := map[string]int{}, map[string]int{}
 	var lines []string
 	for _, c := range w.clients {
-		if c.paused >= forever || c.leaving || w.marooned(c) {
+		if c.paused >= forever || c.leaving {
 			continue
 		}
 		for _, u := range c.users {
@@ -130,23 +130,6 @@ func (w *world) stuck() string {
 		}
 	}
 	return ""
-}
-
-// marooned is a client without a connection whose session came back from a
-// backup, while the ensemble's zxids are below what the client has seen: every
-// server refuses it, and its probes, which hear that the session lives, keep it
-// alive. zkio has no way out of this but newer transactions; until it has one,
-// such a client is counted and not waited for.
-func (w *world) marooned(c *client) bool {
-	l := w.ens.leader
-	if w.ens.life == 0 || l == nil || c.x.wire != nil || c.x.lastZxid <= l.tree.Zxid() {
-		return false
-	}
-	_, lives := w.ens.truth.SessionTimeout(c.x.id)
-	if lives {
-		w.cover.Marooned++
-	}
-	return lives
 }
 
 // nodes counts a participant's nodes in the truth, by the id that they carry.
@@ -202,7 +185,7 @@ func (w *world) noneOfTheClosed() {
 func (w *world) nothingLeft() {
 	k := w.checks
 	for _, c := range w.clients {
-		if c.paused >= forever || w.marooned(c) {
+		if c.paused >= forever {
 			continue
 		}
 		for _, id := range c.engine.Machines() {
@@ -219,9 +202,6 @@ func (w *world) nothingLeft() {
 		for _, name := range w.ens.children(dir) {
 			if strings.HasPrefix(name, "_c_") {
 				_, stat, _ := w.ens.truth.Get(dir + "/" + name)
-				if slices.ContainsFunc(w.clients, func(c *client) bool { return c.x.id == stat.EphemeralOwner && w.marooned(c) }) {
-					continue
-				}
 				k.fail("nothing is left", "%s/%s of session %x is left", dir, name, stat.EphemeralOwner)
 			}
 		}

@@ -252,6 +252,13 @@ func (s *server) rearm(c *wire, since int64, all []armed) {
 	c.send(frame{rearmed: true})
 }
 
+// flush is a probe's sync: the answer says how far the ensemble is.
+func (s *server) flush(c *wire) {
+	s.toLeader(func(l *server) {
+		l.awaitSync(l.zxid, func() { s.fromLeader(func() { c.send(frame{synced: true, zxid: s.tree.Zxid()}) }) })
+	})
+}
+
 // goodbye is a client's closeSession.
 func (s *server) goodbye(c *wire) {
 	session := c.session

@@ -47,6 +47,7 @@ type frame struct {
 	greeting *greeting
 	pong     bool
 	rearmed  bool
+	synced   bool // the answer to a probe's sync
 	closed   bool // the end of the stream
 	watch    zkmem.EventType
 	path     string
