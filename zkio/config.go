@@ -65,15 +65,15 @@ type Config struct {
 func (c Config) complete() (Config, error) {
 	switch {
 	case len(c.Servers) == 0:
-		return c, errors.New("Servers is empty: name at least one, like \"zk1:2181\"")
+		return c, errors.New("no servers: name at least one, like \"zk1:2181\"")
 	case c.Timeout < 100*time.Millisecond:
-		return c, fmt.Errorf("Timeout is %v: a session timeout is at least 100ms, 15s is usual", c.Timeout)
+		return c, fmt.Errorf("the session timeout is %v: a session timeout is at least 100ms, 15s is usual", c.Timeout)
 	case c.Timeout > math.MaxInt32*time.Millisecond:
-		return c, fmt.Errorf("Timeout is %v: the most that ZooKeeper's protocol can say is %v", c.Timeout, math.MaxInt32*time.Millisecond)
+		return c, fmt.Errorf("the session timeout is %v: the most that ZooKeeper's protocol can say is %v", c.Timeout, math.MaxInt32*time.Millisecond)
 	case c.Now == nil:
-		return c, errors.New("Now is nil: give the loop's clock")
+		return c, errors.New("no clock: give the loop's clock")
 	case c.Post == nil:
-		return c, errors.New("Post is nil: give the loop's inbox")
+		return c, errors.New("no inbox: give the loop's inbox")
 	}
 	servers := make([]string, len(c.Servers))
 	for i, entry := range c.Servers {
