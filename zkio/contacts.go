@@ -39,6 +39,14 @@ func (c *contacts) ponged(at int64) {
 	}
 }
 
+// waiting is when the oldest ping left that is not answered yet.
+func (c *contacts) waiting() (sent int64, waits bool) {
+	if len(c.pings) == 0 {
+		return 0, false
+	}
+	return c.pings[0], true
+}
+
 // last is the i-th contact from the end.
 func (c *contacts) last(i int) contact { return c.times[(c.n-1-i)%len(c.times)] }
 

@@ -142,6 +142,7 @@ func (w *wire) authenticate(auth Auth) error {
 
 // rearm sends one batch of watches and returns those that fired meanwhile.
 func (w *wire) rearm(batch rearm) ([]answer, error) {
+	w.armed += len(batch.data) + len(batch.exist) + len(batch.child)
 	early, a, err := w.exchange(setWatchesFrame(w.since, batch), xidSetWatches)
 	if err == nil && a.code != 0 {
 		c, text := code(a.code)
@@ -151,7 +152,7 @@ func (w *wire) rearm(batch rearm) ([]answer, error) {
 }
 
 // exchange sends a frame and reads up to its answer. Watch events on the way
-// are kept, in order.
+// are kept, in order; a server that sends many more than there are watches is none.
 func (w *wire) exchange(request []byte, xid int32) (early []answer, a answer, err error) {
 	if _, err := w.Conn.Write(request); err != nil {
 		return nil, answer{}, err
@@ -165,6 +166,9 @@ func (w *wire) exchange(request []byte, xid int32) (early []answer, a answer, er
 		case xid:
 			return early, a, nil
 		case xidWatchEvent:
+			if w.fired++; w.fired > 2*w.armed+16 {
+				return nil, answer{}, errProtocol
+			}
 			a.body.rest = append([]byte{}, a.body.rest...) // the buffer is used again
 			early = append(early, a)
 		}

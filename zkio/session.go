@@ -173,12 +173,20 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	if s.wire != w {
 		return nil, errOver
 	}
+	out, err := s.settle(w, a)
+	if err == nil && s.wire == w {
+		err = s.overdue(w)
+	}
+	return out, err
+}
+
+func (s *session) settle(w *wire, a answer) ([]byte, error) {
 	switch a.xid {
 	case xidWatchEvent:
 		return stub(xidPing), s.fire(a)
 	case xidPing:
 		w.contacts.ponged(s.a.cfg.Now())
-		return stub(xidPing), s.overdue()
+		return stub(xidPing), nil
 	case w.closeXid:
 		s.closed(events.OK, "")
 		return stub(a.xid), nil
@@ -220,14 +228,22 @@ func (s *session) fire(a answer) error {
 	return nil
 }
 
-// overdue ends a connection whose server goes on answering pings and leaves a
-// request without an answer for a whole session timeout.
-func (s *session) overdue() error {
+// overdue ends a connection whose server goes on sending something, and leaves a
+// request or a ping without an answer for a whole session timeout. It looks a few
+// times in a timeout, however much comes.
+func (s *session) overdue(w *wire) error {
 	now := s.a.cfg.Now()
+	if now-w.looked < int64(s.timeout)/64 {
+		return nil
+	}
+	w.looked = now
 	for _, c := range s.pending {
 		if now-c.sentAt > int64(s.timeout) {
 			return refusal{events.ConnectionLoss, "no answer to a request for a whole session timeout"}
 		}
+	}
+	if sent, waits := w.contacts.waiting(); waits && now-sent > int64(s.timeout) {
+		return refusal{events.ConnectionLoss, "no answer to a ping for a whole session timeout"}
 	}
 	return nil
 }
@@ -241,7 +257,8 @@ func (s *session) attach(w *wire, g greeting, early []answer) error {
 	}
 	s.watchdog.Stop()
 	s.wire, s.timeout, s.refused, s.suspects = w, g.timeout, refusals{}, suspects{}
-	s.a.hosts.attached(s.a.cfg.Now())
+	w.looked = s.a.cfg.Now()
+	s.a.hosts.attached(w.looked)
 	s.tell(events.Event{
 		Kind: events.ConnectionAttached, SessionID: g.sessionID, Timeout: int64(g.timeout),
 		Server: w.server, Reattached: w.asked != 0,

@@ -30,6 +30,8 @@ type wire struct {
 	since    int64 // last zxid seen before this connection
 	probe    bool  // the connect request claims to have seen nothing
 	asking   bool  // the connect request has been seen
+	armed    int   // watches set again in the handshake,
+	fired    int   // and watch events that came before its end
 	greeted  bool  // the handshake is over; from here on zk.Conn sets the deadlines
 	closeXid int32 // of the close request, once seen; guarded by session.mu
 
@@ -38,6 +40,7 @@ type wire struct {
 	ended  bool  // guarded by session.mu
 
 	contacts contacts // guarded by session.mu once the handshake is over
+	looked   int64    // when it was last seen whether an answer is overdue; guarded by session.mu
 }
 
 var (

@@ -1,0 +1,216 @@
+package zkio_test
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// villain is the server's end of one connection, after it has greeted a client.
+type villain struct {
+	net.Conn
+	n int // connections before this one
+}
+
+// frame is an answer: xid, zxid, code, body.
+func frame(xid int32, zxid int64, body string) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(16+len(body)))
+	b = binary.BigEndian.AppendUint32(b, uint32(xid))
+	b = binary.BigEndian.AppendUint64(b, uint64(zxid))
+	return append(append(b, 0, 0, 0, 0), body...)
+}
+
+// event is a watch event: the data of a node was set.
+func event(path string) []byte {
+	body := binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x03\x00\x00\x00\x03"), uint32(len(path)))
+	return frame(-1, -1, string(body)+path)
+}
+
+// request reads the next frame that the client sends: its xid and operation.
+func (v villain) request() (xid, op int32, err error) {
+	var size [4]byte
+	if _, err = io.ReadFull(v, size[:]); err != nil {
+		return 0, 0, err
+	}
+	body := make([]byte, binary.BigEndian.Uint32(size[:]))
+	if _, err = io.ReadFull(v, body); err != nil || len(body) < 8 {
+		return 0, 0, err
+	}
+	return int32(binary.BigEndian.Uint32(body)), int32(binary.BigEndian.Uint32(body[4:])), nil
+}
+
+// send writes at once; false once the client has gone.
+func (v villain) send(b []byte) bool {
+	_, err := v.Write(b)
+	return err == nil
+}
+
+// flood sends one thing every 10 ms until the client has gone, and reads what
+// comes meanwhile.
+func (v villain) flood(what []byte) {
+	go func() { _, _ = io.Copy(io.Discard, v) }()
+	for v.send(what) {
+		time.Sleep(10 * time.Millisecond) // virtual
+	}
+}
+
+// greet says that session 1 is granted for 15 s.
+func greet(conn net.Conn) {
+	hello := make([]byte, 4096)
+	_, _ = conn.Read(hello)
+	_, _ = conn.Write([]byte("\x00\x00\x00\x24\x00\x00\x00\x00\x00\x00\x3a\x98\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10" + strings.Repeat("p", 16)))
+}
+
+// villains are servers that greet, and then do what they like. Each has to be
+// left within a session timeout and the round of a ping.
+var villains = map[string]func(villain){
+	"watch events without end, and no answer": func(v villain) { v.flood(event("/somewhere")) },
+	"watch events for the one who asks":       func(v villain) { v.flood(event("/n")) },
+	"answers that nobody asked for":           func(v villain) { v.flood(frame(77, 5, "")) },
+	"answers with the numbers of no request":  func(v villain) { v.flood(frame(-3, 5, "")) },
+	"pongs without end":                       func(v villain) { v.flood(frame(-2, 5, "")) },
+	"answers to setWatches and auth":          func(v villain) { v.flood(append(frame(-8, 5, ""), frame(-4, 5, "")...)) },
+	"a length of two gigabytes":               func(v villain) { v.flood([]byte("\x7f\xff\xff\xff")) },
+	"the answer, byte by byte": func(v villain) {
+		go func() { _, _ = io.Copy(io.Discard, v) }()
+		for _, b := range frame(1, 5, strings.Repeat("x", 200)) {
+			if !v.send([]byte{b}) {
+				return
+			}
+			time.Sleep(time.Second) // virtual
+		}
+	},
+	"the answer to the request before": func(v villain) {
+		for {
+			xid, op, err := v.request()
+			if err != nil {
+				return
+			}
+			if op == 11 {
+				v.send(frame(-2, 5, ""))
+				continue
+			}
+			v.send(frame(xid-1, 5, ""))
+		}
+	},
+	"answers to all but this, and no pongs": func(v villain) {
+		for {
+			xid, op, err := v.request()
+			if err != nil {
+				return
+			}
+			if op == 12 { // getChildren2
+				v.send(frame(xid, 5, strings.Repeat("\x00", 4+68)))
+			}
+		}
+	},
+}
+
+// rogue is a rig whose connections are all served by a villain that has greeted.
+func rogue(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
+	r := mute(t, cfg, func(v villain) {
+		greet(v)
+		serve(v)
+	})
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	return r
+}
+
+// mute is a rig whose connections are all served by a villain from the beginning.
+func mute(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
+	cfg.Servers = []string{"odd"}
+	var serving sync.WaitGroup
+	t.Cleanup(serving.Wait) // after the rig has closed its connections
+	n := 0
+	cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		v := villain{server, n}
+		n++
+		serving.Go(func() {
+			defer server.Close()
+			serve(v)
+		})
+		return client, nil
+	}
+	return newRig(t, cfg)
+}
+
+// However a server misbehaves, a request that it does not answer is over within
+// the session timeout and the time of a ping, and the connection with it.
+func TestNoServerHoldsARequestForLonger(t *testing.T) {
+	const longest = 15*time.Second + 6*time.Second
+	for name, serve := range villains {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rogue(t, zkio.Config{}, serve)
+				r.await(events.ConnectionAttached)
+				start := time.Now()
+				r.Execute(machine, events.Get{Call: r.call(), Path: "/n", Watch: true})
+				ctx, stop := context.WithCancel(t.Context())
+				var others sync.WaitGroup
+				defer others.Wait()
+				defer stop()
+				others.Go(func() { // they are answered or not
+					for ctx.Err() == nil {
+						_, _ = r.List(ctx, "/")
+						time.Sleep(time.Second) // virtual
+					}
+				})
+				left := r.await(events.ConnectionSuspended)
+				if took := time.Since(start); took > longest {
+					t.Errorf("the connection was left after %v: %s", took, left.Text)
+				}
+				if got := r.await(events.ReplyStat); got.Code != events.ConnectionLoss {
+					t.Errorf("got %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// A server that answers the re-arming of watches with events without end is not
+// listened to until memory runs out.
+func TestEventsWithoutEndInTheHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent atomic.Int64
+		r := rogue(t, zkio.Config{}, func(v villain) {
+			for {
+				xid, op, err := v.request()
+				switch {
+				case err != nil:
+					return
+				case op == 101: // setWatches
+					go func() { _, _ = io.Copy(io.Discard, v) }()
+					for v.send(event("/n")) {
+						sent.Add(1)
+					}
+					return
+				case op == 4: // getData
+					v.send(frame(xid, 5, "\xff\xff\xff\xff"+strings.Repeat("\x00", 68)))
+				case v.n == 0:
+					return
+				}
+			}
+		})
+		r.await(events.ConnectionAttached)
+		if got := r.ask(events.Get{Call: r.call(), Path: "/n", Watch: true}); got.Code != events.OK {
+			t.Fatalf("got %+v", got)
+		}
+		r.Execute(machine, events.Sync{Call: r.call(), Path: "/"}) // the first connection ends by this
+		r.await(events.ConnectionSuspended)
+		refused := r.await(events.ConnectionRefused)
+		if !strings.Contains(refused.Text, "not ZooKeeper's protocol") || sent.Load() > 100 {
+			t.Errorf("%d events were taken; %s", sent.Load(), refused.Text)
+		}
+	})
+}
