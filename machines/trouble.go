@@ -126,5 +126,8 @@ func (p *participant) reject(code events.Code, text string, ev events.Event, out
 	p.plan(rest)
 	p.quick = 0
 	p.fail(code, text, ev, out)
+	if p.single { // it ends by this
+		p.refuseWaiters(code, text, out)
+	}
 	p.depart(ev, out)
 }
