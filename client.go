@@ -38,6 +38,7 @@ type Client struct {
 	mu      sync.Mutex
 	handles map[events.ID]receiver
 	made    map[string]int
+	jobs    map[string]bool // that a JobElection stands for
 	closing bool
 	ending  chan struct{} // full while a Close ends the session
 	closed  chan struct{}
@@ -71,7 +72,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c := &Client{
 		base: ctx, config: config, clock: *config.clock, log: newLogger(config.Logger),
-		handles: map[events.ID]receiver{}, made: map[string]int{},
+		handles: map[events.ID]receiver{}, made: map[string]int{}, jobs: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.io, err = zkio.New(zkio.Config{
@@ -146,19 +147,23 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 	case events.Answer:
 		c.receive(id, func(r receiver) { r.answer(e) })
 	case events.Entered:
-		c.receive(id, func(r receiver) { r.entered(e.State) })
+		if !c.receive(id, func(r receiver) { r.entered(e.State) }) && e.State == "closed" {
+			c.io.Forget(id) // a machine that another opened: no handle does it
+		}
 	default:
 		c.io.Execute(id, e)
 	}
 }
 
-func (c *Client) receive(id events.ID, f func(receiver)) {
+// receive reports false for a machine that has no handle.
+func (c *Client) receive(id events.ID, f func(receiver)) bool {
 	c.mu.Lock()
 	r := c.handles[id]
 	c.mu.Unlock()
 	if r != nil {
 		f(r)
 	}
+	return r != nil
 }
 
 func (c *Client) post(id events.ID, ev events.Event) bool {

@@ -21,6 +21,8 @@ var (
 	ErrNotLeading = errors.New("incumbent: not leading")
 	// ErrNotInLine: the participant that was named is not in the line, or not any more.
 	ErrNotInLine = errors.New("incumbent: not in the line")
+	// ErrJobTaken: another handle of the same client stands for the job.
+	ErrJobTaken = errors.New("incumbent: this client stands for the job already")
 	// ErrLeadershipLost: this term, or this hold of a lock, is over. It is the cause of the cancellation of Leadership.Context.
 	ErrLeadershipLost = errors.New("incumbent: leadership lost")
 	// ErrNotHeld: there is nothing to unlock: it was unlocked before.

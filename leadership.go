@@ -3,6 +3,7 @@ package incumbent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,7 @@ type Leadership struct {
 // heldTerm is a term as the loop ends it.
 type heldTerm struct {
 	Term
+	guards []Op // what only holds under this term; nil: that the own node exists
 	over   atomic.Bool
 	reason error
 	grace  time.Duration // how long work may outlast the term; 0: for ever
@@ -225,7 +227,8 @@ func CheckVersion(path string, version int32) Op {
 
 // Write commits all operations, or none, only if the own node still exists: one
 // multi that begins with a check of it, sent on the term's own session and never
-// twice. It protects data in this ensemble and nothing else; for other stores
+// twice. A JobElection's node has a fixed name, so there its version is checked,
+// and the version of the fence that every term of this library moves on. It protects data in this ensemble and nothing else; for other stores
 // there is the Token.
 //
 // Errors: ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (the answer
@@ -236,13 +239,18 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	guarded := append([]Op{CheckVersion(l.term.Path, AnyVersion)}, ops...)
-	results, _, err := l.client.io.Commit(ctx, l.term.Session, guarded)
-	if len(results) > 0 {
-		if results[0].Code == events.NoNode {
-			return nil, ErrLeadershipLost
+	guards := l.term.guards
+	if guards == nil {
+		guards = []Op{CheckVersion(l.term.Path, AnyVersion)}
+	}
+	results, _, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, ops))
+	if len(results) >= len(guards) {
+		for _, r := range results[:len(guards)] {
+			if r.Code == events.NoNode || r.Code == events.BadVersion {
+				return nil, ErrLeadershipLost
+			}
 		}
-		results = results[1:]
+		results = results[len(guards):]
 	}
 	var refused *zkio.Error
 	switch {

@@ -242,7 +242,7 @@ func (p *participant) returned(ev events.Event, late error) {
 func (p *participant) notice(n events.Notify) {
 	switch n.What {
 	case events.Elected:
-		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, grace: p.options.WorkGrace}
+		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, grace: p.options.WorkGrace}
 		p.listeners.tell(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
 	case events.Deposed:

@@ -151,6 +151,14 @@ func (o *Outbox) Check(path string, urgent bool) uint64 {
 	return c.Request
 }
 
+// Multi asks for all of these operations or none. What an ephemeral create in it
+// has made is not awaited in every state, as that of Create is: the chart decides.
+func (o *Outbox) Multi(ops ...events.Op) uint64 {
+	c := o.call(events.ReplyMulti)
+	o.add(events.Multi{Call: c, Ops: ops})
+	return c.Request
+}
+
 // Flush has the ensemble's leader bring this server up to date before the
 // requests that follow. Nobody awaits the answer: theirs come after it.
 func (o *Outbox) Flush(path string) {

@@ -137,6 +137,7 @@ type Notify struct {
 	Path    string // own node's full path
 	Token   int64  // own node's czxid
 	Owner   int64  // ZooKeeper's id of the session that owns the node (observers)
+	Guards  []Op   // what a guarded write of the term begins with, where a check of Path does not suffice
 	Work    uint64 // which await is granted
 	Code    Code
 	Text    string
@@ -190,11 +191,7 @@ func (e Children) String() string {
 	return words(e.number(), "children", e.Path, flag(e.Watch, "watch"))
 }
 func (e Multi) String() string {
-	ops := make([]string, len(e.Ops))
-	for i, op := range e.Ops {
-		ops[i] = op.String()
-	}
-	return words(e.number(), "multi", "{"+strings.Join(ops, "; ")+"}")
+	return words(e.number(), "multi", list(e.Ops))
 }
 func (e Sync) String() string         { return words(e.number(), "sync", e.Path) }
 func (e Connect) String() string      { return "connect session " + strconv.FormatInt(e.Session, 10) }
@@ -215,7 +212,7 @@ func (e Deadline) String() string {
 }
 func (e Notify) String() string {
 	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work),
-		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"))
+		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)))
 }
 func (e Entered) String() string { return "entered " + e.State }
 func (e Answer) String() string {
@@ -226,9 +223,26 @@ func (e Answer) String() string {
 	return words("answer", strconv.FormatUint(e.Command, 10), outcome)
 }
 
-// String is the operation's written form inside a Multi.
+// String is the operation's written form inside a Multi. A create has no
+// version to say, and any version is not said.
 func (o Op) String() string {
-	return words(o.Verb, o.Path, string(o.Mode), data(o.Data))
+	version := ""
+	if o.Verb != "create" && o.Version != -1 {
+		version = strconv.Itoa(int(o.Version))
+	}
+	return words(o.Verb, o.Path, string(o.Mode), data(o.Data), assign("version", version))
+}
+
+// list is the written form of operations; "" for none.
+func list(ops []Op) string {
+	if len(ops) == 0 {
+		return ""
+	}
+	all := make([]string, len(ops))
+	for i, op := range ops {
+		all[i] = op.String()
+	}
+	return "{" + strings.Join(all, "; ") + "}"
 }
 
 // Header lets every request be read without knowing which it is.

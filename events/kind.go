@@ -63,6 +63,17 @@ const (
 // before the loop could move it on. All terms of the session end.
 const BeliefLapsed Kind = "belief.lapsed"
 
+// What a latch tells the machine that opened it, its patron.
+const (
+	LatchHeld   Kind = "latch.held"   // the latch leads; Path is its node
+	LatchLost   Kind = "latch.lost"   // not any longer; it queues again by itself
+	LatchFailed Kind = "latch.failed" // a failure stands in its way: Code, Text; it goes on at a pace
+	LatchClosed Kind = "latch.closed" // it is over, and its node is gone
+)
+
+// NodeGone is told by a machine to itself: the node that had to go is gone.
+const NodeGone Kind = "node.gone"
+
 // A timer of the machine itself ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
 
@@ -77,6 +88,7 @@ func Kinds() []Kind {
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		OfficeNear, OfficeFar,
 		BeliefLapsed,
+		LatchHeld, LatchLost, LatchFailed, LatchClosed, NodeGone,
 		TimerFired,
 	}
 }

@@ -12,6 +12,7 @@
 //	latch.go        the leader latch
 //	selector.go     the leader selector
 //	mutex.go        the mutex: one machine for each acquisition
+//	jobelection.go  Elastic-Job's election; candidate.go, candidate_exit.go what its rows do
 //	observer.go     who leads a line, from outside
 //	znode.go        names and sequence numbers, Curator's layout
 //	retry.go        retry policies as values
@@ -21,5 +22,5 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ObserverRecipe}
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ObserverRecipe, JobElectionRecipe}
 }

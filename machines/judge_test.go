@@ -3,6 +3,7 @@ package machines
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -14,6 +15,7 @@ type judge struct {
 	engine  *engine.Engine
 	session *session
 	members map[events.ID]*participant
+	stands  map[events.ID]*candidate // those of the members that stand for a job
 	known   map[events.ID]bool
 
 	leads  map[events.ID]bool
@@ -27,7 +29,7 @@ type judge struct {
 }
 
 func newJudge() *judge {
-	j := &judge{members: map[events.ID]*participant{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]bool{},
+	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]bool{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
 	member := func(p *participant, err error) (*participant, error) {
@@ -51,6 +53,14 @@ func newJudge() *judge {
 			recipes[i] = engine.NewRecipe(mutexChart, func(open events.Event) (*participant, error) { return member(newMutex(open)) })
 		case "selector":
 			recipes[i] = engine.NewRecipe(selectorChart, func(open events.Event) (*participant, error) { return member(newSelector(open)) })
+		case "jobelection":
+			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*candidate, error) {
+				c, err := newCandidate(open)
+				if err == nil {
+					j.members[events.ID(c.id)], j.stands[events.ID(c.id)] = &c.participant, c
+				}
+				return c, err
+			})
 		}
 	}
 	j.engine = engine.New(true, recipes...)
@@ -148,6 +158,9 @@ func (j *judge) order(out []engine.Addressed) {
 func (j *judge) effect(a engine.Addressed, cause events.Event) {
 	switch e := a.Effect.(type) {
 	case events.Answer:
+		if e.Command == 0 && strings.Contains(string(a.From), "-jobelection") {
+			return // a command that its patron told has no number, and nobody waits
+		}
 		if _, open := j.open[a.From][e.Command]; !open {
 			j.wrong("%s: answer to command %d, which is not open", a.From, e.Command)
 		}
@@ -164,6 +177,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 		}
 		if e.State == string(closed) {
 			delete(j.members, a.From)
+			delete(j.stands, a.From)
 		}
 	case events.Request:
 		put(j.asked, a.From, e.Header().Request, e)
@@ -228,6 +242,9 @@ func (j *judge) member(id events.ID) {
 	case draining:
 		awake = p.works > 0
 	}
+	if c := j.stands[id]; c != nil {
+		awake = j.candidate(c, state, owed, attached, awake)
+	}
 	if !awake {
 		j.wrong("%s: nothing can wake it in %s (awaits %v, watches %v)", id, state, j.engine.Awaits(id), j.armed[id])
 	}
@@ -250,6 +267,37 @@ func (j *judge) member(id events.ID) {
 	if p.leads && !p.near {
 		j.wrong("%s: leads, and the session machine does not know", id)
 	}
+}
+
+// candidate is what differs where leadership is a marker: what wakes it, and that
+// it never has more than one latch that is not on its way out.
+func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
+	waiting := 0
+	for _, id := range j.engine.Machines() {
+		if m := j.members[id]; m != nil && m.patron == events.ID(c.id) && m.then != leave {
+			waiting++
+		}
+	}
+	if wanted := c.latch != ""; waiting > 1 || wanted != (waiting == 1) {
+		j.wrong("%s: %d latches in line, and it knows of %q", c.id, waiting, c.latch)
+	}
+	if c.held != "" && j.engine.State(c.latch) != leading {
+		j.wrong("%s: takes the latch for held in %s", c.id, j.engine.State(c.latch))
+	}
+	watched := j.armed[events.ID(c.id)][c.marker]
+	switch state {
+	case looking, checking:
+		return owed[events.ReplyStat]
+	case marking, confirming:
+		return owed[events.ReplyMulti]
+	case following:
+		return watched
+	case queueing:
+		return watched && c.latch != ""
+	case leaving:
+		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.latches > 0
+	}
+	return awake
 }
 
 // heartbeat checks the session machine's timers against who needs them: belief

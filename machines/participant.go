@@ -29,7 +29,8 @@ type participant struct {
 	seed    string
 	dice    dice
 	rideOut bool
-	floor   int64 // a token below it is refused
+	patron  events.ID // the machine that opened this one, and hears of it; "" where a handle did
+	floor   int64     // a token below it is refused
 	retry   Policy
 
 	owner int64 // ZooKeeper's id of the session that must own the node
@@ -72,8 +73,9 @@ type line struct {
 // term is belief, and the work done under it.
 type term struct {
 	leads   bool
-	near    bool // the session machine was told that we lead or are next in line
-	works   int  // pieces of work that have not returned
+	guards  []events.Op // what guarded writes begin with, where the own node's name is not its alone
+	near    bool        // the session machine was told that we lead or are next in line
+	works   int         // pieces of work that have not returned
 	waiters []uint64
 	since   int64 // when the term began
 }
@@ -109,6 +111,7 @@ func newParticipant(open events.Event, label string) (*participant, error) {
 	p := &participant{
 		id: open.Name, dir: open.Path, label: label, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
 		rideOut: o.flag("rideOut"),
+		patron:  events.ID(o.text("patron", "")),
 		floor:   o.number("tokenFloor"),
 		retry:   o.policy("retry", patience),
 	}

@@ -12,7 +12,8 @@ func (p *participant) takeOffice(ev events.Event, out *engine.Outbox) {
 	p.since = ev.At
 	p.approach(out)
 	p.recover(out)
-	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token})
+	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token, Guards: p.guards})
+	p.tellPatron(events.Event{Kind: events.LatchHeld, Path: p.path()}, out)
 	if p.runs {
 		p.works++
 	}
@@ -21,6 +22,13 @@ func (p *participant) takeOffice(ev events.Event, out *engine.Outbox) {
 	}
 	p.waiters = nil
 	p.tellRevoked(out)
+}
+
+// tellPatron lets the machine that opened this one know.
+func (p *participant) tellPatron(ev events.Event, out *engine.Outbox) {
+	if p.patron != "" {
+		out.Tell(p.patron, ev)
+	}
 }
 
 // grantTo gives one await its piece of work under the present term.
@@ -38,6 +46,9 @@ func (p *participant) depose(ev events.Event, out *engine.Outbox) {
 		p.leads = false
 		p.plan(p.then) // a hold does not come back
 		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Text: reason(ev)})
+		if p.then != leave { // the patron asked for that end, and knows
+			p.tellPatron(events.Event{Kind: events.LatchLost}, out)
+		}
 	}
 }
 
@@ -64,6 +75,8 @@ func reason(ev events.Event) string {
 	switch ev.Kind {
 	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren:
 		return NodeGone
+	case events.WatchChanged:
+		return "the own node was changed"
 	case events.ConnectionSuspended:
 		return "the connection is suspended"
 	case events.ConnectionLost:
@@ -274,6 +287,7 @@ func (p *participant) finish(ev events.Event, out *engine.Outbox) {
 		out.Answer(c, events.OK, "")
 	}
 	p.closing = nil
+	p.tellPatron(events.Event{Kind: events.LatchClosed}, out)
 }
 
 // quit is the end that the retry policy brought: all who wait are told why.

@@ -152,6 +152,9 @@ func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
 		}
 	}
 	c.create(recipe, name, d)
+	if recipe == "jobelection" {
+		return c.usherInstance(t, d.Cmd, name)
+	}
 	play := func(kind events.Kind, args ...datadriven.CmdArg) {
 		line := &datadriven.TestData{Cmd: name, CmdArgs: append([]datadriven.CmdArg{{Key: string(kind)}}, args...)}
 		c.event(t, id, line)
@@ -246,6 +249,8 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 			stat.Czxid = number
 		case "owner":
 			stat.EphemeralOwner = number
+		case "version":
+			stat.Version = int32(number)
 		case "text":
 			ev.Text = strings.ReplaceAll(value, "_", " ")
 		case "name":
@@ -344,6 +349,9 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 	var b strings.Builder
 	for _, r := range c.engine.Records() {
 		c.fired.note(r)
+		if r.Told && r.Event.Kind == events.CommandOpen { // by another machine
+			c.next[r.Machine] = r.Event.Seed
+		}
 		fmt.Fprintf(&b, "%s: ", r.Machine)
 		switch r.Row {
 		case events.RowLate, events.RowIgnored, events.RowUnknown, events.RowRefused, string(events.CommandOpen):

@@ -74,6 +74,7 @@ func (p *participant) persist(ev events.Event) time.Duration {
 func (p *participant) fail(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.trouble, p.words = code, text
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
+	p.tellPatron(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
 	if !code.Passing() {
 		p.refuseWaiters(code, text, out)
 	}

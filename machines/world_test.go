@@ -200,6 +200,9 @@ func (w *world) apply(r asked) events.Event {
 		}
 		return ev
 	case events.Exists:
+		if e.Watch && w.nodes[e.Path] == nil && !slices.Contains(w.watchers[e.Path], r.from) {
+			w.watchers[e.Path] = append(w.watchers[e.Path], r.from)
+		}
 		return w.stat(e.Path, r.from, e.Watch)
 	case events.Children:
 		if w.nodes[e.Path] == nil {
@@ -210,12 +213,57 @@ func (w *world) apply(r asked) events.Event {
 		}
 		return events.Event{Children: w.children(e.Path)}
 	case events.Multi:
-		if w.nodes[e.Ops[0].Path] == nil {
-			return events.Event{Code: events.NoNode}
-		}
-		w.zxid++
+		return w.multi(e.Ops)
 	}
 	return events.Event{Zxid: w.zxid}
+}
+
+// multi carries out all or nothing: it looks first whether every operation would
+// go through, as long as none depends on another but for a set of what was made.
+func (w *world) multi(ops []events.Op) events.Event {
+	made := map[string]bool{}
+	for _, op := range ops {
+		node := w.nodes[op.Path]
+		switch {
+		case op.Verb == "create" && node != nil:
+			return events.Event{Code: events.NodeExists}
+		case op.Verb == "create":
+			made[op.Path] = true
+		case node == nil && !made[op.Path]:
+			return events.Event{Code: events.NoNode}
+		case node != nil && op.Version != -1 && op.Version != node.Version:
+			return events.Event{Code: events.BadVersion}
+		}
+	}
+	w.zxid++
+	for _, op := range ops {
+		switch op.Verb {
+		case "create":
+			owner := int64(0)
+			if op.Mode == events.Ephemeral {
+				owner = w.number
+			}
+			w.put(op.Path, owner)
+		case "set":
+			w.set(op.Path)
+		case "delete":
+			w.remove(op.Path)
+		}
+	}
+	return events.Event{Zxid: w.zxid}
+}
+
+// put makes a node in the transaction that is going on.
+func (w *world) put(path string, owner int64) {
+	w.nodes[path] = &events.Stat{Czxid: w.zxid, EphemeralOwner: owner}
+	w.fire(events.WatchCreated, path)
+	w.fire(events.WatchChildren, path[:strings.LastIndexByte(path, '/')+1])
+}
+
+// set changes a node's data, whatever it was.
+func (w *world) set(path string) {
+	w.nodes[path].Version++
+	w.fire(events.WatchChanged, path)
 }
 
 func (w *world) create(e events.Create) events.Event {
@@ -232,8 +280,7 @@ func (w *world) create(e events.Create) events.Event {
 		return events.Event{Code: events.NodeExists}
 	}
 	w.zxid++
-	w.nodes[path] = &events.Stat{Czxid: w.zxid, EphemeralOwner: owner}
-	w.fire(events.WatchChildren, parent+"/")
+	w.put(path, owner)
 	return events.Event{Path: path, Zxid: w.zxid}
 }
 

@@ -22,6 +22,17 @@ const (
 	SelectorLabel = LockLabel // a LeaderSelector's lock is an InterProcessMutex
 )
 
+// Elastic-Job's layout, below a job's node.
+const (
+	jobElection = "leader/election"
+	jobLatch    = "latch"    // the line for the right to write the marker
+	jobInstance = "instance" // the marker
+	jobFence    = "fence"    // ours: its version counts terms
+)
+
+// JobMarker is the path of the node that says which instance leads a job.
+func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobInstance }
+
 // lastSequence is where a counter counts as ended: a million before int32 does.
 // A 3.8.0 server was seen to hand out the same number again and again there.
 const lastSequence = 1<<31 - 1_000_000

@@ -1,0 +1,269 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// JobElection is one instance's stand for the leadership of a job, as Apache
+// ShardingSphere's ElasticJob elects: below the job's node, the ephemeral node
+// leader/election/instance, the marker, holds the leading instance's id, and it
+// is written under a Curator latch at leader/election/latch. Go and Java elect
+// one leader on the same nodes.
+//
+// What ElasticJob leaves open is kept here as by every leadership of this
+// library: it is believed only while the marker was read back as this session's
+// own, was confirmed, and its time has not run out; no new term begins before the
+// last one's work has returned. Beside the marker stands a node of this library's
+// own, leader/election/fence, for Leadership.Write: see there.
+//
+// A client may stand for thousands of jobs; none has a goroutine of its own. All
+// methods are safe to call from any goroutine.
+type JobElection struct {
+	job   string
+	latch *Latch // all that any leadership has; its machine is a job election's
+
+	mu   sync.Mutex
+	more chan struct{} // closed at the next change
+}
+
+// InstanceID is what ElasticJob calls this process: its address, "@-@", its id.
+// In containers the process id is 1 everywhere, and addresses may be the same:
+// give each instance an ID of its own there, for ElasticJob takes instances of
+// one id for one.
+func InstanceID() string { return hostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
+
+// hostAddress is the first address that others may reach.
+func hostAddress() string {
+	all, _ := net.InterfaceAddrs() // without any, there is still the loopback
+	for _, a := range all {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
+			return ip.IP.String()
+		}
+	}
+	return "127.0.0.1"
+}
+
+// JobElection stands for a job: its node, as in "/namespace/job". It does nothing
+// before Start or ElectLeader. An empty ID is InstanceID. One client stands once
+// for one job: a second handle is ErrJobTaken until the first is closed. Other
+// errors say what is wrong with the path, or are ErrClosed.
+func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, error) {
+	if err := checkPath(job); err != nil {
+		return nil, err
+	}
+	if options.ID == "" {
+		options.ID = InstanceID()
+	}
+	if !c.takeJob(job) {
+		return nil, fmt.Errorf("%w: %s", ErrJobTaken, job)
+	}
+	j := &JobElection{job: job, latch: &Latch{newParticipant(c, job, options)}, more: make(chan struct{})}
+	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
+		j.latch.id = id
+		return j
+	}, options.open(job, c.config.RideOut))
+	if err != nil {
+		c.leaveJob(job)
+		return nil, err
+	}
+	return j, nil
+}
+
+// takeJob and leaveJob keep one client from standing twice for one job: both
+// would own whatever marker the session owns.
+func (c *Client) takeJob(job string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.jobs[job] {
+		return false
+	}
+	c.jobs[job] = true
+	return true
+}
+
+func (c *Client) leaveJob(job string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.jobs, job)
+}
+
+// Start stands for the job from now on, again and again: at once, and whenever
+// its leader goes. It returns at once. A second call is ErrAlreadyStarted, one
+// after Close is ErrClosed.
+func (j *JobElection) Start() error { return j.latch.Start() }
+
+// ElectLeader is Start, unless that was called, and a wait until the job has a
+// leader, this instance or another.
+//
+// Errors: ErrClosed; the context's cause; or what stands in the way (ErrNoAuth,
+// ErrPersistentNode, …), after which the election goes on.
+func (j *JobElection) ElectLeader(ctx context.Context) error {
+	if err := j.Start(); err != nil && !errors.Is(err, ErrAlreadyStarted) {
+		return err
+	}
+	_, err := j.IsLeaderUntilBlock(ctx)
+	return err
+}
+
+// IsLeaderUntilBlock waits until the job has a leader and reports whether it is
+// this instance. What it reports may be over when it returns: work under what
+// Await returns. Errors: ErrNotStarted, and those of ElectLeader.
+func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
+	for {
+		j.mu.Lock()
+		more := j.more
+		j.mu.Unlock()
+		switch phase, trouble := j.Phase(), j.Err(); {
+		case phase == "latent":
+			return false, ErrNotStarted
+		case phase == "closed":
+			return false, ErrClosed
+		case trouble != nil && !Retryable(trouble):
+			return false, trouble
+		case phase == "leading":
+			return j.HasLeadership(), nil
+		case phase == "following":
+			return false, nil
+		}
+		select {
+		case <-more:
+		case <-j.latch.client.closed:
+			return false, ErrClosed
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}
+
+// HasLeadership reports whether this instance may be believed to lead at this
+// instant: ElasticJob's isLeader.
+func (j *JobElection) HasLeadership() bool { return j.latch.HasLeadership() }
+
+// HasLeader reports whether the job has a leader, as the server that the client
+// is connected to knows. Errors: ErrNotConnected, the context's, or an *Error.
+func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
+	_, there, err := j.Leader(ctx)
+	return there, err
+}
+
+// Leader is the instance that leads, whether of this library or of Java, as the
+// server that the client is connected to knows; false when none does. Client.Evict
+// takes leadership from it. Errors as of HasLeader.
+func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
+	path := machines.JobMarker(j.job)
+	data, stat, err := j.latch.client.io.Read(ctx, path)
+	refused := refusal(err)
+	switch {
+	case err == nil:
+		return Participant{Recipe: machines.JobElectionRecipe.Name(), Path: path, ID: string(data), Token: stat.Czxid, Owner: stat.EphemeralOwner, Leads: true}, true, nil
+	case refused != nil && refused.Code == events.NoNode:
+		return Participant{}, false, nil
+	case refused != nil:
+		return Participant{}, false, refused
+	}
+	return Participant{}, false, err
+}
+
+// RemoveLeader gives this instance's leadership up and has a leader elected anew,
+// which may be this one again; it returns when the marker is gone. It awaits work
+// that is still running. ErrNotLeading where this instance does not lead: nobody
+// else's marker is deleted (Client.Evict does that).
+func (j *JobElection) RemoveLeader(ctx context.Context) error { return j.latch.Resign(ctx) }
+
+// Await returns when this instance leads; see Latch.Await.
+func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j.latch.Await(ctx) }
+
+// ExecuteInLeader runs f while holding the latch at a path below the job's node,
+// as in "leader/failover/latch": ElasticJob's executeInLeader, which keeps two
+// instances from doing one thing at a time. It says nothing about who leads the
+// job. F must return when its Leadership.Context ends.
+//
+// It returns f's error; before f has run, the errors of Latch.Await. The latch is
+// let go when f has returned: what goes wrong with that is in the error, too, and
+// goes on by itself.
+func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*Leadership) error) error {
+	options := LatchOptions{ID: j.ID(), Retry: j.latch.options.Retry, TokenFloor: j.latch.options.TokenFloor}
+	l, err := j.latch.client.Latch(j.job+"/"+strings.TrimPrefix(path, "/"), options)
+	if err != nil {
+		return err
+	}
+	err = l.Start()
+	if err == nil {
+		err = execute(ctx, l, f)
+	}
+	if closing := l.Close(ctx); closing != nil && err == nil {
+		return closing
+	}
+	return err
+}
+
+func execute(ctx context.Context, l *Latch, f func(*Leadership) error) error {
+	held, err := l.Await(ctx)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	return f(held)
+}
+
+// Path is the job's node.
+func (j *JobElection) Path() string { return j.job }
+
+// ID is the instance's id, as it stands in the marker.
+func (j *JobElection) ID() string { return j.latch.ID() }
+
+// State is LATENT, STARTED or CLOSED.
+func (j *JobElection) State() State { return j.latch.State() }
+
+// Phase is the state inside STARTED, by its name in docs/statecharts:
+// "following", "queueing", "leading", …
+func (j *JobElection) Phase() string { return j.latch.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The election goes on, at a pace.
+func (j *JobElection) Err() error { return j.latch.Err() }
+
+// AddListener has l told of every change of this instance's leadership from now
+// on. The function returned takes it away again.
+func (j *JobElection) AddListener(l Listener) (remove func()) { return j.latch.AddListener(l) }
+
+// Close stands no longer for the job; see Latch.Close.
+func (j *JobElection) Close(ctx context.Context) error { return j.latch.Close(ctx) }
+
+// CloseWith is Close in another mode than the handle was made with.
+func (j *JobElection) CloseWith(ctx context.Context, mode CloseMode) error {
+	return j.latch.CloseWith(ctx, mode)
+}
+
+// notice, answer and entered are the loop's.
+func (j *JobElection) notice(n events.Notify) {
+	j.latch.notice(n)
+	j.change()
+}
+
+func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
+
+func (j *JobElection) entered(state string) {
+	if state == "closed" {
+		j.latch.client.leaveJob(j.job)
+	}
+	j.latch.entered(state)
+	j.change()
+}
+
+// change wakes those who wait for a leader.
+func (j *JobElection) change() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	close(j.more)
+	j.more = make(chan struct{})
+}

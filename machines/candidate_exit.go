@@ -1,0 +1,175 @@
+package machines
+
+import (
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// How candidates lose a connection, a marker, or everything.
+
+// settleWrite takes the answer of a write that was under way when the connection
+// ended; other answers mean nothing any more.
+func (c *candidate) settleWrite(ev events.Event, out *engine.Outbox) {
+	if ev.Request == c.creating {
+		c.book(ev, out)
+	}
+}
+
+// hold forgets what was asked on a connection that is gone, but for the write:
+// its outcome is unknown only once it has returned.
+func (c *candidate) hold(ev events.Event, out *engine.Outbox) {
+	if c.creating == 0 {
+		out.Forget()
+	}
+	c.unread(ev, out)
+}
+
+// forfeit is the end of the session: the marker goes with it.
+func (c *candidate) forfeit(ev events.Event, out *engine.Outbox) {
+	c.lose(ev, out)
+	c.release(out)
+}
+
+func (c *candidate) forfeitLeaving(ev events.Event, out *engine.Outbox) {
+	c.forfeit(ev, out)
+	c.tellGone(out)
+}
+
+// lapse ends belief because the marker is gone.
+func (c *candidate) lapse(ev events.Event, out *engine.Outbox) {
+	c.stepDownGone(ev, out)
+	c.release(out)
+}
+
+// stepDownLost ends belief with the session.
+func (c *candidate) stepDownLost(ev events.Event, out *engine.Outbox) {
+	c.participant.stepDownLost(ev, out)
+	c.release(out)
+}
+
+func (c *candidate) attachLook(ev events.Event, out *engine.Outbox) {
+	c.attach(ev, out)
+	c.look(ev, out)
+}
+
+// attachReread is attach while belief rides a disconnect out.
+func (c *candidate) attachReread(ev events.Event, out *engine.Outbox) {
+	c.attach(ev, out)
+	out.Exists(c.marker, true)
+}
+
+func (c *candidate) attachClear(ev events.Event, out *engine.Outbox) {
+	c.attach(ev, out)
+	c.clear(ev, out)
+}
+
+// clear makes sure that no marker of ours is left, as soon as there is a
+// connection: it deletes the marker by its version and the fence's, or reads both.
+func (c *candidate) clear(ev events.Event, out *engine.Outbox) {
+	if c.creating != 0 { // its answer comes first
+		return
+	}
+	out.Forget()
+	switch {
+	case !c.entangled(ev):
+		c.tellGone(out)
+	case !ev.Attached:
+	case c.own != "" && c.fence.there:
+		c.erase(ev, out)
+	default:
+		c.look(ev, out)
+	}
+}
+
+// erase deletes the marker, and nobody else's.
+func (c *candidate) erase(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	if ev.Kind == events.ReplyStat {
+		c.noteMarker(ev, out)
+	}
+	fence := events.Op{Verb: "check", Path: c.fence.path, Version: c.fence.version}
+	if !c.fence.there { // somebody deleted it, so it guards nothing
+		fence = events.Op{Verb: "check", Path: c.dir, Version: -1}
+	}
+	out.Multi(fence, events.Op{Verb: "delete", Path: c.marker, Version: c.version})
+}
+
+// letGo is the marker, gone: what comes after is decided in one place.
+func (c *candidate) letGo(ev events.Event, out *engine.Outbox) {
+	c.release(out)
+	c.tellGone(out)
+}
+
+func (c *candidate) tellGone(out *engine.Outbox) {
+	out.Tell(events.ID(c.id), events.Event{Kind: events.NodeGone})
+}
+
+// countOut is a latch that is over, on the way out.
+func (c *candidate) countOut(ev events.Event, out *engine.Outbox) {
+	c.latches--
+	if !c.entangled(ev) {
+		c.tellGone(out)
+	}
+}
+
+func (c *candidate) settleClear(ev events.Event, out *engine.Outbox) {
+	c.book(ev, out)
+	c.clear(ev, out)
+}
+
+// clearLater tries again a while after the server refused.
+func (c *candidate) clearLater(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	c.fail(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
+	out.Timer("delete again", c.persist(ev))
+}
+
+// rejectUnfenced gives back a marker whose fence somebody deleted, and stands again.
+func (c *candidate) rejectUnfenced(ev events.Event, out *engine.Outbox) {
+	c.leaveLatch(out)
+	c.then = requeue
+	c.erase(ev, out)
+}
+
+// rejectMarker gives back a marker whose token is below the floor.
+func (c *candidate) rejectMarker(ev events.Event, out *engine.Outbox) {
+	c.noteMarker(ev, out)
+	c.leaveLatch(out)
+	c.then, c.quick = rest, 0
+	c.fail(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.floor), ev, out)
+	c.clear(ev, out)
+}
+
+// close notes who wants the candidate gone.
+func (c *candidate) close(ev events.Event, out *engine.Outbox) {
+	c.participant.close(ev, out)
+	c.leaveLatch(out)
+}
+
+func (c *candidate) closeClear(ev events.Event, out *engine.Outbox) {
+	c.close(ev, out)
+	c.clear(ev, out)
+}
+
+func (c *candidate) closeFinish(ev events.Event, out *engine.Outbox) {
+	c.close(ev, out)
+	c.finish(ev, out)
+}
+
+func (c *candidate) quitClear(ev events.Event, out *engine.Outbox) {
+	c.quit(ev, out)
+	c.clear(ev, out)
+}
+
+// moveOn answers the resign whose marker is gone.
+func (c *candidate) moveOn(ev events.Event, out *engine.Outbox) {
+	c.then = stay
+	c.moved(out)
+}
+
+func (c *candidate) moveOnAndLook(ev events.Event, out *engine.Outbox) {
+	c.moveOn(ev, out)
+	c.look(ev, out)
+}

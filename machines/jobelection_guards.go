@@ -1,0 +1,81 @@
+package machines
+
+import "github.com/incumbent-go/incumbent/events"
+
+// Guards of candidates. Each reads the model and the event, and changes nothing.
+
+// aboutFence is the fence, read, or not there yet.
+func (c *candidate) aboutFence(ev events.Event) bool {
+	return ev.Path == c.fence.path && (ev.Code == events.OK || ev.Code == events.NoNode)
+}
+
+// vacant is a marker that is not there: nobody leads.
+func (c *candidate) vacant(ev events.Event) bool {
+	return ev.Path == c.marker && ev.Code == events.NoNode
+}
+
+// vacantHeld is vacant, with the latch in our hands.
+func (c *candidate) vacantHeld(ev events.Event) bool { return c.vacant(ev) && c.held != "" }
+
+// occupied is a marker that is there.
+func (c *candidate) occupied(ev events.Event) bool {
+	return ev.Path == c.marker && ev.Code == events.OK && ev.Stat != nil
+}
+
+// lasting is a marker that no session owns: it will never go by itself.
+func (c *candidate) lasting(ev events.Event) bool {
+	return c.occupied(ev) && ev.Stat.EphemeralOwner == 0
+}
+
+// marked is a marker that this session owns: ours, for a client makes one
+// candidate for each job.
+func (c *candidate) marked(ev events.Event) bool {
+	return c.occupied(ev) && ev.Stat.EphemeralOwner == c.owner
+}
+
+// notOurs is a marker that is gone, or another's.
+func (c *candidate) notOurs(ev events.Event) bool { return c.vacant(ev) || c.occupied(ev) }
+
+// markedTooLow is a marker of ours with a token that the floor refuses.
+func (c *candidate) markedTooLow(ev events.Event) bool {
+	return c.marked(ev) && ev.Stat.Czxid < c.floor
+}
+
+// unfenced is a marker of ours whose fence somebody deleted.
+func (c *candidate) unfenced(ev events.Event) bool { return c.marked(ev) && !c.fence.there }
+
+// mayGovern is a marker of ours with all that belief needs besides.
+func (c *candidate) mayGovern(ev events.Event) bool { return c.marked(ev) && confirmed(ev) }
+
+// unchanged is a marker of ours that is the very one that the term rests on.
+func (c *candidate) unchanged(ev events.Event) bool {
+	return c.marked(ev) && ev.Stat.Czxid == c.token && ev.Stat.Version == c.version
+}
+
+// nowSure is the confirmation that lets us lead.
+func (c *candidate) nowSure(ev events.Event) bool {
+	return ev.Code == events.OK && confirmed(ev)
+}
+
+// outrun is a transaction that came too late: the marker, the fence or the latch's
+// node is not what it was.
+func (c *candidate) outrun(ev events.Event) bool {
+	return ev.Code == events.NodeExists || ev.Code == events.NoNode || ev.Code == events.BadVersion
+}
+
+// tied is a candidate that has, or may have, a marker or a latch.
+func (c *candidate) tied(ev events.Event) bool { return c.entangled(ev) || c.latches > 0 }
+
+// bound is a candidate that wants out and is tied.
+func (c *candidate) bound(ev events.Event) bool {
+	return c.then != stay && c.entangled(ev) || c.then == leave && c.latches > 0
+}
+
+// exhaustedBound is a retry policy that gave up, with something to clear away.
+func (c *candidate) exhaustedBound(ev events.Event) bool { return c.spent && c.tied(ev) }
+
+// leavesLatch is a closing candidate whose latch is not over yet.
+func (c *candidate) leavesLatch(events.Event) bool { return c.then == leave && c.latches > 0 }
+
+// rests is a candidate that waits out a back-off next.
+func (c *candidate) rests(events.Event) bool { return c.then == rest }

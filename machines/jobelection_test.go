@@ -1,0 +1,244 @@
+package machines
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// jobs is a world with one candidate for a job, whose instances elsewhere are
+// Elastic-Job's: they write and delete markers, and queue at the latch.
+type jobs struct{ *world }
+
+const (
+	theCandidate = events.ID("jobelection")
+	theElection  = "/job/leader/election"
+	theMarker    = theElection + "/instance"
+	theLatch     = theElection + "/latch"
+)
+
+func newJobs(seed int64) *jobs {
+	w := &jobs{&world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
+		nodes: map[string]*events.Stat{}, count: map[string]int32{}, watchers: map[string][]events.ID{},
+		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}}
+	ride := fmt.Sprint(w.dice.Intn(2) == 0)
+	options := map[string]string{"rideOut": ride}
+	if seed%4 == 1 {
+		options["retry"] = "times/3/1s/0s"
+	}
+	w.open("session", "session", "", map[string]string{"rideOut": ride})
+	w.open("jobelection", theCandidate, "/job", options)
+	w.do("session", events.CommandStart, events.Event{})
+	w.do(theCandidate, events.CommandStart, events.Event{})
+	return w
+}
+
+// TestRandomJobs walks at random as TestRandomWalk does.
+func TestRandomJobs(t *testing.T) {
+	for seed := range int64(*walks) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := newJobs(seed)
+			for range 1500 {
+				w.move()
+				w.mustWriteUnderTheLatch()
+				w.mustHoldWhatItBelieves()
+				w.report(t)
+			}
+			w.heal()
+			w.run(800)
+			w.report(t)
+			if state := w.engine.State(theCandidate); state != leading && state != "" {
+				t.Errorf("still %s in a healthy world (awaits %v)\n%s", state, w.engine.Awaits(theCandidate), w.story(40))
+			}
+			w.do(theCandidate, events.CommandClose, events.Event{})
+			w.run(300)
+			w.mustBeGone(t)
+			w.do("session", events.CommandClose, events.Event{})
+			w.run(1)
+			w.mustReplay(t)
+		})
+	}
+}
+
+func (w *jobs) move() {
+	switch n := w.dice.Intn(100); {
+	case n < 45 && len(w.inbox) > 0:
+		w.take()
+	case n < 75 && len(w.pending) > 0:
+		w.serve(false)
+	case n < 82:
+		w.ring(int64(w.dice.Intn(int(3 * time.Second))))
+	case n < 90:
+		w.attach()
+	case n < 91:
+		w.disconnect()
+	case n < 92 && w.dice.Intn(3) == 0 && w.number > 0 && w.alive:
+		w.lose()
+	case n < 96:
+		w.use()
+	case n < 99:
+		w.operate()
+	default:
+		w.now += int64(w.dice.Intn(int(10 * time.Second))) // the process was stopped
+	}
+}
+
+func (w *jobs) use() {
+	switch n := w.dice.Intn(12); {
+	case n < 3:
+		w.do(theCandidate, events.CommandAwait, events.Event{})
+	case n < 5:
+		w.do(theCandidate, events.CommandResign, events.Event{})
+	case n < 6:
+		w.post(theCandidate, events.Event{Kind: events.CommandCancel, Work: w.awaits(theCandidate)})
+	case n < 10:
+		if w.works[theCandidate] > 0 {
+			w.workReturns(theCandidate)
+		}
+	case n == 10:
+		w.do(theCandidate, events.CommandStart, events.Event{})
+	case w.dice.Intn(100) == 0:
+		w.do(theCandidate, events.CommandClose, events.Event{})
+	}
+}
+
+// operate is something that others do to the job.
+func (w *jobs) operate() {
+	marker := w.nodes[theMarker]
+	switch n := w.dice.Intn(14); {
+	case n < 3 && marker != nil:
+		w.remove(theMarker)
+	case n < 5 && marker == nil && w.nodes[theElection] != nil:
+		w.zxid++
+		w.put(theMarker, []int64{1000, 1000, 0}[w.dice.Intn(3)])
+	case n < 6 && marker != nil:
+		w.zxid++
+		w.set(theMarker)
+	case n < 7 && w.nodes[theElection+"/fence"] != nil:
+		w.remove(theElection + "/fence")
+	case n < 9 && w.nodes[theLatch] != nil:
+		w.zxid++
+		w.put(fmt.Sprintf("%s/latch-%010d", theLatch, w.count[theLatch]), 1000)
+		w.count[theLatch]++
+	case n < 12:
+		if names := w.children(theLatch); len(names) > 0 {
+			w.remove(theLatch + "/" + names[w.dice.Intn(len(names))])
+		}
+	case n < 13:
+		w.reap()
+	case w.dice.Intn(5) == 0:
+		for _, path := range w.paths() {
+			w.remove(path)
+		}
+		w.count = map[string]int32{}
+	}
+}
+
+// mustWriteUnderTheLatch: a marker of ours is made only in a transaction in which
+// the latch's node, ours, headed its line.
+func (w *jobs) mustWriteUnderTheLatch() {
+	marker := w.nodes[theMarker]
+	if marker == nil || marker.Czxid != w.zxid || marker.EphemeralOwner != w.number {
+		return
+	}
+	line, _ := Line(w.children(theLatch), LatchLabel)
+	if len(line) == 0 || w.nodes[theLatch+"/"+line[0].Name].EphemeralOwner != w.number {
+		w.wrong("the marker was written at %d without the latch: %v", w.zxid, line)
+	}
+}
+
+// mustHoldWhatItBelieves: once all news have arrived, who believes owns the marker,
+// and what guards its writes would go through.
+func (w *jobs) mustHoldWhatItBelieves() {
+	c := w.stands[theCandidate]
+	if c == nil || !c.leads || !w.attached || len(w.inbox)+len(w.pending) > 0 {
+		return
+	}
+	marker, fence := w.nodes[theMarker], w.nodes[theElection+"/fence"]
+	if marker == nil || marker.EphemeralOwner != w.number || marker.Czxid != c.token || marker.Version != c.guards[0].Version {
+		w.wrong("leads with token %d, and the marker is %v (guards %v)", c.token, marker, c.guards)
+	}
+	if fence != nil && fence.Version != c.guards[1].Version && fence.Czxid < c.token {
+		w.wrong("leads with the guards %v, and the fence is %v", c.guards, fence)
+	}
+}
+
+// heal ends all faults, and takes away what others left.
+func (w *jobs) heal() {
+	w.calm = true
+	w.reap()
+	for _, path := range w.paths() {
+		owner := w.nodes[path].EphemeralOwner
+		if owner >= 1000 || owner == 0 && path == theMarker {
+			w.remove(path)
+		}
+	}
+}
+
+// run lets everything take its course, all work included.
+func (w *jobs) run(steps int) {
+	for range steps {
+		switch {
+		case len(w.inbox) > 0:
+			w.take()
+		case len(w.pending) > 0:
+			w.serve(false)
+		case !w.attached:
+			w.attach()
+			w.ring(untilDue)
+		default:
+			if w.engine.State(theCandidate) == draining && w.works[theCandidate] > 0 {
+				w.workReturns(theCandidate)
+			}
+			w.ring(untilDue)
+		}
+	}
+}
+
+// mustBeGone demands that a closed candidate has left nothing.
+func (w *jobs) mustBeGone(t *testing.T) {
+	t.Helper()
+	w.report(t)
+	if got := w.engine.Machines(); !slices.Equal(got, []events.ID{events.SessionMachine}) {
+		t.Errorf("machines are left: %v\n%s", got, w.story(30))
+	}
+	for _, path := range w.paths() {
+		if w.nodes[path].EphemeralOwner != 0 || strings.HasPrefix(path, theLatch+"/") {
+			t.Errorf("%s is left behind\n%s", path, w.story(30))
+		}
+	}
+}
+
+// usherInstance brings "leads jobelection" to office, its latch gone again, and
+// "waits jobelection" behind another's marker.
+func (c *conversation) usherInstance(t *testing.T, goal, name string) string {
+	lines := []string{"command.start", "reply.stat czxid=5 owner=7"}
+	if goal == "leads" {
+		lines = []string{"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
+			"reply.stat code=NONODE", "reply.stat code=NONODE", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"}
+	}
+	for _, line := range lines {
+		to := name
+		if rest, latch := strings.CutPrefix(line, "L "); latch {
+			to, line = "latch-"+name+"-1", rest
+		}
+		d := &datadriven.TestData{Cmd: to}
+		for _, word := range strings.Fields(line) {
+			key, value, given := strings.Cut(word, "=")
+			arg := datadriven.CmdArg{Key: key}
+			if given {
+				arg.Vals = []string{value}
+			}
+			d.CmdArgs = append(d.CmdArgs, arg)
+		}
+		c.event(t, events.ID(to), d)
+	}
+	return fmt.Sprintf("%s: %s\n", name, c.engine.State(events.ID(name)))
+}
