@@ -78,8 +78,11 @@ func (s *stage) leave(all []*outcome) {
 				s.t.Errorf("%s %s did not leave: %v", o.kind, h.id, h.errors)
 			}
 		}
-		if o.kind.promised() { // at once: they closed their sessions
-			o.left = s.remains(o.kind)
+		if o.kind.promised() { // they closed their sessions: the servers hang up, and forget
+			s.holdsWithin(s.session/2, func() bool {
+				o.left = s.remains(o.kind)
+				return len(o.left) == 0
+			})
 		}
 	}
 	for _, o := range all {

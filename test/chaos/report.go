@@ -97,7 +97,10 @@ func times(spans []span) string {
 }
 
 func seconds(d time.Duration) string {
-	if d < time.Second {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
 		return fmt.Sprintf("%.0f ms", float64(d)/float64(time.Millisecond))
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
