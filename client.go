@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,9 +151,32 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		if !c.receive(id, func(r receiver) { r.entered(e.State) }) && e.State == "closed" {
 			c.io.Forget(id) // a machine that another opened: no handle does it
 		}
+	case events.Create:
+		if e.Payload != 0 {
+			e.Data = c.payload(id, e.Payload)
+		}
+		c.io.Execute(id, e)
+	case events.Multi:
+		e.Ops = slices.Clone(e.Ops)
+		for i, op := range e.Ops {
+			if op.Payload != 0 {
+				e.Ops[i].Data = c.payload(id, op.Payload)
+			}
+		}
+		c.io.Execute(id, e)
 	default:
 		c.io.Execute(id, e)
 	}
+}
+
+// payload is what a user gave to a handle: machines know only its number.
+func (c *Client) payload(id events.ID, n uint64) (data []byte) {
+	c.receive(id, func(r receiver) {
+		if p, ok := r.(interface{ payload(uint64) []byte }); ok {
+			data = p.payload(n)
+		}
+	})
+	return data
 }
 
 // receive reports false for a machine that has no handle.

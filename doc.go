@@ -4,13 +4,15 @@
 // happens can be recorded and replayed; every machine is drawn from the table
 // that runs.
 //
-// There are four types to know:
+// These are the types to know:
 //
 //   - Client is one connection to an ensemble: Open, WaitConnected, Close.
 //   - Latch waits in line until it leads, and leads until it is closed or loses
 //     leadership. Curator's LeaderLatch.
 //   - Selector runs a function while it leads, and gives leadership up when the
 //     function returns. Curator's LeaderSelector.
+//   - PersistentNode keeps an ephemeral node over sessions; Membership is one in a
+//     group. Barrier, Gate and DoubleBarrier hold processes back. Client.Watch and Client.WatchMembers are change feeds.
 //   - Leadership is what either gives to the work: a context that ends with the
 //     term, a token for stores, a check, a guarded write.
 //

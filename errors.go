@@ -45,8 +45,16 @@ var (
 	ErrNoAuth = errors.New("incumbent: not authorised")
 	// ErrAuthFailed: the ensemble does not accept the credentials.
 	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")
-	// ErrPersistentNode: a node that no session owns stands in the line. It never goes by itself: delete it.
-	ErrPersistentNode = errors.New("incumbent: a persistent node stands in the line; delete it")
+	// ErrPersistentNode: a node that no session owns stands in the line, or at the path. It never goes by itself: delete it.
+	ErrPersistentNode = errors.New("incumbent: a persistent node stands in the way; delete it")
+	// ErrOccupied: another session's node stands at the path of a persistent node. It is waited for.
+	ErrOccupied = errors.New("incumbent: another session's node stands at the path")
+	// ErrInside: the member is in the double barrier already, or on the way in or out.
+	ErrInside = errors.New("incumbent: already in the barrier, or on the way in or out")
+	// ErrOutside: the member is not inside the double barrier, or is leaving already.
+	ErrOutside = errors.New("incumbent: not inside the barrier")
+	// ErrMemberGone: the member's node went while it was inside the double barrier: others may not have waited for it.
+	ErrMemberGone = errors.New("incumbent: the member's node went while it was inside the barrier")
 	// ErrCounterEnd: the directory's sequence counter is near its end, where the order of the line means nothing.
 	ErrCounterEnd = errors.New("incumbent: the sequence counter is at its end; delete and re-create the directory")
 	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble went back in time.
@@ -69,6 +77,10 @@ var sentinels = map[events.Code]error{
 	events.NoAuth:          ErrNoAuth,
 	events.AuthFailed:      ErrAuthFailed,
 	events.PersistentNode:  ErrPersistentNode,
+	events.Occupied:        ErrOccupied,
+	events.Inside:          ErrInside,
+	events.Outside:         ErrOutside,
+	events.MemberGone:      ErrMemberGone,
 	events.CounterEnd:      ErrCounterEnd,
 	events.TokenFloor:      ErrTokenFloor,
 	events.ForeignOwner:    ErrForeignOwner,

@@ -2,9 +2,7 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -19,74 +17,30 @@ type Change struct {
 
 // Watch tells who leads a line, now and whenever that changes, vacancies
 // included, until the context ends or the loop over it is left. It makes no node
-// and survives reconnects and expiries. A line in which nobody ever was is told
-// as one vacancy of Recipe "". Leaders that come and go between two looks may be
-// missed. An error is told beside the changes (no permission, say), and watching
-// goes on; the context's end is not told.
+// and survives reconnects and expiries, after which it tells again who leads: it
+// may have missed something. A line in which nobody ever was is told as one
+// vacancy of Recipe "".
+//
+// Leaders that come and go between two looks are missed, and so is what happens
+// while the loop's body runs, except for the last of it. An error is told beside
+// the changes (no permission, say), and watching goes on; the context's end is
+// not told.
 func (c *Client) Watch(ctx context.Context, path string) iter.Seq2[Change, error] {
-	return func(yield func(Change, error) bool) {
-		feed, err := c.observe(ctx, path)
-		if err != nil {
-			yield(Change{}, err)
-			return
-		}
-		defer feed.close()
-		for {
-			s, ok := feed.next(ctx)
-			if !ok || !yield(s.change, s.err) {
-				return
-			}
-		}
-	}
-}
-
-// feed is what both observers of a directory saw, in order.
-type feed struct {
-	client    *Client
-	observers []*observer
-
-	mu    sync.Mutex
-	queue []sight
-	wake  chan struct{}
-
-	// Of the loop's goroutine: which recipes were told of, and whether any had a
-	// leader.
-	told     map[string]bool
-	occupied bool
+	return stream(ctx, func() (*feed[Change], error) { return c.observe(ctx, path) })
 }
 
 // lines are the kinds of line that a directory may hold.
 var lines = machines.Lines()
 
-type sight struct {
-	change Change
-	err    error
-}
-
-// observer is the handle on one observer machine.
-type observer struct {
-	feed     *feed
-	id       events.ID
-	recipe   string
-	commands commands
-}
-
-func (c *Client) observe(ctx context.Context, path string) (*feed, error) {
+func (c *Client) observe(ctx context.Context, path string) (*feed[Change], error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	f := &feed{client: c, wake: make(chan struct{}, 1), told: map[string]bool{}}
+	f := newFeed[Change](c)
+	board := &board{feed: f, occupied: map[string]bool{}, vacancies: map[string]int{}}
 	for _, line := range lines {
-		o := &observer{feed: f, recipe: line.Recipe}
-		o.commands.ended = make(chan struct{})
-		_, err := c.register(machines.ObserverRecipe.Name(), func(id events.ID) receiver {
-			o.id = id
-			return o
-		}, events.Event{Path: path, Options: map[string]string{"label": line.Label}})
-		if err == nil {
-			f.observers = append(f.observers, o)
-			_, err = o.commands.ask(ctx, c, o.id, events.Event{Kind: events.CommandStart})
-		}
+		open := events.Event{Path: path, Options: map[string]string{"label": line.Label}}
+		err := f.look(ctx, machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line.Recipe, n) })
 		if err != nil {
 			f.close()
 			return nil, err
@@ -95,86 +49,40 @@ func (c *Client) observe(ctx context.Context, path string) (*feed, error) {
 	return f, nil
 }
 
-func (f *feed) close() {
-	for _, o := range f.observers {
-		f.client.post(o.id, events.Event{Kind: events.CommandClose})
-	}
+// board joins what the observers of a directory tell. It belongs to the loop's
+// goroutine.
+type board struct {
+	feed      *feed[Change]
+	occupied  map[string]bool // recipes whose line was seen with a leader
+	vacancies map[string]int  // how often each recipe's line was told vacant
 }
 
-// next waits for the next sight; false when the context or the client has ended.
-func (f *feed) next(ctx context.Context) (sight, bool) {
-	for {
-		f.mu.Lock()
-		if len(f.queue) > 0 {
-			s := f.queue[0]
-			f.queue = f.queue[1:]
-			f.mu.Unlock()
-			return s, true
-		}
-		f.mu.Unlock()
-		select {
-		case <-f.wake:
-		case <-f.client.closed:
-			return sight{err: ErrClosed}, false
-		case <-ctx.Done():
-			return sight{}, false
-		}
-	}
-}
-
-func (f *feed) put(s sight) {
-	f.mu.Lock()
-	f.queue = append(f.queue, s)
-	f.mu.Unlock()
-	select {
-	case f.wake <- struct{}{}:
-	default:
+func (b *board) notice(recipe string, n events.Notify) {
+	switch n.What {
+	case events.Leader:
+		b.occupied[recipe] = true
+		b.put(Change{Recipe: recipe, Leader: Participant{
+			Recipe: recipe, Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
+		}})
+	case events.Vacant:
+		b.vacate(recipe)
 	}
 }
 
 // vacate tells that a line has nobody in it. Of the two kinds of line, one is
 // vacant for good in most directories: that is worth telling only when both are.
-func (f *feed) vacate(recipe string) {
-	first := !f.told[recipe]
-	f.told[recipe] = true
-	switch {
-	case !first:
-		f.put(sight{change: Change{Recipe: recipe, Vacant: true}})
-	case len(f.told) == len(lines) && !f.occupied:
-		f.put(sight{change: Change{Vacant: true}})
+func (b *board) vacate(recipe string) {
+	b.vacancies[recipe]++
+	if b.occupied[recipe] {
+		b.put(Change{Recipe: recipe, Vacant: true})
+		return
 	}
+	for _, line := range lines {
+		if b.occupied[line.Recipe] || b.vacancies[line.Recipe] < b.vacancies[recipe] {
+			return
+		}
+	}
+	b.put(Change{Vacant: true})
 }
 
-func (o *observer) answer(a events.Answer) { o.commands.answer(a) }
-
-func (o *observer) entered(state string) {
-	if state == "closed" {
-		o.feed.client.forget(o.id)
-		close(o.commands.ended)
-	}
-}
-
-// Close makes an observer end with its client.
-func (o *observer) Close(ctx context.Context) error {
-	_, err := o.commands.ask(ctx, o.feed.client, o.id, events.Event{Kind: events.CommandClose})
-	if errors.Is(err, ErrClosed) {
-		return nil
-	}
-	return err
-}
-
-// notice takes what the machine tells; on the loop's goroutine, as both of a
-// feed's observers are.
-func (o *observer) notice(n events.Notify) {
-	switch n.What {
-	case events.Leader:
-		o.feed.told[o.recipe], o.feed.occupied = true, true
-		o.feed.put(sight{change: Change{Recipe: o.recipe, Leader: Participant{
-			Recipe: o.recipe, Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
-		}}})
-	case events.Vacant:
-		o.feed.vacate(o.recipe)
-	case events.Failed:
-		o.feed.put(sight{err: asError(n.Code, n.Text)})
-	}
-}
+func (b *board) put(c Change) { b.feed.put(sight[Change]{key: c.Recipe, value: c}) }

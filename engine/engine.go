@@ -318,7 +318,8 @@ func (e *Engine) unknown(q queued) {
 // commands are the kinds that whoever asks waits for an answer to.
 func commands(k events.Kind) bool {
 	switch k {
-	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose:
+	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
+		events.CommandSet, events.CommandRemove, events.CommandEnter, events.CommandLeave:
 		return true
 	}
 	return false

@@ -95,6 +95,15 @@ func (o *Outbox) Create(path string, mode events.Mode, data []byte) uint64 {
 	return c.Request
 }
 
+// CreateWith is Create with a payload of the user's, by its number.
+func (o *Outbox) CreateWith(path string, mode events.Mode, payload uint64) uint64 {
+	n := o.Create(path, mode, nil)
+	create := o.effects[len(o.effects)-1].(events.Create)
+	create.Payload = payload
+	o.effects[len(o.effects)-1] = create
+	return n
+}
+
 // Delete asks for the removal of a node, ahead of everything that waits.
 func (o *Outbox) Delete(path string) uint64 {
 	c := o.urgent(events.ReplyDelete)

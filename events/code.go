@@ -39,12 +39,16 @@ const (
 // Refusals that a recipe makes on its own.
 const (
 	PersistentNode  Code = "PERSISTENTNODE"  // a node that no session owns stands in the line and will never go
+	Occupied        Code = "OCCUPIED"        // another session's node stands where ours should
 	CounterEnd      Code = "COUNTEREND"      // the parent's sequence counter is about to wrap
 	TokenFloor      Code = "TOKENFLOOR"      // the token is below the configured floor
 	WorkFailed      Code = "WORKFAILED"      // the user's function returned an error or panicked
 	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time to believe in
 	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
+	Inside          Code = "INSIDE"     // already in the barrier, or on the way in or out
+	Outside         Code = "OUTSIDE"    // not in the barrier
+	MemberGone      Code = "MEMBERGONE" // a member's node went while it was inside the barrier
 )
 
 // Outcomes that no server told.

@@ -37,12 +37,15 @@ const (
 	EphemeralSequential Mode = "ephemeral_sequential"
 )
 
-// Create makes a node. The reply's Path is the node's real path.
+// Create makes a node. The reply's Path is the node's real path. Its data are
+// Data, or the user's payload of this number: only the door knows what it holds,
+// so that no log does.
 type Create struct {
 	Call
-	Path string
-	Mode Mode
-	Data []byte
+	Path    string
+	Mode    Mode
+	Data    []byte
+	Payload uint64
 }
 
 // Delete removes a node of any version. Deletes go past everything but what is urgent.
@@ -87,7 +90,8 @@ type Op struct {
 	Path    string
 	Mode    Mode
 	Data    []byte
-	Version int32 // -1 is any
+	Payload uint64 // as in Create
+	Version int32  // -1 is any
 }
 
 // Sync has the ensemble's leader flush this server: a confirmation of leader
@@ -141,7 +145,8 @@ type Notify struct {
 	Work    uint64 // which await is granted
 	Code    Code
 	Text    string
-	Silent  bool // close mode: listeners are not told
+	Silent  bool     // close mode: listeners are not told
+	Names   []string // of members
 }
 
 // Notice says what a Notify is about.
@@ -159,6 +164,10 @@ const (
 
 	Leader Notice = "leader" // an observer sees this leader: Path, Token, Owner, Text is its id
 	Vacant Notice = "vacant" // an observer sees nobody in line
+
+	Present Notice = "present" // a persistent node stands: Path, Token, Owner
+	Absent  Notice = "absent"  // it does not, as far as is known
+	Members Notice = "members" // who is in a group: Names
 
 	Connected   Notice = "CONNECTED"
 	Suspended   Notice = "SUSPENDED"
@@ -178,7 +187,7 @@ type Answer struct {
 }
 
 func (e Create) String() string {
-	return words(e.number(), "create", e.Path, string(e.Mode), data(e.Data))
+	return words(e.number(), "create", e.Path, string(e.Mode), data(e.Data), number("payload", e.Payload))
 }
 func (e Delete) String() string { return words(e.number(), "delete", e.Path) }
 func (e Get) String() string {
@@ -212,7 +221,7 @@ func (e Deadline) String() string {
 }
 func (e Notify) String() string {
 	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work),
-		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)))
+		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
 }
 func (e Entered) String() string { return "entered " + e.State }
 func (e Answer) String() string {
@@ -230,7 +239,7 @@ func (o Op) String() string {
 	if o.Verb != "create" && o.Version != -1 {
 		version = strconv.Itoa(int(o.Version))
 	}
-	return words(o.Verb, o.Path, string(o.Mode), data(o.Data), assign("version", version))
+	return words(o.Verb, o.Path, string(o.Mode), data(o.Data), assign("version", version), number("payload", o.Payload))
 }
 
 // list is the written form of operations; "" for none.
@@ -277,6 +286,17 @@ func quoted(s string) string {
 		return ""
 	}
 	return strconv.Quote(s)
+}
+
+func listed(names []string) string {
+	if names == nil {
+		return ""
+	}
+	quotes := make([]string, len(names))
+	for i, n := range names {
+		quotes[i] = strconv.Quote(n)
+	}
+	return "(" + strings.Join(quotes, ",") + ")"
 }
 
 func data(b []byte) string { return assign("data", quoted(string(b))) }

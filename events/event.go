@@ -58,7 +58,7 @@ type Event struct {
 	Reattached bool   `json:"reattached,omitempty"` // the same ZooKeeper session as before
 
 	// Of commands.
-	Work    uint64            `json:"work,omitempty"` // which await or piece of work is meant
+	Work    uint64            `json:"work,omitempty"` // which await, piece of work or payload is meant
 	Silent  bool              `json:"silent,omitempty"`
 	Recipe  string            `json:"recipe,omitempty"`
 	Seed    string            `json:"seed,omitempty"` // 32 hex digits; GUIDs and jitter come from it

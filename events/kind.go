@@ -14,6 +14,10 @@ const (
 	CommandResign  Kind = "command.resign"  // give leadership up and queue again at the tail
 	CommandRequeue Kind = "command.requeue" // queue again (selector)
 	CommandClose   Kind = "command.close"   // leave for good
+	CommandSet     Kind = "command.set"     // write: a persistent node's payload number Work, a barrier's node
+	CommandRemove  Kind = "command.remove"  // delete a barrier's node
+	CommandEnter   Kind = "command.enter"   // enter a double barrier
+	CommandLeave   Kind = "command.leave"   // leave it
 )
 
 // The user's work, reported by the door.
@@ -81,6 +85,7 @@ const TimerFired Kind = "timer.fired"
 func Kinds() []Kind {
 	return []Kind{
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
+		CommandSet, CommandRemove, CommandEnter, CommandLeave,
 		WorkReturned, WorkDrained,
 		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync,
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,

@@ -13,7 +13,12 @@
 //	selector.go     the leader selector
 //	mutex.go        the mutex: one machine for each acquisition
 //	jobelection.go  Elastic-Job's election; candidate.go, candidate_exit.go what its rows do
+//	stem.go         what the recipes without a line share; founder.go makes missing directories for all
 //	observer.go     who leads a line, from outside
+//	persistent.go   one ephemeral node, kept over sessions
+//	membership.go   who is in a group, from outside
+//	passage.go      calls at a barrier.go, whose node bars the way, and at a gate.go, whose node opens it
+//	doublebarrier.go  a member of a double barrier
 //	znode.go        names and sequence numbers, Curator's layout
 //	retry.go        retry policies as values
 package machines
@@ -22,5 +27,6 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ObserverRecipe, JobElectionRecipe}
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ObserverRecipe, JobElectionRecipe,
+		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe}
 }

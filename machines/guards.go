@@ -15,27 +15,8 @@ func (p *participant) made(ev events.Event) bool {
 	return ev.Code == events.OK
 }
 
-// parentless is our create under a parent that does not exist and can be made:
-// the root cannot.
-func (p *participant) parentless(ev events.Event) bool {
-	return ev.Code == events.NoNode && p.dir != "/"
-}
-
 // undecided is a request that may or may not have been applied.
 func (p *participant) undecided(ev events.Event) bool { return ev.Code.Unknown() }
-
-// containerless is a server that does not know container nodes.
-func (p *participant) containerless(ev events.Event) bool {
-	return ev.Code == events.Unimplemented && p.parent == events.Container
-}
-
-// leafMade is the lowest parent, there now.
-func (p *participant) leafMade(ev events.Event) bool {
-	return ev.Request == p.leaf && (ev.Code == events.OK || ev.Code == events.NodeExists)
-}
-
-// leafRefused is the lowest parent, not to be made.
-func (p *participant) leafRefused(ev events.Event) bool { return ev.Request == p.leaf }
 
 // Reads of the own node and of the predecessor.
 

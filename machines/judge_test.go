@@ -86,6 +86,9 @@ func (j *judge) step(to events.ID, ev events.Event) []engine.Addressed {
 	for id := range j.members {
 		j.member(id)
 	}
+	for _, id := range j.engine.Machines() {
+		j.wakes(id)
+	}
 	j.heartbeat(ev.At)
 	return out
 }
@@ -93,7 +96,8 @@ func (j *judge) step(to events.ID, ev events.Event) []engine.Addressed {
 // before notes commands, watches that arm, and watches that are spent.
 func (j *judge) before(to events.ID, ev events.Event) {
 	switch ev.Kind {
-	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose:
+	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
+		events.CommandSet, events.CommandRemove, events.CommandEnter, events.CommandLeave:
 		put(j.open, to, ev.Request, ev.Kind)
 	case events.ReplyStat:
 		get, watched := j.asked[to][ev.Request].(events.Get)
@@ -298,6 +302,22 @@ func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind
 		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.latches > 0
 	}
 	return awake
+}
+
+// atRest are the states in which a machine without a line waits for its user, or
+// for the connection.
+var atRest = from{latent, suspended, closed, outside, inside}
+
+// wakes checks that a machine outside of every line can be woken: by an answer,
+// a timer or a watch.
+func (j *judge) wakes(id events.ID) {
+	state := j.engine.State(id)
+	if id == events.SessionMachine || j.members[id] != nil || slices.Contains(atRest, state) || j.session != nil && !j.session.attached {
+		return
+	}
+	if len(j.engine.Awaits(id)) == 0 && len(j.armed[id]) == 0 {
+		j.wrong("%s: nothing can wake it in %s", id, state)
+	}
 }
 
 // heartbeat checks the session machine's timers against who needs them: belief

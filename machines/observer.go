@@ -1,8 +1,6 @@
 package machines
 
 import (
-	"time"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -19,24 +17,19 @@ const (
 // observer tells who leads a line, from outside: it makes no node and costs one
 // watch and two reads for each change.
 type observer struct {
+	stem
 	dir, label string
-	retry      Policy
-	dice       dice
 
-	leader   string // the node that is read or watched
-	token    int64  // of the leader told last; 0: none
-	told     bool
-	failures int
+	leader string // the node that is read or watched
+	token  int64  // of the leader told last; 0: none
+	told   bool   // since the last connection began
 }
 
 // ObserverRecipe makes observers of one recipe's places in a directory. Options:
 // "label", "retry".
 var ObserverRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*observer, error) {
 	o := options{values: open.Options}
-	return &observer{
-		dir: open.Path, label: o.text("label", LatchLabel), dice: newDice(open.Seed),
-		retry: o.policy("retry", BoundedExponential(-1, 250*time.Millisecond, 10*time.Second)),
-	}, o.err
+	return &observer{stem: newStem(open, &o), dir: open.Path, label: o.text("label", LatchLabel)}, o.err
 })
 
 var (
@@ -67,17 +60,17 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 	},
 	Rows: []engine.Row[observer]{
 		{From: from{latent}, On: events.CommandStart, When: (*observer).attached, To: observing, Do: (*observer).begin},
-		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*observer).beginLater},
+		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*observer).accept},
 		{From: observed, On: events.CommandStart, To: engine.Stay, Do: (*observer).refuseStart},
 
-		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).noPath, To: absent, Do: (*observer).watchPath},
+		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).noNode, To: absent, Do: (*observer).watchPath},
 		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).refused, To: pausing, Do: (*observer).complain},
 		{From: from{observing, vacant}, On: events.ReplyChildren, When: (*observer).occupied, To: reading, Do: (*observer).readLeader},
 		{From: from{observing}, On: events.ReplyChildren, To: vacant, Do: (*observer).watchLine},
 		{From: from{vacant}, On: events.ReplyChildren, To: vacant, Do: (*observer).tellVacancy},
-		{From: from{absent}, On: events.ReplyStat, When: (*observer).noPath, To: absent, Do: (*observer).tellVacancy},
+		{From: from{absent}, On: events.ReplyStat, When: (*observer).noNode, To: absent, Do: (*observer).tellVacancy},
 		{From: from{absent}, On: events.ReplyStat, To: observing, Do: (*observer).list},
-		{From: from{reading}, On: events.ReplyStat, When: (*observer).noPath, To: observing, Do: (*observer).list},
+		{From: from{reading}, On: events.ReplyStat, When: (*observer).noNode, To: observing, Do: (*observer).list},
 		{From: from{reading}, On: events.ReplyStat, When: (*observer).refused, To: pausing, Do: (*observer).complain},
 		{From: from{reading}, On: events.ReplyStat, To: watching, Do: (*observer).tellLeader},
 
@@ -86,8 +79,8 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 		{From: from{vacant}, On: events.WatchChildren, To: observing, Do: (*observer).list},
 		{From: from{absent}, On: events.WatchCreated, To: observing, Do: (*observer).list},
 
-		{From: lookout, On: events.ConnectionSuspended, To: suspended},
-		{From: observed, On: events.ConnectionLost, To: suspended},
+		{From: lookout, On: events.ConnectionSuspended, To: suspended, Do: (*observer).doubt},
+		{From: observed, On: events.ConnectionLost, To: suspended, Do: (*observer).doubt},
 		{From: from{suspended}, On: events.ConnectionAttached, To: observing, Do: (*observer).list},
 		{From: from{pausing}, On: events.TimerFired, To: observing, Do: (*observer).list},
 		{From: append(from{latent}, observed...), On: events.CommandClose, To: closed, Do: (*observer).finish},
@@ -110,14 +103,6 @@ func (o *observer) Watches(path string) bool {
 	return path == o.dir || o.leader != "" && path == join(o.dir, o.leader)
 }
 
-func (o *observer) attached(ev events.Event) bool { return ev.Attached }
-
-// noPath is a node that does not exist.
-func (o *observer) noPath(ev events.Event) bool { return ev.Code == events.NoNode }
-
-// refused is any other failure.
-func (o *observer) refused(ev events.Event) bool { return ev.Code != events.OK }
-
 // occupied is a line with somebody in it.
 func (o *observer) occupied(ev events.Event) bool {
 	line, _ := Line(ev.Children, o.label)
@@ -125,17 +110,13 @@ func (o *observer) occupied(ev events.Event) bool {
 }
 
 func (o *observer) begin(ev events.Event, out *engine.Outbox) {
-	o.beginLater(ev, out)
+	o.accept(ev, out)
 	o.list(ev, out)
 }
 
-func (o *observer) beginLater(ev events.Event, out *engine.Outbox) {
-	out.Answer(ev.Request, events.OK, "")
-}
-
-func (o *observer) refuseStart(ev events.Event, out *engine.Outbox) {
-	out.Answer(ev.Request, events.AlreadyStarted, "")
-}
+// doubt is the end of a connection: whoever leads may not be seen, so what is
+// seen afterwards is told again, even if it is the same.
+func (o *observer) doubt(ev events.Event, out *engine.Outbox) { o.told = false }
 
 // list looks at the line.
 func (o *observer) list(ev events.Event, out *engine.Outbox) {
@@ -165,7 +146,7 @@ func (o *observer) readAgain(ev events.Event, out *engine.Outbox) {
 
 // tellLeader tells a leader that was not told before.
 func (o *observer) tellLeader(ev events.Event, out *engine.Outbox) {
-	o.failures = 0
+	o.recover(out)
 	if o.told && o.token == ev.Stat.Czxid {
 		return
 	}
@@ -175,27 +156,10 @@ func (o *observer) tellLeader(ev events.Event, out *engine.Outbox) {
 
 // tellVacancy tells that nobody is in line, once.
 func (o *observer) tellVacancy(ev events.Event, out *engine.Outbox) {
-	o.failures = 0
+	o.recover(out)
 	if o.told && o.token == 0 {
 		return
 	}
 	o.told, o.token = true, 0
 	out.Notify(events.Notify{What: events.Vacant, Path: o.dir})
-}
-
-// complain tells a failure and waits before the next attempt.
-func (o *observer) complain(ev events.Event, out *engine.Outbox) {
-	out.Forget()
-	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: ev.Code, Text: ev.Path})
-	wait, again := o.retry.Next(o.failures, 0, o.dice.roll())
-	if !again {
-		wait = restAtLast
-	}
-	o.failures++
-	out.Timer("back-off", wait)
-}
-
-// finish is the end: it leaves nothing behind but a watch.
-func (o *observer) finish(ev events.Event, out *engine.Outbox) {
-	out.Answer(ev.Request, events.OK, "")
 }

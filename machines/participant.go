@@ -23,7 +23,6 @@ const (
 // every later recipe whose members queue by sequential ephemeral nodes.
 type participant struct {
 	id      string // the machine's own
-	dir     string // the line's directory
 	label   string // what stands before the number
 	data    []byte // what Curator shows as the participant's id
 	seed    string
@@ -35,6 +34,7 @@ type participant struct {
 
 	owner int64 // ZooKeeper's id of the session that must own the node
 
+	founder // of the line's directory
 	enrolment
 	line
 	term
@@ -54,10 +54,6 @@ type enrolment struct {
 	sequence int64
 	owned    bool // it was read back in this session, owned by it, on this connection
 	watched  bool // and a watch on it is armed
-
-	leaf   uint64      // the create of the lowest missing parent
-	parent events.Mode // what kind of parents the server can make
-	hungUp bool        // it will end the connection, as old servers do after what they do not know
 }
 
 // line is what the last listing on this connection showed.
@@ -109,13 +105,12 @@ var patience = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
 func newParticipant(open events.Event, label string) (*participant, error) {
 	o := options{values: open.Options}
 	p := &participant{
-		id: open.Name, dir: open.Path, label: label, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
+		id: open.Name, founder: newFounder(open.Path), label: label, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
 		rideOut: o.flag("rideOut"),
 		patron:  events.ID(o.text("patron", "")),
 		floor:   o.number("tokenFloor"),
 		retry:   o.policy("retry", patience),
 	}
-	p.parent = events.Container
 	return p, o.err
 }
 
@@ -161,19 +156,10 @@ func (p *participant) forgetOwn(out *engine.Outbox) {
 	p.line = line{}
 }
 
-// found makes the missing parents, from the top, in one flight. Only the answer
-// to the lowest decides: the others may exist, or be closed to us.
+// found makes the missing parents.
 func (p *participant) found(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
-	for _, path := range ancestors(p.dir) {
-		p.leaf = out.Create(path, p.parent, nil)
-	}
-}
-
-// foundPlain is found for a server that knows no containers.
-func (p *participant) foundPlain(ev events.Event, out *engine.Outbox) {
-	p.parent, p.hungUp = events.Persistent, true
-	p.found(ev, out)
+	p.founder.found(ev, out)
 }
 
 // register takes the node that a create made.

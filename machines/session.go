@@ -90,7 +90,7 @@ func (s *session) Stamp(ev *events.Event) {
 		ev.Session = s.number
 	}
 	switch ev.Kind {
-	case events.CommandStart, events.CommandAwait, events.CommandRequeue: // what a participant may begin with
+	case events.CommandStart, events.CommandAwait, events.CommandRequeue, events.CommandEnter: // what a participant may begin with
 		ev.SessionID = s.id
 	}
 }

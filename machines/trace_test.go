@@ -187,6 +187,8 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 			ev.Path = a.Vals[0]
 		case a.Key == "id":
 			ev.Data = []byte(a.Vals[0])
+		case a.Key == "payload":
+			ev.Work, _ = strconv.ParseUint(a.Vals[0], 10, 64)
 		default:
 			ev.Options[a.Key] = a.Vals[0]
 		}

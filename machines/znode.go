@@ -20,6 +20,7 @@ const (
 	LatchLabel    = "latch-"
 	LockLabel     = "lock-"
 	SelectorLabel = LockLabel // a LeaderSelector's lock is an InterProcessMutex
+	ReadyNode     = "ready"   // of a double barrier, beside its members
 )
 
 // Elastic-Job's layout, below a job's node.
@@ -196,4 +197,12 @@ func Places(children []string) (all []Place, foreign int) {
 		}
 	}
 	return all, foreign
+}
+
+// parent is the directory of a path.
+func parent(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
 }

@@ -210,7 +210,7 @@ func TestAPersistentNodeIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := elect(t, srv, "echo never").exits(78)
-	contains(t, p.err.String(), "persistent node stands in the line; delete it")
+	contains(t, p.err.String(), "persistent node stands in the way; delete it")
 }
 
 func TestAChrootThatDoesNotExistIsSaid(t *testing.T) {

@@ -107,6 +107,9 @@ type changeObject struct {
 
 func (t *teller) tell(now time.Time, c incumbent.Change) {
 	last, known := t.before[c.Recipe]
+	if known && last.change.Vacant == c.Vacant && last.change.Leader.Token == c.Leader.Token {
+		return // told again after an outage
+	}
 	t.before[c.Recipe] = seen{c, now}
 	lasted := now.Sub(last.at)
 	if t.json {

@@ -1,0 +1,91 @@
+package incumbent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// DoubleBarrierOptions shape a double barrier. The zero value is good.
+type DoubleBarrierOptions struct {
+	// Retry paces attempts after a failure. They go on for ever; a policy that
+	// gives up is followed by attempts every 5 s.
+	Retry RetryPolicy
+}
+
+// DoubleBarrier lets a group begin together and end together: Enter returns when
+// enough members are there, Leave when all who were inside have left. It is
+// Curator's DistributedDoubleBarrier and kazoo's DoubleBarrier, on the same names.
+// One handle is one member at a time, and may enter and leave any number of times.
+//
+// The quantity is a threshold and no limit: more may enter. What holds when Enter
+// returns nil: since this member's own node was made, there was a moment in which
+// at least the quantity stood in the barrier, this member among them. A member
+// whose session has expired does not count, and a "ready" node that an earlier
+// round left behind lets nobody through; members that are inside count, of
+// whatever round they are. (Where a member of Curator or kazoo was the last to
+// come, it counted the members a moment before it made the ready node.)
+//
+// All its methods are safe to call from any goroutine.
+type DoubleBarrier struct{ handle }
+
+// DoubleBarrier makes a member of a double barrier, a directory that is made when
+// it is missing. All members should name the same quantity. The error says what is
+// wrong with the path or the quantity, or is ErrClosed.
+func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierOptions) (*DoubleBarrier, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	if quantity < 1 {
+		return nil, fmt.Errorf("incumbent: quantity %d of a double barrier: want at least 1", quantity)
+	}
+	values := map[string]string{"quantity": strconv.Itoa(quantity)}
+	if options.Retry != (RetryPolicy{}) {
+		values["retry"] = options.Retry.String()
+	}
+	b := &DoubleBarrier{}
+	b.init(c, path)
+	begin := "outside"
+	b.phase.Store(&begin)
+	_, err := c.register(machines.DoubleBarrierRecipe.Name(), func(id events.ID) receiver {
+		b.id = id
+		return b
+	}, events.Event{Path: path, Options: values})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Enter joins the barrier and returns nil when enough are there. It goes on
+// through outages; with a new session it joins anew. When the context ends first
+// the member's node is deleted, and Enter may be called again at once; another
+// member may have counted this one just before.
+//
+// Errors: ErrInside, ErrClosed, an *Error for what does not pass by itself (no
+// permission, say), or the context's, with the failure that stands in the way, if
+// there is one.
+func (b *DoubleBarrier) Enter(ctx context.Context) error {
+	return b.ask(ctx, events.Event{Kind: events.CommandEnter})
+}
+
+// Leave leaves the barrier and returns nil when all who were inside have left or
+// are gone. Who enters meanwhile is not waited for. When the context ends first
+// the member's node is deleted all the same.
+//
+// Errors: ErrOutside before Enter has returned and after Leave was called,
+// ErrMemberGone when this member's node had gone while it was inside (an expired
+// session, an operator), so that others may have left without waiting for it;
+// ErrClosed, or the context's, with the failure that stands in the way.
+func (b *DoubleBarrier) Leave(ctx context.Context) error {
+	return b.ask(ctx, events.Event{Kind: events.CommandLeave})
+}
+
+// Close ends the handle and deletes the member's node, if it has one, without
+// waiting for the others. Without a connection the node is deleted after the next
+// one; when the context ends before, its error is returned and the deletion goes on
+// by itself. Closing twice is no error.
+func (b *DoubleBarrier) Close(ctx context.Context) error { return b.end(ctx) }

@@ -1,0 +1,145 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// feed brings what onlookers see to one reader. Of each key only the newest
+// value is kept: a reader that is slow misses what was true in between, and
+// never what is true.
+type feed[T any] struct {
+	client    *Client
+	onlookers []*onlooker
+
+	mu      sync.Mutex
+	pending []sight[T] // at most one for each key, oldest first
+	wake    chan struct{}
+}
+
+type sight[T any] struct {
+	key   string
+	value T
+	err   error
+}
+
+// anError is the key of errors.
+const anError = "error"
+
+func newFeed[T any](c *Client) *feed[T] {
+	return &feed[T]{client: c, wake: make(chan struct{}, 1)}
+}
+
+// stream is a feed as an iterator: it is opened when the loop begins, and closed
+// when the loop is left.
+func stream[T any](ctx context.Context, open func() (*feed[T], error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		f, err := open()
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		defer f.close()
+		for {
+			s, ok := f.next(ctx)
+			if !ok || !yield(s.value, s.err) {
+				return
+			}
+		}
+	}
+}
+
+// look makes a machine that looks on, and starts it. What it tells goes to tell,
+// on the loop's goroutine.
+func (f *feed[T]) look(ctx context.Context, recipe string, open events.Event, tell func(events.Notify)) error {
+	o := &onlooker{client: f.client, tell: func(n events.Notify) {
+		if n.What == events.Failed {
+			f.put(sight[T]{key: anError, err: asError(n.Code, n.Text)})
+			return
+		}
+		tell(n)
+	}}
+	o.commands.ended = make(chan struct{})
+	_, err := f.client.register(recipe, func(id events.ID) receiver {
+		o.id = id
+		return o
+	}, open)
+	if err != nil {
+		return err
+	}
+	f.onlookers = append(f.onlookers, o)
+	_, err = o.commands.ask(ctx, f.client, o.id, events.Event{Kind: events.CommandStart})
+	return err
+}
+
+func (f *feed[T]) close() {
+	for _, o := range f.onlookers {
+		f.client.post(o.id, events.Event{Kind: events.CommandClose})
+	}
+}
+
+// next waits for the next sight; false when the context or the client has ended.
+func (f *feed[T]) next(ctx context.Context) (sight[T], bool) {
+	for {
+		f.mu.Lock()
+		if len(f.pending) > 0 {
+			s := f.pending[0]
+			f.pending = f.pending[1:]
+			f.mu.Unlock()
+			return s, true
+		}
+		f.mu.Unlock()
+		select {
+		case <-f.wake:
+		case <-f.client.closed:
+			return sight[T]{}, false
+		case <-ctx.Done():
+			return sight[T]{}, false
+		}
+	}
+}
+
+// put never blocks, so that the loop can use it.
+func (f *feed[T]) put(s sight[T]) {
+	f.mu.Lock()
+	f.pending = append(slices.DeleteFunc(f.pending, func(old sight[T]) bool { return old.key == s.key }), s)
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// onlooker is the handle on one machine that looks on.
+type onlooker struct {
+	client   *Client
+	id       events.ID
+	commands commands
+	tell     func(events.Notify)
+}
+
+func (o *onlooker) notice(n events.Notify) { o.tell(n) }
+
+func (o *onlooker) answer(a events.Answer) { o.commands.answer(a) }
+
+func (o *onlooker) entered(state string) {
+	if state == "closed" {
+		o.client.forget(o.id)
+		close(o.commands.ended)
+	}
+}
+
+// Close makes an onlooker end with its client.
+func (o *onlooker) Close(ctx context.Context) error {
+	_, err := o.commands.ask(ctx, o.client, o.id, events.Event{Kind: events.CommandClose})
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// handle is what the handles outside of a line share: one machine, its state,
+// and the failure that stands in its way. It decides nothing.
+type handle struct {
+	client   *Client
+	id       events.ID
+	path     string
+	commands commands
+	phase    atomic.Pointer[string]
+
+	mu      sync.Mutex
+	trouble error
+}
+
+func (h *handle) init(c *Client, path string) {
+	h.client, h.path = c, path
+	h.commands.ended = make(chan struct{})
+	latent := "latent"
+	h.phase.Store(&latent)
+}
+
+func (h *handle) ask(ctx context.Context, ev events.Event) error {
+	n, err := h.commands.ask(ctx, h.client, h.id, ev)
+	if err != nil && ctx.Err() != nil {
+		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
+		if trouble := h.Err(); trouble != nil {
+			return fmt.Errorf("%w: %w", err, trouble)
+		}
+	}
+	return err
+}
+
+// Path is the node's, or the directory's.
+func (h *handle) Path() string { return h.path }
+
+// State is LATENT, STARTED or CLOSED.
+func (h *handle) State() State {
+	switch h.Phase() {
+	case "latent":
+		return Latent
+	case "closed":
+		return Closed
+	}
+	return Started
+}
+
+// Phase is the machine's state, by its name in docs/statecharts.
+func (h *handle) Phase() string { return *h.phase.Load() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (h *handle) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trouble
+}
+
+func (h *handle) setTrouble(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.trouble = err
+	if err != nil {
+		h.client.log.say(zerolog.WarnLevel, "cannot go on for now", func(e *zerolog.Event) { e.Str("path", h.path).Err(err) })
+	}
+}
+
+// end asks the machine to close, and waits until it has.
+func (h *handle) end(ctx context.Context) error {
+	_, err := h.commands.ask(ctx, h.client, h.id, events.Event{Kind: events.CommandClose})
+	switch {
+	case err == nil:
+		select { // State says Closed when Close has returned
+		case <-h.commands.ended:
+		case <-h.client.closed:
+		}
+		return nil
+	case errors.Is(err, ErrClosed):
+		return nil
+	}
+	return fmt.Errorf("incumbent: close %s: %w", h.path, err)
+}
+
+// notice takes what every machine tells; on the loop's goroutine.
+func (h *handle) notice(n events.Notify) {
+	switch n.What {
+	case events.Failed:
+		h.setTrouble(asError(n.Code, n.Text))
+	case events.Recovered:
+		h.setTrouble(nil)
+	}
+}
+
+func (h *handle) answer(a events.Answer) { h.commands.answer(a) }
+
+func (h *handle) entered(state string) {
+	h.phase.Store(&state)
+	if state == "closed" {
+		h.client.forget(h.id)
+		close(h.commands.ended)
+	}
+}

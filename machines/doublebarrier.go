@@ -1,0 +1,230 @@
+package machines
+
+import (
+	"errors"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of double barriers, besides those of others.
+const (
+	outside     engine.State = "outside"     // not in the barrier
+	entering    engine.State = "entering"    // the own node is being made, or looked for
+	counting    engine.State = "counting"    // the ready node is asked for, and the members are listed
+	opening     engine.State = "opening"     // enough are there: the ready node is being made
+	inside      engine.State = "inside"      // entered
+	parting     engine.State = "parting"     // on the way out: the members are listed
+	emptying    engine.State = "emptying"    // on the way out: another member is watched
+	withdrawing engine.State = "withdrawing" // the own node is being deleted
+)
+
+// goal is what a double barrier was asked for, and has not reached.
+type goal int
+
+const (
+	nothing goal = iota
+	enter
+	remain
+	leaveBarrier
+)
+
+// doubleBarrier is one member of a double barrier, round after round.
+type doubleBarrier struct {
+	stem
+	founder
+	seed     string
+	quantity int
+	goal     goal
+
+	owner int64 // ZooKeeper's id of the session
+	member
+	readiness
+	crowd
+
+	enters  uint64 // the command that waits to enter, or has
+	leaves  uint64 // the command that waits to have left
+	closing []uint64
+}
+
+// member is the own node of this round.
+type member struct {
+	count    uint64   // nodes begun; with the seed it gives the names
+	own      string   // its name; "": none
+	creating uint64   // the create that is not answered yet
+	unknown  bool     // its outcome
+	made     int64    // its czxid; 0: not known to stand
+	former   []string // names of older sessions' nodes: theirs until they go
+	lost     bool     // the node went while the member was inside
+}
+
+// readiness is the ready node as it was seen last.
+type readiness struct {
+	old     bool  // it stands, and is older than the own node: of another round
+	version int32 // of its data
+}
+
+// crowd is who is waited for on the way out.
+type crowd struct {
+	begun   bool
+	others  []string // members of the round that have not gone, lowest first
+	horizon int64    // zxid of the listing that showed them: who came later is of the next round
+}
+
+// DoubleBarrierRecipe makes members of double barriers: Curator's
+// DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
+var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
+	o := options{values: open.Options}
+	b := &doubleBarrier{stem: newStem(open, &o), founder: newFounder(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
+	if o.err == nil && b.quantity < 1 {
+		o.err = errors.New("option quantity: want at least 1")
+	}
+	return b, o.err
+})
+
+var engaged = from{entering, founding, counting, opening, waiting, inside, parting, emptying, withdrawing, suspended, pausing}
+
+var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
+	Name: "doublebarrier",
+	Doc:  "One member of a double barrier: it goes in when enough are there, and is out when all who were inside have left.",
+	States: []engine.StateDoc{
+		{Name: outside, Doc: "Not in the barrier."},
+		{Name: entering, Doc: "The own node is being made, or looked for after its create's reply was lost."},
+		{Name: founding, Doc: "The barrier's directory did not exist; it is being made, as a container where the server can."},
+		{Name: counting, Doc: "The ready node is asked for, with a watch, and the members are listed."},
+		{Name: opening, Doc: "Enough are there: the ready node is being made, on condition that they still are."},
+		{Name: waiting, Doc: "Fewer are there: the ready node's creation and the own node are watched. Under an older ready node, the members too."},
+		{Name: inside, Doc: "Entered."},
+		{Name: parting, Doc: "On the way out: the members are listed."},
+		{Name: emptying, Doc: "On the way out: one of the members that were inside is watched until it goes."},
+		{Name: withdrawing, Doc: "The own node is being deleted: the last act of a leave, or the end of an enter or leave that nobody waits for."},
+		{Name: suspended, Doc: "No connection. The own node may live on."},
+		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "Over."},
+	},
+	Final: closed,
+	Happy: from{outside, entering, counting, waiting, inside, parting, emptying, outside},
+	Kinds: append([]events.Kind{
+		events.CommandEnter, events.CommandLeave, events.CommandCancel, events.CommandClose,
+		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplyDelete,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	}, anyWatch...),
+	Rows: []engine.Row[doubleBarrier]{
+		{From: from{outside}, On: events.CommandEnter, When: (*doubleBarrier).attached, To: entering, Do: (*doubleBarrier).beginEnter},
+		{From: from{outside}, On: events.CommandEnter, To: suspended, Do: (*doubleBarrier).noteEnter},
+		{From: from{withdrawing}, On: events.CommandEnter, When: (*doubleBarrier).free, To: withdrawing, Do: (*doubleBarrier).noteEnter},
+		{From: engaged, On: events.CommandEnter, To: engine.Stay, Do: (*doubleBarrier).refuseEnter},
+
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).entered, To: counting, Do: (*doubleBarrier).register},
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).parentless, To: founding, Do: (*doubleBarrier).found},
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).doubtful, To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).settleComplain},
+		{From: from{entering}, On: events.ReplyCreate, To: outside, Do: (*doubleBarrier).turnAway},
+		{From: from{entering}, On: events.ReplyStat, When: (*doubleBarrier).ours, To: counting, Do: (*doubleBarrier).adopt},
+		{From: from{entering}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: entering, Do: (*doubleBarrier).create},
+		{From: from{entering}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).containerless, To: founding, Do: (*doubleBarrier).foundPlain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafMade, To: entering, Do: (*doubleBarrier).create},
+		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafRefused, To: outside, Do: (*doubleBarrier).turnAway},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+
+		{From: from{counting}, On: events.ReplyStat, When: (*doubleBarrier).released, To: inside, Do: (*doubleBarrier).letIn},
+		{From: from{counting}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
+		{From: from{counting}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).uncounted, To: entering, Do: (*doubleBarrier).create},
+		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).enough, To: opening, Do: (*doubleBarrier).open},
+		{From: from{counting}, On: events.ReplyChildren, To: waiting, Do: (*doubleBarrier).wait},
+		{From: from{waiting}, On: events.ReplyChildren, To: waiting},
+		{From: from{waiting}, On: events.ReplyStat, When: (*doubleBarrier).ownGone, To: entering, Do: (*doubleBarrier).create},
+		{From: from{waiting}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: waiting},
+		{From: from{waiting}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{opening}, On: events.ReplyMulti, When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).letIn},
+		{From: from{opening}, On: events.ReplyMulti, When: (*doubleBarrier).moved, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{opening}, On: events.ReplyMulti, To: pausing, Do: (*doubleBarrier).complain},
+
+		{From: from{counting, opening, waiting}, On: events.WatchCreated, When: (*doubleBarrier).isReady, To: inside, Do: (*doubleBarrier).letInByWatch},
+		{From: from{counting, opening, waiting}, On: events.WatchCreated, To: engine.Stay},
+		{From: from{counting, opening, waiting}, On: events.WatchDeleted, When: (*doubleBarrier).isOwn, To: entering, Do: (*doubleBarrier).create},
+		{From: from{counting, opening, waiting}, On: events.WatchDeleted, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{counting, waiting}, On: events.WatchChanged, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{counting, waiting}, On: events.WatchChildren, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{inside}, On: events.WatchDeleted, When: (*doubleBarrier).isOwn, To: inside, Do: (*doubleBarrier).loseNode},
+		{From: from{inside}, On: events.WatchDeleted, To: inside},
+
+		{From: from{inside}, On: events.CommandLeave, To: parting, Do: (*doubleBarrier).beginLeave},
+		{From: from{suspended}, On: events.CommandLeave, When: (*doubleBarrier).remains, To: suspended, Do: (*doubleBarrier).noteLeave},
+		{From: append(from{outside}, but(engaged, inside)...), On: events.CommandLeave, To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
+		{From: from{parting}, On: events.ReplyChildren, When: (*doubleBarrier).unlisted, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{parting}, On: events.ReplyChildren, When: (*doubleBarrier).deserted, To: outside, Do: (*doubleBarrier).depart},
+		{From: from{parting}, On: events.ReplyChildren, When: (*doubleBarrier).alone, To: withdrawing, Do: (*doubleBarrier).tidy},
+		{From: from{parting}, On: events.ReplyChildren, To: emptying, Do: (*doubleBarrier).watchOne},
+		{From: from{emptying}, On: events.ReplyStat, When: (*doubleBarrier).lingers, To: emptying},
+		{From: from{emptying}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: parting, Do: (*doubleBarrier).relist},
+		{From: from{emptying}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{emptying}, On: events.ReplyDelete, When: (*doubleBarrier).answered, To: emptying, Do: (*doubleBarrier).noteDeleted},
+		{From: from{emptying}, On: events.ReplyDelete, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{emptying}, On: events.WatchDeleted, When: (*doubleBarrier).isAwaited, To: parting, Do: (*doubleBarrier).relist},
+		{From: from{emptying}, On: events.WatchDeleted, To: emptying},
+		{From: from{emptying}, On: events.WatchChanged, To: emptying, Do: (*doubleBarrier).rewatch},
+
+		{From: but(engaged, withdrawing), On: events.CommandCancel, When: (*doubleBarrier).askedClean, To: outside, Do: (*doubleBarrier).giveUp},
+		{From: but(engaged, withdrawing), On: events.CommandCancel, When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).withdraw},
+		{From: but(engaged, withdrawing), On: events.CommandCancel, To: engine.Stay},
+		{From: from{withdrawing}, On: events.CommandCancel, When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).giveUp},
+		{From: from{withdrawing}, On: events.CommandCancel, To: withdrawing},
+		{From: from{withdrawing}, On: events.ReplyCreate, To: withdrawing, Do: (*doubleBarrier).settleErase},
+		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).goesOn, To: entering, Do: (*doubleBarrier).departEnter},
+		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).endsNow, To: closed, Do: (*doubleBarrier).departEnd},
+		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).entered, To: outside, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: events.ReplyMulti, To: withdrawing, Do: (*doubleBarrier).erase},
+		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).complain},
+		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).goesOn, To: entering, Do: (*doubleBarrier).departEnter},
+		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).endsNow, To: closed, Do: (*doubleBarrier).departEnd},
+		{From: from{withdrawing}, On: events.ReplyDelete, To: outside, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: events.TimerFired, To: withdrawing, Do: (*doubleBarrier).erase},
+
+		{From: but(engaged, withdrawing, suspended, pausing), On: events.ConnectionSuspended, To: suspended},
+		{From: from{withdrawing}, On: events.ConnectionSuspended, To: withdrawing, Do: (*doubleBarrier).hush},
+		{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*doubleBarrier).settle},
+		{From: but(engaged, withdrawing, pausing), On: events.ConnectionLost, To: suspended, Do: (*doubleBarrier).lose},
+		{From: from{pausing}, On: events.ConnectionLost, To: pausing, Do: (*doubleBarrier).lose},
+		{From: from{withdrawing}, On: events.ConnectionLost, When: (*doubleBarrier).ends, To: closed, Do: (*doubleBarrier).departEnd},
+		{From: from{withdrawing}, On: events.ConnectionLost, When: (*doubleBarrier).reenters, To: suspended, Do: (*doubleBarrier).departLost},
+		{From: from{withdrawing}, On: events.ConnectionLost, To: outside, Do: (*doubleBarrier).departLost},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*doubleBarrier).remains, To: inside, Do: (*doubleBarrier).attach},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).attachList},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).attachCount},
+		{From: from{suspended}, On: events.ConnectionAttached, To: entering, Do: (*doubleBarrier).attachEnter},
+		{From: from{pausing}, On: events.ConnectionAttached, To: pausing, Do: (*doubleBarrier).attach},
+		{From: from{withdrawing}, On: events.ConnectionAttached, To: withdrawing, Do: (*doubleBarrier).attachErase},
+		{From: from{pausing}, On: events.TimerFired, When: (*doubleBarrier).detached, To: suspended},
+		{From: from{pausing}, On: events.TimerFired, When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
+		{From: from{pausing}, On: events.TimerFired, When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{pausing}, On: events.TimerFired, To: entering, Do: (*doubleBarrier).resume},
+
+		{From: but(engaged, withdrawing), On: events.CommandClose, When: (*doubleBarrier).clean, To: closed, Do: (*doubleBarrier).closeEnd},
+		{From: but(engaged, withdrawing), On: events.CommandClose, To: withdrawing, Do: (*doubleBarrier).closeErase},
+		{From: from{withdrawing}, On: events.CommandClose, To: withdrawing, Do: (*doubleBarrier).close},
+		{From: from{outside}, On: events.CommandClose, To: closed, Do: (*doubleBarrier).finish},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{outside}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+			Why: "there is no node, and nothing is waited for"},
+		{In: from{counting, opening, waiting, inside, parting, emptying, pausing}, On: []events.Kind{events.ReplyCreate},
+			Why: "the create was answered before this state could be entered"},
+		{In: from{entering, founding, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "all is asked for again"},
+		{In: from{opening}, On: []events.Kind{events.WatchChanged, events.WatchChildren}, Why: "the answer says whether enough were there"},
+		{In: from{inside, emptying}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters on the way in only"},
+		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "nobody reads the data"},
+		{In: but(engaged, withdrawing, suspended, pausing), On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "all is asked for again"},
+	},
+})
+
+// Watches says which nodes matter: the directory, the ready node, the own one and
+// the member that is waited for.
+func (b *doubleBarrier) Watches(path string) bool {
+	return path == b.dir || path == b.ready() || b.own != "" && path == b.place() || len(b.others) > 0 && path == join(b.dir, b.others[0])
+}

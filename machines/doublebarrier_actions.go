@@ -1,0 +1,398 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// noteEnter notes who wants to be in.
+func (b *doubleBarrier) noteEnter(ev events.Event, out *engine.Outbox) {
+	b.goal, b.enters, b.lost, b.crowd = enter, ev.Request, false, crowd{}
+	if ev.SessionID != 0 {
+		b.owner = ev.SessionID
+	}
+}
+
+func (b *doubleBarrier) beginEnter(ev events.Event, out *engine.Outbox) {
+	b.noteEnter(ev, out)
+	b.create(ev, out)
+}
+
+func (b *doubleBarrier) refuseEnter(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.Inside, "")
+}
+
+func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.Outside, "")
+}
+
+// create asks for an own node of a new name. What older sessions of this machine
+// left is deleted first: one process must not count twice. Names are never used
+// again, so nobody else's node can be hit.
+func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	for _, name := range b.former {
+		out.Discard(join(b.dir, name))
+	}
+	b.count++
+	b.own, b.made, b.unknown = guid(b.seed, b.count), 0, false
+	b.creating = out.Create(b.place(), events.Ephemeral, nil)
+}
+
+// found makes the missing parents.
+func (b *doubleBarrier) found(ev events.Event, out *engine.Outbox) {
+	b.creating, b.own = 0, ""
+	b.founder.found(ev, out)
+}
+
+// settle keeps in mind what a create came to.
+func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
+	b.creating = 0
+	switch {
+	case ev.Code == events.OK:
+		b.made = ev.Zxid
+	case b.doubtful(ev):
+		b.unknown = true
+	default:
+		b.own = ""
+	}
+}
+
+func (b *doubleBarrier) settleComplain(ev events.Event, out *engine.Outbox) {
+	b.settle(ev, out)
+	b.complain(ev, out)
+}
+
+// register takes the node that a create made.
+func (b *doubleBarrier) register(ev events.Event, out *engine.Outbox) {
+	b.settle(ev, out)
+	b.recount(ev, out)
+}
+
+// lookUp finds out what a create has made whose reply was lost.
+func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	b.creating, b.unknown = 0, true
+	out.Flush(b.dir)
+	out.Exists(b.place(), false)
+}
+
+// adopt takes the node that was looked for.
+func (b *doubleBarrier) adopt(ev events.Event, out *engine.Outbox) {
+	b.made, b.unknown = ev.Stat.Czxid, false
+	b.recount(ev, out)
+}
+
+// turnAway answers the enter with what the ensemble refuses for good.
+func (b *doubleBarrier) turnAway(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	b.settle(ev, out)
+	b.own, b.made, b.unknown = "", 0, false
+	out.Answer(b.enters, ev.Code, ev.Path)
+	b.goal = nothing
+}
+
+// recount asks for the ready node, with a watch either way, and then for the
+// members: whoever is the last to come sees all others, and makes the ready node
+// after they watch it.
+func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	b.old = false
+	out.Exists(b.ready(), true)
+	out.Children(b.dir)
+}
+
+// noteReady notes a ready node of another round, or that there is none.
+func (b *doubleBarrier) noteReady(ev events.Event, out *engine.Outbox) {
+	b.old = ev.Code == events.OK
+	if ev.Stat != nil {
+		b.version = ev.Stat.Version
+	}
+}
+
+// wait watches the own node. Under an old ready node the members are watched, too:
+// Curator's go through it without making a new one.
+func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
+	b.recover(out)
+	b.bury(ev)
+	out.Exists(b.place(), true)
+	if b.old {
+		out.WatchChildren(b.dir)
+	}
+}
+
+// bury forgets the older sessions' nodes that a listing shows no more.
+func (b *doubleBarrier) bury(ev events.Event) {
+	b.former = slices.DeleteFunc(b.former, func(name string) bool { return !slices.Contains(ev.Children, name) })
+}
+
+// mostChecks is how many members one multi checks; with more of them, only the own node.
+const mostChecks = 512
+
+// open makes the ready node, on condition that the quantity is there at that very
+// moment. An old one is replaced, and is not merely deleted: nobody can tell what
+// was made in its place meanwhile.
+func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	b.bury(ev)
+	checks := []string{b.own}
+	for _, name := range b.members(ev.Children) {
+		if name != b.own && len(checks) < b.quantity && b.quantity <= mostChecks {
+			checks = append(checks, name)
+		}
+	}
+	var ops []events.Op
+	for _, name := range checks {
+		ops = append(ops, events.Op{Verb: "check", Path: join(b.dir, name), Version: -1})
+	}
+	before := b.version
+	if b.version = 0; b.old {
+		ops = append(ops, events.Op{Verb: "delete", Path: b.ready(), Version: before})
+		b.version = nextVersion(before)
+	}
+	ops = append(ops, events.Op{Verb: "create", Path: b.ready(), Mode: events.Persistent})
+	for range b.version {
+		ops = append(ops, events.Op{Verb: "set", Path: b.ready(), Version: -1})
+	}
+	out.Multi(ops...)
+}
+
+// nextVersion is the version of a ready node that takes an old one's place: another
+// one, so that whoever leaves the old round cannot delete it.
+func nextVersion(before int32) int32 {
+	if before >= 8 { // a set costs an operation
+		return 0
+	}
+	return before + 1
+}
+
+// letIn ends the way in.
+func (b *doubleBarrier) letIn(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	if ev.Stat != nil {
+		b.version = ev.Stat.Version
+	}
+	b.goal = remain
+	b.recover(out)
+	out.Answer(b.enters, events.OK, "")
+}
+
+// letInByWatch is letIn by a ready node that appeared just now.
+func (b *doubleBarrier) letInByWatch(ev events.Event, out *engine.Outbox) {
+	b.version = 0
+	b.letIn(ev, out)
+}
+
+// loseNode is a member whose node goes while it is inside.
+func (b *doubleBarrier) loseNode(ev events.Event, out *engine.Outbox) {
+	b.own, b.made, b.lost = "", 0, true
+	b.fail(events.MemberGone, b.dir, ev, out)
+}
+
+// noteLeave notes who wants to be out.
+func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
+	b.goal, b.leaves, b.crowd = leaveBarrier, ev.Request, crowd{}
+}
+
+func (b *doubleBarrier) beginLeave(ev events.Event, out *engine.Outbox) {
+	b.noteLeave(ev, out)
+	b.list(ev, out)
+}
+
+func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Children(b.dir)
+}
+
+// relist looks who of the round is left after one has gone.
+func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
+	if len(b.others) > 0 {
+		b.others = b.others[1:]
+	}
+	b.list(ev, out)
+}
+
+// watchOne waits for one of the others: everybody else deletes the own node first,
+// only the lowest keeps it until it is alone, and then deletes the ready node with
+// it. Who comes for the next round meanwhile is not waited for.
+func (b *doubleBarrier) watchOne(ev events.Event, out *engine.Outbox) {
+	others := b.stay(ev.Children)
+	b.noteAbsence(ev)
+	if !b.begun {
+		b.begun, b.horizon = true, ev.Zxid
+	}
+	b.others = others
+	if b.own != "" && b.own > others[0] {
+		out.Delete(b.place())
+	}
+	b.rewatch(ev, out)
+}
+
+// noteAbsence is a listing without the own node: before the way out has begun, it
+// went while the member was inside.
+func (b *doubleBarrier) noteAbsence(ev events.Event) {
+	if !b.listed(ev) {
+		b.lost = b.lost || !b.begun
+		b.own, b.made, b.creating, b.unknown = "", 0, 0, false
+	}
+}
+
+func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
+	out.Exists(join(b.dir, b.others[0]), true)
+}
+
+// noteDeleted is the own node, gone by our own hand.
+func (b *doubleBarrier) noteDeleted(ev events.Event, out *engine.Outbox) { b.own, b.made = "", 0 }
+
+// tidy deletes the own node and the ready node of its round, both or none.
+func (b *doubleBarrier) tidy(ev events.Event, out *engine.Outbox) {
+	b.begun = true
+	out.Multi(events.Op{Verb: "delete", Path: b.place(), Version: -1}, events.Op{Verb: "delete", Path: b.ready(), Version: b.version})
+}
+
+// erase deletes the own node, as soon as there is a connection and no create under
+// way.
+func (b *doubleBarrier) erase(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	if ev.Attached && b.creating == 0 {
+		out.Delete(b.place())
+	}
+}
+
+func (b *doubleBarrier) settleErase(ev events.Event, out *engine.Outbox) {
+	b.creating = 0
+	b.erase(ev, out)
+}
+
+// depart is the end of the way out, or of an enter that nobody waits for.
+func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
+	if ev.Kind == events.ReplyChildren {
+		b.noteAbsence(ev)
+	}
+	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
+	if b.goal != leaveBarrier {
+		return
+	}
+	b.goal = nothing
+	if b.lost {
+		out.Answer(b.leaves, events.MemberGone, b.dir)
+		return
+	}
+	b.recover(out)
+	out.Answer(b.leaves, events.OK, "")
+}
+
+func (b *doubleBarrier) departEnter(ev events.Event, out *engine.Outbox) {
+	b.depart(ev, out)
+	b.create(ev, out)
+}
+
+// departLost is depart by the end of the session.
+func (b *doubleBarrier) departLost(ev events.Event, out *engine.Outbox) {
+	out.Forfeit()
+	b.outlive()
+	b.depart(ev, out)
+}
+
+// departEnd is depart at the end of everything.
+func (b *doubleBarrier) departEnd(ev events.Event, out *engine.Outbox) {
+	b.depart(ev, out)
+	for _, c := range b.closing {
+		out.Answer(c, events.OK, "")
+	}
+	b.closing = nil
+}
+
+// giveUp answers a command that is taken back.
+func (b *doubleBarrier) giveUp(ev events.Event, out *engine.Outbox) {
+	b.answerPending(events.Cancelled, out)
+	b.goal = nothing
+}
+
+// withdraw is giveUp with a node that has to go.
+func (b *doubleBarrier) withdraw(ev events.Event, out *engine.Outbox) {
+	b.giveUp(ev, out)
+	b.erase(ev, out)
+}
+
+// answerPending answers the enter or the leave that waits.
+func (b *doubleBarrier) answerPending(code events.Code, out *engine.Outbox) {
+	switch b.goal {
+	case enter:
+		out.Answer(b.enters, code, "")
+	case leaveBarrier:
+		out.Answer(b.leaves, code, "")
+	}
+}
+
+func (b *doubleBarrier) close(ev events.Event, out *engine.Outbox) {
+	b.answerPending(events.Closed, out)
+	b.goal = nothing
+	b.closing = append(b.closing, ev.Request)
+}
+
+func (b *doubleBarrier) closeErase(ev events.Event, out *engine.Outbox) {
+	b.close(ev, out)
+	b.erase(ev, out)
+}
+
+func (b *doubleBarrier) closeEnd(ev events.Event, out *engine.Outbox) {
+	b.close(ev, out)
+	b.departEnd(ev, out)
+}
+
+func (b *doubleBarrier) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+
+// lose is the end of the session: the own node goes by itself.
+func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
+	out.Forfeit()
+	b.outlive()
+	if b.goal == remain || b.goal == leaveBarrier && !b.begun {
+		b.lost = true
+		b.fail(events.MemberGone, b.dir, ev, out)
+	}
+}
+
+// outlive turns the own node into an older session's.
+func (b *doubleBarrier) outlive() {
+	if b.own != "" {
+		b.former = append(b.former, b.own)
+	}
+	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
+}
+
+// attach takes the session that the new connection belongs to.
+func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
+
+func (b *doubleBarrier) attachList(ev events.Event, out *engine.Outbox) {
+	b.attach(ev, out)
+	b.list(ev, out)
+}
+
+func (b *doubleBarrier) attachCount(ev events.Event, out *engine.Outbox) {
+	b.attach(ev, out)
+	b.recount(ev, out)
+}
+
+func (b *doubleBarrier) attachErase(ev events.Event, out *engine.Outbox) {
+	b.attach(ev, out)
+	b.erase(ev, out)
+}
+
+func (b *doubleBarrier) attachEnter(ev events.Event, out *engine.Outbox) {
+	b.attach(ev, out)
+	b.resume(ev, out)
+}
+
+// resume makes the own node, unless a create is under way or may have made it.
+func (b *doubleBarrier) resume(ev events.Event, out *engine.Outbox) {
+	switch {
+	case b.creating != 0:
+	case b.unknown:
+		b.lookUp(ev, out)
+	default:
+		b.create(ev, out)
+	}
+}

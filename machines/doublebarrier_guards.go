@@ -1,0 +1,149 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// ready is the path of the node that says that enough were there.
+func (b *doubleBarrier) ready() string { return join(b.dir, ReadyNode) }
+
+// place is the own node's path.
+func (b *doubleBarrier) place() string { return join(b.dir, b.own) }
+
+// members are those of a listing, lowest first: every child but the ready node,
+// and but what older sessions of this machine left behind.
+func (b *doubleBarrier) members(children []string) []string {
+	var all []string
+	for _, name := range children {
+		if name != ReadyNode && !slices.Contains(b.former, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// stay are those of the round that a listing still shows, without the own node:
+// at first everybody, later those of them who have not gone.
+func (b *doubleBarrier) stay(children []string) []string {
+	return slices.DeleteFunc(b.members(children), func(name string) bool {
+		return name == b.own || b.begun && !slices.Contains(b.others, name)
+	})
+}
+
+func (b *doubleBarrier) listed(ev events.Event) bool {
+	return b.own != "" && slices.Contains(ev.Children, b.own)
+}
+
+// entered is a request that was carried out.
+func (b *doubleBarrier) entered(ev events.Event) bool { return ev.Code == events.OK }
+
+// answered is a node that is there, or is not.
+func (b *doubleBarrier) answered(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// failed is any other answer.
+func (b *doubleBarrier) failed(ev events.Event) bool { return !b.answered(ev) }
+
+// doubtful is a create that may have made the node.
+func (b *doubleBarrier) doubtful(ev events.Event) bool {
+	return ev.Code == events.NodeExists || ev.Code.Unknown()
+}
+
+// ours is the own node, owned by this session.
+func (b *doubleBarrier) ours(ev events.Event) bool {
+	return ev.Path == b.place() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == b.owner
+}
+
+// ownGone is an answer about the own node, which is not there, or not ours.
+func (b *doubleBarrier) ownGone(ev events.Event) bool {
+	return ev.Path == b.place() && b.answered(ev) && !b.ours(ev)
+}
+
+// released is a ready node that was made after the own node: enough were there
+// while it was. One that is older is of another round and says nothing.
+func (b *doubleBarrier) released(ev events.Event) bool {
+	return ev.Path == b.ready() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.Czxid > b.made
+}
+
+// uncounted is a listing without the own node.
+func (b *doubleBarrier) uncounted(ev events.Event) bool {
+	return b.answered(ev) && !b.listed(ev)
+}
+
+// enough is a listing that shows the quantity.
+func (b *doubleBarrier) enough(ev events.Event) bool {
+	return len(b.members(ev.Children)) >= b.quantity
+}
+
+// moved is a ready node that somebody made or replaced, or a member that went, in
+// the moment in which it was to be made.
+func (b *doubleBarrier) moved(ev events.Event) bool {
+	return ev.Code == events.NoNode || ev.Code == events.NodeExists || ev.Code == events.BadVersion
+}
+
+func (b *doubleBarrier) isReady(ev events.Event) bool { return ev.Path == b.ready() }
+func (b *doubleBarrier) isOwn(ev events.Event) bool {
+	return b.own != "" && ev.Path == b.place()
+}
+
+// isAwaited is the member that is waited for.
+func (b *doubleBarrier) isAwaited(ev events.Event) bool {
+	return len(b.others) > 0 && ev.Path == join(b.dir, b.others[0])
+}
+
+// unlisted is a listing that the ensemble refuses.
+func (b *doubleBarrier) unlisted(ev events.Event) bool { return b.failed(ev) }
+
+// deserted is a barrier that all members of the round have left, this one too.
+func (b *doubleBarrier) deserted(ev events.Event) bool {
+	return len(b.stay(ev.Children)) == 0 && !b.listed(ev)
+}
+
+// alone is a barrier that all others of the round have left.
+func (b *doubleBarrier) alone(ev events.Event) bool { return len(b.stay(ev.Children)) == 0 }
+
+// lingers is the member that is waited for, still there. A node of its name that
+// was made later is of the next round: Curator's members keep their names.
+func (b *doubleBarrier) lingers(ev events.Event) bool {
+	return b.isAwaited(ev) && ev.Code == events.OK && ev.Stat != nil &&
+		(b.horizon == 0 || ev.Stat.Czxid <= b.horizon)
+}
+
+// asked is a command that is to be taken back.
+func (b *doubleBarrier) asked(ev events.Event) bool {
+	return ev.Work != 0 && (ev.Work == b.enters && (b.goal == enter || b.goal == remain) || ev.Work == b.leaves && b.goal == leaveBarrier)
+}
+
+// clean is a machine without a node, known or possible.
+func (b *doubleBarrier) clean(events.Event) bool { return b.own == "" }
+
+// askedClean is both.
+func (b *doubleBarrier) askedClean(ev events.Event) bool { return b.asked(ev) && b.own == "" }
+
+// free is a machine that was asked for nothing else.
+func (b *doubleBarrier) free(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
+
+func (b *doubleBarrier) remains(events.Event) bool   { return b.goal == remain }
+func (b *doubleBarrier) reenters(events.Event) bool  { return b.goal == enter }
+func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBarrier }
+
+// counted is an own node that stands, as far as is known.
+func (b *doubleBarrier) counted(events.Event) bool { return b.made != 0 }
+
+func (b *doubleBarrier) ends(events.Event) bool { return len(b.closing) > 0 }
+
+// removed is the own node, gone by our own hand. A multi that found nothing, or
+// another ready node, has deleted nothing.
+func (b *doubleBarrier) removed(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode && ev.Kind == events.ReplyDelete
+}
+
+// endsNow is removed at the end of everything.
+func (b *doubleBarrier) endsNow(ev events.Event) bool { return b.removed(ev) && b.ends(ev) }
+
+// goesOn is removed before the next enter.
+func (b *doubleBarrier) goesOn(ev events.Event) bool { return b.removed(ev) && b.goal == enter }

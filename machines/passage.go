@@ -1,0 +1,190 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// passage is one call at a barrier or a gate: to wait, to set the node or to
+// remove it. A machine deals with one call and is over.
+type passage struct {
+	stem
+	founder
+	task    events.Kind // command.await, command.set or command.remove
+	command uint64
+	seen    int64 // czxid of the node that the wait has seen; 0: none
+}
+
+func newPassage(open events.Event) (*passage, error) {
+	o := options{values: open.Options}
+	return &passage{stem: newStem(open, &o), founder: newFounder(parent(open.Path))}, o.err
+}
+
+// States of passages, besides those of others.
+const (
+	shut     engine.State = "shut"     // there is no way through; the node's path is watched
+	setting  engine.State = "setting"  // the node is being made
+	removing engine.State = "removing" // the node is being deleted
+)
+
+var (
+	passing  = from{looking, shut, setting, founding, removing, suspended, pausing}
+	crossing = but(passing, suspended)
+)
+
+// passageStates are those of both; only shut means something else for each.
+func passageStates(way string) []engine.StateDoc {
+	return []engine.StateDoc{
+		{Name: latent, Doc: "Nothing was asked yet."},
+		{Name: looking, Doc: "A sync and a read, with a watch, ask whether the node is there."},
+		{Name: shut, Doc: way},
+		{Name: setting, Doc: "The node is being made."},
+		{Name: founding, Doc: "The node's directory did not exist; it is being made, as a container where the server can."},
+		{Name: removing, Doc: "The node is being deleted."},
+		{Name: suspended, Doc: "No connection. What was asked is done, or done again, after the next one."},
+		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "The call was answered."},
+	}
+}
+
+var passageKinds = append([]events.Kind{
+	events.CommandAwait, events.CommandSet, events.CommandRemove, events.CommandClose,
+	events.ReplyStat, events.ReplyCreate, events.ReplyDelete,
+	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+}, anyWatch...)
+
+// passageRows are the rows of both: they differ in what lets through.
+func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
+	return []engine.Row[passage]{
+		{From: from{latent}, On: events.CommandAwait, When: (*passage).attached, To: looking, Do: (*passage).beginLook},
+		{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*passage).begin},
+		{From: from{latent}, On: events.CommandSet, When: (*passage).attached, To: setting, Do: (*passage).beginSet},
+		{From: from{latent}, On: events.CommandSet, To: suspended, Do: (*passage).begin},
+		{From: from{latent}, On: events.CommandRemove, When: (*passage).attached, To: removing, Do: (*passage).beginRemove},
+		{From: from{latent}, On: events.CommandRemove, To: suspended, Do: (*passage).begin},
+		{From: passing, On: events.CommandAwait, To: engine.Stay, Do: (*passage).refuseStart},
+		{From: passing, On: events.CommandSet, To: engine.Stay, Do: (*passage).refuseStart},
+		{From: passing, On: events.CommandRemove, To: engine.Stay, Do: (*passage).refuseStart},
+
+		{From: from{looking}, On: events.ReplyStat, When: lets, To: closed, Do: (*passage).succeed},
+		{From: from{looking}, On: events.ReplyStat, When: (*passage).passing, To: pausing, Do: (*passage).complain},
+		{From: from{looking}, On: events.ReplyStat, When: (*passage).denied, To: closed, Do: (*passage).fallThrough},
+		{From: from{looking}, On: events.ReplyStat, To: shut, Do: (*passage).remember},
+		{From: from{shut, looking}, On: opens, To: closed, Do: (*passage).succeed},
+		{From: from{shut, looking}, On: shuts, To: looking, Do: (*passage).look},
+		{From: from{shut, looking}, On: events.WatchChanged, To: looking, Do: (*passage).look},
+
+		{From: from{setting}, On: events.ReplyCreate, When: (*passage).stands, To: closed, Do: (*passage).succeed},
+		{From: from{setting}, On: events.ReplyCreate, When: (*passage).parentless, To: founding, Do: (*passage).found},
+		{From: from{setting}, On: events.ReplyCreate, When: (*passage).passing, To: pausing, Do: (*passage).complain},
+		{From: from{setting}, On: events.ReplyCreate, To: closed, Do: (*passage).fallThrough},
+		{From: from{founding}, On: events.ReplyCreate, When: (*passage).containerless, To: founding, Do: (*passage).foundPlain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafMade, To: setting, Do: (*passage).set},
+		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafRefused, To: closed, Do: (*passage).fallThrough},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{removing}, On: events.ReplyDelete, When: (*passage).gone, To: closed, Do: (*passage).succeed},
+		{From: from{removing}, On: events.ReplyDelete, When: (*passage).passing, To: pausing, Do: (*passage).complain},
+		{From: from{removing}, On: events.ReplyDelete, To: closed, Do: (*passage).fallThrough},
+
+		{From: crossing, On: events.ConnectionSuspended, To: suspended},
+		{From: passing, On: events.ConnectionLost, To: suspended},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*passage).waits, To: looking, Do: (*passage).look},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*passage).sets, To: setting, Do: (*passage).set},
+		{From: from{suspended}, On: events.ConnectionAttached, To: removing, Do: (*passage).remove},
+		{From: from{pausing}, On: events.TimerFired, When: (*passage).waits, To: looking, Do: (*passage).look},
+		{From: from{pausing}, On: events.TimerFired, When: (*passage).sets, To: setting, Do: (*passage).set},
+		{From: from{pausing}, On: events.TimerFired, To: removing, Do: (*passage).remove},
+
+		{From: from{latent}, On: events.CommandClose, To: closed, Do: (*passage).finish},
+		{From: passing, On: events.CommandClose, To: closed, Do: (*passage).withdraw},
+	}
+}
+
+func passageIgnores(opens, shuts events.Kind) []engine.Ignore {
+	return []engine.Ignore{
+		{In: from{latent}, On: append([]events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+			Why: "nothing was asked yet"},
+		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: crossing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{setting, founding, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "nothing is waited for, or the node is asked for again"},
+		{In: passing, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
+	}
+}
+
+// Watches says which nodes matter: the one.
+func (p *passage) Watches(path string) bool { return path == p.path }
+
+// denied is a read that the ensemble refuses for good.
+func (p *passage) denied(ev events.Event) bool {
+	return ev.Code != events.OK && ev.Code != events.NoNode
+}
+
+// stands is a node that was made, now or before.
+func (p *passage) stands(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NodeExists
+}
+
+// gone is a node that was deleted, now or before.
+func (p *passage) gone(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+func (p *passage) waits(events.Event) bool { return p.task == events.CommandAwait }
+func (p *passage) sets(events.Event) bool  { return p.task == events.CommandSet }
+
+// begin notes the call.
+func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command = ev.Kind, ev.Request }
+
+func (p *passage) beginLook(ev events.Event, out *engine.Outbox) {
+	p.begin(ev, out)
+	p.look(ev, out)
+}
+
+func (p *passage) beginSet(ev events.Event, out *engine.Outbox) {
+	p.begin(ev, out)
+	p.set(ev, out)
+}
+
+func (p *passage) beginRemove(ev events.Event, out *engine.Outbox) {
+	p.begin(ev, out)
+	p.remove(ev, out)
+}
+
+// look asks for the node, with a watch either way. The sync before it makes sure
+// that whatever was done before this call began is seen, wherever it was done.
+func (p *passage) look(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Flush(p.path)
+	out.Exists(p.path, true)
+}
+
+// remember notes which node was seen: another one at its path was made later.
+func (p *passage) remember(ev events.Event, out *engine.Outbox) {
+	p.failures = 0
+	if ev.Stat != nil {
+		p.seen = ev.Stat.Czxid
+	}
+}
+
+func (p *passage) set(ev events.Event, out *engine.Outbox) {
+	out.Create(p.path, events.Persistent, nil)
+}
+
+func (p *passage) remove(ev events.Event, out *engine.Outbox) { out.Delete(p.path) }
+
+// succeed answers the call.
+func (p *passage) succeed(ev events.Event, out *engine.Outbox) {
+	out.Answer(p.command, events.OK, "")
+}
+
+// fallThrough answers the call with what the ensemble refuses.
+func (p *passage) fallThrough(ev events.Event, out *engine.Outbox) {
+	out.Answer(p.command, ev.Code, ev.Path)
+}
+
+// withdraw is a call that nobody waits for any more.
+func (p *passage) withdraw(ev events.Event, out *engine.Outbox) {
+	out.Answer(p.command, events.Closed, "")
+	p.finish(ev, out)
+}

@@ -1,0 +1,236 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of persistent nodes, besides those of lines and observers.
+const (
+	creating engine.State = "creating" // the create is on its way
+	present  engine.State = "present"  // the node stands, is ours, and is watched
+	writing  engine.State = "writing"  // its data are being set
+	occupied engine.State = "occupied" // somebody else's node stands at the path, and is watched
+	clearing engine.State = "clearing" // the node of our own older session is being deleted
+)
+
+// persistent keeps one ephemeral node at a fixed path: it is made again in every
+// session, and whenever it is deleted. What it may not touch are the nodes of
+// others.
+type persistent struct {
+	stem
+	founder
+
+	owner    int64   // ZooKeeper's id of the session
+	creating uint64  // the create that is not answered yet
+	unknown  bool    // a create's outcome: the node at the path may be ours
+	made     int64   // czxid of the node that we made in this session; 0: none that we know of
+	version  int32   // of its data
+	former   []relic // what older sessions of ours may have left at the path
+	told     bool    // that the node is present
+
+	payload uint64 // the number of the user's data that the node should have
+	asked   uint64 // the number of those that the last create or write carried
+	written uint64 // the number of those that it surely has
+
+	awaits  []uint64 // commands that are answered when the node is present
+	sets    []ask    // commands that are answered when their payload is written
+	closing []uint64
+}
+
+// relic is a node that an older session of this machine made, or may have made.
+type relic struct{ owner, czxid int64 }
+
+// ask is a command and the payload that it wants written.
+type ask struct{ command, payload uint64 }
+
+// PersistentRecipe makes persistent nodes: Curator's PersistentNode in its mode
+// EPHEMERAL. Path is the node's; Work of command.open is the number of its
+// payload. Options: "retry".
+var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
+	o := options{values: open.Options}
+	return &persistent{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), payload: open.Work}, o.err
+})
+
+var (
+	kept      = from{creating, founding, reading, present, writing, occupied, clearing, suspended, pausing, leaving}
+	unsettled = from{creating, founding, reading, clearing, occupied}
+	nodeKinds = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged}
+)
+
+var persistentChart = engine.MustCompile(engine.Chart[persistent]{
+	Name: "persistent",
+	Doc:  "An ephemeral node at a fixed path, made again in every session and whenever it is deleted.",
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Not started."},
+		{Name: creating, Doc: "The create of the node is on its way."},
+		{Name: founding, Doc: "The node's directory did not exist; it is being made, as a container where the server can."},
+		{Name: reading, Doc: "Whatever stands at the path is being read, with a watch."},
+		{Name: present, Doc: "The node stands, is owned by this session, and is watched."},
+		{Name: writing, Doc: "The node's data are being set, if nobody has changed them meanwhile."},
+		{Name: occupied, Doc: "Somebody else's node stands at the path. It is watched, and an error says so."},
+		{Name: clearing, Doc: "A node that an older session of this machine made is being deleted, if it is still the same."},
+		{Name: suspended, Doc: "No connection. The node may live on."},
+		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: leaving, Doc: "The node is being deleted for good."},
+		{Name: closed, Doc: "Over."},
+	},
+	Final: closed,
+	Happy: from{latent, creating, reading, present, leaving, closed},
+	Kinds: []events.Kind{
+		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandSet, events.CommandClose,
+		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	},
+	Rows: []engine.Row[persistent]{
+		{From: from{latent}, On: events.CommandStart, When: (*persistent).attached, To: creating, Do: (*persistent).begin},
+		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*persistent).beginLater},
+		{From: kept, On: events.CommandStart, To: engine.Stay, Do: (*persistent).refuseStart},
+
+		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).founded, To: reading, Do: (*persistent).register},
+		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).parentless, To: founding, Do: (*persistent).found},
+		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).taken, To: reading, Do: (*persistent).look},
+		{From: from{creating}, On: events.ReplyCreate, To: pausing, Do: (*persistent).giveUp},
+		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).containerless, To: founding, Do: (*persistent).foundPlain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).leafMade, To: creating, Do: (*persistent).create},
+		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).leafRefused, To: pausing, Do: (*persistent).giveUp},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*persistent).settle},
+		{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*persistent).settleDepart},
+
+		{From: from{reading}, On: events.ReplyStat, When: (*persistent).oursStale, To: writing, Do: (*persistent).noteAndWrite},
+		{From: from{reading}, On: events.ReplyStat, When: (*persistent).ours, To: present, Do: (*persistent).tellPresent},
+		{From: from{reading}, On: events.ReplyStat, When: (*persistent).remains, To: clearing, Do: (*persistent).clear},
+		{From: from{reading}, On: events.ReplyStat, When: (*persistent).noNode, To: creating, Do: (*persistent).create},
+		{From: from{reading}, On: events.ReplyStat, When: (*persistent).refused, To: pausing, Do: (*persistent).giveUp},
+		{From: from{reading}, On: events.ReplyStat, To: occupied, Do: (*persistent).obstruct},
+		{From: from{clearing}, On: events.ReplyMulti, When: (*persistent).cleared, To: creating, Do: (*persistent).create},
+		{From: from{clearing}, On: events.ReplyMulti, When: (*persistent).outdated, To: reading, Do: (*persistent).look},
+		{From: from{clearing}, On: events.ReplyMulti, To: pausing, Do: (*persistent).giveUp},
+
+		{From: from{present}, On: events.CommandSet, To: writing, Do: (*persistent).setAndWrite},
+		{From: append(from{latent, writing, suspended, pausing}, unsettled...), On: events.CommandSet, To: engine.Stay, Do: (*persistent).set},
+		{From: from{leaving}, On: events.CommandSet, To: leaving, Do: (*persistent).refuseClosed},
+		{From: from{writing}, On: events.ReplyMulti, When: (*persistent).wrote, To: reading, Do: (*persistent).noteWritten},
+		{From: from{writing}, On: events.ReplyMulti, When: (*persistent).outdated, To: reading, Do: (*persistent).look},
+		{From: from{writing}, On: events.ReplyMulti, When: (*persistent).noNode, To: creating, Do: (*persistent).remake},
+		{From: from{writing}, On: events.ReplyMulti, When: (*persistent).passing, To: pausing, Do: (*persistent).giveUp},
+		{From: from{writing}, On: events.ReplyMulti, To: reading, Do: (*persistent).revert},
+
+		{From: from{present, writing}, On: events.WatchDeleted, To: creating, Do: (*persistent).remake},
+		{From: from{occupied}, On: events.WatchDeleted, To: creating, Do: (*persistent).create},
+		{From: from{reading, present, occupied}, On: events.WatchChanged, To: reading, Do: (*persistent).look},
+		{From: from{reading}, On: events.WatchDeleted, To: reading, Do: (*persistent).look},
+
+		{From: from{present}, On: events.CommandAwait, To: present, Do: (*persistent).accept},
+		{From: append(from{writing, suspended, pausing}, unsettled...), On: events.CommandAwait, To: engine.Stay, Do: (*persistent).await},
+		{From: from{latent}, On: events.CommandAwait, To: latent, Do: (*persistent).refuseLatent},
+		{From: from{leaving}, On: events.CommandAwait, To: leaving, Do: (*persistent).refuseClosed},
+		{From: but(kept, leaving), On: events.CommandCancel, To: engine.Stay, Do: (*persistent).cancel},
+
+		{From: append(from{present, writing}, unsettled...), On: events.ConnectionSuspended, To: suspended, Do: (*persistent).suspend},
+		{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*persistent).hush},
+		{From: append(from{present, writing, suspended}, unsettled...), On: events.ConnectionLost, To: suspended, Do: (*persistent).lose},
+		{From: from{pausing}, On: events.ConnectionLost, To: pausing, Do: (*persistent).lose},
+		{From: from{leaving}, On: events.ConnectionLost, To: closed, Do: (*persistent).end},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*persistent).inFlight, To: creating, Do: (*persistent).attach},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*persistent).placed, To: reading, Do: (*persistent).attachLook},
+		{From: from{suspended}, On: events.ConnectionAttached, To: creating, Do: (*persistent).attachCreate},
+		{From: from{pausing}, On: events.ConnectionAttached, To: pausing, Do: (*persistent).attach},
+		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*persistent).depart},
+		{From: from{pausing}, On: events.TimerFired, When: (*persistent).detached, To: suspended},
+		{From: from{pausing}, On: events.TimerFired, To: reading, Do: (*persistent).look},
+
+		{From: from{present}, On: events.CommandClose, To: leaving, Do: (*persistent).closeRemove},
+		{From: append(from{suspended, pausing}, unsettled...), On: events.CommandClose, When: (*persistent).entangled, To: leaving, Do: (*persistent).closeDepart},
+		{From: append(from{latent, suspended, pausing}, unsettled...), On: events.CommandClose, To: closed, Do: (*persistent).closeEnd},
+		{From: from{writing}, On: events.CommandClose, To: leaving, Do: (*persistent).closeDepart},
+		{From: from{leaving}, On: events.CommandClose, To: leaving, Do: (*persistent).close},
+		{From: from{leaving}, On: events.ReplyStat, When: (*persistent).ours, To: leaving, Do: (*persistent).remove},
+		{From: from{leaving}, On: events.ReplyStat, When: (*persistent).answered, To: closed, Do: (*persistent).end},
+		{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*persistent).complain},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*persistent).cleared, To: closed, Do: (*persistent).end},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*persistent).outdated, To: leaving, Do: (*persistent).depart},
+		{From: from{leaving}, On: events.ReplyMulti, To: leaving, Do: (*persistent).complain},
+		{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*persistent).depart},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{latent}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),
+			Why: "nothing was asked before the start"},
+		{In: from{leaving}, On: []events.Kind{events.CommandCancel}, Why: "all who wait were answered"},
+		{In: from{reading, present, writing, occupied, clearing, pausing}, On: []events.Kind{events.ReplyCreate},
+			Why: "the create was answered before this state could be entered"},
+		{In: kept, On: []events.Kind{events.WatchCreated}, Why: "whoever made the node, a create or a read of ours finds it"},
+		{In: from{creating, founding, clearing, suspended, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged},
+			Why: "the node is made, read or deleted before anything is decided"},
+		{In: from{writing}, On: []events.Kind{events.WatchChanged}, Why: "the node is read again after the write"},
+		{In: append(from{present, writing}, unsettled...), On: []events.Kind{events.ConnectionAttached},
+			Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "all is read again"},
+	},
+})
+
+// Watches says which nodes matter: the one.
+func (p *persistent) Watches(path string) bool { return path == p.path }
+
+// founded is our create, done.
+func (p *persistent) founded(ev events.Event) bool { return ev.Code == events.OK }
+
+// taken is a node that stands already, or may be the one that we made.
+func (p *persistent) taken(ev events.Event) bool {
+	return ev.Code == events.NodeExists || ev.Code.Unknown()
+}
+
+// ours is a node that this session owns and this machine made: another machine
+// of the same client may own a node at the same path.
+func (p *persistent) ours(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && p.owner != 0 &&
+		(ev.Stat.Czxid == p.made || p.unknown)
+}
+
+// oursStale is ours with data that are not the user's last.
+func (p *persistent) oursStale(ev events.Event) bool {
+	has := p.written
+	if p.unknown { // the create was carried out
+		has = p.asked
+	}
+	return p.ours(ev) && has != p.payload
+}
+
+// remains is what an older session of this machine provably made.
+func (p *persistent) remains(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil && slices.ContainsFunc(p.former, func(r relic) bool {
+		return r.owner == ev.Stat.EphemeralOwner && (r.czxid == ev.Stat.Czxid || r.czxid == 0)
+	})
+}
+
+// wrote is a multi that was carried out.
+func (p *persistent) wrote(ev events.Event) bool { return ev.Code == events.OK }
+
+// cleared is a deletion, done or needless.
+func (p *persistent) cleared(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// outdated is a version that somebody has moved on.
+func (p *persistent) outdated(ev events.Event) bool { return ev.Code == events.BadVersion }
+
+// answered is any definite answer of the ensemble to a read.
+func (p *persistent) answered(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// inFlight is a create that has not returned yet.
+func (p *persistent) inFlight(events.Event) bool { return p.creating != 0 }
+
+// placed is a node that stands, or may, in the session that is attached again.
+func (p *persistent) placed(ev events.Event) bool {
+	return ev.SessionID == p.owner && (p.made != 0 || p.unknown)
+}
+
+// entangled is a machine that has, or may have, a node in this session.
+func (p *persistent) entangled(events.Event) bool {
+	return p.made != 0 || p.unknown || p.creating != 0
+}

@@ -1,0 +1,305 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// begin takes the session that is there when the machine starts.
+func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
+	p.beginLater(ev, out)
+	p.create(ev, out)
+}
+
+func (p *persistent) beginLater(ev events.Event, out *engine.Outbox) {
+	p.owner = ev.SessionID
+	p.accept(ev, out)
+}
+
+// create asks for the node with the user's last data.
+func (p *persistent) create(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.made, p.unknown = 0, false
+	p.asked = p.payload
+	p.creating = out.CreateWith(p.path, events.Ephemeral, p.payload)
+}
+
+// remake is create for a node that stood and was deleted.
+func (p *persistent) remake(ev events.Event, out *engine.Outbox) {
+	p.tellAbsent(ev, out)
+	p.create(ev, out)
+}
+
+// found makes the missing parents.
+func (p *persistent) found(ev events.Event, out *engine.Outbox) {
+	p.creating = 0
+	p.founder.found(ev, out)
+}
+
+// register takes the node that a create made, and reads it back with a watch.
+func (p *persistent) register(ev events.Event, out *engine.Outbox) {
+	p.settle(ev, out)
+	p.look(ev, out)
+}
+
+// settle keeps in mind what a create came to.
+func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
+	p.creating = 0
+	switch {
+	case ev.Code == events.OK:
+		p.made, p.version, p.written = ev.Zxid, 0, p.asked
+	case ev.Code.Unknown():
+		p.unknown = true
+	}
+}
+
+// look reads what stands at the path. After a create whose reply was lost, only
+// a sync makes it certain that a read would show the node.
+func (p *persistent) look(ev events.Event, out *engine.Outbox) {
+	if p.creating != 0 && ev.Kind == events.ReplyCreate {
+		p.settle(ev, out)
+	}
+	out.Forget()
+	if p.unknown {
+		out.Flush(p.path)
+	}
+	out.Exists(p.path, true)
+}
+
+// note takes the own node's stat: no other can stand at the path.
+func (p *persistent) note(ev events.Event) {
+	if p.unknown {
+		p.written = p.asked
+	}
+	p.made, p.version, p.unknown, p.former = ev.Stat.Czxid, ev.Stat.Version, false, nil
+}
+
+// tellPresent ends the waits.
+func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
+	p.note(ev)
+	p.recover(out)
+	if !p.told {
+		p.told = true
+		out.Notify(events.Notify{What: events.Present, Session: ev.Session, Path: p.path, Token: p.made, Owner: p.owner})
+	}
+	for _, w := range p.awaits {
+		out.Answer(w, events.OK, "")
+	}
+	p.awaits = nil
+	p.answerSets(p.written, events.OK, out)
+}
+
+// tellAbsent tells that the node does not stand, or may not.
+func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
+	if p.told {
+		p.told = false
+		out.Notify(events.Notify{What: events.Absent, Session: ev.Session, Path: p.path, Text: string(ev.Kind)})
+	}
+}
+
+// answerSets tells those whose payloads are numbered up to this.
+func (p *persistent) answerSets(upTo uint64, code events.Code, out *engine.Outbox) {
+	p.sets = slices.DeleteFunc(p.sets, func(a ask) bool {
+		if a.payload <= upTo {
+			out.Answer(a.command, code, "")
+			return true
+		}
+		return false
+	})
+}
+
+// set notes the user's data: they are written with the next create or after it.
+func (p *persistent) set(ev events.Event, out *engine.Outbox) {
+	p.payload = max(p.payload, ev.Work)
+	p.sets = append(p.sets, ask{ev.Request, ev.Work})
+}
+
+func (p *persistent) setAndWrite(ev events.Event, out *engine.Outbox) {
+	p.set(ev, out)
+	p.write(ev, out)
+}
+
+func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
+	p.note(ev)
+	p.write(ev, out)
+}
+
+// write sets the data of the node as it was read last: not of one that another
+// session has made in its place and changed.
+func (p *persistent) write(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.asked = p.payload
+	out.Multi(events.Op{Verb: "set", Path: p.path, Payload: p.payload, Version: p.version})
+}
+
+// noteWritten reads the node again: the write has spent the watch.
+func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
+	p.written = p.asked
+	p.answerSets(p.written, events.OK, out)
+	p.look(ev, out)
+}
+
+// revert gives up data that the ensemble refuses (too large, no permission), and
+// goes on with the node as it is.
+func (p *persistent) revert(ev events.Event, out *engine.Outbox) {
+	p.answerSets(p.asked, ev.Code, out)
+	if p.payload == p.asked {
+		p.payload = p.written
+	}
+	p.look(ev, out)
+}
+
+// obstruct is a node that is not ours: it is watched, and nothing else.
+func (p *persistent) obstruct(ev events.Event, out *engine.Outbox) {
+	p.made, p.unknown = 0, false
+	p.tellAbsent(ev, out)
+	code := events.Occupied
+	if ev.Stat.EphemeralOwner == 0 {
+		code = events.PersistentNode
+	}
+	p.fail(code, p.path, ev, out)
+}
+
+// clear deletes what an older session of ours left, if nobody changed it.
+func (p *persistent) clear(ev events.Event, out *engine.Outbox) {
+	out.Multi(events.Op{Verb: "delete", Path: p.path, Version: ev.Stat.Version})
+}
+
+// giveUp ends an attempt: the next one comes after a while.
+func (p *persistent) giveUp(ev events.Event, out *engine.Outbox) {
+	p.creating = 0
+	p.tellAbsent(ev, out)
+	p.complain(ev, out)
+	if !ev.Code.Passing() {
+		for _, w := range p.awaits {
+			out.Answer(w, ev.Code, p.path)
+		}
+		p.awaits = nil
+		p.answerSets(p.payload, ev.Code, out)
+	}
+}
+
+func (p *persistent) await(ev events.Event, out *engine.Outbox) {
+	p.awaits = append(p.awaits, ev.Request)
+}
+
+// cancel takes an await back, or the wait for a set: its data stay wanted.
+func (p *persistent) cancel(ev events.Event, out *engine.Outbox) {
+	if i := slices.Index(p.awaits, ev.Work); i >= 0 {
+		p.awaits = slices.Delete(p.awaits, i, i+1)
+		out.Answer(ev.Work, events.Cancelled, "")
+	}
+	p.sets = slices.DeleteFunc(p.sets, func(a ask) bool {
+		if a.command == ev.Work {
+			out.Answer(ev.Work, events.Cancelled, "")
+		}
+		return a.command == ev.Work
+	})
+}
+
+func (p *persistent) refuseLatent(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.NotStarted, "")
+}
+
+func (p *persistent) refuseClosed(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.Closed, "")
+}
+
+// suspend is the end of a connection: the node may be deleted meanwhile.
+func (p *persistent) suspend(ev events.Event, out *engine.Outbox) { p.tellAbsent(ev, out) }
+
+func (p *persistent) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+
+// lose is the end of the session: its node goes by itself, or is in the way of
+// the next one for a while.
+func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
+	p.suspend(ev, out)
+	out.Forfeit()
+	p.outlive()
+}
+
+// outlive turns what this session made into what an older one did.
+func (p *persistent) outlive() {
+	if p.entangled(events.Event{}) {
+		p.former = append(p.former, relic{p.owner, p.made})
+	}
+	p.made, p.unknown, p.creating = 0, false, 0
+}
+
+// attach takes the session that the new connection belongs to.
+func (p *persistent) attach(ev events.Event, out *engine.Outbox) { p.owner = ev.SessionID }
+
+func (p *persistent) attachLook(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.look(ev, out)
+}
+
+// attachCreate makes the node: a create finds what an older session left.
+func (p *persistent) attachCreate(ev events.Event, out *engine.Outbox) {
+	p.attach(ev, out)
+	p.create(ev, out)
+}
+
+func (p *persistent) close(ev events.Event, out *engine.Outbox) {
+	p.closing = append(p.closing, ev.Request)
+	for _, w := range p.awaits {
+		out.Answer(w, events.Closed, "")
+	}
+	p.awaits = nil
+	for _, a := range p.sets {
+		out.Answer(a.command, events.Closed, "")
+	}
+	p.sets = nil
+	p.tellAbsent(ev, out)
+}
+
+// closeRemove deletes the node as it was read last.
+func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
+	p.close(ev, out)
+	p.erase(p.version, out)
+}
+
+func (p *persistent) closeDepart(ev events.Event, out *engine.Outbox) {
+	p.close(ev, out)
+	p.depart(ev, out)
+}
+
+func (p *persistent) closeEnd(ev events.Event, out *engine.Outbox) {
+	p.close(ev, out)
+	p.end(ev, out)
+}
+
+// depart reads what stands at the path, as soon as there is a connection and no
+// create under way: it is deleted if it is ours.
+func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	if ev.Attached && p.creating == 0 {
+		out.Flush(p.path)
+		out.Exists(p.path, false)
+	}
+}
+
+func (p *persistent) settleDepart(ev events.Event, out *engine.Outbox) {
+	p.settle(ev, out)
+	p.depart(ev, out)
+}
+
+// remove deletes the own node as it was just read.
+func (p *persistent) remove(ev events.Event, out *engine.Outbox) {
+	p.note(ev)
+	p.erase(ev.Stat.Version, out)
+}
+
+func (p *persistent) erase(version int32, out *engine.Outbox) {
+	out.Multi(events.Op{Verb: "delete", Path: p.path, Version: version})
+}
+
+// end tells all who asked for it.
+func (p *persistent) end(ev events.Event, out *engine.Outbox) {
+	for _, c := range p.closing {
+		out.Answer(c, events.OK, "")
+	}
+	p.closing = nil
+}

@@ -1,0 +1,139 @@
+package incumbent
+
+import (
+	"bytes"
+	"context"
+	"maps"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// PersistentNodeOptions shape a persistent node or a membership. The zero value
+// is good.
+type PersistentNodeOptions struct {
+	// Retry paces attempts after a failure. They go on for ever; a policy that
+	// gives up is followed by attempts every 5 s.
+	Retry RetryPolicy
+}
+
+func (o PersistentNodeOptions) open() map[string]string {
+	options := map[string]string{}
+	if o.Retry != (RetryPolicy{}) {
+		options["retry"] = o.Retry.String()
+	}
+	return options
+}
+
+// PersistentNode keeps one ephemeral node at a path: it is made again in every
+// session, and when somebody deletes it. It is Curator's PersistentNode in its
+// mode EPHEMERAL.
+//
+// A node that another session made is never written or deleted: Phase is
+// "occupied" and Err is ErrOccupied until it goes. What an older session of this
+// handle left behind is deleted, where its czxid or owner proves that. ZooKeeper
+// compares versions and not owners when it deletes: an operator who replaces the
+// node by hand in the very moment in which it is written or deleted here is not
+// always told apart.
+//
+// All its methods are safe to call from any goroutine.
+type PersistentNode struct{ *standing }
+
+// standing is what persistent nodes and memberships share.
+type standing struct {
+	handle
+
+	payloads map[uint64][]byte // by number, under mu: no machine and no log sees them
+	last     uint64
+	present  bool
+}
+
+// PersistentNode makes a handle on a node with these data. It does nothing before
+// Start. Missing parents are made, as containers where the server can. The error
+// says what is wrong with the path, or is ErrClosed.
+func (c *Client) PersistentNode(path string, data []byte, options PersistentNodeOptions) (*PersistentNode, error) {
+	s, err := c.stand(path, data, options)
+	if err != nil {
+		return nil, err
+	}
+	return &PersistentNode{s}, nil
+}
+
+func (c *Client) stand(path string, data []byte, options PersistentNodeOptions) (*standing, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	s := &standing{payloads: map[uint64][]byte{1: bytes.Clone(data)}, last: 1}
+	s.init(c, path)
+	_, err := c.register(machines.PersistentRecipe.Name(), func(id events.ID) receiver {
+		s.id = id
+		return s
+	}, events.Event{Path: path, Work: s.last, Options: options.open()})
+	return s, err
+}
+
+// Start begins to make the node and returns at once. A second call returns
+// ErrAlreadyStarted, and ErrClosed after Close.
+func (s *standing) Start() error {
+	return s.ask(context.Background(), events.Event{Kind: events.CommandStart})
+}
+
+// WaitPresent returns when the node stands. When the context ends first, its
+// error comes with the failure that stands in the way, if there is one.
+//
+// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
+// pass by itself (no permission, say).
+func (s *standing) WaitPresent(ctx context.Context) error {
+	return s.ask(ctx, events.Event{Kind: events.CommandAwait})
+}
+
+// Present reports whether the node stands, as far as is known: while there is no
+// connection it may be there, and Present is false.
+func (s *standing) Present() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.present
+}
+
+// SetData gives the node other data, and returns when it has them, or later ones.
+// Before Start and while the node does not stand they wait for its next create;
+// the context ends the wait and not the wish. Of several at a time the last
+// called wins.
+//
+// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
+// for themselves are given up.
+func (s *standing) SetData(ctx context.Context, data []byte) error {
+	s.mu.Lock()
+	s.last++
+	n := s.last
+	s.payloads[n] = bytes.Clone(data)
+	s.mu.Unlock()
+	err := s.ask(ctx, events.Event{Kind: events.CommandSet, Work: n})
+	if err == nil {
+		s.mu.Lock()
+		maps.DeleteFunc(s.payloads, func(old uint64, _ []byte) bool { return old < n })
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// Close deletes the node. Without a connection it is deleted after the next one;
+// when the context ends before, its error is returned and the deletion goes on by
+// itself. Closing twice, or before Start, is no error.
+func (s *standing) Close(ctx context.Context) error { return s.end(ctx) }
+
+// payload is the user's data of this number.
+func (s *standing) payload(n uint64) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.payloads[n]
+}
+
+func (s *standing) notice(n events.Notify) {
+	if n.What == events.Present || n.What == events.Absent {
+		s.mu.Lock()
+		s.present = n.What == events.Present
+		s.mu.Unlock()
+	}
+	s.handle.notice(n)
+}

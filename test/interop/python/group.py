@@ -1,0 +1,61 @@
+"""kazoo's side of shared barriers and parties.
+
+Arguments and manners are those of peer.py; a command that waits does so on a
+thread of its own.
+"""
+import os
+import sys
+import threading
+
+from kazoo.client import KazooClient
+
+said = threading.Lock()
+barriers = {}
+parties = {}
+
+
+def say(*words):
+    with said:
+        print(*words, flush=True)
+
+
+def obey(client, words):
+    """Every command is a verb, a name for the answer, and the rest."""
+    verb, name = words[0], words[1]
+    if verb == "set":
+        client.Barrier(words[2]).create()
+    elif verb == "remove":
+        client.Barrier(words[2]).remove()
+    elif verb == "wait":
+        client.Barrier(words[2]).wait()
+    elif verb == "enter":
+        barriers[name] = client.DoubleBarrier(words[2], int(words[3]))
+        barriers[name].enter()
+    elif verb == "leave":
+        barriers[name].leave()
+    elif verb == "join":
+        parties[name] = client.Party(words[2], name)
+        parties[name].join()
+    elif verb == "members":
+        say("members", name, *sorted(parties[name]))
+        return
+    say("done", verb, name)
+
+
+def attempt(client, words):
+    try:
+        obey(client, words)
+    except Exception as e:  # the test must hear of it
+        say("error", *words, repr(e))
+
+
+def main():
+    client = KazooClient(hosts=sys.argv[1], timeout=int(sys.argv[3]) / 1000)
+    client.start(timeout=30)
+    say("ready")
+    for line in sys.stdin:
+        threading.Thread(target=attempt, args=(client, line.split()), daemon=True).start()
+    os._exit(0)  # no goodbye: the session is left to expire
+
+
+main()
