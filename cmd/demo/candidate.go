@@ -14,12 +14,8 @@ type candidate interface {
 	close(context.Context) error
 }
 
-// stand joins a line.
-func stand(c *incumbent.Client, recipe, path, id string) (candidate, error) {
-	if recipe == "selector" {
-		return standSelector(c, path, id)
-	}
-	l, err := c.Latch(path, incumbent.LatchOptions{ID: id})
+func standLatch(e *elector) (candidate, error) {
+	l, err := e.client.Latch(e.path, incumbent.LatchOptions{ID: e.id})
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +37,11 @@ type selector struct {
 	ended   chan error // what ended Run by itself
 }
 
-func standSelector(c *incumbent.Client, path, id string) (candidate, error) {
+func standSelector(e *elector) (candidate, error) {
 	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}), ended: make(chan error, 1)}
 	var err error
-	s.Selector, err = c.Selector(path, s.work, incumbent.SelectorOptions{
-		LatchOptions: incumbent.LatchOptions{ID: id}, AutoRequeue: true,
+	s.Selector, err = e.client.Selector(e.path, s.work, incumbent.SelectorOptions{
+		LatchOptions: incumbent.LatchOptions{ID: e.id}, AutoRequeue: true,
 	})
 	if err != nil {
 		return nil, err

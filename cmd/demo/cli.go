@@ -101,7 +101,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%w: see %s --help", err, c.CommandPath())
 	})
-	root.AddCommand(a.elect(), a.status(), a.watch(), a.resign(), a.replay(), a.chart(), a.zk(), a.guard())
+	root.AddCommand(a.elect(), a.lock(), a.status(), a.watch(), a.resign(), a.replay(), a.chart(), a.zk(), a.guard())
 	return root
 }
 

@@ -20,38 +20,45 @@ func TestBadCommandLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, says := range map[string]string{
-		"bogus":                                   `no command "bogus"`,
-		"--bogus":                                 "unknown flag: --bogus: see incumbent --help",
-		"status":                                  "status needs a PATH, as in: incumbent status /jobs/nightly",
-		"status x":                                "does not begin with a slash: want /x",
-		"status /a/":                              "ends with a slash: want /a",
-		"status /a b":                             `does not know what to do with "b"`,
-		"status /x --timeout abc":                 `invalid argument "abc"`,
-		"status /x --timeout 1s":                  "grants no less than 4s",
-		"status /x --tick -1s":                    "--tick is -1s: give a positive time",
-		"status /x --servers ,":                   "--servers",
-		"status /x --tls-cert a":                  "--tls-cert and --tls-key go together",
-		"status /x --tls-ca /nope":                "/nope: no such file",
-		"status /x --auth-file /nope":             "/nope: no such file",
-		"status /x --auth-file " + secret:         "line 3: ",
-		"status /x --auth-file /dev/null":         "holds no credential",
-		"watch":                                   "watch needs a PATH",
-		"watch x":                                 "does not begin with a slash",
-		"resign":                                  "resign needs a PATH",
-		"elect":                                   "elect needs --path",
-		"elect --path /x":                         "elect needs a command after --",
-		"elect --path x -- true":                  "--path: path \"x\" does not begin with a slash",
-		"elect --path /x true -- true":            "flags come before the --",
-		"elect --path /x --try -1s -- true":       "no negative time",
-		"elect --path /x --try soon -- true":      "invalid duration",
-		"replay":                                  "replay needs a FILE",
-		"replay a b":                              "does not know what to do with",
-		"chart nope":                              `no chart "nope": there are session, latch, selector`,
-		"chart latch selector":                    "one chart at a time",
-		"chart latch --format png":                `no format "png": there are md, mermaid, dot, svg`,
-		"zk --listen nope":                        "want host:port, such as 127.0.0.1:2181",
-		"zk --tick 0s":                            "give a positive time",
-		"zk 127.0.0.1:2181":                       "does not know what to do with",
+		"bogus":                              `no command "bogus"`,
+		"--bogus":                            "unknown flag: --bogus: see incumbent --help",
+		"status":                             "status needs a PATH, as in: incumbent status /jobs/nightly",
+		"status x":                           "does not begin with a slash: want /x",
+		"status /a/":                         "ends with a slash: want /a",
+		"status /a b":                        `does not know what to do with "b"`,
+		"status /x --timeout abc":            `invalid argument "abc"`,
+		"status /x --timeout 1s":             "grants no less than 4s",
+		"status /x --tick -1s":               "--tick is -1s: give a positive time",
+		"status /x --servers ,":              "--servers",
+		"status /x --tls-cert a":             "--tls-cert and --tls-key go together",
+		"status /x --tls-ca /nope":           "/nope: no such file",
+		"status /x --auth-file /nope":        "/nope: no such file",
+		"status /x --auth-file " + secret:    "line 3: ",
+		"status /x --auth-file /dev/null":    "holds no credential",
+		"watch":                              "watch needs a PATH",
+		"watch x":                            "does not begin with a slash",
+		"resign":                             "resign needs a PATH",
+		"elect":                              "elect needs --path",
+		"elect --path /x":                    "elect needs a command after --",
+		"elect --path x -- true":             "--path: path \"x\" does not begin with a slash",
+		"elect --path /x true -- true":       "flags come before the --",
+		"elect --path /x --try -1s -- true":  "no negative time",
+		"elect --path /x --try soon -- true": "invalid duration",
+		"lock":                               "lock needs a PATH",
+		"lock -- true":                       "lock needs a PATH",
+		"lock /x":                            "lock needs a command after --",
+		"lock x -- true":                     "PATH: path \"x\" does not begin with a slash",
+		"lock /x true":                       "the command comes after a --",
+		"lock /x /y -- true":                 "the command comes after a --",
+		"lock /x --no-wait --try 1s -- true": "give one",
+		"replay":                             "replay needs a FILE",
+		"replay a b":                         "does not know what to do with",
+		"chart nope":                         `no chart "nope": there are session, latch, selector, mutex`,
+		"chart latch selector":               "one chart at a time",
+		"chart latch --format png":           `no format "png": there are md, mermaid, dot, svg`,
+		"zk --listen nope":                   "want host:port, such as 127.0.0.1:2181",
+		"zk --tick 0s":                       "give a positive time",
+		"zk 127.0.0.1:2181":                  "does not know what to do with",
 		"status /x\x1b[31m --servers 127.0.0.1:1": "that ZooKeeper does not allow",
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -69,7 +76,7 @@ func TestBadCommandLines(t *testing.T) {
 }
 
 func TestNoServerAnswers(t *testing.T) {
-	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", "--path", line, "--", "true"}} {
+	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", "--path", line, "--", "true"}, {"lock", line, "--", "true"}} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
 			flags := []string{args[0], "--servers", "127.0.0.1:1,127.0.0.1:2", "--connect-timeout", "300ms"}
@@ -102,7 +109,7 @@ func TestCredentialsComeFromAFile(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
-	for _, command := range []string{"", "elect", "status", "watch", "resign", "replay", "chart", "zk"} {
+	for _, command := range []string{"", "elect", "lock", "status", "watch", "resign", "replay", "chart", "zk"} {
 		args := strings.Fields(command + " --help")
 		contains(t, start(t, nil, args...).exits(0).out.String(), "Exit codes", "Examples:", "incumbent "+command)
 	}

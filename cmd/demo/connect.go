@@ -170,9 +170,12 @@ func bare(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "
 // failure gives an error of the library its exit code.
 func failure(err error) error {
 	var refused *incumbent.Error
+	var coded *exitError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &coded):
+		return err
 	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
 		return exit(exitObstructed, err)
 	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed):

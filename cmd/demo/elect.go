@@ -8,58 +8,48 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/incumbent-go/incumbent"
 )
 
 const electHelp = `Queue for leadership and run a command only while leading.
 
-The command runs in a process group of its own, with these in its environment:
-  INCUMBENT_TOKEN  grows from leader to leader: hand it to every store that the
-                   command writes to, and let it refuse what is lower
-  INCUMBENT_PATH   the line, as given with --path
-  INCUMBENT_NODE   the own node in it
-
-When the command ends, what is left of its group is killed, the node is deleted,
-and the command's exit code is passed on.
-
-When leadership is lost, the group gets SIGTERM at once, and SIGKILL when another
-may lead: that is, with the defaults, 6 to 9 seconds after the connection broke,
-about a second after the ensemble stopped confirming anything, and at once when
-the node is gone already (deleted by an operator, or with its session). --grace
-adds to that, at the price of two that run at a time. A guard, a second process,
-sees to it also when this one is killed, or stopped for too long. What leaves the
-group by itself (setsid) is out of reach, and the group cannot read from a
-terminal: it is in its background.
-
-Signals: SIGTERM, SIGINT, SIGHUP and SIGQUIT are handed to the group while
-leading; the command is awaited, and nobody else leads before it has ended. While
-waiting they leave the queue.
-
-Exit codes: the command's own, 128 and the signal's number where one killed it,
-126 or 127 where it cannot be started, and
-   75  leadership was lost (without --requeue)
+` + underGuard + `   75  leadership was lost (without --requeue)
   124  --try went by without leadership
   130, 143, …  a signal came while waiting: 128 and its number
    73  the file of --record cannot be written
    78  something in the line has to be mended by hand: the message says what` + exitCodes
 
-// elector is one run of elect.
+// elector is one run of elect, or of lock.
 type elector struct {
 	*app
 	connection
-	path, id, recipe, record string
-	try, grace               time.Duration
-	requeue, useSelector     bool
-	command                  []string
+	deed
+	path, id, record     string
+	try, grace           time.Duration
+	requeue, useSelector bool
+	noWait               bool
+	command              []string
 
 	client  *incumbent.Client
 	place   candidate
 	signals *signals
 }
 
+// deed is what a command does, in its own words.
+type deed struct {
+	usage, pathName string // how it is called at least, and what names the path
+	line            string // the kind of line that it stands in
+	doing, done     string
+	does            string
+	stand           func(*elector) (candidate, error)
+}
+
+var leads = deed{"incumbent elect --path /jobs/nightly -- ./nightly.sh", "--path", "latch", "leading", "led", "leads", standLatch}
+
 func (a *app) elect() *cobra.Command {
-	e := &elector{app: a}
+	e := &elector{app: a, deed: leads}
 	c := &cobra.Command{
 		Use:   "elect --path PATH [flags] -- COMMAND [ARGUMENT…]",
 		Short: "run a command only while leading",
@@ -68,47 +58,53 @@ func (a *app) elect() *cobra.Command {
   incumbent elect --path /jobs/worker --requeue --record /tmp/worker.log -- ./worker
   incumbent elect --path /jobs/once --try 5s -- ./once || echo "somebody else does it"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.ArgsLenAtDash() > 0 {
+			switch {
+			case c.ArgsLenAtDash() > 0:
 				return usage("elect does not know what to do with %q: flags come before the --, the command after it", args[0])
+			case e.path == "":
+				return usage("elect needs --path, as in: %s", e.usage)
+			}
+			if e.useSelector {
+				e.line, e.stand = "lock", standSelector
 			}
 			e.command = args
-			return e.run(c.Context())
+			return e.run(c)
 		},
 	}
 	f := c.Flags()
-	e.flags(f)
-	host, _ := os.Hostname() // without a name, the number has to do
 	f.StringVar(&e.path, "path", "", "the line to queue in, such as /jobs/nightly (required)")
-	f.StringVar(&e.id, "id", fmt.Sprintf("%s/%d", host, os.Getpid()), "what others see of this participant: host/pid by default")
-	f.Lookup("id").DefValue = ""
-	f.DurationVar(&e.try, "try", 0, "give up waiting after this long (default: never)")
-	f.BoolVar(&e.requeue, "requeue", false, "queue again after leadership was lost, instead of exiting")
-	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
-	f.StringVar(&e.record, "record", "", "write the flight recorder's log to this new file, for incumbent replay")
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
+	e.flagsOfBoth(f)
 	return c
 }
 
-func (e *elector) check() error {
+// flagsOfBoth are those of elect and lock.
+func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
+	e.flags(f)
+	host, _ := os.Hostname() // without a name, the number has to do
+	f.StringVar(&e.id, "id", fmt.Sprintf("%s/%d", host, os.Getpid()), "what others see of this participant: host/pid by default")
+	f.Lookup("id").DefValue = ""
+	f.DurationVar(&e.try, "try", 0, "give up waiting after this long (default: never)")
+	f.BoolVar(&e.requeue, "requeue", false, "queue again after a loss, instead of exiting")
+	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
+	f.StringVar(&e.record, "record", "", "write the flight recorder's log to this new file, for incumbent replay")
+}
+
+func (e *elector) check(c *cobra.Command) error {
 	switch {
-	case e.path == "":
-		return usage("elect needs --path, as in: %s", "incumbent elect --path /jobs/nightly -- ./nightly.sh")
 	case len(e.command) == 0:
-		return usage("elect needs a command after --, as in: incumbent elect --path %s -- ./nightly.sh", e.path)
+		return usage("%s needs a command after --, as in: %s", c.Name(), e.usage)
 	case e.try < 0, e.grace < 0:
 		return usage("--try and --grace take no negative time")
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
-		return usage("--path: %w", bare(err))
-	}
-	if e.useSelector {
-		e.recipe = "selector"
+		return usage("%s: %w", e.pathName, bare(err))
 	}
 	return nil
 }
 
-func (e *elector) run(ctx context.Context) error {
-	if err := e.check(); err != nil {
+func (e *elector) run(c *cobra.Command) error {
+	if err := e.check(c); err != nil {
 		return err
 	}
 	cfg, err := e.config(e.app)
@@ -123,14 +119,14 @@ func (e *elector) run(ctx context.Context) error {
 		defer f.Close()
 		cfg.Record = io.Writer(f)
 	}
-	e.signals = catch(ctx)
+	e.signals = catch(c.Context())
 	defer e.signals.stop()
 	e.client, err = e.open(e.signals.ctx, cfg)
 	if err != nil {
 		return interrupted(err)
 	}
 	defer e.hangUp(e.client)
-	e.place, err = stand(e.client, e.recipe, e.path, e.id)
+	e.place, err = e.stand(e)
 	if err != nil {
 		return failure(err)
 	}
@@ -197,7 +193,7 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	free := func() { cancel(nil) }
 	if e.try > 0 {
 		timer := time.AfterFunc(e.try, func() {
-			cancel(&exitError{exitTried, fmt.Errorf("not leading after %s (--try)", e.try)})
+			cancel(&exitError{exitTried, fmt.Errorf("not %s after %s (--try)", e.doing, e.try)})
 		})
 		defer timer.Stop()
 	}
@@ -229,14 +225,10 @@ func (e *elector) tellPlace(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	kind := "latch"
-	if e.recipe != "" {
-		kind = "lock"
-	}
 	ahead, leader := 0, incumbent.Participant{}
 	for _, p := range line.Participants {
 		switch {
-		case p.Recipe != kind || p.ID == e.id:
+		case p.Recipe != e.line || p.ID == e.id:
 		case p.Leads:
 			leader = p
 			fallthrough
@@ -245,7 +237,7 @@ func (e *elector) tellPlace(ctx context.Context) {
 		}
 	}
 	if ahead > 0 && leader.Path != "" {
-		e.note("waiting in %s as %s: %s in line, %s leads with token %d", e.path, quote(e.id), plural(ahead, "other"), quote(leader.ID), leader.Token)
+		e.note("waiting in %s as %s: %s in line, %s %s with token %d", e.path, quote(e.id), plural(ahead, "other"), quote(leader.ID), e.does, leader.Token)
 	}
 }
 

@@ -12,7 +12,34 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/demo/group"
 )
 
-// guarded runs elect's command for one term, beside its guard.
+// underGuard is what the help of elect and lock has in common.
+const underGuard = `The command runs in a process group of its own, with these in its environment:
+  INCUMBENT_TOKEN  grows from each to the next: hand it to every store that the
+                   command writes to, and let it refuse what is lower
+  INCUMBENT_PATH   the line, as given
+  INCUMBENT_NODE   the own node in it
+
+When the command ends, what is left of its group is killed, the node is deleted,
+and the command's exit code is passed on.
+
+On a loss the group gets SIGTERM at once, and SIGKILL when another may be next:
+that is, with the defaults, 6 to 9 seconds after the connection broke, about a
+second after the ensemble stopped confirming anything, and at once when the node
+is gone already (deleted by an operator, or with its session). --grace adds to
+that, at the price of two that run at a time. A guard, a second process, sees to
+it also when this one is killed, or stopped for too long. What leaves the group
+by itself (setsid) is out of reach, and the group cannot read from a terminal: it
+is in its background.
+
+Signals: SIGTERM, SIGINT, SIGHUP and SIGQUIT are handed to the group while it
+runs; the command is awaited, and nobody else is next before it has ended. While
+waiting they leave the queue.
+
+Exit codes: the command's own, 128 and the signal's number where one killed it,
+126 or 127 where it cannot be started, and
+`
+
+// guarded runs the command of elect or lock for one term, beside its guard.
 type guarded struct {
 	*elector
 	*group.Group
@@ -41,7 +68,7 @@ func (g *guarded) lead(l *incumbent.Leadership) (code int, lost bool, err error)
 	case led == 0:
 		return 0, true, nil
 	}
-	g.note("led for %s; the command ended with %d", short(led), g.Code())
+	g.note("%s for %s; the command ended with %d", g.done, short(led), g.Code())
 	return g.Code(), lost, nil
 }
 
@@ -62,7 +89,7 @@ func (g *guarded) work(l *incumbent.Leadership) (led time.Duration, lost bool, e
 	if !none {
 		g.Stop() // one came before there was a command to hand it to
 	}
-	g.note("leading %s with token %d; running %s in process group %d", g.path, l.Token(), quote(g.command[0]), g.ID())
+	g.note("%s %s with token %d; running %s in process group %d", g.doing, g.path, l.Token(), quote(g.command[0]), g.ID())
 	lost = g.until(l)
 	over := time.Now()
 	if lost && g.believed.Before(over) { // this process was stopped, and learnt of it late

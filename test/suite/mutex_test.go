@@ -256,21 +256,26 @@ func TestMutexHoldIsLostWithTheConnectionOrRidesItOut(t *testing.T) {
 	})
 }
 
-func TestMutexHoldIsLostWithTheSession(t *testing.T) {
+func TestMutexHoldIsLostWithTheSessionAndAWaitIsNot(t *testing.T) {
 	e := inMemory(t)
 	m := connected(t, e).newMutex(e.dir(), incumbent.MutexOptions{})
 	h := m.lock()
-	waiter, queued := m.queue(m.c.ctx, 2)
+	other := connected(t, e).newMutex(e.dir(), incumbent.MutexOptions{})
+	waiter, queued := other.queue(other.c.ctx, 1)
+	e.ExpireSession(e.session(waiter.node()))
+	waiter.enrolled(2) // it had nothing to lose but its place
+	waiter.settled("waiting")
+	ok(t, h.Check())
+
 	e.ExpireSession(e.session(h.Term().Path))
 	<-h.Context().Done()
-	is(t, h.Unlock(m.c.ctx), incumbent.ErrLeadershipLost)
-	waiter.enrolled(2) // a waiter had nothing to lose but its place
 	next := recv(t, queued, "the next hold")
 	ok(t, next.err)
-	if next.hold.Token() <= h.Token() || next.hold.Term().Session == h.Term().Session {
+	is(t, h.Unlock(m.c.ctx), incumbent.ErrLeadershipLost)
+	if next.hold.Token() <= h.Token() {
 		t.Fatalf("%+v after %+v", next.hold.Term(), h.Term())
 	}
-	ok(t, next.hold.Unlock(m.c.ctx))
+	ok(t, next.hold.Unlock(other.c.ctx))
 }
 
 // TestMutexUnlocksWithoutAConnection: the deletion is remembered, and done.
