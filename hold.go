@@ -73,6 +73,7 @@ type acquisition struct {
 	options   LatchOptions
 	try       bool
 	revocable bool
+	kazoo     bool
 }
 
 // holding is the handle on one acquisition's machine: what the holds of all
@@ -89,7 +90,9 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	}
 	h := &holding{newParticipant(c, a.path, a.options), make(chan struct{})}
 	open := a.options.open(a.path, c.config.RideOut)
-	open.Options["try"], open.Options["revocable"] = strconv.FormatBool(a.try), strconv.FormatBool(a.revocable)
+	for name, on := range map[string]bool{"try": a.try, "revocable": a.revocable, "kazoo": a.kazoo} {
+		open.Options[name] = strconv.FormatBool(on)
+	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {
 		h.id = id
 		return h

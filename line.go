@@ -14,7 +14,7 @@ import (
 
 // Participant is somebody in a line, as seen from outside.
 type Participant struct {
-	Recipe string // the line: "latch", or "lock", in which selectors and mutexes stand and look the same
+	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "kazoo", kazoo's locks
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid

@@ -23,6 +23,10 @@ type MutexOptions struct {
 	WorkGrace time.Duration
 	// TokenFloor refuses a hold with a token below it: see LatchOptions.
 	TokenFloor int64
+	// Kazoo has the mutex stand in the line of kazoo's Lock, on kazoo's names, and
+	// not in Curator's. The two lines do not see each other: all who are to exclude
+	// each other have to stand in one.
+	Kazoo bool
 	// Revocable has holds hear of Mutex.Revoke, and of Curator's Revoker: see
 	// Hold.Revoked. It takes writing to the own node for somebody asking.
 	Revocable bool
@@ -83,7 +87,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Hold, bool, error) {
 
 func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
 	return m.client.acquire(ctx, acquisition{
-		recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options.latch(), try: try, revocable: m.options.Revocable,
+		recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options.latch(), try: try, revocable: m.options.Revocable, kazoo: m.options.Kazoo,
 	})
 }
 
@@ -91,6 +95,9 @@ func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
 // Client.Line. Selectors on the same path are among them.
 func (m *Mutex) Participants(ctx context.Context) ([]Participant, error) {
 	line, err := m.client.Line(ctx, m.path)
+	if m.options.Kazoo {
+		return line.of(machines.KazooLine), err
+	}
 	return line.of(machines.LockLine), err
 }
 

@@ -9,11 +9,22 @@ import (
 
 // MutexRecipe makes the acquisitions of a mutex: one machine is one Lock, from
 // the call to the return of the node. Curator's InterProcessMutex, on the same
-// names. Options: "try" never waits, "revocable" hears Curator's revocations,
-// and those of LatchRecipe.
+// names, or kazoo's Lock on its own. Options: "try" never waits, "revocable"
+// hears Curator's revocations, "kazoo" takes kazoo's names; and those of
+// LatchRecipe.
 var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
 
-func newMutex(open events.Event) (*participant, error) { return newHold(open, LockLabel) }
+func newMutex(open events.Event) (*participant, error) {
+	o := options{values: open.Options}
+	label := LockLabel
+	if o.flag("kazoo") {
+		label = KazooLabel
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	return newHold(open, label)
+}
 
 var mutexChart = engine.MustCompile(engine.Chart[participant]{
 	Name:   "mutex",

@@ -145,7 +145,7 @@ func (p *participant) enrol(ev events.Event, out *engine.Outbox) {
 // create asks for the own node under the enrolment's GUID.
 func (p *participant) create(ev events.Event, out *engine.Outbox) {
 	p.unknown = false
-	p.creating = out.Create(join(p.dir, guidPrefix+p.guid+"-"+p.label), events.EphemeralSequential, p.data)
+	p.creating = out.Create(join(p.dir, ownPrefix(p.guid, p.label)), events.EphemeralSequential, p.data)
 }
 
 // forgetOwn is the end of an enrolment whose node is gone.

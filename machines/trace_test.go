@@ -413,10 +413,11 @@ func (c *conversation) swap(s string, short bool) string {
 	for id, seed := range c.next {
 		for n := uint64(1); n < 9; n++ {
 			name := fmt.Sprintf("<%s.%d>", id, n)
+			digits, plain := strings.ReplaceAll(guid(seed, n), "-", ""), strings.ReplaceAll(name, ">", "#>") // as kazoo writes it
 			if short {
-				pairs = append(pairs, guid(seed, n), name)
+				pairs = append(pairs, guid(seed, n), name, digits, plain)
 			} else {
-				pairs = append(pairs, name, guid(seed, n))
+				pairs = append(pairs, name, guid(seed, n), plain, digits)
 			}
 		}
 	}

@@ -34,6 +34,18 @@ const (
 // JobMarker is the path of the node that says which instance leads a job.
 func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobInstance }
 
+// KazooLabel is that of kazoo's Lock, in kazoo's own layout: the uuid in 32
+// digits, then the label, then the number: "<uuid>__lock__0000000007".
+const KazooLabel = "__lock__"
+
+// ownPrefix is what a create asks for: the sequence flag adds the number.
+func ownPrefix(guid, label string) string {
+	if label == KazooLabel {
+		return strings.ReplaceAll(guid, "-", "") + label
+	}
+	return guidPrefix + guid + "-" + label
+}
+
 // lastSequence is where a counter counts as ended: a million before int32 does.
 // A 3.8.0 server was seen to hand out the same number again and again there.
 const lastSequence = 1<<31 - 1_000_000
@@ -49,6 +61,9 @@ type Place struct {
 // ParsePlace takes a child's name apart. It reports false for every name that
 // is not of this recipe: such children are ignored.
 func ParsePlace(name, label string) (Place, bool) {
+	if label == KazooLabel {
+		return parseKazoo(name)
+	}
 	p := Place{Name: name}
 	rest := name
 	if strings.HasPrefix(rest, guidPrefix) {
@@ -62,6 +77,25 @@ func ParsePlace(name, label string) (Place, bool) {
 		return p, false
 	}
 	n, ok := parseSequence(rest[len(label):])
+	p.Sequence = n
+	return p, ok
+}
+
+// parseKazoo is ParsePlace for kazoo, which takes every name that ends so for one
+// of its own.
+func parseKazoo(name string) (Place, bool) {
+	p := Place{Name: name}
+	i := strings.LastIndex(name, KazooLabel)
+	if i < 0 {
+		return p, false
+	}
+	if s := name[:i]; len(s) == guidLength-4 {
+		s = s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+		if isGUID(s) {
+			p.GUID = s
+		}
+	}
+	n, ok := parseSequence(name[i+len(KazooLabel):])
 	p.Sequence = n
 	return p, ok
 }
@@ -177,11 +211,12 @@ func (d *dice) roll() float64 {
 const (
 	LatchLine = "latch"
 	LockLine  = "lock"
+	KazooLine = "kazoo"
 )
 
 // Lines are the kinds of line, with what stands before the number of their places.
 func Lines() []struct{ Recipe, Label string } {
-	return []struct{ Recipe, Label string }{{LatchLine, LatchLabel}, {LockLine, LockLabel}}
+	return []struct{ Recipe, Label string }{{LatchLine, LatchLabel}, {LockLine, LockLabel}, {KazooLine, KazooLabel}}
 }
 
 // Places is a listing for somebody outside: the places of every line, latches

@@ -10,6 +10,31 @@ import (
 
 const someGUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
+func TestParseKazoosPlaces(t *testing.T) {
+	hex := strings.ReplaceAll(someGUID, "-", "")
+	for name, want := range map[string]Place{
+		hex + "__lock__0000000007":      {GUID: someGUID, Sequence: 7},
+		hex + "__lock__-2147483648":     {GUID: someGUID, Sequence: -2147483648},
+		"a__lock____lock__0000000001":   {Sequence: 1},
+		"__lock__0000000001":            {Sequence: 1},
+		hex[1:] + "g__lock__0000000007": {Sequence: 7},
+	} {
+		want.Name = name
+		if got, ok := ParsePlace(name, KazooLabel); !ok || got != want {
+			t.Errorf("%q: %+v, %t, want %+v", name, got, ok, want)
+		}
+	}
+	for _, name := range []string{"", hex, hex + "__lock__", hex + "__lock__7", hex + "__rlock__0000000007", hex + "__lock__0000000007x",
+		"_c_" + someGUID + "-lock-0000000007"} {
+		if got, ok := ParsePlace(name, KazooLabel); ok {
+			t.Errorf("%q was taken for a place: %+v", name, got)
+		}
+	}
+	if p, ok := ParsePlace(ownPrefix(someGUID, KazooLabel)+"0000000003", KazooLabel); !ok || p.GUID != someGUID {
+		t.Errorf("our own name: %+v, %t", p, ok)
+	}
+}
+
 func TestParsePlace(t *testing.T) {
 	for name, want := range map[string]Place{
 		"latch-0000000007":                     {Sequence: 7},

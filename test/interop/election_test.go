@@ -12,22 +12,24 @@ import (
 // handOvers is how often leadership changes hands in each of two tests.
 const handOvers = 100
 
-func TestJavaAndGoLatchesShareALine(t *testing.T)   { t.Parallel(); share(t, "latch", "latch-") }
-func TestJavaAndGoSelectorsShareALine(t *testing.T) { t.Parallel(); share(t, "selector", "lock-") }
+func TestJavaAndGoLatchesShareALine(t *testing.T)   { share(t, "latch", "latch-", handOvers) }
+func TestJavaAndGoSelectorsShareALine(t *testing.T) { share(t, "selector", "lock-", handOvers) }
 
 // election is two processes with two members each in one line.
 type election struct {
 	*stage
 	recipe, label string
+	handOvers     int
 	sides         []*peer
 	born          map[string]int
 	faults        map[string][]func(*peer) // what is still to be done to a leader's process, by side
 	done          map[string]int
 }
 
-func share(t *testing.T, recipe, label string) {
+func share(t *testing.T, recipe, label string, handOvers int) {
+	t.Parallel()
 	s := newStage(t)
-	e := &election{stage: s, recipe: recipe, label: label, born: map[string]int{}, done: map[string]int{}}
+	e := &election{stage: s, recipe: recipe, label: label, handOvers: handOvers, born: map[string]int{}, done: map[string]int{}}
 	e.sides = []*peer{s.java().launch(), s.golang().launch()}
 	faults := []func(*peer){e.crash, e.expire, e.crash, e.expire}
 	e.faults = map[string][]func(*peer){"java": slices.Clone(faults), "go": slices.Clone(faults)}
@@ -136,12 +138,15 @@ func (s *stage) gone(node string) {
 }
 
 // full waits until everybody is in the line.
-func (e *election) full() {
-	e.t.Helper()
+func (e *election) full() { e.t.Helper(); e.filled(4) }
+
+// filled waits until so many are in the line.
+func (s *stage) filled(count int) {
+	s.t.Helper()
 	for {
-		names, _, changed, err := e.conn.ChildrenW(e.line())
-		ok(e.t, err)
-		if len(names) == 4 {
+		names, _, changed, err := s.conn.ChildrenW(s.line())
+		ok(s.t, err)
+		if len(names) == count {
 			return
 		}
 		<-changed
@@ -170,7 +175,7 @@ func (e *election) judge() {
 	for _, wrong := range wrongs {
 		e.t.Error(wrong)
 	}
-	if terms <= handOvers {
+	if terms <= e.handOvers {
 		e.t.Errorf("the journal has %d terms", terms)
 	}
 }

@@ -56,11 +56,12 @@ type goPeer struct {
 type goMember struct {
 	peer     *goPeer
 	id, path string
-	label    string
+	mark     string // in the names of its line
 	turns    chan struct{}
 	close    func(context.Context) error
 	line     func(context.Context) ([]incumbent.Participant, error)
 	leads    func() bool
+	mutex    *incumbent.Mutex // of those who lock
 }
 
 func bePeer(args []string) error {
@@ -113,6 +114,10 @@ func (p *goPeer) obey(words []string) error {
 		err := m.close(context.Background())
 		p.say("left %s", m.id)
 		return err
+	case words[0] == "revoke":
+		return m.revoke(words[2])
+	case words[0] == "try":
+		return m.try()
 	case words[0] == "has":
 		p.say("has %s %t", m.id, m.leads())
 	case words[0] == "line":
@@ -120,16 +125,16 @@ func (p *goPeer) obey(words []string) error {
 		if err != nil {
 			return err
 		}
-		p.say("line %s %s", m.id, roll(all, m.label))
+		p.say("line %s %s", m.id, roll(all, m.mark))
 	}
 	return nil
 }
 
 // roll writes a line as the Java peer does.
-func roll(all []incumbent.Participant, label string) string {
+func roll(all []incumbent.Participant, mark string) string {
 	var ids []string
 	for _, one := range all {
-		if !strings.Contains(one.Path, "-"+label) {
+		if !strings.Contains(one.Path, mark) {
 			continue
 		}
 		if one.Leads {
@@ -144,12 +149,15 @@ func (p *goPeer) join(recipe, id, path string) error {
 	m := &goMember{peer: p, id: id, path: path, turns: make(chan struct{}, 1)}
 	p.members[id] = m
 	options := incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(10 * time.Millisecond)}
-	if recipe == "latch" {
+	switch recipe {
+	case "mutex", "kazoo":
+		return m.lock(incumbent.MutexOptions{ID: id, Kazoo: recipe == "kazoo", Revocable: true, Retry: options.Retry})
+	case "latch":
 		l, err := p.client.Latch(path, options)
 		if err != nil {
 			return err
 		}
-		m.label, m.close, m.line, m.leads = "latch-", l.Close, l.Participants, l.HasLeadership
+		m.mark, m.close, m.line, m.leads = "-latch-", l.Close, l.Participants, l.HasLeadership
 		if err := l.Start(); err != nil {
 			return err
 		}
@@ -165,7 +173,7 @@ func (p *goPeer) join(recipe, id, path string) error {
 	if err != nil {
 		return err
 	}
-	m.label, m.close, m.line, m.leads = "lock-", s.Close, s.Participants, s.HasLeadership
+	m.mark, m.close, m.line, m.leads = "-lock-", s.Close, s.Participants, s.HasLeadership
 	return s.Start()
 }
 
@@ -212,7 +220,7 @@ func (m *goMember) enter() error {
 	if err != nil {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.Contains(n, "-"+m.label) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.Contains(n, m.mark) })
 	if len(names) == 0 {
 		return errors.New("nobody is in line")
 	}

@@ -1,6 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,8 @@ import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
@@ -56,7 +59,7 @@ public final class Peer {
   private static void obey(String[] words) throws Exception {
     switch (words[0]) {
       case "join":
-        members.put(words[2], words[1].equals("latch") ? new Latch(words[2], words[3]) : new Selector(words[2], words[3]));
+        members.put(words[2], member(words[1], words[2], words[3]));
         members.get(words[2]).start();
         return;
       case "yield":
@@ -72,11 +75,30 @@ public final class Peer {
       case "line":
         say("line " + words[1] + " " + members.get(words[1]).line());
         return;
+      case "revoke":
+        Revoker.attemptRevoke(elections, words[2]);
+        say("asked " + words[1]);
+        return;
       case "has":
         say("has " + words[1] + " " + members.get(words[1]).leads());
         return;
       default:
         say("error what is " + words[0] + "?");
+    }
+  }
+
+  private static Member member(String recipe, String id, String path) {
+    switch (recipe) {
+      case "latch":
+        return new Latch(id, path);
+      case "mutex":
+        return new Mutex(id, path);
+      case "revocable":
+        Mutex mutex = new Mutex(id, path);
+        mutex.mutex.makeRevocable(m -> say("revoked " + id)); // Curator writes no data then
+        return mutex;
+      default:
+        return new Selector(id, path);
     }
   }
 
@@ -261,6 +283,85 @@ public final class Peer {
 
     Collection<Participant> participants() throws Exception {
       return selector.getParticipants();
+    }
+  }
+
+  /** Locks again and again; each hold is a term, and lasts until the next yield. */
+  private static final class Mutex extends Member {
+    private final InterProcessMutex mutex;
+    private final Semaphore turns = new Semaphore(0);
+    private final Thread thread = new Thread(this::run);
+    private volatile boolean held, over;
+
+    Mutex(String id, String path) {
+      super(id, path, "lock-");
+      mutex =
+          new InterProcessMutex(elections, path) {
+            @Override
+            protected byte[] getLockNodeBytes() {
+              return id.getBytes(StandardCharsets.UTF_8);
+            }
+          };
+      // Nobody else tells the holder of a lock that its session may be over.
+      elections
+          .getConnectionStateListenable()
+          .addListener(
+              (c, state) -> {
+                if (!state.isConnected()) {
+                  thread.interrupt();
+                }
+              });
+    }
+
+    void start() {
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    private void run() {
+      while (!over) {
+        Thread.interrupted(); // Curator sets the flag again when it was interrupted
+        try {
+          elections.blockUntilConnected();
+          mutex.acquire();
+          held = true;
+          enter();
+          turns.acquire();
+        } catch (Exception e) {
+          // the connection was suspended: the lock may be lost
+        }
+        held = false;
+        exit();
+        try {
+          if (mutex.isAcquiredInThisProcess()) {
+            mutex.release();
+          }
+        } catch (Exception e) {
+          // the node goes with the session
+        }
+      }
+    }
+
+    void yield() {
+      turns.release();
+    }
+
+    void leave() {
+      over = true;
+      turns.release();
+    }
+
+    boolean leads() {
+      return held;
+    }
+
+    Collection<Participant> participants() throws Exception {
+      List<Participant> all = new ArrayList<>();
+      for (String node : mutex.getParticipantNodes()) {
+        String id = new String(elections.getData().forPath(node), StandardCharsets.UTF_8);
+        all.add(new Participant(id, all.isEmpty()));
+      }
+      return all;
     }
   }
 }

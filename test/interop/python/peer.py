@@ -34,10 +34,42 @@ class Member:
         except Exception as e:  # the test must hear of it
             say("error", self.name, repr(e))
 
+    def give(self):
+        self.turn.set()
+
+    def contenders(self):
+        return self.election.contenders()
+
     def lead(self):
         say("leader", self.name, self.election.lock.node)
         self.turn.wait()
         say("stopped", self.name)
+
+
+class Holder:
+    """Locks again and again with kazoo's Lock; each hold lasts until the next yield."""
+
+    def __init__(self, client, name, path):
+        self.name = name
+        self.turns = threading.Semaphore(0)
+        self.lock = client.Lock(path, name)
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        try:
+            while True:
+                with self.lock:
+                    say("leader", self.name, self.lock.node)
+                    self.turns.acquire()
+                    say("stopped", self.name)
+        except Exception as e:  # the test must hear of it
+            say("error", self.name, repr(e))
+
+    def give(self):
+        self.turns.release()
+
+    def contenders(self):
+        return self.lock.contenders()
 
 
 def number(name):
@@ -59,11 +91,12 @@ def main():
         words = line.split()
         try:
             if words[0] == "join":
-                members[words[2]] = Member(client, words[2], words[3])
+                kind = Holder if words[1] == "kazoo" else Member
+                members[words[2]] = kind(client, words[2], words[3])
             elif words[0] == "yield":
-                members[words[1]].turn.set()
+                members[words[1]].give()
             elif words[0] == "line":
-                say("line", words[1], *members[words[1]].election.contenders())
+                say("line", words[1], *members[words[1]].contenders())
             elif words[0] == "outsider":
                 say("line", words[1], *outsider(client, words[1]))
         except Exception as e:
