@@ -102,6 +102,51 @@ func ExampleLatch_AddListener() {
 	// incumbent: leadership lost: closed
 }
 
+func ExampleJobElection() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	job, err := client.JobElection("/my-namespace/my-job", incumbent.LatchOptions{ID: "10.0.0.1@-@4711"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := job.ElectLeader(ctx); err != nil { // somebody leads now
+		fmt.Println(err)
+		return
+	}
+	leader, _, _ := job.Leader(ctx)
+	fmt.Println("the leader is", leader.ID)
+
+	leads, _ := job.IsLeaderUntilBlock(ctx)
+	fmt.Println("this instance leads:", leads)
+
+	held, err := job.Await(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = held.Write(held.Context(), incumbent.CreateNode("/my-namespace/my-job/sharding", nil)) // by the leader, or not at all
+	fmt.Println("written:", err == nil)
+	held.Release()
+
+	err = job.ExecuteInLeader(ctx, "leader/failover/latch", func(*incumbent.Leadership) error {
+		fmt.Println("one instance at a time")
+		return nil
+	})
+	fmt.Println("executed:", err == nil)
+
+	// Output:
+	// the leader is 10.0.0.1@-@4711
+	// this instance leads: true
+	// written: true
+	// one instance at a time
+	// executed: true
+}
+
 func ExampleSelector() {
 	servers, stop := ensemble()
 	defer stop()

@@ -65,16 +65,22 @@ func embedder(t *testing.T, root, code string) (dir string) {
 // command runs a program in the directory and returns what it said.
 func command(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
+	said, err := try(t, dir, name, args...)
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, said)
+	}
+	return said
+}
+
+// try is command of what may fail.
+func try(t *testing.T, dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return string(out)
+	return string(out), err
 }
 
 func TestTheReadmesExampleRunsInAModuleOfItsOwn(t *testing.T) {

@@ -8,15 +8,16 @@ import (
 
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
-	".":           {"engine", "events", "machines", "zkio"},
-	"machines":    {"engine", "events"},
-	"engine":      {"events"},
-	"events":      nil,
-	"zkio":        {"engine", "events"},
-	"zkio/zkmem":  nil,
-	"cmd":         {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd"},
-	"test":        {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd", "test"},
-	"events/more": {"events"},
+	".":             {"engine", "events", "machines", "zkio"},
+	"machines":      {"engine", "events"},
+	"engine":        {"events"},
+	"events":        nil,
+	"zkio":          {"engine", "events"},
+	"zkio/zkmem":    nil,
+	"cmd":           {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd"},
+	"test":          {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd", "test"},
+	"events/more":   {"events"},
+	"docs/examples": {".", "zkio/zkmem"}, // programs to copy, in a module of their own
 }
 
 // room is the entry of rooms that a folder belongs to; "" for none.
@@ -26,6 +27,8 @@ func room(dir string) string {
 		return "cmd"
 	case under(dir, "test"):
 		return "test"
+	case under(dir, "docs/examples"):
+		return "docs/examples"
 	case strings.HasPrefix(dir, "events/"):
 		return "events/more"
 	}
@@ -43,7 +46,7 @@ type guest struct {
 }
 
 var guests = []guest{
-	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
+	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" || room(f.dir) == "docs/examples" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
 	{"github.com/looplab/fsm", func(f *file) bool { return f.path == "engine/machine.go" }, "looplab has traps enough for one file: see its comments there"},
 	{"github.com/rs/zerolog", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the loop does not log: the flight recorder tells what happened"},
 	{"golang.org/x/sys", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the operating system is the door's: the rooms behind it run anywhere"},
@@ -106,7 +109,7 @@ var arrows = []rule{
 		name: "no stranger in the library",
 		why:  "whoever embeds the library pays for each of its dependencies, in size, in reviews and in trust",
 		finds: func(f *file) []finding {
-			if f.test || under(f.dir, "cmd") || room(f.dir) == "events/more" {
+			if f.test || under(f.dir, "cmd") || room(f.dir) == "events/more" || room(f.dir) == "docs/examples" {
 				return nil
 			}
 			return f.imports(func(p string) string {

@@ -24,7 +24,7 @@ var chanceFiles = map[string]string{
 
 // library is code that an embedding program runs.
 func library(f *file) bool {
-	return !f.test && !under(f.dir, "cmd")
+	return !f.test && !under(f.dir, "cmd") && !under(f.dir, "docs/examples")
 }
 
 var sources = []rule{
