@@ -63,6 +63,8 @@ var (
 	ErrForeignOwner = errors.New("incumbent: the own node belongs to another session")
 	// ErrWork: the selector's function returned an error or panicked.
 	ErrWork = errors.New("incumbent: the work failed")
+	// ErrUnconfirmed: the ensemble's answer came too late to lead by. The participant tries again, at a pace; when it goes on, that is ErrTimeoutTooShort.
+	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
 	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership could be believed.
 	ErrTimeoutTooShort = errors.New("incumbent: the session timeout is too short for the ensemble's tick")
 )
@@ -85,6 +87,7 @@ var sentinels = map[events.Code]error{
 	events.TokenFloor:      ErrTokenFloor,
 	events.ForeignOwner:    ErrForeignOwner,
 	events.WorkFailed:      ErrWork,
+	events.Unconfirmed:     ErrUnconfirmed,
 	events.TimeoutTooShort: ErrTimeoutTooShort,
 	events.LeadershipLost:  ErrLeadershipLost,
 }

@@ -44,6 +44,7 @@ const (
 	TokenFloor      Code = "TOKENFLOOR"      // the token is below the configured floor
 	WorkFailed      Code = "WORKFAILED"      // the user's function returned an error or panicked
 	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time to believe in
+	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
 	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
 	Inside          Code = "INSIDE"     // already in the barrier, or on the way in or out
@@ -67,7 +68,7 @@ func (c Code) Unknown() bool { return c == ConnectionLoss }
 // without anybody changing anything.
 func (c Code) Passing() bool {
 	switch c {
-	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner:
+	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner, Unconfirmed:
 		return true
 	}
 	return false

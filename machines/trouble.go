@@ -9,6 +9,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+// lateness is how many confirmations in a row may come too late before that is
+// no passing slowness any more, and whoever awaits leadership is told.
+const lateness = 3
+
 // complain keeps and tells what went wrong, and waits before the next attempt.
 func (p *participant) complain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
@@ -16,8 +20,10 @@ func (p *participant) complain(ev events.Event, out *engine.Outbox) {
 	p.unread(ev, out)
 	code, text := ev.Code, ev.Text
 	switch {
+	case code == events.OK && p.failures < lateness:
+		code, text = events.Unconfirmed, p.path()
 	case code == events.OK:
-		code, text = events.TimeoutTooShort, "the confirmation came too late to believe in"
+		code, text = events.TimeoutTooShort, "confirmations come too late to believe in, one after the other"
 	case text == "":
 		text = cmp.Or(ev.Path, p.path())
 	}
