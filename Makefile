@@ -47,13 +47,15 @@ story-cut-off-follower: ## two leaders at once, and why not here: three real ser
 
 SEED ?= 1
 N    ?= 1000000
-.PHONY: sim soak plants
+.PHONY: sim soak plants small
 sim: ## run the simulated world SEED, tell its story, and write each client's log for the demo's replay
 	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
 soak: ## run N simulated worlds; may be stopped, and goes on where it stopped
 	@$(GO) run ./test/sim/cmd -soak $(N) $(ARGS)
 plants: ## search for every bug planted in the simulation, and write test/sim/testdata/plants.tsv
 	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
+small: ## go through small worlds state by state, all of them; every test run does the smallest
+	$(GO) test ./test/small -count=1 -timeout 12h -v -run TestWorlds -full $(ARGS)
 
 MINUTES ?= 10
 .PHONY: chaos

@@ -1,0 +1,76 @@
+// Package small goes through small worlds of the product's own engine and
+// machines, state by state, until everything that can happen has: no seed, no
+// luck. Where test/sim is wide, this is complete.
+//
+//	world.go    a state: an ensemble, clients, what is on its way between them, the clock
+//	client.go   one process: the real engine, and the executor with zkio's guarantees
+//	server.go   the server's side: requests, watches, the end of connections and sessions
+//	tree.go     what ZooKeeper shows of the line
+//	steps.go    what can happen next, faults included, and what comes of it
+//	checks.go   the promises, held against every state
+//	canon.go    when two worlds are the same state; models.go for the machines' own fields
+//	fork.go     a copy of an engine
+//	search.go   breadth first, then backwards from the leaders
+//	trace.go    a counterexample as a person reads it, and its logs
+//	plants.go   bugs planted on purpose: the search must be able to fail
+//
+// # What is explored
+//
+// Every participant is a latch in a process of its own, whose program awaits
+// leadership, works, and awaits it again. Time is a clock that moves by a unit, a
+// quarter of the session timeout, which is the period of the heartbeat; belief
+// lasts two units, and a session of which the ensemble has heard nothing for two
+// may be over at any moment from then on (that is earlier than any server
+// would). Between two moves of the clock everything takes no time, in every order.
+//
+// Zkio's promises are kept: one reply for each request, lanes, replies and watch
+// events of one connection in the server's order, suspended before the replies
+// that the end of the connection caused, watches set again in either order. Its
+// freedoms are used: of what was on its way any part may have been carried out,
+// and of what came back any part may have been read.
+//
+// Faults, of which each path has a number: a connection is cut, before the
+// requests leave or after they were carried out, with any part of the answers
+// read; nothing comes from the server any more (so watch events are late); nothing
+// gets to it any more; the server is cut off from its leader, answers reads and
+// confirms nothing; the process stands still; the next server lags; an operator
+// deletes any node, sets its data, or ends a session; leadership is resigned. What
+// follows from a fault is free: it lasts up to three units, connections are made
+// again sooner or later, sessions expire or do not.
+//
+// # What is held against every state
+//
+// At most one believes, whether or not its loop had its turn. Belief lies within
+// the life of the own node, which this session owns and which is first in line;
+// who was robbed by an operator believes until the news can have come. Tokens
+// grow. Started and stopped alternate; nothing new begins while work runs. Once
+// all is quiet each has one node at the most. Every answer and timer that a
+// machine awaits is on its way, and every state that waits has a watch, an answer
+// or a timer to wake it. Nothing panics. And from every state there is a way without
+// faults to a leader; at the edge of a search that was cut short a run without
+// faults has to find it.
+//
+// # How it stays small
+//
+// Two worlds are one state if they differ only in names: GUIDs, session ids,
+// zxids, sequence and request numbers, the time of day, and which participant is
+// called A. TestOneDigestOneState compares what follows from worlds that were
+// taken for one.
+//
+// Some steps are taken before all others, because to take them later comes to the
+// same: that a loop takes out a message (others can only add to what lies behind
+// it, and to find the message lost, or not yet come, are faults that are explored
+// in its place); that a timer rings for a client for which nothing else is on its
+// way; that a heartbeat is answered on a sound connection. Config.Every switches
+// this off.
+//
+// # What it cannot see
+//
+// Fractions of a unit: slack, the tick and the drift of clocks are left to
+// test/sim. A heartbeat by sync, deposed leaders and lost quorums (a write that is
+// acknowledged is committed here). Access rights, foreign and persistent nodes,
+// the end of the counter, more than one line or one handle in a process, selectors,
+// and closing. A server that lags at the connect does so from before the connect.
+// A link that fails a second time before the ensemble's leader has heard of a
+// session again, though a write got through in between.
+package small

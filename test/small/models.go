@@ -1,0 +1,196 @@
+package small
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// How the models' fields are written down. A field that is not listed here stops
+// the search, so that a new one is decided by somebody.
+
+// how one field of a model enters the digest.
+type how uint8
+
+const (
+	fixed    how = iota // the same in every state of a search, or without meaning for what comes
+	value               // as it is
+	some                // only whether it is zero: a counter or the number of a command
+	several             // a list of commands: how many
+	call                // a request's or timer's number
+	zxid                // a token
+	name                // a node's name or path
+	names               // a list of them
+	uuid                // a GUID
+	zookeeps            // ZooKeeper's id of a session
+	session             // the client's number of a session, counted back from the last
+	ahead               // a time to come: no longer of interest once it is past
+	recent              // a time that only what is on its way is compared with
+	recent1             // the same, and it matters for a unit longer
+	inside              // a struct, field by field
+	holders             // the office
+)
+
+// fields says how each field enters, by type and name. The retry policies of a
+// search wait for the same time always, so that jitter and the counters of
+// failures decide nothing but whether there was a failure; and with the timeout
+// of a search a confirmation lasts as long however long heartbeats have run.
+var fields = map[string]how{
+	"participant.id": fixed, "participant.dir": fixed, "participant.label": fixed, "participant.data": fixed,
+	"participant.seed": fixed, "participant.dice": fixed, "participant.rideOut": fixed, "participant.floor": fixed,
+	"participant.retry": fixed, "participant.owner": zookeeps, "participant.enrolment": inside, "participant.line": inside,
+	"participant.term": inside, "participant.outlook": inside, "participant.selection": inside,
+
+	"enrolment.count": fixed, "enrolment.guid": uuid, "enrolment.creating": call, "enrolment.unknown": value,
+	"enrolment.own": name, "enrolment.token": zxid, "enrolment.sequence": fixed /* it stands in own */, "enrolment.owned": value,
+	"enrolment.watched": value, "enrolment.leaf": call, "enrolment.parent": value, "enrolment.hungUp": value,
+
+	"line.first": value, "line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names,
+	"line.purged": value,
+
+	// A latch does not ask when its term began.
+	"term.leads": value, "term.near": value, "term.works": value, "term.waiters": several, "term.since": fixed,
+
+	"outlook.then": value, "outlook.silent": value, "outlook.closing": several, "outlook.moving": some,
+	"outlook.trouble": value, "outlook.words": fixed, "outlook.failures": some, "outlook.failedAt": fixed,
+	"outlook.spent": value,
+
+	"selection.runs": fixed, "selection.auto": fixed, "selection.quick": some, "selection.end": value, "selection.why": fixed,
+
+	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
+	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
+	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
+	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
+	"session.validUntil": ahead, "session.beating": call, "session.misses": some, "session.since": some,
+	"session.office": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
+}
+
+// stale is the number of a request that nobody awaits any more.
+const stale = 255
+
+// desk is what one machine awaits: requests are called by their place in it.
+type desk struct{ awaits []engine.Awaited }
+
+func (d desk) call(number uint64) int64 {
+	if number == 0 {
+		return 0
+	}
+	for i, a := range d.awaits {
+		if a.Request == number {
+			return int64(i) + 1
+		}
+	}
+	return stale
+}
+
+// machines writes down a client's machines, and returns their desks.
+func (c *client) machines(s *sheet, oldest int64) map[events.ID]desk {
+	desks := map[events.ID]desk{}
+	all := reflect.ValueOf(c.engine).Elem().FieldByName("machines")
+	for _, id := range []events.ID{events.SessionMachine, latch} {
+		d := desk{c.engine.Awaits(id)}
+		desks[id] = d
+		s.word(string(c.engine.State(id)))
+		for _, a := range d.awaits {
+			s.word(string(a.Kind) + a.Name)
+		}
+		m := all.MapIndex(reflect.ValueOf(id))
+		if !m.IsValid() {
+			continue
+		}
+		model := m.Elem().Elem().FieldByName("Model").Elem()
+		s.model(model, d, c, oldest)
+	}
+	return desks
+}
+
+// decided caches how the fields of a type are written.
+var decided = map[reflect.Type][]how{}
+
+func decide(t reflect.Type) []how {
+	if all, ok := decided[t]; ok {
+		return all
+	}
+	var all []how
+	for i := range t.NumField() {
+		key := t.Name() + "." + t.Field(i).Name
+		h, ok := fields[key]
+		if !ok {
+			panic(fmt.Sprintf("small: nobody decided what %s means for a state: models.go", key))
+		}
+		all = append(all, h)
+	}
+	decided[t] = all
+	return all
+}
+
+func (s *sheet) model(v reflect.Value, d desk, c *client, oldest int64) {
+	for i, h := range decide(v.Type()) {
+		f := v.Field(i)
+		switch h {
+		case fixed:
+		case inside:
+			s.model(f, d, c, oldest)
+		case holders:
+			s.add(as, int64(f.FieldByName("holders").Len()))
+			for j := range f.FieldByName("holders").Len() {
+				s.name(f.FieldByName("holders").Index(j).FieldByName("path").String())
+			}
+		default:
+			s.field(f, h, d, c, oldest)
+		}
+	}
+}
+
+func (s *sheet) field(f reflect.Value, h how, d desk, c *client, oldest int64) {
+	switch h {
+	case value:
+		s.value(f)
+	case some:
+		s.flags(!f.IsZero())
+	case several:
+		s.add(as, int64(f.Len()))
+	case call:
+		s.add(as, d.call(f.Uint()))
+	case zxid:
+		if s.flags(!f.IsZero()); !f.IsZero() {
+			s.add(order, f.Int())
+		}
+	case name:
+		s.name(f.String())
+	case names:
+		for i := range f.Len() {
+			s.name(f.Index(i).String())
+		}
+		s.add(as, int64(f.Len()))
+	case uuid:
+		s.items = append(s.items, item{sort: guid, word: f.String()})
+	case zookeeps:
+		s.add(owner, f.Int())
+	case session:
+		if f.Int() == 0 {
+			s.add(as, -1)
+			return
+		}
+		s.add(as, c.number-f.Int())
+	case ahead:
+		s.time(f.Int(), 1<<62)
+	case recent, recent1:
+		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: oldest, slack: int64(h-recent) * int64(unit)})
+	}
+}
+
+func (s *sheet) value(f reflect.Value) {
+	switch {
+	case f.CanInt():
+		s.add(as, f.Int())
+	case f.CanUint():
+		s.add(as, int64(f.Uint()))
+	case f.Kind() == reflect.Bool:
+		s.flags(f.Bool())
+	default:
+		s.word(f.String())
+	}
+}

@@ -1,0 +1,151 @@
+package small
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+var full = flag.Bool("full", false, "search the worlds of make small: tens of minutes")
+
+// everyTime are the worlds of every test run.
+var everyTime = []Config{
+	{Participants: 1, Faults: 1},
+	{Participants: 2, Faults: 1},
+	{Participants: 2, Faults: 1, Settled: true, RideOut: true},
+	{Participants: 2, Faults: 2, Settled: true, States: 20_000},
+	{Participants: 3, Faults: 1, Settled: true, Depth: 22},
+}
+
+// whenRaced are smaller: the search is one goroutine, and ten times slower.
+var whenRaced = []Config{
+	{Participants: 1, Faults: 1},
+	{Participants: 2, Faults: 1, Settled: true},
+}
+
+// atLeisure are the worlds of make small.
+var atLeisure = []Config{
+	{Participants: 1, Faults: 2, Settled: true},
+	{Participants: 2, Faults: 1, Settled: true, Every: true},
+	{Participants: 2, Faults: 1, RideOut: true},
+	{Participants: 3, Faults: 1, Settled: true, Depth: 40},
+	{Participants: 2, Faults: 2, Settled: true},
+	{Participants: 2, Faults: 2, Settled: true, RideOut: true},
+}
+
+// TestWorlds: in every state that can be reached all promises hold, and from
+// every one a leader can be.
+func TestWorlds(t *testing.T) {
+	worlds, progress := everyTime, io.Writer(nil)
+	switch {
+	case *full:
+		worlds, progress = atLeisure, os.Stderr
+	case raced || testing.Short():
+		worlds = whenRaced
+	}
+	for _, cfg := range worlds {
+		r := Search(cfg, progress)
+		t.Log(r)
+		if r.Broken != nil {
+			t.Error(tale(t, r))
+		}
+		if r.Truncated > 0 && cfg.Depth == 0 && cfg.States == 0 {
+			t.Errorf("%s: not in full", cfg)
+		}
+	}
+}
+
+// tale is a counterexample in words, and where its logs are.
+func tale(t *testing.T, r Result) string {
+	t.Helper()
+	story, logs, _ := Replay(r.Config, r.Trace)
+	folder, err := os.MkdirTemp("", "small-")
+	if err != nil {
+		t.Error(err)
+	}
+	files, err := WriteLogs(folder, logs)
+	if err != nil {
+		t.Error(err)
+	}
+	return r.String() + "\n" + strings.Join(story, "\n") + "\nopen with the demo's replay: " + strings.Join(files, " ")
+}
+
+// TestPlants: every planted bug is found, with one fault at the most. Its trace
+// can be taken again, and its logs are good for the demo's replay: so engines
+// that were forked at every step did what fresh ones do.
+func TestPlants(t *testing.T) {
+	for _, p := range Plants {
+		cfg := Config{Participants: 2, Settled: true, Plant: &p}
+		if p.Alone {
+			cfg.Participants = 1
+		}
+		r := Search(cfg, nil)
+		if r.Broken == nil {
+			cfg.Faults = 1
+			r = Search(cfg, nil)
+		}
+		t.Logf("%s: %s\n", p.Name, r)
+		if r.Broken == nil {
+			t.Errorf("not found: %s", p.Name)
+			continue
+		}
+		story, logs, again := Replay(cfg, r.Trace)
+		if len(again) == 0 && !strings.HasPrefix(r.Broken[0], "progress") {
+			t.Errorf("%s: its trace breaks nothing when it is taken again", p.Name)
+		}
+		if !strings.Contains(strings.Join(story, "\n"), "connecting --connection.attached--> connected") {
+			t.Errorf("%s: a poor story: %s", p.Name, story)
+		}
+		for _, log := range logs {
+			mustReplay(t, log)
+		}
+	}
+}
+
+// mustReplay feeds a log to fresh machines.
+func mustReplay(t *testing.T, log []events.Record) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeLog(&b, nil, log); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := engine.Replay(&b, 0, machines.Recipes()...)
+	if err != nil || sum.Records != uint64(len(log)) {
+		t.Errorf("replayed %d of %d records: %v", sum.Records, len(log), err)
+	}
+}
+
+// TestOneDigestOneState: worlds that are taken for one state, though they came
+// about on different ways, go on alike.
+func TestOneDigestOneState(t *testing.T) {
+	cfg := Config{Participants: 2, Faults: 1, Settled: true, Prove: 25}
+	if raced {
+		cfg.States, cfg.Prove = 1500, 25
+	}
+	r := Search(cfg, nil)
+	t.Logf("%s; %d of %d merged were compared", r, r.Proved, r.Merged)
+	if r.Broken != nil {
+		t.Error(tale(t, r))
+	}
+	if r.Proved < 10 {
+		t.Errorf("only %d compared", r.Proved)
+	}
+}
+
+// TestDecided: a field of a model that nobody decided about stops the search.
+func TestDecided(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("nobody complained of a field that is not listed")
+		}
+	}()
+	decide(reflect.TypeOf(struct{ fresh int }{}))
+}

@@ -1,0 +1,84 @@
+package small
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Replay takes the steps of a path again, with logs and a story.
+func Replay(cfg Config, path []step) (story []string, logs [][]events.Record, wrongs []string) {
+	w := newWorld(&cfg, true)
+	for _, s := range path {
+		w = w.take(s)
+	}
+	for _, wrong := range w.wrongs {
+		w.tell("VIOLATION %s", wrong)
+	}
+	for _, c := range w.clients {
+		logs = append(logs, c.log)
+	}
+	return w.story, logs, w.wrongs
+}
+
+// line is a record as a golden trace shows it.
+func line(c *client, r events.Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s", c.name(), r.Machine, r.Event.Kind)
+	for _, word := range []string{r.Event.Path, string(r.Event.Code), r.Event.Name} {
+		if word != "" {
+			b.WriteString(" " + word)
+		}
+	}
+	if len(r.Event.Children) > 0 {
+		fmt.Fprintf(&b, " children=(%s)", strings.Join(r.Event.Children, ","))
+	}
+	fmt.Fprintf(&b, "\n    %s --%s--> %s", r.From, r.Row, r.To)
+	for _, e := range r.Effects {
+		b.WriteString("\n      " + e)
+	}
+	return b.String()
+}
+
+// WriteLogs writes one log for each client, for the demo's replay, into a
+// folder of their own, and says where they are.
+func WriteLogs(folder string, logs [][]events.Record) (files []string, err error) {
+	charts := map[string]string{}
+	for _, r := range machines.Recipes() {
+		charts[r.Name()] = r.Digest()
+	}
+	for i, log := range logs {
+		file := filepath.Join(folder, fmt.Sprintf("small-%c.jsonl", 'A'+i))
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return files, err
+		}
+		if err := writeLog(f, charts, log); err != nil {
+			_ = f.Close()
+			return files, err
+		}
+		if err := f.Close(); err != nil {
+			return files, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+func writeLog(to io.Writer, charts map[string]string, log []events.Record) error {
+	out, err := events.NewWriter(to, events.Header{Library: "small worlds", Charts: charts})
+	if err != nil {
+		return err
+	}
+	for _, r := range log {
+		if err := out.Write(r); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
