@@ -42,6 +42,7 @@ var fields = map[string]how{
 	"participant.seed": fixed, "participant.dice": fixed, "participant.rideOut": fixed, "participant.floor": fixed,
 	"participant.retry": fixed, "participant.owner": zookeeps, "participant.enrolment": inside, "participant.line": inside,
 	"participant.term": inside, "participant.outlook": inside, "participant.selection": inside,
+	"participant.custody": inside,
 
 	"enrolment.count": fixed, "enrolment.guid": uuid, "enrolment.creating": call, "enrolment.unknown": value,
 	"enrolment.own": name, "enrolment.token": zxid, "enrolment.sequence": fixed /* it stands in own */, "enrolment.owned": value,
@@ -58,6 +59,8 @@ var fields = map[string]how{
 	"outlook.spent": value,
 
 	"selection.runs": fixed, "selection.auto": fixed, "selection.quick": some, "selection.end": value, "selection.why": fixed,
+
+	"custody.single": fixed, "custody.tries": fixed, "custody.revocable": fixed, "custody.revoked": value,
 
 	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,

@@ -34,9 +34,10 @@ var whenRaced = []Config{
 // atLeisure are the worlds of make small.
 var atLeisure = []Config{
 	{Participants: 1, Faults: 2, Settled: true},
-	{Participants: 2, Faults: 1, Settled: true, Every: true},
 	{Participants: 2, Faults: 1, RideOut: true},
-	{Participants: 3, Faults: 1, Settled: true, Depth: 40},
+	{Participants: 2, Faults: 1, Settled: true, Every: true},
+	{Participants: 3, Faults: 1, Settled: true},
+	{Participants: 3, Faults: 1, Depth: 40},
 	{Participants: 2, Faults: 2, Settled: true},
 	{Participants: 2, Faults: 2, Settled: true, RideOut: true},
 }
