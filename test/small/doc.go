@@ -62,7 +62,22 @@
 // it, and to find the message lost, or not yet come, are faults that are explored
 // in its place); that a timer rings for a client for which nothing else is on its
 // way; that a heartbeat is answered on a sound connection. Config.Every switches
-// this off.
+// this off: it finds no more, in three times the time.
+//
+// # What came of it
+//
+// States, arrows between them, and the length of the longest of the shortest ways,
+// all in full, all without a violation:
+//
+//	2 participants, 1 fault, from before they connect           42166    63617  75
+//	the same, disconnects ridden out                            43839    66077  75
+//	3 participants, 1 fault, from connected on                  33115    50273  78
+//	1 participant, 2 faults, from connected on                  71712   130911  53
+//	2 participants, 1 fault, from connected on, every order     37916   104100  62
+//	2 participants, 2 faults, from connected on               1358959  2375486  86
+//
+// Every test run does the first and the third, and begins the last. make small
+// does all of them, and the last one with disconnects ridden out.
 //
 // # What it cannot see
 //

@@ -8,8 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// How the models' fields are written down. A field that is not listed here stops
-// the search, so that a new one is decided by somebody.
+// How the models' fields are written down. A field that is not listed here is
+// written as it is. That is always right; but where it holds a name, a time or a
+// counter the search finds far more states than there are, or no end: list it.
 
 // how one field of a model enters the digest.
 type how uint8
@@ -17,6 +18,7 @@ type how uint8
 const (
 	fixed    how = iota // the same in every state of a search, or without meaning for what comes
 	value               // as it is
+	printed             // as it is printed
 	some                // only whether it is zero: a counter or the number of a command
 	several             // a list of commands: how many
 	call                // a request's or timer's number
@@ -38,15 +40,16 @@ const (
 // failures decide nothing but whether there was a failure; and with the timeout
 // of a search a confirmation lasts as long however long heartbeats have run.
 var fields = map[string]how{
-	"participant.id": fixed, "participant.dir": fixed, "participant.label": fixed, "participant.data": fixed,
+	"participant.id": fixed, "participant.founder": inside, "participant.label": fixed, "participant.data": fixed,
 	"participant.seed": fixed, "participant.dice": fixed, "participant.rideOut": fixed, "participant.floor": fixed,
 	"participant.retry": fixed, "participant.owner": zookeeps, "participant.enrolment": inside, "participant.line": inside,
 	"participant.term": inside, "participant.outlook": inside, "participant.selection": inside,
-	"participant.custody": inside,
 
 	"enrolment.count": fixed, "enrolment.guid": uuid, "enrolment.creating": call, "enrolment.unknown": value,
 	"enrolment.own": name, "enrolment.token": zxid, "enrolment.sequence": fixed /* it stands in own */, "enrolment.owned": value,
-	"enrolment.watched": value, "enrolment.leaf": call, "enrolment.parent": value, "enrolment.hungUp": value,
+	"enrolment.watched": value,
+
+	"founder.dir": fixed, "founder.leaf": call, "founder.parent": value, "founder.hungUp": value,
 
 	"line.first": value, "line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names,
 	"line.purged": value,
@@ -59,8 +62,6 @@ var fields = map[string]how{
 	"outlook.spent": value,
 
 	"selection.runs": fixed, "selection.auto": fixed, "selection.quick": some, "selection.end": value, "selection.why": fixed,
-
-	"custody.single": fixed, "custody.tries": fixed, "custody.revocable": fixed, "custody.revoked": value,
 
 	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
@@ -119,9 +120,17 @@ func decide(t reflect.Type) []how {
 	var all []how
 	for i := range t.NumField() {
 		key := t.Name() + "." + t.Field(i).Name
-		h, ok := fields[key]
-		if !ok {
-			panic(fmt.Sprintf("small: nobody decided what %s means for a state: models.go", key))
+		h, listed := fields[key]
+		switch kind := t.Field(i).Type.Kind(); {
+		case listed:
+		case kind == reflect.Struct:
+			h = inside
+		case kind <= reflect.Uint64 || kind == reflect.String:
+			h = value
+		case kind == reflect.Slice || kind == reflect.Map:
+			h = printed
+		default:
+			panic(fmt.Sprintf("small: list in models.go what %s, a %s, means for a state", key, kind))
 		}
 		all = append(all, h)
 	}
@@ -151,6 +160,8 @@ func (s *sheet) field(f reflect.Value, h how, d desk, c *client, oldest int64) {
 	switch h {
 	case value:
 		s.value(f)
+	case printed:
+		s.word(fmt.Sprint(f))
 	case some:
 		s.flags(!f.IsZero())
 	case several:
