@@ -51,6 +51,8 @@ func newJudge() *judge {
 			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newParticipant(open, LatchLabel)) })
 		case "mutex":
 			recipes[i] = engine.NewRecipe(mutexChart, func(open events.Event) (*participant, error) { return member(newMutex(open)) })
+		case "election":
+			recipes[i] = engine.NewRecipe(electionChart, func(open events.Event) (*participant, error) { return member(newElection(open)) })
 		case "selector":
 			recipes[i] = engine.NewRecipe(selectorChart, func(open events.Event) (*participant, error) { return member(newSelector(open)) })
 		case "jobelection":
@@ -222,6 +224,7 @@ func (j *judge) member(id events.ID) {
 	}
 	attached := j.session != nil && j.session.attached
 	own := j.armed[id][p.path()] || owed[events.ReplyStat]
+	inquires := p.plain && p.unknown && owed[events.ReplyStat]
 	awake := true
 	switch state {
 	case enrolling, founding:
@@ -231,14 +234,14 @@ func (j *judge) member(id events.ID) {
 	case listing:
 		awake = owed[events.ReplyChildren] && own
 	case verifying:
-		awake = owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate]
+		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate]
 	case waiting, blocked:
 		ahead := owed[events.ReplyStat] || j.armed[id][join(p.dir, p.predecessor)]
 		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.dir+"/"])
 	case leading:
 		awake = own || !attached
 	case leaving:
-		awake = !attached || owed[events.ReplyDelete] || owed[events.ReplyCreate] || owed[events.ReplyChildren] || owed[events.TimerFired]
+		awake = !attached || inquires || owed[events.ReplyDelete] || owed[events.ReplyCreate] || owed[events.ReplyChildren] || owed[events.TimerFired]
 	case pausing:
 		awake = owed[events.TimerFired]
 	case suspended:

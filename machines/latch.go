@@ -15,29 +15,41 @@ var LatchRecipe = engine.NewRecipe(latchChart, func(open events.Event) (*partici
 })
 
 var latchChart = engine.MustCompile(engine.Chart[participant]{
-	Name:   "latch",
-	Doc:    "A leader latch: in line until it leads, leading until it is closed, resigns or loses it.",
-	States: lineStates,
-	Final:  closed,
-	Composites: []engine.Composite{
-		{Name: "LATENT", States: from{latent}},
-		{Name: "STARTED", States: live},
-		{Name: "CLOSED", States: from{closed}},
-	},
-	Happy: from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
-	Kinds: append([]events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}, lineKinds...),
-	Rows: slices.Concat(standingRows, lineRows, []engine.Row[participant]{
-		{From: from{leading}, On: events.CommandAwait, When: (*participant).expired, To: leading, Do: (*participant).await},
-		{From: from{leading}, On: events.CommandAwait, To: leading, Do: (*participant).grant},
-		{From: but(live, leading), On: events.CommandAwait, To: engine.Stay, Do: (*participant).await},
-		{From: from{latent}, On: events.CommandAwait, To: latent, Do: (*participant).refuseLatent},
-		{From: live, On: events.CommandCancel, To: engine.Stay, Do: (*participant).cancel},
-		{From: from{leading, draining}, On: events.WorkReturned, To: engine.Stay, Do: (*participant).workDone},
-		{From: from{leading}, On: events.CommandResign, To: draining, Do: (*participant).resign},
-		{From: but(live, leading), On: events.CommandResign, To: engine.Stay, Do: (*participant).refuseResign},
-		{From: from{latent}, On: events.CommandResign, To: latent, Do: (*participant).refuseLatent},
-	}),
-	Ignores: append([]engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.CommandCancel}, Why: "nobody awaits before the start"},
-	}, lineIgnores...),
+	Name:       "latch",
+	Doc:        "A leader latch: in line until it leads, leading until it is closed, resigns or loses it.",
+	States:     lineStates,
+	Final:      closed,
+	Composites: latchComposites,
+	Happy:      from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
+	Kinds:      slices.Concat(keepKinds, lineKinds),
+	Rows:       slices.Concat(standingRows, lineRows, keepRows),
+	Ignores:    keepIgnores,
 })
+
+// keepKinds are the commands of keepRows.
+var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}
+
+// keepRows are the commands of those who keep leadership until they give it up.
+var keepRows = []engine.Row[participant]{
+	{From: from{leading}, On: events.CommandAwait, When: (*participant).expired, To: leading, Do: (*participant).await},
+	{From: from{leading}, On: events.CommandAwait, To: leading, Do: (*participant).grant},
+	{From: but(live, leading), On: events.CommandAwait, To: engine.Stay, Do: (*participant).await},
+	{From: from{latent}, On: events.CommandAwait, To: latent, Do: (*participant).refuseLatent},
+	{From: live, On: events.CommandCancel, To: engine.Stay, Do: (*participant).cancel},
+	{From: from{leading, draining}, On: events.WorkReturned, To: engine.Stay, Do: (*participant).workDone},
+	{From: from{leading}, On: events.CommandResign, To: draining, Do: (*participant).resign},
+	{From: but(live, leading), On: events.CommandResign, To: engine.Stay, Do: (*participant).refuseResign},
+	{From: from{latent}, On: events.CommandResign, To: latent, Do: (*participant).refuseLatent},
+}
+
+// keepIgnores say what means nothing to them, and why.
+var keepIgnores = append([]engine.Ignore{
+	{In: from{latent}, On: []events.Kind{events.CommandCancel}, Why: "nobody awaits before the start"},
+}, lineIgnores...)
+
+// latchComposites are the states of a latch as Curator names them.
+var latchComposites = []engine.Composite{
+	{Name: "LATENT", States: from{latent}},
+	{Name: "STARTED", States: live},
+	{Name: "CLOSED", States: from{closed}},
+}

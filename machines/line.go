@@ -51,12 +51,24 @@ var lineStates = []engine.StateDoc{
 	{Name: closed, Doc: "Over."},
 }
 
-// lineRows are the rows of every participant: the enrolment, the line, recovery
-// and the way out. They stand in the order in which a place is won and lost. How
-// a place is asked for, and what comes after belief, is for the families to say:
-// standingRows (standing.go), holdRows (hold.go). A family's rows come before
-// these, which hold what is true otherwise.
-var lineRows = []engine.Row[participant]{
+// lineRows are the rows of every participant whose name carries a GUID: the
+// enrolment, the line, recovery and the way out. How a place is asked for, and
+// what comes after belief, is for the families to say: standingRows
+// (standing.go), holdRows (hold.go). A family's rows come before these, which hold
+// what is true otherwise.
+var lineRows = slices.Concat(guidRows, placeRows)
+
+// guidRows find a participant's own nodes in a listing by the GUID in their
+// names. Names without one are found by their owner: ownerRows, in election.go.
+var guidRows = []engine.Row[participant]{
+	{From: from{verifying}, On: events.ReplyChildren, When: (*participant).recovered, To: verifying, Do: (*participant).adopt},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).twinned, To: engine.Stay, Do: (*participant).adopt},
+	{From: from{leaving}, On: events.ReplyChildren, When: (*participant).recovered, To: leaving, Do: (*participant).adoptDelete},
+}
+
+// placeRows are the rows of every participant, whatever its name is made of. They
+// stand in the order in which a place is won and lost.
+var placeRows = []engine.Row[participant]{
 	// Enrolment.
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).made, To: listing, Do: (*participant).registerAndSurvey},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).parentless, To: founding, Do: (*participant).found},
@@ -80,13 +92,11 @@ var lineRows = []engine.Row[participant]{
 	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, To: pausing, Do: (*participant).complain},
 
 	// Listing the line.
-	{From: from{verifying}, On: events.ReplyChildren, When: (*participant).recovered, To: verifying, Do: (*participant).adopt},
 	{From: from{verifying}, On: events.ReplyChildren, When: (*participant).absent, To: enrolling, Do: (*participant).create},
 	{From: placing, On: events.ReplyChildren, When: (*participant).missing, To: enrolling, Do: (*participant).enrol},
 	{From: placing, On: events.ReplyChildren, When: (*participant).failed, To: pausing, Do: (*participant).complain},
 	{From: from{waiting, blocked}, On: events.ReplyChildren, To: engine.Stay},
 	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).counterEnds, To: leaving, Do: (*participant).rejectSequence},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).twinned, To: engine.Stay, Do: (*participant).adopt},
 	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).mayLead, To: leading, Do: (*participant).takeOffice},
 	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).isFirst, To: verifying, Do: (*participant).seekConfirmation},
 	{From: from{listing, verifying}, On: events.ReplyChildren, To: waiting, Do: (*participant).queueUp},
@@ -141,7 +151,6 @@ var lineRows = []engine.Row[participant]{
 	{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*participant).depart},
 	{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedLeaving, To: closed, Do: (*participant).finish},
 	{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*participant).settleDepart},
-	{From: from{leaving}, On: events.ReplyChildren, When: (*participant).recovered, To: leaving, Do: (*participant).adoptDelete},
 	{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentLeaving, To: closed, Do: (*participant).finish},
 	{From: from{leaving}, On: events.ReplyChildren, To: leaving, Do: (*participant).lookAgain},
 }

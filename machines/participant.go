@@ -24,6 +24,7 @@ const (
 type participant struct {
 	id      string // the machine's own
 	label   string // what stands before the number
+	plain   bool   // and nothing before that: a name without a GUID
 	data    []byte // what Curator shows as the participant's id
 	seed    string
 	dice    dice
@@ -36,6 +37,7 @@ type participant struct {
 
 	founder // of the line's directory
 	enrolment
+	inquiry
 	line
 	term
 	outlook
@@ -54,6 +56,13 @@ type enrolment struct {
 	sequence int64
 	owned    bool // it was read back in this session, owned by it, on this connection
 	watched  bool // and a watch on it is armed
+	sure     bool // the name was told to be this session's on this connection, by the create or by a read
+}
+
+// inquiry is the search for nodes whose names carry no GUID, by their owner.
+type inquiry struct {
+	asked   int     // reads that are not answered
+	claimed []Place // those that this session owns
 }
 
 // line is what the last listing on this connection showed.
@@ -136,7 +145,9 @@ func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUnt
 func (p *participant) enrol(ev events.Event, out *engine.Outbox) {
 	p.forgetOwn(out)
 	p.count++
-	p.guid = guid(p.seed, p.count)
+	if !p.plain {
+		p.guid = guid(p.seed, p.count)
+	}
 	p.then = stay
 	p.moved(out)
 	p.create(ev, out)
@@ -151,7 +162,7 @@ func (p *participant) create(ev events.Event, out *engine.Outbox) {
 // forgetOwn is the end of an enrolment whose node is gone.
 func (p *participant) forgetOwn(out *engine.Outbox) {
 	p.far(out)
-	p.own, p.token, p.sequence, p.owned, p.watched, p.revoked = "", 0, 0, false, false, false
+	p.own, p.token, p.sequence, p.owned, p.watched, p.sure, p.revoked = "", 0, 0, false, false, false, false
 	p.creating, p.unknown = 0, false
 	p.line = line{}
 }
@@ -165,7 +176,7 @@ func (p *participant) found(ev events.Event, out *engine.Outbox) {
 // register takes the node that a create made.
 func (p *participant) register(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown, p.hungUp = 0, false, false
-	p.own, p.token = base(ev.Path), ev.Zxid
+	p.own, p.token, p.sure = base(ev.Path), ev.Zxid, true
 	place, _ := ParsePlace(p.own, p.label)
 	p.sequence = place.Sequence
 }
@@ -212,7 +223,8 @@ func (p *participant) adopt(ev events.Event, out *engine.Outbox) {
 	p.survey(ev, out)
 }
 
-// twins are the places that carry the enrolment's GUID, lowest first.
+// twins are the places that carry the enrolment's GUID, lowest first; of a name
+// without one, all others without.
 func (p *participant) twins(children []string) []Place {
 	var own []Place
 	for place := range places(children, p.label) {
@@ -226,7 +238,7 @@ func (p *participant) twins(children []string) []Place {
 
 // noteOwn takes the own node's stat: the owner was checked by the guard.
 func (p *participant) noteOwn(ev events.Event, out *engine.Outbox) {
-	p.owned, p.watched = true, true
+	p.owned, p.watched, p.sure = true, true, true
 	p.token = ev.Stat.Czxid
 	p.noteRevoke(ev, out)
 }

@@ -42,6 +42,7 @@ func (p *participant) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.
 // depose ends belief and tells it, once for every term.
 func (p *participant) depose(ev events.Event, out *engine.Outbox) {
 	out.Forget()
+	p.sure = p.sure && p.works == 0 // nobody hears of the own node until the work returns
 	if p.leads {
 		p.leads = false
 		p.plan(p.then) // a hold does not come back
@@ -167,7 +168,7 @@ func (p *participant) suspend(ev events.Event, out *engine.Outbox) {
 
 // unread forgets what was read on a connection that is gone.
 func (p *participant) unread(ev events.Event, out *engine.Outbox) {
-	p.owned, p.watched = false, false
+	p.owned, p.watched, p.sure = false, false, false
 	p.line = line{}
 }
 
@@ -188,7 +189,9 @@ func (p *participant) lose(ev events.Event, out *engine.Outbox) {
 }
 
 // attach takes the session that the new connection belongs to.
-func (p *participant) attach(ev events.Event, out *engine.Outbox) { p.owner = ev.SessionID }
+func (p *participant) attach(ev events.Event, out *engine.Outbox) {
+	p.owner, p.sure = ev.SessionID, false
+}
 
 func (p *participant) attachEnrol(ev events.Event, out *engine.Outbox) {
 	p.attach(ev, out)
@@ -237,6 +240,8 @@ func (p *participant) depart(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
 	switch {
 	case !ev.Attached:
+	case p.own != "" && p.plain && !p.sure:
+		p.inquireOwn(ev, out)
 	case p.own != "":
 		out.Delete(p.path())
 	case p.unknown:
@@ -247,6 +252,7 @@ func (p *participant) depart(ev events.Event, out *engine.Outbox) {
 // retryDelete tries again a while after the server refused.
 func (p *participant) retryDelete(ev events.Event, out *engine.Outbox) {
 	p.fail(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
+	p.sure = false
 	out.Timer("delete again", p.persist(ev))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,25 +41,36 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// mirror plays a latch's conversation, marked "# also selector", with a selector:
-// what they share has to be the same word for word.
+// mirror plays a latch's conversation, marked "# also selector", with a selector,
+// and one marked "# also election" with a candidate: what they share has to be
+// the same word for word.
 func mirror(t *testing.T, path string, fired *coverage) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(b), "\n# also selector\n") {
-		return
+	for recipe, translated := range map[string]func(string) string{
+		"selector": strings.NewReplacer("latch-0", "lock-0", "latch--", "lock--", "-latch-", "-lock-", "latch", "selector").Replace,
+		"election": asElection,
+	} {
+		if !strings.Contains(string(b), "\n# also "+recipe+"\n") {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), recipe)
+		if err := os.WriteFile(path, []byte(translated(string(b))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := newConversation(t, fired)
+		c.mirrors = recipe
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
+		c.replays(t)
 	}
-	mirrored := strings.NewReplacer("latch-0", "lock-0", "latch--", "lock--", "-latch-", "-lock-", "latch", "selector").Replace(string(b))
-	path = filepath.Join(t.TempDir(), "selector")
-	if err := os.WriteFile(path, []byte(mirrored), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := newConversation(t, fired)
-	c.auto = true
-	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
-	c.replays(t)
+}
+
+// asElection takes the GUIDs out of the names.
+func asElection(latch string) string {
+	latch = regexp.MustCompile(`_c_<latch[^>]*>-latch-`).ReplaceAllString(latch, "n_")
+	return strings.NewReplacer("latch-0", "n_0", "latch--", "n_-", "latch-2147", "n_2147", "latch", "election").Replace(latch)
 }
 
 func mustSayWhy(t *testing.T, path string) {
@@ -79,8 +91,8 @@ type conversation struct {
 	owed    map[events.ID][]owed
 	own     map[events.ID]events.Event // the create that made each machine's node
 	command uint64
-	number  int64 // of the present session
-	auto    bool  // selectors queue again by themselves
+	number  int64  // of the present session
+	mirrors string // the recipe that plays a latch's conversation: selectors queue again by themselves
 	fired   *coverage
 }
 
@@ -193,15 +205,18 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 			ev.Options[a.Key] = a.Vals[0]
 		}
 	}
-	if c.auto && recipe == "selector" {
+	switch {
+	case c.mirrors == "selector" && recipe == "selector":
 		ev.Options["autoRequeue"] = "true"
+	case recipe == "election" && ev.Options["prefix"] == "":
+		ev.Options["prefix"] = "n_"
 	}
 	if ev.Path == "" && recipe != "session" {
 		ev.Path = "/l"
 	}
 	ev.Seed = name
-	if c.auto {
-		ev.Seed = strings.ReplaceAll(name, "selector", "latch") // the same jitter
+	if c.mirrors != "" {
+		ev.Seed = strings.ReplaceAll(name, c.mirrors, "latch") // the same jitter
 	}
 	c.next[events.ID(name)] = ev.Seed
 	return c.feed(nil, events.ID(name), ev)

@@ -115,9 +115,10 @@ func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
 }
 
 // rejectOwn gives back a node that is not this session's, or whose token is below
-// the floor. Its name carries our GUID: nobody else stands in it.
+// the floor. Where its name carries our GUID, nobody else stands in it.
 func (p *participant) rejectOwn(ev events.Event, out *engine.Outbox) {
 	if !p.ours(ev) {
+		p.sure = false // without one, the owner is asked for once more, and decides
 		p.reject(events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", p.own, ev.Stat.EphemeralOwner, p.owner), ev, out)
 		return
 	}

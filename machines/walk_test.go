@@ -112,7 +112,7 @@ func (w *world) ring(after int64) {
 // use is something that a user does.
 func (w *world) use() {
 	id := everybody[w.dice.Intn(len(everybody))]
-	latch := strings.HasPrefix(string(id), "latch")
+	latch := strings.HasPrefix(string(id), "latch") || id == "election"
 	switch n := w.dice.Intn(12); {
 	case holds[id] != nil && w.engine.State(id) == "":
 		if n < 4 {
@@ -164,9 +164,13 @@ func (w *world) workReturns(id events.ID) {
 func (w *world) operate() {
 	paths := w.paths()
 	pick := func() string { return paths[w.dice.Intn(len(paths))] }
-	label := []string{LatchLabel, SelectorLabel}[w.dice.Intn(2)]
-	switch n := w.dice.Intn(12); {
+	label := []string{LatchLabel, SelectorLabel, "n_"}[w.dice.Intn(3)]
+	switch n := w.dice.Intn(13); {
 	case len(paths) == 0:
+	case n == 12:
+		if p := w.members["election"]; p != nil && w.nodes[p.path()] != nil {
+			w.usurp(p.path())
+		}
 	case n < 3:
 		if path := pick(); strings.Count(path, "/") == 3 {
 			w.remove(path)
@@ -190,6 +194,14 @@ func (w *world) operate() {
 		}
 		w.count = map[string]int32{}
 	}
+}
+
+// usurp gives a node's name to another session, as a directory that was made
+// anew does.
+func (w *world) usurp(path string) {
+	w.remove(path)
+	w.zxid++
+	w.nodes[path] = &events.Stat{Czxid: w.zxid, EphemeralOwner: 1000}
 }
 
 func (w *world) place(prefix string, owner int64) {

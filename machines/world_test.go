@@ -44,7 +44,7 @@ type asked struct {
 	sent int64
 }
 
-var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "mutex", "mutex-2", "mutex-3"}
+var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "election", "mutex", "mutex-2", "mutex-3"}
 
 func newWorld(seed int64) *world {
 	w := &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
@@ -60,8 +60,9 @@ func newWorld(seed int64) *world {
 	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s"})
 	w.open("selector", "selector", "/a/l", map[string]string{"autoRequeue": "true"})
 	w.open("selector", "selector-2", "/a/l", nil)
+	w.open("election", "election", "/a/l", map[string]string{"rideOut": ride, "prefix": "n_"})
 	w.do("session", events.CommandStart, events.Event{})
-	for _, id := range everybody[:4] {
+	for _, id := range everybody[:5] {
 		w.do(id, events.CommandStart, events.Event{})
 	}
 	return w
@@ -120,6 +121,7 @@ func (w *world) execute(a engine.Addressed) {
 	case events.Notify:
 		w.notified(a.From, e)
 	case events.Request:
+		w.mustBeOwn(a.From, e)
 		r := asked{a.From, e, w.now}
 		switch {
 		case e.Header().Session != w.number || !w.alive:
@@ -145,6 +147,25 @@ func (w *world) notified(id events.ID, n events.Notify) {
 			w.wrong("%s: token %d after %d", id, n.Token, w.tokens[line])
 		}
 		w.tokens[line] = n.Token
+	}
+}
+
+// mustBeOwn demands that nobody deletes another session's node by its name,
+// unless the news that it is another's is still on its way.
+func (w *world) mustBeOwn(id events.ID, r events.Request) {
+	d, deletes := r.(events.Delete)
+	if !deletes || w.nodes[d.Path] == nil || w.nodes[d.Path].EphemeralOwner == w.number {
+		return
+	}
+	told := slices.ContainsFunc(w.inbox, func(env events.Envelope) bool {
+		return env.To == id && (env.Event.Path == d.Path || env.Event.Kind == events.ConnectionLost) || env.To == events.SessionMachine
+	})
+	asked := slices.ContainsFunc(w.pending, func(a asked) bool {
+		get, reads := a.r.(events.Get)
+		return a.from == id && reads && get.Path == d.Path
+	})
+	if !told && !asked {
+		w.wrong("%s: deletes %s, which session %d owns", id, d.Path, w.nodes[d.Path].EphemeralOwner)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // finds a node again after a lost reply, the label is the recipe's, the number
 // is the parent's int32 counter when the node was made.
 const (
-	guidPrefix    = "_c_"
+	GUIDPrefix    = "_c_"
 	guidLength    = 36
 	LatchLabel    = "latch-"
 	LockLabel     = "lock-"
@@ -38,12 +38,16 @@ func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobIn
 // digits, then the label, then the number: "<uuid>__lock__0000000007".
 const KazooLabel = "__lock__"
 
-// ownPrefix is what a create asks for: the sequence flag adds the number.
+// ownPrefix is what a create asks for: the sequence flag adds the number. A plain
+// name has no GUID.
 func ownPrefix(guid, label string) string {
+	if guid == "" {
+		return label
+	}
 	if label == KazooLabel {
 		return strings.ReplaceAll(guid, "-", "") + label
 	}
-	return guidPrefix + guid + "-" + label
+	return GUIDPrefix + guid + "-" + label
 }
 
 // lastSequence is where a counter counts as ended: a million before int32 does.
@@ -55,7 +59,8 @@ type Place struct {
 	Name     string
 	GUID     string // "" where the name carries none
 	Sequence int64
-	Recipe   string // set by Places
+	Recipe   string // set by Places, as is Label
+	Label    string // what stands before the number
 }
 
 // ParsePlace takes a child's name apart. It reports false for every name that
@@ -66,8 +71,8 @@ func ParsePlace(name, label string) (Place, bool) {
 	}
 	p := Place{Name: name}
 	rest := name
-	if strings.HasPrefix(rest, guidPrefix) {
-		rest = rest[len(guidPrefix):]
+	if strings.HasPrefix(rest, GUIDPrefix) {
+		rest = rest[len(GUIDPrefix):]
 		if len(rest) < guidLength+1 || rest[guidLength] != '-' || !isGUID(rest[:guidLength]) {
 			return p, false
 		}
@@ -209,24 +214,36 @@ func (d *dice) roll() float64 {
 // Selectors and mutexes make the same names, in Curator too: they stand in one
 // line, and nothing in it says which is which.
 const (
-	LatchLine = "latch"
-	LockLine  = "lock"
-	KazooLine = "kazoo"
+	LatchLine    = "latch"
+	LockLine     = "lock"
+	KazooLine    = "kazoo"
+	ElectionLine = "election"
 )
 
-// Lines are the kinds of line, with what stands before the number of their places.
-func Lines() []struct{ Recipe, Label string } {
-	return []struct{ Recipe, Label string }{{LatchLine, LatchLabel}, {LockLine, LockLabel}, {KazooLine, KazooLabel}}
+// LineKind is a kind of line, with what stands before the number of its places.
+type LineKind struct{ Recipe, Label string }
+
+// Lines are the kinds of line that are known by their names, and those of the
+// plain elections with these prefixes. Each prefix counts once.
+func Lines(prefixes ...string) []LineKind {
+	kinds := []LineKind{{LatchLine, LatchLabel}, {LockLine, LockLabel}, {KazooLine, KazooLabel}}
+	for _, prefix := range prefixes {
+		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.Label == prefix }) {
+			kinds = append(kinds, LineKind{ElectionLine, prefix})
+		}
+	}
+	return kinds
 }
 
 // Places is a listing for somebody outside: the places of every line, latches
-// first, each line's in queue order, and how many children are of none.
-func Places(children []string) (all []Place, foreign int) {
+// first, then locks, then the plain elections with these prefixes, each line in
+// queue order, and how many children are of none.
+func Places(children []string, prefixes ...string) (all []Place, foreign int) {
 	foreign = len(children)
-	for _, r := range Lines() {
-		line, _ := Line(children, r.Label)
+	for _, kind := range Lines(prefixes...) {
+		line, _ := Line(children, kind.Label)
 		for _, p := range line {
-			p.Recipe = r.Recipe
+			p.Recipe, p.Label = kind.Recipe, kind.Label
 			all = append(all, p)
 			foreign--
 		}

@@ -138,7 +138,7 @@ func FuzzParsePlace(f *testing.F) {
 		}
 		again := LatchLabel + fmt.Sprintf("%010d", p.Sequence)
 		if p.GUID != "" {
-			again = guidPrefix + p.GUID + "-" + again
+			again = GUIDPrefix + p.GUID + "-" + again
 		}
 		if again != name || p.Sequence < -1<<31 || p.Sequence >= 1<<31 {
 			t.Fatalf("%q was read as %+v, which is written %q", name, p, again)

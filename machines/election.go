@@ -1,0 +1,155 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// ElectionRecipe makes candidates of plain elections: the leader election of
+// ZooKeeper's recipes page, "n_0000000007", on any directory and prefix. A
+// candidate is a latch whose name carries no GUID. Options: "prefix", and those
+// of LatchRecipe.
+//
+// What the GUID is for elsewhere, the owner is for here: a node that this session
+// owns under this prefix is the candidate's own. So there must be no other
+// candidate with the same session, directory and prefix; the door sees to that.
+// And as a name may come back, with another owner, once the directory was made
+// anew, a node is deleted only by a name that was told to be this session's on
+// the same connection.
+var ElectionRecipe = engine.NewRecipe(electionChart, newElection)
+
+func newElection(open events.Event) (*participant, error) {
+	o := options{values: open.Options}
+	p, err := newParticipant(open, o.text("prefix", ""))
+	if err != nil {
+		return nil, err
+	}
+	p.plain = true
+	return p, nil
+}
+
+var electionChart = engine.MustCompile(engine.Chart[participant]{
+	Name:       "election",
+	Doc:        "A candidate of a plain election: a latch on names without a GUID. A lost create is found by reading who owns what.",
+	States:     lineStates,
+	Final:      closed,
+	Composites: latchComposites,
+	Happy:      from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
+	Kinds:      slices.Concat(keepKinds, lineKinds),
+	Rows:       slices.Concat(ownerRows, standingRows, placeRows, keepRows),
+	Ignores:    keepIgnores,
+})
+
+// ownerRows find a candidate's own nodes by reading who owns what: all that a
+// synced listing shows under the prefix, after a create whose reply was lost; the
+// own one, before it is deleted on another connection than it was seen on.
+var ownerRows = []engine.Row[participant]{
+	{From: from{verifying, leaving}, On: events.ReplyChildren, When: (*participant).suspected, To: engine.Stay, Do: (*participant).inquire},
+	{From: from{verifying, leaving}, On: events.ReplyStat, When: (*participant).inquiring, To: engine.Stay, Do: (*participant).note},
+	{From: from{verifying}, On: events.ReplyStat, When: (*participant).identified, To: verifying, Do: (*participant).claim},
+	{From: from{verifying}, On: events.ReplyStat, When: (*participant).unidentified, To: enrolling, Do: (*participant).create},
+	{From: from{leaving}, On: events.ReplyStat, When: (*participant).identified, To: leaving, Do: (*participant).claimDelete},
+	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentifiedLeaving, To: closed, Do: (*participant).finish},
+	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentifiedResting, To: pausing, Do: (*participant).pause},
+	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentified, To: enrolling, Do: (*participant).enrol},
+	{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*participant).askAgain},
+}
+
+// inquire asks who owns each node that may be ours.
+func (p *participant) inquire(ev events.Event, out *engine.Outbox) {
+	p.ask(p.twins(ev.Children), out)
+}
+
+// inquireOwn asks whether the node that was ours still is: what was seen on
+// another connection says nothing about a name that others can have, too.
+func (p *participant) inquireOwn(ev events.Event, out *engine.Outbox) {
+	p.unknown = true
+	p.ask([]Place{{Name: p.own}}, out)
+}
+
+// ask reads nodes without their data, which others may keep to themselves.
+func (p *participant) ask(places []Place, out *engine.Outbox) {
+	p.inquiry = inquiry{asked: len(places)}
+	for _, place := range places {
+		out.Exists(join(p.dir, place.Name), false)
+	}
+}
+
+// note takes one answer of an inquiry.
+func (p *participant) note(ev events.Event, out *engine.Outbox) {
+	p.asked--
+	if p.owns(ev) {
+		place, _ := ParsePlace(base(ev.Path), p.label)
+		p.claimed = append(p.claimed, place)
+	}
+}
+
+// claim takes the lowest of the nodes that are ours and removes the others.
+func (p *participant) claim(ev events.Event, out *engine.Outbox) {
+	p.settleOn(ev, out)
+	p.survey(ev, out)
+}
+
+// claimDelete is claim on the way out.
+func (p *participant) claimDelete(ev events.Event, out *engine.Outbox) {
+	p.settleOn(ev, out)
+	p.depart(ev, out)
+}
+
+func (p *participant) settleOn(ev events.Event, out *engine.Outbox) {
+	p.note(ev, out)
+	slices.SortFunc(p.claimed, inOrder)
+	for _, further := range p.claimed[1:] {
+		out.Discard(join(p.dir, further.Name))
+	}
+	lowest := p.claimed[0]
+	p.inquiry, p.unknown = inquiry{}, false
+	p.own, p.token, p.sequence, p.owned, p.watched, p.sure = lowest.Name, 0, lowest.Sequence, false, false, true
+}
+
+// askAgain looks once more after a while, because a read failed.
+func (p *participant) askAgain(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.fail(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
+	out.Timer("look again", p.persist(ev))
+}
+
+// suspected is a listing that may show what a lost create has made.
+func (p *participant) suspected(ev events.Event) bool { return p.recovered(ev) }
+
+// answered is an answer to a read that says who owns the node, if there is one.
+func answered(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode
+}
+
+// owns is a node that this session owns.
+func (p *participant) owns(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
+}
+
+// inquiring is an answer after which others are still awaited.
+func (p *participant) inquiring(ev events.Event) bool {
+	return p.unknown && p.asked > 1 && answered(ev)
+}
+
+// identified is the last answer, with a node that is ours.
+func (p *participant) identified(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.claimed) > 0)
+}
+
+// unidentified is the last answer, and none of the nodes is ours.
+func (p *participant) unidentified(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && answered(ev) && !p.identified(ev)
+}
+
+// unidentifiedLeaving is unidentified at the end of everything.
+func (p *participant) unidentifiedLeaving(ev events.Event) bool {
+	return p.unidentified(ev) && p.then == leave
+}
+
+// unidentifiedResting is unidentified before a pause.
+func (p *participant) unidentifiedResting(ev events.Event) bool {
+	return p.unidentified(ev) && p.then == rest
+}
