@@ -39,7 +39,7 @@ type Client struct {
 	mu      sync.Mutex
 	handles map[events.ID]receiver
 	made    map[string]int
-	jobs    map[string]bool // that a JobElection stands for
+	taken   map[string]bool // what one client can be only once: see take
 	closing bool
 	ending  chan struct{} // full while a Close ends the session
 	closed  chan struct{}
@@ -73,7 +73,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c := &Client{
 		base: ctx, config: config, clock: *config.clock, log: newLogger(config.Logger),
-		handles: map[events.ID]receiver{}, made: map[string]int{}, jobs: map[string]bool{},
+		handles: map[events.ID]receiver{}, made: map[string]int{}, taken: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.io, err = zkio.New(zkio.Config{
@@ -226,6 +226,24 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
 	c.post(id, open)
 	return id, nil
+}
+
+// take reserves what a client can be only once, because its session is what tells
+// it from others there: false when it is taken. leave gives it back.
+func (c *Client) take(place string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.taken[place] {
+		return false
+	}
+	c.taken[place] = true
+	return true
+}
+
+func (c *Client) leave(place string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.taken, place)
 }
 
 // forget lets go of a handle whose machine is over.

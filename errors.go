@@ -23,6 +23,10 @@ var (
 	ErrNotInLine = errors.New("incumbent: not in the line")
 	// ErrJobTaken: another handle of the same client stands for the job.
 	ErrJobTaken = errors.New("incumbent: this client stands for the job already")
+	// ErrInLine: this client is in that plain election already; its session is what tells it from others there.
+	ErrInLine = errors.New("incumbent: this client is in that election already: without a GUID in the names, one client has one place in a line")
+	// ErrPlainName: a guarded write needs a name with a GUID, which no other node ever has; a plain election's comes back when the directory is made anew.
+	ErrPlainName = errors.New("incumbent: no guarded write under a plain election: its node's name may come back as another's; use the token, or a Latch")
 	// ErrLeadershipLost: this term, or this hold of a lock, is over. It is the cause of the cancellation of Leadership.Context.
 	ErrLeadershipLost = errors.New("incumbent: leadership lost")
 	// ErrNotHeld: there is nothing to unlock: it was unlocked before.

@@ -63,37 +63,19 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	if options.ID == "" {
 		options.ID = InstanceID()
 	}
-	if !c.takeJob(job) {
+	if !c.take("job " + job) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, job)
 	}
-	j := &JobElection{job: job, latch: &Latch{newParticipant(c, job, options)}, more: make(chan struct{})}
+	j := &JobElection{job: job, latch: &Latch{&keeper{newParticipant(c, job, options)}}, more: make(chan struct{})}
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
 		j.latch.id = id
 		return j
 	}, options.open(job, c.config.RideOut))
 	if err != nil {
-		c.leaveJob(job)
+		c.leave("job " + job)
 		return nil, err
 	}
 	return j, nil
-}
-
-// takeJob and leaveJob keep one client from standing twice for one job: both
-// would own whatever marker the session owns.
-func (c *Client) takeJob(job string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.jobs[job] {
-		return false
-	}
-	c.jobs[job] = true
-	return true
-}
-
-func (c *Client) leaveJob(job string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.jobs, job)
 }
 
 // Start stands for the job from now on, again and again: at once, and whenever
@@ -254,7 +236,7 @@ func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
 
 func (j *JobElection) entered(state string) {
 	if state == "closed" {
-		j.latch.client.leaveJob(j.job)
+		j.latch.client.leave("job " + j.job)
 	}
 	j.latch.entered(state)
 	j.change()

@@ -1,7 +1,6 @@
 package incumbent
 
 import (
-	"context"
 	"strconv"
 	"time"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// LatchOptions shape a latch or selector. The zero value is good.
+// LatchOptions shape a latch, selector or election. The zero value is good.
 type LatchOptions struct {
 	// ID is what other participants see of this one: a host name, say. It is the
 	// node's data, as Curator's id is. Empty is Curator's default, too.
@@ -46,7 +45,7 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 // same names: Go and Java may share one line.
 //
 // All its methods are safe to call from any goroutine.
-type Latch struct{ *participant }
+type Latch struct{ *keeper }
 
 // Latch makes a latch on a line: a directory that is made when it is missing.
 // It does nothing before Start. The error says what is wrong with the path, or
@@ -55,7 +54,8 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	l := &Latch{newParticipant(c, path, options)}
+	l := &Latch{&keeper{newParticipant(c, path, options)}}
+	l.prefix = machines.LatchLabel
 	_, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 		l.id = id
 		return l
@@ -64,38 +64,4 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 		return nil, err
 	}
 	return l, nil
-}
-
-// Start joins the line. It returns at once; what goes wrong in the background is
-// in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
-// Close is ErrClosed.
-func (l *Latch) Start() error { return l.start() }
-
-// Await returns when leadership is held. The caller does its work under what is
-// returned, and calls its Release when the work is done; several callers may
-// hold the same term. Leadership is kept until Resign or Close.
-//
-// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext
-// since Go 1.26 that names the signal, and is not context.Canceled); or what stands
-// in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
-// latch goes on trying and Await may be called again.
-func (l *Latch) Await(ctx context.Context) (*Leadership, error) {
-	return l.await(ctx, ctx, func(n uint64) {
-		l.client.post(l.id, events.Event{Kind: events.CommandCancel, Work: n})
-	})
-}
-
-// Resign gives leadership up and queues again at the tail; it returns when the
-// work under it has returned and the old place is gone, by deletion or with the
-// session. ErrNotLeading when there is nothing to give up.
-func (l *Latch) Resign(ctx context.Context) error {
-	return l.ask(ctx, events.Event{Kind: events.CommandResign})
-}
-
-func (l *Latch) notice(n events.Notify) {
-	if n.What == events.Granted {
-		l.granted(n)
-		return
-	}
-	l.participant.notice(n)
 }

@@ -37,6 +37,7 @@ type heldTerm struct {
 	guards []Op // what only holds under this term; nil: that the own node exists
 	over   atomic.Bool
 	reason error
+	plain  bool          // the node's name carries no GUID
 	grace  time.Duration // how long work may outlast the term; 0: for ever
 
 	mu       sync.Mutex
@@ -231,11 +232,14 @@ func CheckVersion(path string, version int32) Op {
 // and the version of the fence that every term of this library moves on. It protects data in this ensemble and nothing else; for other stores
 // there is the Token.
 //
-// Errors: ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (the answer
+// Errors: ErrPlainName under an Election; ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (the answer
 // was lost: read before you decide); ErrNotConnected and the context's (nothing
 // was sent); an *Error with ZooKeeper's code (nothing was written; the results
 // say which operation was refused).
 func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
+	if l.term.plain {
+		return nil, ErrPlainName
+	}
 	if err := l.Check(); err != nil {
 		return nil, err
 	}

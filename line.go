@@ -14,7 +14,8 @@ import (
 
 // Participant is somebody in a line, as seen from outside.
 type Participant struct {
-	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "kazoo", kazoo's locks
+	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "kazoo", kazoo's locks; "election"
+	Prefix string // what stands before the number in the node's name: "latch-", "lock-", "__lock__", or a plain election's own
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
@@ -40,20 +41,24 @@ func (l Line) Leader() (Participant, bool) {
 	return l.Participants[0], true
 }
 
-// of is the participants of one kind of line.
-func (l Line) of(recipe string) []Participant {
-	return slices.DeleteFunc(slices.Clone(l.Participants), func(p Participant) bool { return p.Recipe != recipe })
-}
-
 // Line reads who is in line, from the server that the client is connected to,
 // which may lag behind the ensemble's leader. Nodes that vanish meanwhile are
-// left out. A directory that does not exist is an empty line, with Missing set.
+// left out. A directory that does not exist is an empty line, with Missing set. A
+// directory may hold a line of latches, one of locks, and plain elections: the
+// places of those are told from foreign children by the prefixes given here, as
+// in "n_".
 //
-// Errors: ErrNotConnected, the context's, or an *Error.
-func (c *Client) Line(ctx context.Context, path string) (Line, error) {
-	if err := checkPath(path); err != nil {
+// Errors: what is wrong with the path or a prefix, ErrNotConnected, the
+// context's, or an *Error.
+func (c *Client) Line(ctx context.Context, path string, prefixes ...string) (Line, error) {
+	if err := CheckPath(path, prefixes...); err != nil {
 		return Line{}, err
 	}
+	return c.line(ctx, path, func(children []string) ([]machines.Place, int) { return machines.Places(children, prefixes...) })
+}
+
+// line reads those children of a directory that pick picks.
+func (c *Client) line(ctx context.Context, path string, pick func(children []string) (places []machines.Place, foreign int)) (Line, error) {
 	children, err := c.io.List(ctx, path)
 	if err != nil {
 		if refused := refusal(err); refused != nil {
@@ -64,18 +69,29 @@ func (c *Client) Line(ctx context.Context, path string) (Line, error) {
 		}
 		return Line{}, err
 	}
-	return c.readLine(ctx, path, children)
+	places, foreign := pick(children)
+	return c.readLine(ctx, path, places, foreign)
 }
 
-// CheckPath says what is wrong with the path of a line, and what would be right:
-// the error that Latch, Selector and Line would return, before there is a Client.
-func CheckPath(path string) error { return checkPath(path) }
+// CheckPath says what is wrong with the path of a line, or with the prefixes of
+// plain elections, and what would be right: the error that Latch, Selector,
+// Election and Line would return, before there is a Client.
+func CheckPath(path string, prefixes ...string) error {
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	for _, prefix := range prefixes {
+		if err := checkPrefix(path, prefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // readers is how many nodes of a line are read at a time.
 const readers = 16
 
-func (c *Client) readLine(ctx context.Context, path string, children []string) (Line, error) {
-	places, foreign := machines.Places(children)
+func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {
 	found := make([]*Participant, len(places))
 	errs := make([]error, len(places))
 	var all sync.WaitGroup
@@ -95,8 +111,8 @@ func (c *Client) readLine(ctx context.Context, path string, children []string) (
 	leads := map[string]bool{}
 	for _, p := range found {
 		if p != nil {
-			p.Leads = !leads[p.Recipe]
-			leads[p.Recipe] = true
+			p.Leads = !leads[p.Prefix]
+			leads[p.Prefix] = true
 			line.Participants = append(line.Participants, *p)
 		}
 	}
@@ -105,7 +121,7 @@ func (c *Client) readLine(ctx context.Context, path string, children []string) (
 
 // readParticipant returns nil for a node that has gone meanwhile.
 func (c *Client) readParticipant(ctx context.Context, path string, place machines.Place) (*Participant, error) {
-	p := &Participant{Recipe: place.Recipe, Path: path}
+	p := &Participant{Recipe: place.Recipe, Prefix: place.Label, Path: path}
 	data, stat, err := c.io.Read(ctx, path)
 	refused := refusal(err)
 	switch {
@@ -129,15 +145,23 @@ func refusal(err error) *Error {
 	return nil
 }
 
-// Participants are the handle's line in queue order; see Client.Line.
+// lineOf reads one of the lines in a directory.
+func (c *Client) lineOf(ctx context.Context, path, prefix string) (Line, error) {
+	return c.line(ctx, path, func(children []string) ([]machines.Place, int) {
+		all, foreign := machines.Places(children, prefix)
+		return slices.DeleteFunc(all, func(p machines.Place) bool { return p.Label != prefix }), foreign
+	})
+}
+
+// Participants are the handle's own line in queue order; see Client.Line.
 func (p *participant) Participants(ctx context.Context) ([]Participant, error) {
-	line, err := p.client.Line(ctx, p.path)
+	line, err := p.client.lineOf(ctx, p.path, p.prefix)
 	return line.Participants, err
 }
 
-// Leader is the first in the handle's line; false when nobody is.
+// Leader is the first in the handle's own line; false when nobody is.
 func (p *participant) Leader(ctx context.Context) (Participant, bool, error) {
-	line, err := p.client.Line(ctx, p.path)
+	line, err := p.client.lineOf(ctx, p.path, p.prefix)
 	leader, ok := line.Leader()
 	return leader, ok, err
 }

@@ -94,11 +94,12 @@ func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
 // Participants are those who hold the lock and wait for it, in queue order; see
 // Client.Line. Selectors on the same path are among them.
 func (m *Mutex) Participants(ctx context.Context) ([]Participant, error) {
-	line, err := m.client.Line(ctx, m.path)
+	label := machines.LockLabel
 	if m.options.Kazoo {
-		return line.of(machines.KazooLine), err
+		label = machines.KazooLabel
 	}
-	return line.of(machines.LockLine), err
+	line, err := m.client.lineOf(ctx, m.path, label)
+	return line.Participants, err
 }
 
 // Revoke asks a participant to let the lock go: it writes Curator's "__REVOKE__"

@@ -41,12 +41,14 @@ type Listener struct {
 	NotLeader func(Term, error) // why: an error that is ErrLeadershipLost
 }
 
-// participant is what the handles of latches and selectors share. It decides
-// nothing: it puts commands in and takes notices out.
+// participant is what the handles of latches, selectors and elections share. It
+// decides nothing: it puts commands in and takes notices out.
 type participant struct {
 	client   *Client
 	id       events.ID
 	path     string
+	prefix   string // what stands before the number in the node's name
+	plain    bool   // and nothing before that: no GUID
 	name     string // the ID that other participants see
 	options  LatchOptions
 	commands commands
@@ -242,7 +244,7 @@ func (p *participant) returned(ev events.Event, late error) {
 func (p *participant) notice(n events.Notify) {
 	switch n.What {
 	case events.Elected:
-		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, grace: p.options.WorkGrace}
+		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, plain: p.plain, grace: p.options.WorkGrace}
 		p.listeners.tell(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
 	case events.Deposed:

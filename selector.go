@@ -64,6 +64,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 		return nil, errors.New("incumbent: the selector's work is nil: give it the function to run while leading")
 	}
 	s := &Selector{participant: newParticipant(c, path, options.LatchOptions), work: work, options: options, base: c.base, ending: make(chan error, 1)}
+	s.prefix = machines.SelectorLabel
 	open := options.open(path, c.config.RideOut)
 	open.Options["autoRequeue"] = strconv.FormatBool(options.AutoRequeue)
 	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {

@@ -10,7 +10,8 @@ import (
 
 // Change is what an onlooker sees of a line's leadership.
 type Change struct {
-	Recipe string      // which line, as in Participant.Recipe: a directory may hold one of each
+	Recipe string      // which line, as in Participant.Recipe: a directory may hold one of each, and several elections
+	Prefix string      // of which prefix, as in Participant.Prefix
 	Vacant bool        // nobody is in line
 	Leader Participant // who leads, unless Vacant
 }
@@ -25,22 +26,23 @@ type Change struct {
 // while the loop's body runs, except for the last of it. An error is told beside
 // the changes (no permission, say), and watching goes on; the context's end is
 // not told.
-func (c *Client) Watch(ctx context.Context, path string) iter.Seq2[Change, error] {
-	return stream(ctx, func() (*feed[Change], error) { return c.observe(ctx, path) })
+//
+// Plain elections in the directory are watched by the prefixes given here, as in
+// "n_".
+func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
+	return stream(ctx, func() (*feed[Change], error) { return c.observe(ctx, path, prefixes) })
 }
 
-// lines are the kinds of line that a directory may hold.
-var lines = machines.Lines()
-
-func (c *Client) observe(ctx context.Context, path string) (*feed[Change], error) {
-	if err := checkPath(path); err != nil {
+func (c *Client) observe(ctx context.Context, path string, prefixes []string) (*feed[Change], error) {
+	if err := CheckPath(path, prefixes...); err != nil {
 		return nil, err
 	}
 	f := newFeed[Change](c)
-	board := &board{feed: f, occupied: map[string]bool{}, vacancies: map[string]int{}}
+	lines := machines.Lines(prefixes...)
+	board := &board{feed: f, lines: lines, occupied: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label}}
-		err := f.look(ctx, machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line.Recipe, n) })
+		err := f.look(ctx, machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line, n) })
 		if err != nil {
 			f.close()
 			return nil, err
@@ -53,36 +55,37 @@ func (c *Client) observe(ctx context.Context, path string) (*feed[Change], error
 // goroutine.
 type board struct {
 	feed      *feed[Change]
-	occupied  map[string]bool // recipes whose line was seen with a leader
-	vacancies map[string]int  // how often each recipe's line was told vacant
+	lines     []machines.LineKind
+	occupied  map[machines.LineKind]bool // lines that were seen with a leader
+	vacancies map[machines.LineKind]int  // how often each line was told vacant
 }
 
-func (b *board) notice(recipe string, n events.Notify) {
+func (b *board) notice(line machines.LineKind, n events.Notify) {
 	switch n.What {
 	case events.Leader:
-		b.occupied[recipe] = true
-		b.put(Change{Recipe: recipe, Leader: Participant{
-			Recipe: recipe, Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
+		b.occupied[line] = true
+		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Leader: Participant{
+			Recipe: line.Recipe, Prefix: line.Label, Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
 		}})
 	case events.Vacant:
-		b.vacate(recipe)
+		b.vacate(line)
 	}
 }
 
-// vacate tells that a line has nobody in it. Of the two kinds of line, one is
-// vacant for good in most directories: that is worth telling only when both are.
-func (b *board) vacate(recipe string) {
-	b.vacancies[recipe]++
-	if b.occupied[recipe] {
-		b.put(Change{Recipe: recipe, Vacant: true})
+// vacate tells that a line has nobody in it. Of all kinds of line, most are
+// vacant for good in a directory: that is worth telling only when all are.
+func (b *board) vacate(line machines.LineKind) {
+	b.vacancies[line]++
+	if b.occupied[line] {
+		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Vacant: true})
 		return
 	}
-	for _, line := range lines {
-		if b.occupied[line.Recipe] || b.vacancies[line.Recipe] < b.vacancies[recipe] {
+	for _, other := range b.lines {
+		if b.occupied[other] || b.vacancies[other] < b.vacancies[line] {
 			return
 		}
 	}
 	b.put(Change{Vacant: true})
 }
 
-func (b *board) put(c Change) { b.feed.put(sight[Change]{key: c.Recipe, value: c}) }
+func (b *board) put(c Change) { b.feed.put(sight[Change]{key: c.Recipe + " " + c.Prefix, value: c}) }

@@ -1,0 +1,79 @@
+package incumbent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Election is a candidate of a plain election: the leader election of ZooKeeper's
+// recipes page, as many services have written it by hand. Its place is an
+// ephemeral sequential node, the prefix and a number and nothing else, as in
+// /election/n_0000000007; it watches the place before its own, and nothing else in
+// the line; who has the lowest number leads. Candidates of any make that keep to
+// that share one line with it. Their names must be made by the sequence flag.
+//
+// It is held as a Latch is: from Await until Close, Resign, or its loss. What a
+// name without a GUID cannot give is given otherwise, or not at all:
+//
+//   - A create whose reply was lost is found by its owner, at one read for each
+//     place in the line. So one client has one candidate in a line: ErrInLine.
+//   - Leadership.Write is refused, with ErrPlainName: a directory that was made
+//     anew hands out the same names again, and the guard would take another's
+//     node for the own one. The Token has no such weakness.
+//
+// Where there is a choice, a Latch or Selector is the better one. All methods are
+// safe to call from any goroutine.
+type Election struct{ *keeper }
+
+// Election makes a candidate in a directory, which is made when it is missing,
+// under a prefix, as in "n_"; an empty one makes names of nothing but the number.
+// Places under other prefixes are other lines, also where one begins with the
+// other. It does nothing before Start. The error says what is wrong with the path
+// or the prefix, or is ErrInLine or ErrClosed.
+func (c *Client) Election(path, prefix string, options LatchOptions) (*Election, error) {
+	if err := CheckPath(path, prefix); err != nil {
+		return nil, err
+	}
+	if !c.take("election " + path + "/" + prefix) {
+		return nil, fmt.Errorf("%w: %s/%s", ErrInLine, path, prefix)
+	}
+	e := &Election{&keeper{newParticipant(c, path, options)}}
+	e.prefix, e.plain = prefix, true
+	open := options.open(path, c.config.RideOut)
+	open.Options["prefix"] = prefix
+	_, err := c.register(machines.ElectionRecipe.Name(), func(id events.ID) receiver {
+		e.id = id
+		return e
+	}, open)
+	if err != nil {
+		c.leave("election " + path + "/" + prefix)
+		return nil, err
+	}
+	return e, nil
+}
+
+// Prefix is what stands before the number in the names of the line's places.
+func (e *Election) Prefix() string { return e.prefix }
+
+func (e *Election) entered(state string) {
+	if state == "closed" {
+		e.client.leave("election " + e.path + "/" + e.prefix)
+	}
+	e.keeper.entered(state)
+}
+
+func checkPrefix(path, prefix string) error {
+	switch {
+	case strings.Contains(prefix, "/"):
+		return fmt.Errorf("incumbent: the prefix %q has a slash in it: the directory is what the path is for", prefix)
+	case strings.HasPrefix(prefix, machines.GUIDPrefix):
+		return fmt.Errorf("incumbent: the prefix %q begins as names with a GUID do: use a Latch or Selector, or another prefix", prefix)
+	}
+	if err := checkPath(path + "/" + prefix + "0"); err != nil {
+		return fmt.Errorf("incumbent: the prefix %q has a character in it that ZooKeeper does not allow", prefix)
+	}
+	return nil
+}
