@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/spf13/pflag"
+
 	"github.com/incumbent-go/incumbent"
 )
 
@@ -19,14 +21,36 @@ func standLatch(e *elector) (candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return latch{l}, l.Start()
+	return keeper{l}, l.Start()
 }
 
-type latch struct{ *incumbent.Latch }
+// standElection joins a plain election.
+func standElection(e *elector) (candidate, error) {
+	el, err := e.client.Election(e.path, e.prefix, incumbent.LatchOptions{ID: e.id})
+	if err != nil {
+		return nil, err
+	}
+	return keeper{el}, el.Start()
+}
 
-func (l latch) await(ctx context.Context) (*incumbent.Leadership, error) { return l.Await(ctx) }
-func (l latch) done(held *incumbent.Leadership)                          { held.Release() }
-func (l latch) close(ctx context.Context) error                          { return l.Close(ctx) }
+// keeper is a latch, or a candidate of a plain election.
+type keeper struct {
+	place interface {
+		Await(context.Context) (*incumbent.Leadership, error)
+		Close(context.Context) error
+	}
+}
+
+func (k keeper) await(ctx context.Context) (*incumbent.Leadership, error) { return k.place.Await(ctx) }
+func (k keeper) done(held *incumbent.Leadership)                          { held.Release() }
+func (k keeper) close(ctx context.Context) error                          { return k.place.Close(ctx) }
+
+// prefixes are the plain elections that a command looks at besides.
+type prefixes []string
+
+func (p *prefixes) flags(f *pflag.FlagSet) {
+	f.StringArrayVar((*[]string)(p), "prefix", nil, "a plain election in the directory, by its prefix, such as n_ (may be repeated)")
+}
 
 // selector turns the selector's function into something to wait for.
 type selector struct {

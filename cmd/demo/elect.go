@@ -27,6 +27,7 @@ type elector struct {
 	connection
 	deed
 	path, id, record     string
+	prefix               string // of a plain election
 	try, grace           time.Duration
 	requeue, useSelector bool
 	noWait               bool
@@ -64,7 +65,13 @@ func (a *app) elect() *cobra.Command {
 			case e.path == "":
 				return usage("elect needs --path, as in: %s", e.usage)
 			}
-			if e.useSelector {
+			plain := c.Flags().Changed("prefix")
+			switch {
+			case plain && e.useSelector:
+				return usage("--prefix and --selector are two kinds of line: choose one")
+			case plain:
+				e.line, e.stand = "election", standElection
+			case e.useSelector:
 				e.line, e.stand = "lock", standSelector
 			}
 			e.command = args
@@ -74,6 +81,7 @@ func (a *app) elect() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&e.path, "path", "", "the line to queue in, such as /jobs/nightly (required)")
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
+	f.StringVar(&e.prefix, "prefix", "", "stand in the plain election with this prefix, such as n_, and in no line of Curator's")
 	e.flagsOfBoth(f)
 	return c
 }
@@ -99,6 +107,9 @@ func (e *elector) check(c *cobra.Command) error {
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
 		return usage("%s: %w", e.pathName, bare(err))
+	}
+	if err := incumbent.CheckPath(e.path, e.prefixes()...); err != nil {
+		return usage("--prefix: %w", bare(err))
 	}
 	return nil
 }
@@ -221,14 +232,14 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 
 // tellPlace says who else is in the line, once.
 func (e *elector) tellPlace(ctx context.Context) {
-	line, err := e.client.Line(ctx, e.path)
+	line, err := e.client.Line(ctx, e.path, e.prefixes()...)
 	if err != nil {
 		return
 	}
 	ahead, leader := 0, incumbent.Participant{}
 	for _, p := range line.Participants {
 		switch {
-		case p.Recipe != e.line || p.ID == e.id:
+		case p.Recipe != e.line || e.line == "election" && p.Prefix != e.prefix || p.ID == e.id:
 		case p.Leads:
 			leader = p
 			fallthrough
@@ -239,6 +250,14 @@ func (e *elector) tellPlace(ctx context.Context) {
 	if ahead > 0 && leader.Path != "" {
 		e.note("waiting in %s as %s: %s in line, %s %s with token %d", e.path, quote(e.id), plural(ahead, "other"), quote(leader.ID), e.does, leader.Token)
 	}
+}
+
+// prefixes are that of the plain election, if it is one.
+func (e *elector) prefixes() []string {
+	if e.line == "election" {
+		return []string{e.prefix}
+	}
+	return nil
 }
 
 // connectionChanged tells people when the connection goes and comes.

@@ -18,6 +18,7 @@ type resigner struct {
 	connection
 	id, node string
 	byID     bool
+	plains   prefixes
 	dry      bool
 }
 
@@ -42,7 +43,7 @@ Exit codes:
 		Args: exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r.byID = c.Flags().Changed("id")
-			return a.withLine(c.Context(), &r.connection, args[0], func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
+			return a.withLine(c.Context(), &r.connection, args[0], r.plains, func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
 				return r.run(ctx, client, args[0], line)
 			})
 		},
@@ -52,6 +53,7 @@ Exit codes:
 	f.StringVar(&r.node, "node", "", "which node, where an id is not enough")
 	f.BoolVar(&r.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 	r.flags(f)
+	r.plains.flags(f)
 	a.jsonFlag(c)
 	return c
 }
@@ -85,7 +87,7 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 	if r.dry {
 		return nil
 	}
-	after, err := client.Line(ctx, dir)
+	after, err := client.Line(ctx, dir, r.plains...)
 	if err != nil {
 		return failure(err)
 	}

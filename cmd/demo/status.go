@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) status() *cobra.Command {
-	conn := &connection{}
+	conn, plains := &connection{}, prefixes{}
 	c := &cobra.Command{
 		Use:   "status PATH",
 		Short: "show who is in line, and who leads",
@@ -27,10 +27,10 @@ characters escaped, and shortened (not with --json).
 
 Exit codes:
    0  the line was read, also when nobody is in it, or there is no such directory` + exitCodes,
-		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq '.participants[0].id'",
+		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq '.participants[0].id'\n  incumbent status /election --prefix n_",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.withLine(c.Context(), conn, args[0], func(_ context.Context, _ *incumbent.Client, line incumbent.Line) error {
+			return a.withLine(c.Context(), conn, args[0], plains, func(_ context.Context, _ *incumbent.Client, line incumbent.Line) error {
 				if a.json {
 					a.out.object(lineObject(args[0], line))
 					return nil
@@ -41,19 +41,20 @@ Exit codes:
 		},
 	}
 	conn.flags(c.Flags())
+	plains.flags(c.Flags())
 	a.jsonFlag(c)
 	return c
 }
 
 // withLine connects, reads a line, and hands both on.
-func (a *app) withLine(ctx context.Context, conn *connection, dir string, use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
+func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains prefixes, use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	cfg, err := conn.config(a)
 	if err != nil {
 		return err
 	}
-	if err := incumbent.CheckPath(dir); err != nil {
+	if err := incumbent.CheckPath(dir, plains...); err != nil {
 		return usage("%w", bare(err))
 	}
 	client, err := conn.open(ctx, cfg)
@@ -63,7 +64,7 @@ func (a *app) withLine(ctx context.Context, conn *connection, dir string, use fu
 	defer conn.hangUp(client)
 	limit, cancel := context.WithTimeoutCause(ctx, conn.patience, fmt.Errorf("no answer within %s", conn.patience))
 	defer cancel()
-	line, err := client.Line(limit, dir)
+	line, err := client.Line(limit, dir, plains...)
 	if err != nil {
 		return failure(err)
 	}
@@ -111,12 +112,12 @@ func lineObject(dir string, line incumbent.Line) any {
 	}{dir, len(all) == 0, line.Missing, all, line.Foreign}
 }
 
-// positions counts places: a directory may hold a line of each recipe.
+// positions counts places, by prefix: a directory may hold several lines.
 type positions map[string]int
 
 func (c positions) next(p incumbent.Participant) int {
-	c[p.Recipe]++
-	return c[p.Recipe]
+	c[p.Prefix]++
+	return c[p.Prefix]
 }
 
 func (a *app) showLine(dir string, line incumbent.Line) {

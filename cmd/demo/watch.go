@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) watch() *cobra.Command {
-	conn := &connection{}
+	conn, plains := &connection{}, prefixes{}
 	c := &cobra.Command{
 		Use:   "watch PATH",
 		Short: "tell every change of leadership, until interrupted",
@@ -21,19 +21,20 @@ same moment may be missed; how long one led is measured from here.
 
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM` + exitCodes,
-		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json",
+		Example: "  incumbent watch /jobs/nightly\n  incumbent watch /jobs/nightly --json\n  incumbent watch /election --prefix n_",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.follow(c.Context(), conn, args[0])
+			return a.follow(c.Context(), conn, args[0], plains)
 		},
 	}
 	conn.flags(c.Flags())
+	plains.flags(c.Flags())
 	a.jsonFlag(c)
 	return c
 }
 
-func (a *app) follow(ctx context.Context, conn *connection, dir string) error {
-	if err := incumbent.CheckPath(dir); err != nil {
+func (a *app) follow(ctx context.Context, conn *connection, dir string, plains prefixes) error {
+	if err := incumbent.CheckPath(dir, plains...); err != nil {
 		return usage("%w", bare(err))
 	}
 	ctx, stop := interruptible(ctx)
@@ -49,7 +50,7 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string) error {
 	defer conn.hangUp(client)
 	defer client.OnConnection(a.tellConnection)()
 	told := teller{app: a, before: map[string]seen{}}
-	for change, err := range client.Watch(ctx, dir) {
+	for change, err := range client.Watch(ctx, dir, plains...) {
 		switch {
 		case err != nil && a.json:
 			a.out.object(map[string]any{"at": time.Now(), "event": "error", "error": bare(err).Error()})
@@ -83,7 +84,7 @@ func (a *app) tellConnection(s incumbent.ConnectionState) {
 // clock is how times are shown.
 const clock = "15:04:05.000"
 
-// seen is what was told of a recipe's line last, and when.
+// seen is what was told of a line last, and when.
 type seen struct {
 	change incumbent.Change
 	at     time.Time
@@ -91,7 +92,7 @@ type seen struct {
 
 type teller struct {
 	*app
-	before map[string]seen
+	before map[string]seen // by prefix
 }
 
 // changeObject is a change for --json.
@@ -99,6 +100,7 @@ type changeObject struct {
 	At     time.Time    `json:"at"`
 	Event  string       `json:"event"` // "leads" or "vacant"
 	Recipe string       `json:"recipe,omitempty"`
+	Prefix string       `json:"prefix,omitempty"` // of a plain election
 	Leader *participant `json:"leader,omitempty"`
 	// Of what was before.
 	Previous    *participant `json:"previous,omitempty"`
@@ -106,14 +108,17 @@ type changeObject struct {
 }
 
 func (t *teller) tell(now time.Time, c incumbent.Change) {
-	last, known := t.before[c.Recipe]
+	last, known := t.before[c.Prefix]
 	if known && last.change.Vacant == c.Vacant && last.change.Leader.Token == c.Leader.Token {
 		return // told again after an outage
 	}
-	t.before[c.Recipe] = seen{c, now}
+	t.before[c.Prefix] = seen{c, now}
 	lasted := now.Sub(last.at)
 	if t.json {
 		o := changeObject{At: now, Event: "leads", Recipe: c.Recipe}
+		if c.Recipe == "election" {
+			o.Prefix = c.Prefix
+		}
 		if c.Vacant {
 			o.Event = "vacant"
 		} else {
@@ -135,9 +140,12 @@ func (t *teller) tell(now time.Time, c incumbent.Change) {
 	text := "vacant: nobody is in line"
 	if !c.Vacant {
 		text = t.out.bold(name(c.Leader)) + " leads, token " + token(c.Leader) + ", session " + hex(c.Leader.Owner)
-		if c.Recipe != "latch" {
-			text += " (" + c.Recipe + ")"
+		if c.Recipe == "selector" {
+			text += " (selector)"
 		}
+	}
+	if c.Recipe == "election" {
+		text += " (election " + plain(c.Prefix) + ")"
 	}
 	switch {
 	case known && last.change.Vacant:
