@@ -152,6 +152,17 @@ func (p *goPeer) join(recipe, id, path string) error {
 	switch recipe {
 	case "mutex", "kazoo":
 		return m.lock(incumbent.MutexOptions{ID: id, Kazoo: recipe == "kazoo", Revocable: true, Retry: options.Retry})
+	case "election":
+		e, err := p.client.Election(path, "n_", options)
+		if err != nil {
+			return err
+		}
+		m.mark, m.close, m.line, m.leads = "n_", e.Close, e.Participants, e.HasLeadership
+		if err := e.Start(); err != nil {
+			return err
+		}
+		go m.hold(e)
+		return nil
 	case "latch":
 		l, err := p.client.Latch(path, options)
 		if err != nil {
@@ -177,8 +188,14 @@ func (p *goPeer) join(recipe, id, path string) error {
 	return s.Start()
 }
 
-// hold leads term after term, and closes the latch when its turn is over.
-func (m *goMember) hold(l *incumbent.Latch) {
+// holder is a latch, or a candidate of a plain election.
+type holder interface {
+	Await(context.Context) (*incumbent.Leadership, error)
+	Close(context.Context) error
+}
+
+// hold leads term after term, and closes the handle when its turn is over.
+func (m *goMember) hold(l holder) {
 	for {
 		held, err := l.Await(context.Background())
 		if err != nil {

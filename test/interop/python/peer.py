@@ -10,6 +10,7 @@ import sys
 import threading
 
 from kazoo.client import KazooClient
+from kazoo.recipe.lock import Lock
 
 said = threading.Lock()
 
@@ -25,8 +26,11 @@ class Member:
     def __init__(self, client, name, path):
         self.name = name
         self.turn = threading.Event()
-        self.election = client.Election(path, name)
+        self.election = self.make(client, path)
         threading.Thread(target=self.run, daemon=True).start()
+
+    def make(self, client, path):
+        return client.Election(path, self.name)
 
     def run(self):
         try:
@@ -72,6 +76,50 @@ class Holder:
         return self.lock.contenders()
 
 
+PREFIX = "n_"
+
+
+class Plain(Member):
+    """One member of a kazoo election on the plain names of ZooKeeper's recipes."""
+
+    def make(self, client, path):
+        election = client.Election(path, self.name)
+        election.lock = Lock(client, path, self.name, extra_lock_patterns=[PREFIX])
+        election.lock.prefix = PREFIX
+        election.lock.create_path = path + "/" + PREFIX
+        return election
+
+
+class Hand(Member):
+    """The same election as it is written by hand, step by step as in ZooKeeper's recipes."""
+
+    def make(self, client, path):
+        self.client, self.path = client, path
+        return self
+
+    def run(self):
+        try:
+            own = self.client.create(self.path + "/" + PREFIX, self.name.encode(), ephemeral=True, sequence=True, makepath=True)
+            own = own[len(self.path) + 1:]
+            while True:
+                line = sorted((n for n in self.client.get_children(self.path) if n.startswith(PREFIX)), key=number)
+                at = line.index(own)
+                if at == 0:
+                    break
+                gone = threading.Event()
+                if self.client.exists(self.path + "/" + line[at - 1], watch=lambda event: gone.set()):
+                    gone.wait()
+            say("leader", self.name, own)
+            self.turn.wait()
+            say("stopped", self.name)
+            self.client.delete(self.path + "/" + own)
+        except Exception as e:  # the test must hear of it
+            say("error", self.name, repr(e))
+
+
+KINDS = {"lock": Member, "kazoo": Holder, "plain": Plain, "hand": Hand}
+
+
 def number(name):
     return int(name[-10:])
 
@@ -91,8 +139,7 @@ def main():
         words = line.split()
         try:
             if words[0] == "join":
-                kind = Holder if words[1] == "kazoo" else Member
-                members[words[2]] = kind(client, words[2], words[3])
+                members[words[2]] = KINDS[words[1]](client, words[2], words[3])
             elif words[0] == "yield":
                 members[words[1]].give()
             elif words[0] == "line":
