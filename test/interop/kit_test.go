@@ -79,7 +79,7 @@ func (p *program) compile() {
 	if p.classes, p.err = os.MkdirTemp("", "interop-"); p.err != nil {
 		return
 	}
-	out, err := exec.Command(javac, "-J-Xmx128m", "-cp", p.path(), "-d", p.classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Group.java")).CombinedOutput()
+	out, err := exec.Command(javac, "-J-Xmx128m", "-cp", p.path(), "-d", p.classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Group.java"), filepath.Join("java", "Job.java")).CombinedOutput()
 	if err != nil {
 		p.err = fmt.Errorf("javac: %w\n%s", err, out)
 	}
