@@ -70,6 +70,10 @@ lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy;
 hurry: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
 	$(GO) test -count=1 -timeout 30m -v ./test/hurry -args -full
 
+.PHONY: herd
+herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/herd.md
+	$(GO) test -count=1 -timeout 10m -v ./test/figures -run TestTheHerd -args -full
+
 .PHONY: bench
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(ARGS) ./...

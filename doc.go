@@ -11,6 +11,8 @@
 //     leadership. Curator's LeaderLatch.
 //   - Selector runs a function while it leads, and gives leadership up when the
 //     function returns. Curator's LeaderSelector.
+//   - Election is a latch on plain names, "n_0000000007": the election of
+//     ZooKeeper's recipes page, beside what others have written by hand.
 //   - PersistentNode keeps an ephemeral node over sessions; Membership is one in a
 //     group. Barrier, Gate and DoubleBarrier hold processes back. Client.Watch and Client.WatchMembers are change feeds.
 //   - Leadership is what either gives to the work: a context that ends with the

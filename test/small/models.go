@@ -43,6 +43,8 @@ var fields = map[string]how{
 	"participant.id": fixed, "participant.founder": inside, "participant.label": fixed, "participant.data": fixed,
 	"participant.seed": fixed, "participant.dice": fixed, "participant.rideOut": fixed, "participant.floor": fixed,
 	"participant.retry": fixed, "participant.owner": zookeeps, "participant.enrolment": inside, "participant.line": inside,
+	"participant.plain": fixed, "participant.inquiry": fixed, "enrolment.sure": fixed, // of plain names, which no search has
+
 	"participant.term": inside, "participant.outlook": inside, "participant.selection": inside,
 
 	"enrolment.count": fixed, "enrolment.guid": uuid, "enrolment.creating": call, "enrolment.unknown": value,
