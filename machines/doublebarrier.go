@@ -103,7 +103,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
-	Happy: from{outside, entering, counting, waiting, inside, parting, emptying, outside},
+	Happy: from{outside, entering, counting, waiting, inside, parting, emptying},
 	Kinds: append([]events.Kind{
 		events.CommandEnter, events.CommandLeave, events.CommandCancel, events.CommandClose,
 		events.ReplyCreate, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplyDelete,
