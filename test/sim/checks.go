@@ -23,7 +23,12 @@ type checks struct {
 	worst    time.Duration   // the longest belief after a deletion by others
 	creates  map[string]int
 	departed map[string]map[string]bool // place → who was woken by its departure
+	ended    map[string]int64           // place → the transaction that ended it
+	led      map[string]bool            // places that somebody led with
 	meddled  bool                       // somebody else changed a line
+	writes   int64                      // guarded writes that were asked for
+	written  map[int64]int              // and how often each was committed
+	ledgers  map[string]int64           // line → the highest token that wrote
 }
 
 // Violation is one promise broken.
@@ -40,6 +45,7 @@ type belief struct {
 	session int64
 	gone    int64 // when others deleted the node; 0 while it is there
 	excused bool
+	over    bool // it ended, and the node or the session is known to be gone
 	deaf    bool // its node could not be read any more when it was deleted: servers do not tell of that
 }
 
@@ -49,7 +55,8 @@ type token struct {
 }
 
 func newChecks(w *world) *checks {
-	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{}}
+	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{},
+		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -73,6 +80,10 @@ func (k *checks) committed(p *proposal) {
 	switch p.txn.Code {
 	case zkmem.OpCreate:
 		k.created(p)
+	case zkmem.OpMulti:
+		if p.origin != nil && p.origin.guard != nil {
+			k.wrote(p.origin.guard, p)
+		}
 	case zkmem.OpSetACL:
 		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
 	}
@@ -97,6 +108,11 @@ func brief(t zkmem.Txn) string {
 // deleted: nobody may believe in a node that is not there. Only a deletion by
 // others is excused, until its watch event can have come.
 func (k *checks) deleted(path string, p *proposal) {
+	k.ended[path] = p.txn.Zxid
+	k.kept(path, p)
+	if p.txn.Code == zkmem.OpCloseSession && p.server == nil { // nobody asked for it
+		k.expired(path)
+	}
 	for _, b := range k.beliefs {
 		if b.path != path {
 			continue
@@ -117,13 +133,16 @@ func (k *checks) deleted(path string, p *proposal) {
 	}
 }
 
-// created: order by number is order by czxid, so one place is first.
+// created: the node has no end yet, though one of its name had (the directory was
+// made anew, and the enrolment went on); order by number is order by czxid, so one place is first.
 func (k *checks) created(p *proposal) {
+	delete(k.ended, p.txn.Path)
+	delete(k.led, p.txn.Path)
 	dir, name, _ := strings.Cut(strings.TrimPrefix(p.txn.Path, "/"), "/_c_")
 	if name == "" || k.meddled {
 		return
 	}
-	for _, label := range []string{machines.LatchLabel, machines.SelectorLabel} {
+	for _, label := range labels() {
 		line, _ := machines.Line(k.w.ens.children("/"+dir), label)
 		for i := 1; i < len(line); i++ {
 			_, a, errA := k.w.ens.truth.Get("/" + dir + "/" + line[i-1].Name)
@@ -138,6 +157,7 @@ func (k *checks) created(p *proposal) {
 // elected: belief begins.
 func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, path: n.Path, token: n.Token, session: n.Session}
+	u.term = b
 	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
 		k.fail("started and stopped alternate", "%s was elected twice", u.name())
@@ -145,9 +165,12 @@ func (k *checks) elected(u *user, n events.Notify) {
 	if n := len(u.works); n != 0 {
 		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
 	}
-	if now := u.c.clock(); !u.c.written && u.c.attached && now < u.c.deadline.Until {
+	if now := u.c.clock(); !u.c.written && u.c.linked && now < u.c.deadline.Until {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
+	k.led[b.path] = true
+	k.confirmed(b)
+	k.heard(b)
 	k.owns(b)
 	k.grows(b)
 	k.beliefs = append(k.beliefs, b)
@@ -158,7 +181,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 func (k *checks) owns(b *belief) {
 	_, stat, err := k.w.ens.truth.Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.gone, b.excused = k.w.now, true // unless nobody meddled
+		b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[b.path] // unless nobody meddled
 		if !k.meddled && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
 		}
@@ -168,8 +191,7 @@ func (k *checks) owns(b *belief) {
 		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
 	}
 	dir, name := b.path[:strings.LastIndexByte(b.path, '/')], b.path[strings.LastIndexByte(b.path, '/')+1:]
-	label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[b.u.latch]
-	line, _ := machines.Line(k.w.ens.children(dir), label)
+	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.label)
 	for _, p := range line {
 		if p.Name == name {
 			return
@@ -218,6 +240,7 @@ func (k *checks) deposed(u *user, n events.Notify) {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
 		return
 	}
+	k.beliefs[i].over = n.Text == machines.NodeGone || n.Text == machines.SessionOver
 	k.overrun(k.beliefs[i])
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)
 }
@@ -264,15 +287,23 @@ func (k *checks) deadline(c *client, d events.Deadline) {
 	}
 }
 
-// attached and replied keep what a connection has confirmed.
-func (k *checks) attached(c *client) { c.written = false }
+// fed keeps what a connection has confirmed, as far as the loop knows.
+func (c *client) fed(ev events.Event) {
+	switch ev.Kind {
+	case events.ConnectionAttached:
+		c.linked, c.written = true, false
+	case events.ConnectionSuspended:
+		c.linked = false
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
+		c.written = c.written || ev.Code == events.OK && ev.SentAt != 0
+	}
+}
+
+// replied keeps when the last confirmation left.
 
 func (k *checks) replied(c *client, a *asked, ev events.Event) {
 	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
 		return
-	}
-	if writes(a.req) {
-		c.written = true
 	}
 	if _, sync := a.req.(events.Sync); sync || writes(a.req) {
 		c.confirmed = max(c.confirmed, a.sent)
@@ -281,6 +312,7 @@ func (k *checks) replied(c *client, a *asked, ev events.Event) {
 
 // record looks at one line of the log.
 func (k *checks) record(c *client, r events.Record) {
+	c.became(r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
 		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
 		k.woken(c, r)
@@ -325,6 +357,8 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 func (k *checks) reborn() {
 	k.meddled = true
 	clear(k.tokens)
+	clear(k.ledgers)
+	clear(k.ended)
 	for _, dir := range k.w.lines() {
 		for _, name := range k.w.ens.children(dir) {
 			k.revived[dir+"/"+name] = true

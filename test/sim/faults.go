@@ -42,7 +42,9 @@ func init() {
 		{"restored", 12, (*world).restore, 0},
 		{"pause short", 4, func(w *world, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout/20, w.Timeout*2/3) }, 0},
 		{"pause long", 5, func(w *world, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2) }, 0},
+		{"pause, then a crash", 8, (*world).pauseThenCrash, 0},
 		{"pause within a step", 5, (*world).stumbleOne, 0},
+		{"slow loop", 8, (*world).starveOne, 0},
 		{"client dies", 8, (*world).killOne, 0},
 		{"close", 4, (*world).closeOne, 0},
 		{"failing work", 6, nil, 3},
@@ -59,6 +61,10 @@ func init() {
 		{"counter near its end", 14, (*world).endCounter, 0},
 		{"counter repeats", 12, (*world).repeatCounter, 0},
 		{"client closes", 8, (*world).closeClient, 0},
+		{"ambush", 3, nil, 0},
+		{"slow callback", 8, nil, 6},
+		{"panicking callback", 8, nil, 4},
+		{"wall-clock jump", 8, (*world).jump, 0},
 	}
 }
 
@@ -295,12 +301,56 @@ func (w *world) pauseOne(d *rand.Rand, least, most time.Duration) bool {
 	return true
 }
 
+// pauseThenCrash stops a process, lets it be heard for a moment, and takes it and
+// its server away before the ensemble's leader was told.
+func (w *world) pauseThenCrash(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil {
+		return false
+	}
+	c.pause(between(d, w.Timeout*4/10, w.Timeout*7/10))
+	w.at(c.paused+int64(between(d, 5*time.Millisecond, w.Tick/3)), func() {
+		if w.calm || c.x.wire == nil || c.x.wire.server == w.ens.leader || w.ens.connected() < servers {
+			return
+		}
+		c.x.wire.server.crash(between(d, w.Tick/4, 4*w.Tick))
+		c.pause(between(d, w.Timeout/2, 2*w.Timeout))
+	})
+	return true
+}
+
+// starveOne keeps a loop's goroutine waiting before every event, for a while.
+func (w *world) starveOne(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil {
+		return false
+	}
+	c.starved = between(d, time.Millisecond, w.Timeout/16)
+	w.after(between(d, w.Tick, w.Timeout), func() { c.starved = 0 })
+	return true
+}
+
 func (w *world) stumbleOne(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false
 	}
 	c.stumble = between(d, w.Timeout/20, w.Timeout*3/2)
+	return true
+}
+
+// jump sets a machine's wall clock. The loop's clock does not follow it back; it
+// may follow it ahead, where the system has no clock that knows of a suspend.
+func (w *world) jump(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil {
+		return false
+	}
+	by := int64(between(d, -w.Timeout, w.Timeout))
+	if ahead := w.planted(func(p *Plant) bool { return p.WallClock }); by > 0 && w.Seed%2 == 0 || ahead {
+		c.offset += by
+		c.wake()
+	}
 	return true
 }
 
@@ -330,7 +380,11 @@ func (w *world) closeOne(d *rand.Rand) bool {
 // them.
 func (w *world) closeClient(d *rand.Rand) bool {
 	c := w.anyClient(d)
-	if c == nil || c.leaving {
+	return c != nil && w.closeAll(c)
+}
+
+func (w *world) closeAll(c *client) bool {
+	if c.leaving {
 		return false
 	}
 	c.leaving = true
@@ -340,6 +394,7 @@ func (w *world) closeClient(d *rand.Rand) bool {
 			u.endAll()
 		}
 	})
-	c.later(between(d, 0, w.Tick), c.closeSession)
+	d := w.roll("client closes")
+	c.later(between(d, 0, []time.Duration{0, w.Tick}[d.IntN(2)]), c.closeSession)
 	return true
 }

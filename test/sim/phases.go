@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -36,8 +37,11 @@ type Result struct {
 // Run runs the world of one seed.
 func Run(seed int64, o Options) Result {
 	plan := NewPlan(seed)
-	if o.Plan != nil {
+	switch {
+	case o.Plan != nil:
 		plan = *o.Plan
+	case o.Plant != nil && o.Plant.Shape != nil:
+		o.Plant.Shape(&plan)
 	}
 	plan.Without = append(plan.Without, o.Without...)
 	w := &world{Plan: plan, dice: map[string]*rand.Rand{}, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
@@ -48,6 +52,7 @@ func Run(seed int64, o Options) Result {
 		w.clients = append(w.clients, c)
 		w.populate(c)
 	}
+	w.openLedgers()
 	w.begin()
 	w.until(int64(w.Length))
 	var settled time.Duration
@@ -91,9 +96,6 @@ func (w *world) progress() time.Duration {
 	return time.Duration(w.now - begun)
 }
 
-// settledStates are those in which a participant may stay for ever.
-var settledStates = []string{"leading", "waiting", "idle", "closed", ""}
-
 // stuck says what is missing to a settled world; "" is nothing.
 func (w *world) stuck() string {
 	leaders, members := map[string]int{}, map[string]int{}
@@ -103,17 +105,17 @@ func (w *world) stuck() string {
 			continue
 		}
 		for _, u := range c.users {
-			if u.observes() {
+			if !u.queues() {
 				continue
 			}
 			state := string(c.engine.State(u.id))
-			if !u.floor && !slices.Contains(settledStates, state) && u.latch {
+			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
 				return u.name() + " is " + state
 			}
 			if state == "leading" {
 				leaders[u.line]++
 			}
-			if !u.floor && u.latch && (state == "leading" || state == "waiting") {
+			if !u.floor && u.role.rests != nil && (state == "leading" || state == "waiting") {
 				members[u.line]++
 				if !slices.Contains(lines, u.line) {
 					lines = append(lines, u.line)
@@ -136,7 +138,7 @@ func (w *world) stuck() string {
 func (w *world) nodes(u *user) (n int) {
 	for _, name := range w.ens.children(u.dir) {
 		data, _, err := w.ens.truth.Get(u.dir + "/" + name)
-		_, fits := machines.ParsePlace(name, map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[u.latch])
+		_, fits := machines.ParsePlace(name, u.role.label)
 		if err == nil && fits && string(data) == u.name() {
 			n++
 		}
@@ -161,6 +163,7 @@ func (w *world) farewell() {
 	}
 	w.until(w.now + int64(w.settling()))
 	w.noneOfTheClosed()
+	w.noForgottenWatch()
 	for _, c := range w.clients {
 		c.own(c.closeSession)
 	}
@@ -175,9 +178,28 @@ func (w *world) farewell() {
 func (w *world) noneOfTheClosed() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if w.ens.life == 0 && c.paused < forever && !u.observes() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
+			if w.ens.life == 0 && c.paused < forever && u.queues() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
+		}
+	}
+}
+
+// noForgottenWatch: the servers' tables hold what the processes know of, and no
+// more: with every handle closed, that is what can no longer fire.
+func (w *world) noForgottenWatch() {
+	known := map[int]int{}
+	for _, c := range w.clients {
+		if c.paused >= forever {
+			return // what a dead process has left goes with its session
+		}
+		if c.x.wire != nil {
+			known[c.x.wire.server.id] += len(c.x.mirror.all())
+		}
+	}
+	for _, s := range w.ens.servers {
+		if n := s.watches.Len(); n > known[s.id] { // less, where one was spent on a node that may not be read
+			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.id, n, known[s.id])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,11 +12,17 @@ import (
 )
 
 // Plants are the bugs that the harness has to find.
-var Plants = slices.Concat(plantedWatches, plantedBeliefs, plantedOutcomes, plantedLines, plantedHandles)
+func Plants() []Plant {
+	all := slices.Concat(plantedWatches, plantedBeliefs, plantedOffices, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator)
+	for _, r := range roles {
+		all = append(all, r.plants...)
+	}
+	return all
+}
 
 // plantedWatches lose what wakes a machine.
 var plantedWatches = []Plant{
-	{Name: "no watch on the own node", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "CURATOR-171: no watch on the own node", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if g, ok := e.(events.Get); ok && c.mine(id, g.Path) {
 			g.Watch = false
 			return g
@@ -65,7 +72,10 @@ var plantedBeliefs = []Plant{
 			return nil
 		})(c, out)
 	}},
-	{Name: "heartbeat by sync at every timeout", Fed: option("syncLimit", "-2")},
+	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Shape: func(p *Plan) {
+		p.Timeout, p.Tick, p.Length = 4*time.Second, 2*time.Second, time.Minute
+		p.often(6, "leader deposed", "mute connection")
+	}},
 	{Name: "the check is sent as a sync", Sent: func(c *client, a *asked) {
 		if _, multi := a.req.(events.Multi); multi {
 			a.feigned = events.Sync{Path: "/"}
@@ -109,8 +119,30 @@ var plantedBeliefs = []Plant{
 	{Name: "the end of a session is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
-	{Name: "a frame that left counts as a contact before it is answered", Hasty: true},
+	{Name: "a frame that left counts as a contact before it is answered", Hasty: true, Shape: func(p *Plan) {
+		p.often(8, "stall up", "pause, then a crash", "follower cut off")
+	}},
 	{Name: "the clock stops while the machine is suspended", ClockStops: true},
+	{Name: "the clock follows the wall clock", WallClock: true},
+	{Name: "no heartbeat", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, timer := e.(events.SetTimer); timer && t.Name == "heartbeat" {
+			return nil
+		}
+		if _, beat := beats(id, e); beat {
+			return nil
+		}
+		return e
+	})},
+	{Name: "the deadline begins at the disconnect", Mutations: inOne("session", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{
+			"suspend": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				if until := field[int64](model, "validUntil"); *until != 0 && *field[bool](model, "rideOut") {
+					*until = ev.At + int64(*field[time.Duration](model, "timeout"))/2
+					out.Deadline(*field[int64](model, "number"), *until, *until)
+				}
+				do(ev)
+			}}}
+	})},
 }
 
 func option(name, value string) func(*client, *events.Envelope) {
@@ -141,7 +173,7 @@ var plantedOutcomes = []Plant{
 			a.feigned = events.Exists{Path: "/"}
 		}
 	}},
-	{Name: "an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "CURATOR-498: an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		create, ok := e.(events.Create)
 		if !ok || c.kept == nil || c.kept[id].Session == 0 || c.kept[id].Session == create.Session {
 			return e
@@ -174,9 +206,15 @@ var plantedLines = []Plant{
 	{Name: "names are compared as strings", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
 	})},
+	{Name: "numbers are compared as strings, and the counter's end goes unnoticed", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+		mine, _ := machines.ParsePlace(own, u.role.label)
+		return slices.DeleteFunc(names, func(n string) bool {
+			p, fits := machines.ParsePlace(n, u.role.label)
+			return fits && own != "" && n != own && fmt.Sprintf("%010d", p.Sequence) > fmt.Sprintf("%010d", mine.Sequence)
+		})
+	}), Mutations: inLines(func() engine.Mutation { return instead("counterEnds", never) })},
 	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
-		label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[u.latch]
-		line, _ := machines.Line(names, label)
+		line, _ := machines.Line(names, u.role.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
 	})},
 	{Name: "everybody is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
@@ -184,7 +222,7 @@ var plantedLines = []Plant{
 	})},
 	{Name: "another recipe's places count", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		labels := []string{machines.LatchLabel, machines.SelectorLabel}
-		if u.latch {
+		if u.role.label == machines.LatchLabel {
 			slices.Reverse(labels)
 		}
 		for i, n := range names {
@@ -192,16 +230,6 @@ var plantedLines = []Plant{
 		}
 		return names
 	})},
-	{Name: "a missing predecessor is taken for the own node", Fed: func(c *client, env *events.Envelope) {
-		ev := &env.Event
-		if ev.Kind == events.ReplyStat && ev.Code == events.NoNode && !c.mine(env.To, ev.Path) {
-			for path, id := range c.owned {
-				if id == env.To && c.w.ens.truth.Exists(path) {
-					ev.Path = path
-				}
-			}
-		}
-	}},
 	{Name: "the owner is not checked, nor the end of a session", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && c.mine(id, ev.Path) {
 			stat := *ev.Stat
@@ -223,7 +251,7 @@ var plantedLines = []Plant{
 func onListing(change func(c *client, u *user, own string, names []string) []string) func(*client, events.ID, *events.Event) bool {
 	return func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
-		if u == nil || u.observes() || ev.Kind != events.ReplyChildren || ev.Code != events.OK {
+		if u == nil || !u.queues() || ev.Kind != events.ReplyChildren || ev.Code != events.OK {
 			return true
 		}
 		own := ""
@@ -235,59 +263,4 @@ func onListing(change func(c *client, u *user, own string, names []string) []str
 		ev.Children = change(c, u, own, ev.Children)
 		return true
 	}
-}
-
-// plantedHandles mistreat the user.
-var plantedHandles = []Plant{
-	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
-		for _, a := range out {
-			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Deposed {
-				for range len(c.user(a.From).works) {
-					c.post(a.From, events.Event{Kind: events.WorkReturned})
-				}
-			}
-		}
-		return out
-	}},
-	{Name: "the end of belief is not told", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if n, ok := e.(events.Notify); ok && n.What == events.Deposed && n.Code == events.ConnectionLoss {
-			return nil
-		}
-		return e
-	})},
-	{Name: "the beginning of belief is told twice", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
-		for i, a := range out {
-			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Elected {
-				return slices.Insert(slices.Clone(out), i, a)
-			}
-		}
-		return out
-	}},
-	{Name: "a command is not answered", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if a, ok := e.(events.Answer); ok && a.Command%9 == 0 {
-			return nil
-		}
-		return e
-	})},
-	{Name: "failures are retried at once", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "deadline" && t.Name != "session-timeout" {
-			t.After = time.Microsecond
-			return t
-		}
-		return e
-	})},
-	{Name: "the own node is left at the close", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if d, ok := e.(events.Delete); ok && c.user(id).closing {
-			c.post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
-			return nil
-		}
-		return e
-	})},
-	{Name: "the session is abandoned and not closed", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if s, ok := e.(events.CloseSession); ok {
-			c.post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
-			return nil
-		}
-		return e
-	})},
 }

@@ -12,6 +12,8 @@ import (
 type Plant struct {
 	Name string
 	Seed int64 // a world that finds it
+	// Shape makes worlds in which the bug matters; without it most do.
+	Shape func(*Plan)
 	// Posted sees an event on its way into the inbox; false drops it.
 	Posted func(*client, events.ID, *events.Event) bool
 	// Fed sees an event as the engine gets it.
@@ -20,6 +22,17 @@ type Plant struct {
 	Stepped func(*client, []engine.Addressed) []engine.Addressed
 	// Sent sees a request that leaves.
 	Sent func(*client, *asked)
+	// Committed sees the operations of a guarded write, and returns those to send.
+	Committed func(*client, *guard, []events.Op) []events.Op
+	// Mutations are what is wrong with the charts, by recipe; they are made anew
+	// for every client, so that they may keep something in mind.
+	Mutations func() map[string]engine.Mutation
+	// Repeats has the door send a guarded write again when its answer was lost.
+	Repeats bool
+	// Alone has the door reckon AloneUntil as if the process had never been paused.
+	Alone bool
+	// WallClock has the process's clock follow the wall clock wherever it is set.
+	WallClock bool
 	// Queues has requests wait for the next connection, whichever session's.
 	Queues bool
 	// Hasty has a frame that left count as a contact, answered or not.
@@ -56,9 +69,6 @@ func (c *client) mine(id events.ID, path string) bool {
 // owns remembers the places that a machine made.
 func (c *client) remember(id events.ID, ev events.Event) {
 	if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
-		if c.owned == nil {
-			c.owned = map[string]events.ID{}
-		}
 		c.owned[ev.Path] = id
 	}
 }
