@@ -290,4 +290,6 @@ var plantedHandles = []Plant{
 		}
 		return e
 	})},
+	{Name: "a probe asks only whether the session lives", Lingers: true},
+	{Name: "a deadline that was seen to pass moves on", Flickers: true},
 }
