@@ -23,8 +23,15 @@ type reply struct {
 	grant func(context.Context) *Leadership
 }
 
-// begin posts a command and returns its number and where the reply will come.
+// begin posts a command and returns its number and where the reply will come. A
+// machine that is over is not asked: a program that asks it in a circle would fill
+// the log.
 func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64, chan reply, error) {
+	select {
+	case <-c.ended:
+		return 0, nil, ErrClosed
+	default:
+	}
 	c.mu.Lock()
 	c.last++
 	ev.Request = c.last

@@ -277,3 +277,24 @@ func TestGoexit(t *testing.T) {
 		<-stopped
 	})
 }
+
+// TestAClosedHandleAsksNobody: whoever asks it in a circle fills no log.
+func TestAClosedHandleAsksNobody(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		if err := n.latch.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		before := len(n.tape.Records())
+		for range 100 {
+			if _, err := n.latch.Await(t.Context()); !errors.Is(err, ErrClosed) {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if after := len(n.tape.Records()); after != before {
+			t.Errorf("%d records of a closed handle", after-before)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // DefaultPort is ZooKeeper's client port, used where a server names none.
@@ -42,6 +43,9 @@ func parseServer(entry string) (string, error) {
 	if strings.ContainsAny(entry, " \t\r\n") {
 		return wrong("there is a space in it: servers are separated by commas only")
 	}
+	if strings.ContainsFunc(entry, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return wrong("there is a character in it that no host name has")
+	}
 	if strings.Contains(entry, "/") {
 		return wrong("a chroot comes once, after the last server")
 	}
@@ -58,8 +62,11 @@ func parseServer(entry string) (string, error) {
 			return wrong("this is neither host:port nor [ipv6]:port")
 		}
 	}
-	if host == "" {
+	switch {
+	case host == "":
 		return wrong("the host is empty: write host:port")
+	case strings.ContainsAny(host, "[]"):
+		return wrong("this is neither host:port nor [ipv6]:port")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return wrong(fmt.Sprintf("port %q is not a number from 1 to 65535", port))

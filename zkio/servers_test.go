@@ -3,9 +3,11 @@ package zkio_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -45,6 +47,9 @@ func TestParseServersErrors(t *testing.T) {
 		"2001:db8::1":    "written in brackets",
 		"[::1":           "written in brackets",
 		"h1:1:2":         "neither host:port nor [ipv6]:port",
+		"[]":             "neither host:port nor [ipv6]:port",
+		"h1\x1b[31m":     "no host name has",
+		"h1\u202e":       "no host name has",
 		"h1/a//b":        "empty name",
 		"h1/a/":          "empty name",
 		"h1/a/../b":      `".." cannot be a node's name`,
@@ -94,4 +99,34 @@ func TestAuthHidesItsSecret(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzParseServers: what is accepted can be written again and means the same, and
+// what is refused is refused in words that are harmless on a terminal.
+func FuzzParseServers(f *testing.F) {
+	for _, s := range []string{"h1", "h1:1,h2,h3:3/app/elections", "[::1]", "[2001:db8::1]:2182,10.0.0.1/", "h1,,h2", "h1/a//b", "::1", "h1:0", "[h1]:1", "[::1%eth0]:1", "h1\x1b[31m", "[]", "h1:2181/\u202e", "a\x00b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		servers, chroot, err := zkio.ParseServers(s)
+		if err != nil {
+			if strings.ContainsFunc(err.Error(), unicode.IsControl) {
+				t.Fatalf("%q is refused as %q", s, err)
+			}
+			return
+		}
+		for _, server := range servers {
+			host, port, err := net.SplitHostPort(server)
+			if err != nil || host == "" || port == "" || strings.ContainsFunc(server, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+				t.Fatalf("%q holds the server %q: %v", s, server, err)
+			}
+		}
+		if chroot != "" && (!strings.HasPrefix(chroot, "/") || strings.HasSuffix(chroot, "/")) {
+			t.Fatalf("%q holds the chroot %q", s, chroot)
+		}
+		again, below, err := zkio.ParseServers(strings.Join(servers, ",") + chroot)
+		if err != nil || !slices.Equal(again, servers) || below != chroot {
+			t.Fatalf("%q was read as %q %q, and that as %q %q: %v", s, servers, chroot, again, below, err)
+		}
+	})
 }

@@ -67,6 +67,7 @@ type app struct {
 	in       io.Reader
 	out, err *printer
 	json     bool
+	begun    bool // the command line was understood
 }
 
 // run is the program.
@@ -84,20 +85,31 @@ func run(args []string, in io.Reader, out, errs *os.File) int {
 	if err == nil {
 		return 0
 	}
-	var coded *exitError
-	if !errors.As(err, &coded) {
-		coded = &exitError{exitFailed, err}
-	}
+	coded := a.coded(err)
 	if coded.err != nil {
 		a.err.line("%s %s", a.err.red("incumbent:"), plain(strings.TrimPrefix(coded.Error(), "incumbent: ")))
 	}
 	return coded.code
 }
 
+// coded gives an error that has no code of its own one: what cobra refuses before
+// a command begins is usage.
+func (a *app) coded(err error) *exitError {
+	var coded *exitError
+	switch {
+	case errors.As(err, &coded):
+		return coded
+	case !a.begun:
+		return &exitError{exitUsage, err}
+	}
+	return &exitError{exitFailed, err}
+}
+
 func (a *app) root() *cobra.Command {
 	root := a.demo()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.begun = true }
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%w: see %s --help", err, c.CommandPath())
 	})

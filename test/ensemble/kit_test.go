@@ -2,6 +2,7 @@ package ensemble_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -78,6 +79,9 @@ func join(t *testing.T, e *ensemble.Ensemble, w *witness, o incumbent.LatchOptio
 func (n *node) work(ctx context.Context, w *witness) {
 	for ctx.Err() == nil {
 		held, err := n.Await(ctx)
+		if errors.Is(err, incumbent.ErrClosed) {
+			return
+		}
 		if err != nil {
 			continue
 		}

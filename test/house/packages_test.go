@@ -44,6 +44,41 @@ func TestARecipeHasItsPlaceInEveryRoom(t *testing.T) {
 	}
 }
 
+// leakless reports whether the files of a package have a TestMain and goleak in it.
+func leakless(all []*file) bool {
+	for _, f := range all {
+		if _, imported := f.local["goleak"]; !imported {
+			continue
+		}
+		for _, d := range f.tree.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == "TestMain" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Every package with tests looks for goroutines that they left behind: those that
+// start none today may tomorrow.
+func TestEveryTestMainLooksForLeaks(t *testing.T) {
+	tests := map[string][]*file{}
+	for _, f := range files(t) {
+		if strings.HasSuffix(f.path, "_test.go") {
+			tests[f.dir] = append(tests[f.dir], f)
+		}
+	}
+	for dir, all := range tests {
+		if !leakless(all) {
+			t.Errorf("%s has tests and no TestMain with goleak\n\twhy not: what a test leaves running is a leak of the product's, or of the test's", dir)
+		}
+	}
+	breach, err := parse("x_test.go", `package x; import "testing"; func TestMain(m *testing.M) { m.Run() }`)
+	if err != nil || leakless([]*file{breach}) {
+		t.Errorf("nothing wrong with a TestMain without goleak? %v", err)
+	}
+}
+
 // A fresh machine may have Go and nothing else.
 func TestMakeTestNeedsOnlyGo(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"go.uber.org/goleak"
+
 	"github.com/incumbent-go/incumbent"
 )
 
@@ -30,9 +32,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	code := m.Run()
-	curator.remove()
-	os.Exit(code)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		curator.remove()
+		os.Exit(code)
+	}))
 }
 
 // noJournal in the place of the journal's path has peers keep none.

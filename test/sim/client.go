@@ -336,7 +336,8 @@ func (c *client) perform(out []engine.Addressed) {
 func (c *client) publish(d events.Deadline) {
 	old := c.deadline
 	passed := old.Until != 0 && old.Session == d.Session && c.clock() >= old.Until
-	if passed && c.torn && d.Until != 0 {
+	flickers := c.w.planted(func(p *Plant) bool { return p.Flickers })
+	if passed && c.torn && d.Until != 0 && !flickers {
 		if c.lapsed != old {
 			c.lapsed = old
 			c.w.cover.Lapses++

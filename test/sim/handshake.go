@@ -73,6 +73,8 @@ func (x *executor) greet(wire *wire, f frame) {
 		x.lose("the ensemble says that the session has expired")
 	case f.greeting != nil && x.id != 0 && x.id != f.greeting.session:
 		x.lose("another session was given out")
+	case f.greeting != nil && x.probing[wire.server.id] && x.w.planted(func(p *Plant) bool { return p.Lingers }):
+		x.refused(wire, "it lags behind what this session has seen")
 	case f.greeting != nil && x.probing[wire.server.id]:
 		wire.submit(func() { wire.server.flush(wire) })
 	case f.synced && f.zxid >= x.lastZxid:

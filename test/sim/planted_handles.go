@@ -61,6 +61,8 @@ var plantedHandles = []Plant{
 		}
 		return e
 	})},
+	{Name: "a probe asks only whether the session lives", Lingers: true},
+	{Name: "a deadline that was seen to pass moves on", Flickers: true},
 }
 
 // plantedWrites weaken what is written under a leadership, and what is said of it.

@@ -37,6 +37,11 @@ type Plant struct {
 	Queues bool
 	// Hasty has a frame that left count as a contact, answered or not.
 	Hasty bool
+	// Lingers has a probe learn that the session lives, and not how far the
+	// ensemble is.
+	Lingers bool
+	// Flickers has a deadline move on that somebody saw pass.
+	Flickers bool
 	// ClockStops has the process's clock stand still while it is paused.
 	ClockStops bool
 }

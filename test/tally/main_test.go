@@ -4,7 +4,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const stream = `{"Action":"start","Package":"p"}
 {"Action":"output","Package":"p","Test":"TestGood","Output":"chatter\n"}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // TestMain lets the test binary be a guard.
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 		Guard(os.Stdin, os.Stdout, func(string) {})
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // script runs a shell, whose output ends when nobody of its group is left.

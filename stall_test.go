@@ -1,0 +1,56 @@
+package incumbent
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck: nothing that the
+// client sends arrives, and a watch event makes the connection look alive. Belief
+// ends all the same, before the server can give the session up.
+func TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck(t *testing.T) {
+	for _, phase := range []time.Duration{0, 1700 * time.Millisecond, 3600 * time.Millisecond, 4900 * time.Millisecond} {
+		for _, rideOut := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, ride out %t", phase, rideOut), func(t *testing.T) {
+				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+					n := w.start(func(c *Config) { c.RideOut = rideOut })
+					held, err := n.latch.Await(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer held.Release()
+					pass(time.Minute + phase)
+					w.srv.Freeze(zkmem.Inbound, n.session())
+					w.refuse(n, true) // a new connection would tell the server that the client lives
+					pass(6 * time.Second)
+					if err := w.srv.Set(held.Term().Path, nil); err != nil { // its watch is answered by nobody
+						t.Fatal(err)
+					}
+					believed := true
+					for range 200 {
+						pass(100 * time.Millisecond)
+						gone := n.session() == 0
+						if held.Check() == nil && gone {
+							t.Fatal("it believes, and its session is over")
+						}
+						if believed && held.Check() != nil {
+							believed = false
+							if n.Connection() != Connected {
+								t.Errorf("belief ended with the connection (%s): the test shows nothing", n.Connection())
+							}
+						}
+						if gone {
+							break
+						}
+					}
+					if believed || n.session() != 0 {
+						t.Error("the session did not end: the test shows nothing")
+					}
+				})
+			})
+		}
+	}
+}
