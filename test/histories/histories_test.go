@@ -120,11 +120,11 @@ func seed(t *testing.T, words string) {
 	if !planted {
 		return
 	}
-	i := slices.IndexFunc(sim.Plants, func(p sim.Plant) bool { return p.Name == plant })
+	i := slices.IndexFunc(sim.Plants(), func(p sim.Plant) bool { return p.Name == plant })
 	if i < 0 {
 		t.Fatalf("there is no plant %q", plant)
 	}
-	if r := sim.Run(n, sim.Options{Plant: &sim.Plants[i]}); len(r.Broken) == 0 {
+	if r := sim.Run(n, sim.Options{Plant: &sim.Plants()[i]}); len(r.Broken) == 0 {
 		t.Errorf("world %d does not show %q any more: test/sim/testdata/plants.tsv has one that does", n, plant)
 	}
 }
