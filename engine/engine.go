@@ -43,6 +43,7 @@ type Recipe interface {
 	Digest() string
 	Describe() Description
 	bind() func(open events.Event) (instance, error)
+	mutate(Mutation) Recipe
 }
 
 type recipe[M any] struct {

@@ -24,6 +24,9 @@ type checks struct {
 	creates  map[string]int
 	departed map[string]map[string]bool // place → who was woken by its departure
 	meddled  bool                       // somebody else changed a line
+	writes   int64                      // guarded writes that were asked for
+	written  map[int64]int              // and how often each was committed
+	ledgers  map[string]int64           // line → the highest token that wrote
 }
 
 // Violation is one promise broken.
@@ -49,7 +52,8 @@ type token struct {
 }
 
 func newChecks(w *world) *checks {
-	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{}}
+	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{},
+		written: map[int64]int{}, ledgers: map[string]int64{}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -73,6 +77,10 @@ func (k *checks) committed(p *proposal) {
 	switch p.txn.Code {
 	case zkmem.OpCreate:
 		k.created(p)
+	case zkmem.OpMulti:
+		if p.origin != nil && p.origin.guard != nil {
+			k.wrote(p.origin.guard, p)
+		}
 	case zkmem.OpSetACL:
 		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
 	}
@@ -123,7 +131,7 @@ func (k *checks) created(p *proposal) {
 	if name == "" || k.meddled {
 		return
 	}
-	for _, label := range []string{machines.LatchLabel, machines.SelectorLabel} {
+	for _, label := range labels() {
 		line, _ := machines.Line(k.w.ens.children("/"+dir), label)
 		for i := 1; i < len(line); i++ {
 			_, a, errA := k.w.ens.truth.Get("/" + dir + "/" + line[i-1].Name)
@@ -138,6 +146,7 @@ func (k *checks) created(p *proposal) {
 // elected: belief begins.
 func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, path: n.Path, token: n.Token, session: n.Session}
+	u.term = b
 	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
 		k.fail("started and stopped alternate", "%s was elected twice", u.name())
@@ -158,7 +167,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 func (k *checks) owns(b *belief) {
 	_, stat, err := k.w.ens.truth.Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.gone, b.excused = k.w.now, true // unless nobody meddled
+		b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[b.path] // unless nobody meddled
 		if !k.meddled && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
 		}
@@ -168,8 +177,7 @@ func (k *checks) owns(b *belief) {
 		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
 	}
 	dir, name := b.path[:strings.LastIndexByte(b.path, '/')], b.path[strings.LastIndexByte(b.path, '/')+1:]
-	label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[b.u.latch]
-	line, _ := machines.Line(k.w.ens.children(dir), label)
+	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.label)
 	for _, p := range line {
 		if p.Name == name {
 			return
@@ -325,6 +333,7 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 func (k *checks) reborn() {
 	k.meddled = true
 	clear(k.tokens)
+	clear(k.ledgers)
 	for _, dir := range k.w.lines() {
 		for _, name := range k.w.ens.children(dir) {
 			k.revived[dir+"/"+name] = true

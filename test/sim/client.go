@@ -54,7 +54,7 @@ type timer struct {
 }
 
 func newClient(w *world, id int) *client {
-	c := &client{w: w, id: id, engine: engine.New(true, machines.Recipes()...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
+	c := &client{w: w, id: id, engine: engine.New(true, w.recipes()...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
 	d := w.roll("clocks")
 	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
 	if w.has("drift") {
@@ -63,6 +63,22 @@ func newClient(w *world, id int) *client {
 	}
 	c.x = &executor{w: w, c: c, next: d.IntN(servers)}
 	return c
+}
+
+// recipes are the product's that have a role, or what a plant made of them.
+func (w *world) recipes() []engine.Recipe {
+	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool { return r.Name() != "session" && roleOf(r.Name()) == nil })
+	if w.plant == nil || w.plant.Mutations == nil {
+		return all
+	}
+	for recipe, m := range w.plant.Mutations() {
+		for i := range all {
+			if all[i].Name() == recipe {
+				all[i] = engine.Mutate(all[i], m)
+			}
+		}
+	}
+	return all
 }
 
 func (c *client) checks() *checks { return c.w.checks }
@@ -260,7 +276,7 @@ func (c *client) perform(out []engine.Addressed) {
 			c.answer(a.From, e)
 		case events.Entered:
 			if u := c.user(a.From); u != nil {
-				u.state = e.State
+				c.w.ambush(u)
 			}
 		default:
 			c.checks().asked(c, a)

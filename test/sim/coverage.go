@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -13,7 +15,9 @@ import (
 type Coverage struct {
 	Rows   map[Row]uint64
 	Faults map[string]uint64
+	Hidden map[string]uint64 // ambushes
 	Steps  uint64
+	Writes uint64 // guarded writes that were committed
 
 	// Lapses counts deadlines that passed while a process was stopped between a
 	// step and its effects, which would have moved them on.
@@ -29,7 +33,9 @@ type Coverage struct {
 // Row is an arrow as it fired.
 type Row struct{ Chart, From, Row string }
 
-func newCoverage() *Coverage { return &Coverage{Rows: map[Row]uint64{}, Faults: map[string]uint64{}} }
+func newCoverage() *Coverage {
+	return &Coverage{Rows: map[Row]uint64{}, Faults: map[string]uint64{}, Hidden: map[string]uint64{}}
+}
 
 func (v *Coverage) note(r events.Record) {
 	chart, _, _ := strings.Cut(string(r.Machine), "-")
@@ -37,7 +43,8 @@ func (v *Coverage) note(r events.Record) {
 	v.Steps++
 }
 
-func (v *Coverage) fault(name string) { v.Faults[name]++ }
+func (v *Coverage) fault(name string)  { v.Faults[name]++ }
+func (v *Coverage) ambush(name string) { v.Hidden[name]++ }
 
 // Add takes another run's counts in.
 func (v *Coverage) Add(o *Coverage) {
@@ -47,39 +54,27 @@ func (v *Coverage) Add(o *Coverage) {
 	for f, n := range o.Faults {
 		v.Faults[f] += n
 	}
+	for a, n := range o.Hidden {
+		v.Hidden[a] += n
+	}
 	v.Steps += o.Steps
+	v.Writes += o.Writes
 	v.Lapses += o.Lapses
 	v.Marooned += o.Marooned
 	v.Deaf += o.Deaf
 }
 
-// Goals is how many rows and faults there are, and which never fired, by name.
-// A row counts as one however many states it leaves.
+// Goals is how many rows there are and how many fired, and all that should have
+// happened and did not, by name: rows of the recipes that are in the simulation,
+// a close and a cancel in every state, faults and ambushes. A row counts as one
+// however many states it leaves.
 func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	for _, r := range machines.Recipes() {
-		d := r.Describe()
-		if slices.Contains(unplaced, d.Name) {
-			continue
-		}
-		for _, row := range d.Rows {
-			rows++
-			fired := false
-			for _, from := range row.From {
-				fired = fired || v.Rows[Row{d.Name, string(from), row.Label()}] > 0
-			}
-			if fired {
-				hit++
-				continue
-			}
-			if unreachable(d.Name, row) {
-				rows--
-				continue
-			}
-			from := make([]string, len(row.From))
-			for i, s := range row.From {
-				from[i] = string(s)
-			}
-			missing = append(missing, d.Name+": "+strings.Join(from, ",")+" --"+row.Label()+"-->")
+		if d := r.Describe(); d.Name == "session" || roleOf(d.Name) != nil {
+			n, lacks := v.rowsOf(d)
+			rows, hit = rows+n, hit+n-len(lacks)
+			missing = append(missing, lacks...)
+			missing = append(missing, v.endings(d)...)
 		}
 	}
 	for _, f := range faults {
@@ -87,6 +82,62 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 			missing = append(missing, "fault: "+f.name)
 		}
 	}
+	for _, a := range ambushes {
+		if v.Hidden[a.name] == 0 {
+			missing = append(missing, "ambush: "+a.name)
+		}
+	}
 	sort.Strings(missing)
 	return rows, hit, missing
+}
+
+func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {
+	for _, row := range d.Rows {
+		fired := slices.ContainsFunc(row.From, func(from engine.State) bool {
+			return v.Rows[Row{d.Name, string(from), row.Label()}] > 0
+		})
+		if !fired && unreachable(d.Name, row) {
+			continue
+		}
+		if rows++; !fired {
+			missing = append(missing, fmt.Sprintf("%s: %s --%s-->", d.Name, states(row.From), row.Label()))
+		}
+	}
+	return rows, missing
+}
+
+// endings are the states in which no close, or no end of a context, came.
+func (v *Coverage) endings(d engine.Description) (missing []string) {
+	for _, row := range d.Rows {
+		if row.On != events.CommandClose && row.On != events.CommandCancel {
+			continue
+		}
+		for _, from := range row.From {
+			if came := slices.ContainsFunc(d.Rows, func(other engine.RowDoc) bool {
+				return other.On == row.On && v.Rows[Row{d.Name, string(from), other.Label()}] > 0
+			}); !came {
+				missing = append(missing, fmt.Sprintf("%s: %s in %s", d.Name, row.On, from))
+			}
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+func states(all []engine.State) string {
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ",")
+}
+
+// Absent are the recipes that have no place in the simulation yet.
+func Absent() (names []string) {
+	for _, r := range machines.Recipes() {
+		if r.Name() != "session" && roleOf(r.Name()) == nil {
+			names = append(names, r.Name())
+		}
+	}
+	return names
 }

@@ -129,8 +129,12 @@ func (x *executor) handshake() time.Duration { return min(x.w.Timeout/3, 5*time.
 
 // submit takes a request in. What cannot leave now is answered now.
 func (x *executor) submit(id events.ID, r events.Request) {
-	a := &asked{id: id, req: r, wire: x.wire}
-	switch {
+	x.accept(&asked{id: id, req: r, wire: x.wire})
+}
+
+// accept takes in a request, a machine's or the door's own.
+func (x *executor) accept(a *asked) {
+	switch r := a.req; {
 	case r.Header().Session != x.session || x.over:
 		x.reply(a, events.SessionExpired, "not the live session")
 	case x.wire == nil && x.w.planted(func(p *Plant) bool { return p.Queues }):
@@ -211,6 +215,9 @@ func (x *executor) detach(why string) {
 // reply gives a request its one answer.
 func (x *executor) reply(a *asked, code events.Code, text string) {
 	a.code, a.text = code, text
+	if a.guard != nil {
+		return // the caller's goroutine gets it, not the loop
+	}
 	x.mirror.settle(a)
 	h := a.req.Header()
 	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.sent, Contact: a.contact,

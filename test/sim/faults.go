@@ -59,6 +59,10 @@ func init() {
 		{"counter near its end", 14, (*world).endCounter, 0},
 		{"counter repeats", 12, (*world).repeatCounter, 0},
 		{"client closes", 8, (*world).closeClient, 0},
+		{"ambush", 3, nil, 0},
+		{"slow callback", 8, nil, 6},
+		{"panicking callback", 8, nil, 4},
+		{"wall-clock jump", 8, (*world).jump, 0},
 	}
 }
 
@@ -301,6 +305,21 @@ func (w *world) stumbleOne(d *rand.Rand) bool {
 		return false
 	}
 	c.stumble = between(d, w.Timeout/20, w.Timeout*3/2)
+	return true
+}
+
+// jump sets a machine's wall clock. The loop's clock does not follow it back; it
+// may follow it ahead, where the system has no clock that knows of a suspend.
+func (w *world) jump(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil {
+		return false
+	}
+	by := int64(between(d, -w.Timeout, w.Timeout))
+	if ahead := w.planted(func(p *Plant) bool { return p.WallClock }); by > 0 && w.Seed%2 == 0 || ahead {
+		c.offset += by
+		c.wake()
+	}
 	return true
 }
 

@@ -16,21 +16,36 @@ func (w *world) shuffled(names []string) []string {
 	return all
 }
 
-// lines are the directories that participants queue in.
-func (w *world) lines() []string { return []string{"/app/line0", "/app/line1", "/deep"}[:w.Lines] }
+// lines are the directories that participants queue in: those that the recipes
+// share, then the homes of recipes that have their own.
+func (w *world) lines() []string {
+	all := []string{"/app/line0", "/app/line1", "/deep"}[:w.Lines]
+	for _, r := range roles {
+		if r.home != "" {
+			all = append(all, r.home)
+		}
+	}
+	return all
+}
 
-func (w *world) anyLine(d *rand.Rand) string { return w.lines()[d.IntN(w.Lines)] }
+func (w *world) anyLine(d *rand.Rand) string {
+	all := w.lines()
+	return all[d.IntN(len(all))]
+}
 
 // anyPlace is a random node of a random line, the first ones more often.
 func (w *world) anyPlace(d *rand.Rand) string {
 	dir := w.anyLine(d)
-	label := []string{machines.LatchLabel, machines.LatchLabel, machines.SelectorLabel}[d.IntN(3)]
+	label := w.anyLabel(d)
 	line, _ := machines.Line(w.ens.children(dir), label)
 	if len(line) == 0 {
 		return ""
 	}
 	return dir + "/" + line[min(d.IntN(len(line)), d.IntN(len(line)))].Name
 }
+
+// anyLabel is a role's in proportion to its share of the lines.
+func (w *world) anyLabel(d *rand.Rand) string { return draw(d).label }
 
 func (w *world) meddle(op zkmem.Op) {
 	w.checks.meddled = true
@@ -48,23 +63,25 @@ func (w *world) deletePlace(d *rand.Rand) bool {
 
 func (w *world) deleteLine(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.truth.Exists(dir) {
-		return false
-	}
-	w.clear(dir)
-	return true
+	return w.clear(dir)
 }
 
 // clear deletes a directory with everything in it.
-func (w *world) clear(dir string) {
+func (w *world) clear(dir string) bool {
+	if !w.ens.truth.Exists(dir) {
+		return false
+	}
 	for _, name := range w.ens.children(dir) {
 		w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir + "/" + name, Version: zkmem.AnyVersion})
 	}
 	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
+	return true
 }
 
-func (w *world) setData(d *rand.Rand) bool {
-	path := w.anyPlace(d)
+func (w *world) setData(d *rand.Rand) bool { return w.rewrite(w.anyPlace(d)) }
+
+// rewrite sets a node's data to what it is.
+func (w *world) rewrite(path string) bool {
 	if path == "" {
 		return false
 	}
@@ -86,7 +103,7 @@ func (w *world) persistentChild(d *rand.Rand) bool {
 	if !w.ens.truth.Exists(dir) {
 		return false
 	}
-	label := []string{machines.LatchLabel, machines.SelectorLabel}[d.IntN(2)]
+	label := labels()[d.IntN(len(labels()))]
 	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
 	w.after(between(d, w.Tick, w.Timeout), w.tidy)
 	return true
@@ -109,13 +126,18 @@ func (w *world) takeAccess(d *rand.Rand) bool {
 	if oneIn(d, 2) {
 		path = w.anyPlace(d)
 	}
-	if !w.ens.truth.Exists(path) || path == "" {
+	return w.forbid(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
+}
+
+// forbid takes rights away from everybody, for a while.
+func (w *world) forbid(path string, rights int32) bool {
+	if path == "" || !w.ens.truth.Exists(path) {
 		return false
 	}
-	left := zkmem.PermAll &^ []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)]
 	w.checks.meddled = true
-	w.ens.operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: []zkmem.ACL{{Perms: left, Scheme: "world", ID: "anyone"}}})
-	w.after(between(d, w.Tick, w.Timeout), func() { w.giveAccess(path) })
+	w.ens.operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion,
+		ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ rights, Scheme: "world", ID: "anyone"}}})
+	w.after(between(w.roll("access"), w.Tick, w.Timeout), func() { w.giveAccess(path) })
 	return true
 }
 
@@ -142,7 +164,7 @@ func (w *world) repeatCounter(d *rand.Rand) bool {
 	}
 	now, highest := l.spec.Sequence(dir), int64(-1)
 	names, _, _ := l.spec.Children(dir)
-	for _, label := range []string{machines.LatchLabel, machines.SelectorLabel} {
+	for _, label := range labels() {
 		for _, p := range places(machines.Line(names, label)) {
 			highest = max(highest, p.Sequence)
 		}
@@ -235,6 +257,7 @@ func (w *world) restoreLines() {
 
 // tend does what an operator goes on doing until it helps.
 func (w *world) tend() {
+	w.openLedgers()
 	for _, dir := range w.lines() {
 		w.resetCounter(dir)
 		if w.ens.life > 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -48,6 +49,7 @@ func Run(seed int64, o Options) Result {
 		w.clients = append(w.clients, c)
 		w.populate(c)
 	}
+	w.openLedgers()
 	w.begin()
 	w.until(int64(w.Length))
 	var settled time.Duration
@@ -91,9 +93,6 @@ func (w *world) progress() time.Duration {
 	return time.Duration(w.now - begun)
 }
 
-// settledStates are those in which a participant may stay for ever.
-var settledStates = []string{"leading", "waiting", "idle", "closed", ""}
-
 // stuck says what is missing to a settled world; "" is nothing.
 func (w *world) stuck() string {
 	leaders, members := map[string]int{}, map[string]int{}
@@ -103,17 +102,17 @@ func (w *world) stuck() string {
 			continue
 		}
 		for _, u := range c.users {
-			if u.observes() {
+			if !u.queues() {
 				continue
 			}
 			state := string(c.engine.State(u.id))
-			if !u.floor && !slices.Contains(settledStates, state) && u.latch {
+			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
 				return u.name() + " is " + state
 			}
 			if state == "leading" {
 				leaders[u.line]++
 			}
-			if !u.floor && u.latch && (state == "leading" || state == "waiting") {
+			if !u.floor && u.role.rests != nil && (state == "leading" || state == "waiting") {
 				members[u.line]++
 				if !slices.Contains(lines, u.line) {
 					lines = append(lines, u.line)
@@ -136,7 +135,7 @@ func (w *world) stuck() string {
 func (w *world) nodes(u *user) (n int) {
 	for _, name := range w.ens.children(u.dir) {
 		data, _, err := w.ens.truth.Get(u.dir + "/" + name)
-		_, fits := machines.ParsePlace(name, map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[u.latch])
+		_, fits := machines.ParsePlace(name, u.role.label)
 		if err == nil && fits && string(data) == u.name() {
 			n++
 		}
@@ -175,7 +174,7 @@ func (w *world) farewell() {
 func (w *world) noneOfTheClosed() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if w.ens.life == 0 && c.paused < forever && !u.observes() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
+			if w.ens.life == 0 && c.paused < forever && u.queues() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
 		}

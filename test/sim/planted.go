@@ -11,7 +11,13 @@ import (
 )
 
 // Plants are the bugs that the harness has to find.
-var Plants = slices.Concat(plantedWatches, plantedBeliefs, plantedOutcomes, plantedLines, plantedHandles)
+func Plants() []Plant {
+	all := slices.Concat(plantedWatches, plantedBeliefs, plantedOutcomes, plantedLines, plantedHandles)
+	for _, r := range roles {
+		all = append(all, r.plants...)
+	}
+	return all
+}
 
 // plantedWatches lose what wakes a machine.
 var plantedWatches = []Plant{
@@ -175,8 +181,7 @@ var plantedLines = []Plant{
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
 	})},
 	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
-		label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[u.latch]
-		line, _ := machines.Line(names, label)
+		line, _ := machines.Line(names, u.role.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
 	})},
 	{Name: "everybody is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
@@ -184,7 +189,7 @@ var plantedLines = []Plant{
 	})},
 	{Name: "another recipe's places count", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		labels := []string{machines.LatchLabel, machines.SelectorLabel}
-		if u.latch {
+		if u.role.label == machines.LatchLabel {
 			slices.Reverse(labels)
 		}
 		for i, n := range names {
@@ -223,7 +228,7 @@ var plantedLines = []Plant{
 func onListing(change func(c *client, u *user, own string, names []string) []string) func(*client, events.ID, *events.Event) bool {
 	return func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
-		if u == nil || u.observes() || ev.Kind != events.ReplyChildren || ev.Code != events.OK {
+		if u == nil || !u.queues() || ev.Kind != events.ReplyChildren || ev.Code != events.OK {
 			return true
 		}
 		own := ""

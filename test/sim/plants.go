@@ -20,6 +20,13 @@ type Plant struct {
 	Stepped func(*client, []engine.Addressed) []engine.Addressed
 	// Sent sees a request that leaves.
 	Sent func(*client, *asked)
+	// Committed sees the operations of a guarded write, and returns those to send.
+	Committed func(*client, *guard, []events.Op) []events.Op
+	// Mutations are what is wrong with the charts, by recipe; they are made anew
+	// for every client, so that they may keep something in mind.
+	Mutations func() map[string]engine.Mutation
+	// WallClock has the process's clock follow the wall clock wherever it is set.
+	WallClock bool
 	// Queues has requests wait for the next connection, whichever session's.
 	Queues bool
 	// Hasty has a frame that left count as a contact, answered or not.

@@ -24,7 +24,7 @@ type Found struct {
 // error names those that no world found.
 func SearchPlants(ctx context.Context, to io.Writer, most int64) error {
 	var missed []error
-	for _, p := range Plants {
+	for _, p := range Plants() {
 		stop, cancel := context.WithCancel(ctx)
 		found := Many(stop, 1, most, Options{Plant: &p}, func(s *Sum) {
 			if len(s.Failed) > 0 {

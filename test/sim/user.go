@@ -2,32 +2,32 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
-// user is the program's side of one handle: it starts it, asks for leadership,
-// works, lets go, and closes it.
+// user is the program's side of one handle: it starts it, does what its role
+// does, works while it leads, and closes it.
 type user struct {
-	c      *client
-	id     events.ID
-	line   string // directory and recipe
-	dir    string
-	latch  bool
-	auto   bool
-	floor  bool
-	state  string
-	leads  bool
-	stuck  bool // its work does not heed the end of leadership
-	works  map[uint64]bool
-	awaits map[uint64]bool
-	serial uint64
-
+	c       *client
+	id      events.ID
+	role    *role
+	line    string // directory and recipe
+	dir     string
+	floor   bool
+	leads   bool
+	stuck   bool // its work does not heed the end of leadership
+	works   map[uint64]bool
+	awaits  map[uint64]bool
+	serial  uint64
 	closing bool
+
+	term    *belief  // the last that it was told of
+	busy    int64    // until when a callback of its own runs
+	waiting []func() // callbacks that wait for that one
 }
 
 func (u *user) dice() *rand.Rand { return u.c.w.roll("user") }
@@ -35,8 +35,7 @@ func (u *user) dice() *rand.Rand { return u.c.w.roll("user") }
 // populate gives a client its session and its handles.
 func (w *world) populate(c *client) {
 	d := w.roll("plan")
-	seed := func() string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
-	c.ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: seed(), Options: map[string]string{
+	c.ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
 		"tick": w.Tick.String(), "syncLimit": fmt.Sprint(w.SyncLimit), "rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/100ms/2s"}})
 	start := func() { c.ask(events.SessionMachine, events.CommandStart, events.Event{}) }
 	for line := range w.Lines {
@@ -48,32 +47,7 @@ func (w *world) populate(c *client) {
 			n = 2
 		}
 		for i := range n {
-			u := &user{c: c, dir: fmt.Sprintf("/app/line%d", line), latch: !oneIn(d, 3), auto: !oneIn(d, 4),
-				works: map[uint64]bool{}, awaits: map[uint64]bool{}}
-			if line == 2 {
-				u.dir = "/deep"
-			}
-			recipe := map[bool]string{true: "latch", false: "selector"}[u.latch]
-			u.id = events.ID(fmt.Sprintf("%s-%d%d", recipe, line, i))
-			u.line = u.dir + " " + recipe
-			options := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
-			if !u.latch {
-				options["autoRequeue"] = fmt.Sprint(u.auto)
-			}
-			if w.has("policy ends") && oneIn(d, 2) {
-				options["retry"] = "times/2/100ms/0s"
-				w.cover.fault("policy ends")
-			}
-			if w.has("token floor") && oneIn(d, 2) {
-				options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
-				u.floor = true
-				w.cover.fault("token floor")
-			}
-			c.users = append(c.users, u)
-			c.ask(u.id, events.CommandOpen, events.Event{Recipe: recipe, Path: u.dir, Data: []byte(u.name()), Seed: seed(), Options: options})
-			w.after(between(d, 0, 2*time.Second), func() {
-				c.own(func() { u.start() })
-			})
+			w.join(c, draw(d), w.lines()[line], fmt.Sprintf("%d%d", line, i), d)
 		}
 	}
 	w.after(between(d, 0, time.Second), func() { c.own(start) })
@@ -86,26 +60,53 @@ func (w *world) populate(c *client) {
 			c.closeSession()
 		})
 	}
-	w.watchFromOutside(c, seed())
+	w.watchFromOutside(c, newSeed(d))
+	w.settleHomes(c)
 	w.after(between(d, time.Second, 3*time.Second), func() { c.own(c.live) })
 }
 
-// watchFromOutside opens an observer in some processes.
-func (w *world) watchFromOutside(c *client, seed string) {
-	if !oneIn(w.roll("plan"), 4) {
-		return
+func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
+
+// settleHomes opens the handles of the roles that live in directories of their
+// own, from dice of their own: the lines' luck stays as it was.
+func (w *world) settleHomes(c *client) {
+	for _, r := range roles {
+		if r.home == "" {
+			continue
+		}
+		if d := w.roll("home of " + r.recipe); oneIn(d, 2) {
+			w.join(c, r, r.home, "home", d)
+		}
 	}
-	label := map[bool]string{true: machines.LatchLabel, false: machines.SelectorLabel}[oneIn(w.roll("plan"), 2)]
-	u := &user{c: c, id: "observer-0", line: "", works: map[uint64]bool{}, awaits: map[uint64]bool{}}
+}
+
+// join opens a handle, and has it started within two seconds.
+func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
+	u := &user{c: c, role: r, dir: dir, line: dir + " " + r.recipe, id: events.ID(r.recipe + "-" + which),
+		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
+	options := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
+	if r.options != nil {
+		maps.Copy(options, r.options(u, d))
+	}
+	if w.has("policy ends") && oneIn(d, 2) {
+		options["retry"] = "times/2/100ms/0s"
+		w.cover.fault("policy ends")
+	}
+	if w.has("token floor") && oneIn(d, 2) {
+		options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
+		u.floor = true
+		w.cover.fault("token floor")
+	}
 	c.users = append(c.users, u)
-	c.ask(u.id, events.CommandOpen, events.Event{Recipe: "observer", Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
-	w.after(between(w.roll("plan"), 0, 4*time.Second), func() { c.own(u.start) })
+	c.ask(u.id, events.CommandOpen, events.Event{Recipe: r.recipe, Path: dir, Data: []byte(u.name()), Seed: newSeed(d), Options: options})
+	w.after(between(d, 0, 2*time.Second), func() { c.own(u.start) })
 }
 
 // name is the participant's id, as its nodes carry it.
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.id, u.id) }
 
-func (u *user) observes() bool { return strings.HasPrefix(string(u.id), "observer") }
+// queues reports whether the handle's machine has a place in a line.
+func (u *user) queues() bool { return u.role.label != "" }
 
 func (u *user) start() {
 	if !u.closing {
@@ -131,36 +132,34 @@ func (c *client) live() {
 func (u *user) act() {
 	d := u.dice()
 	switch n := d.IntN(12); {
-	case u.observes() && n != 9:
-	case n < 5 && u.latch && len(u.awaits)+len(u.works) < 3:
-		u.awaits[u.c.ask(u.id, events.CommandAwait, events.Event{})] = true
-	case n < 6 && u.latch:
-		u.c.ask(u.id, events.CommandResign, events.Event{})
-	case n < 7 && u.latch:
-		for number := u.c.command; number > 0; number-- {
-			if u.awaits[number] {
-				u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
-				break
-			}
-		}
-	case n < 9 && !u.latch:
-		u.c.ask(u.id, events.CommandRequeue, events.Event{})
 	case n == 9 && oneIn(d, 6):
 		u.c.ask(u.id, events.CommandStart, events.Event{})
+	case u.role.act != nil:
+		u.role.act(u, n)
 	}
 }
 
-// begin is a piece of work. It returns after a while of its own, or soon after
-// leadership ended, unless it is stuck.
+// begin is a piece of work: the machine counts it from now on, and the program
+// runs it when its callbacks let it.
 func (u *user) begin() {
-	d := u.dice()
 	u.serial++
 	work := u.serial
 	u.works[work] = true
+	u.hear(func() { u.run(work) })
+}
+
+// run has a piece of work return after a while of its own, or soon after
+// leadership ended, unless it is stuck.
+func (u *user) run(work uint64) {
+	d := u.dice()
 	u.stuck = u.c.w.hit("stuck work")
 	lasts := between(d, time.Millisecond, u.c.w.Timeout)
 	if oneIn(d, 4) || u.c.w.hit("failing work") {
 		lasts = between(d, 0, 150*time.Millisecond)
+	}
+	if u.c.w.hit("panicking callback") {
+		u.fail(work, "it panicked")
+		return
 	}
 	u.c.later(lasts, func() {
 		if !u.stuck || u.c.w.calm {
@@ -170,15 +169,28 @@ func (u *user) begin() {
 }
 
 func (u *user) end(work uint64) {
-	if !u.works[work] {
-		return
-	}
-	delete(u.works, work)
-	ev := events.Event{Kind: events.WorkReturned}
+	why := ""
 	if u.c.w.hit("failing work") {
-		ev.Text = "it panicked"
+		why = "it failed"
 	}
-	u.c.post(u.id, ev)
+	u.fail(work, why)
+}
+
+// fail is the return of a piece of work, with an error's words or none.
+func (u *user) fail(work uint64, why string) {
+	if u.works[work] {
+		delete(u.works, work)
+		u.c.post(u.id, events.Event{Kind: events.WorkReturned, Text: why})
+	}
+}
+
+// stop has work return that heeds the end of leadership.
+func (u *user) stop() {
+	u.hear(func() {
+		if !u.stuck || u.c.w.calm {
+			u.endAll()
+		}
+	})
 }
 
 // endAll has every piece of work return, each after a moment.
@@ -190,25 +202,45 @@ func (u *user) endAll() {
 	}
 }
 
+// notice is the handle's: the checks see it at once.
 func (u *user) notice(n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		u.c.w.checks.elected(u, n)
 		u.leads = true
-		if !u.latch {
-			u.begin()
-		}
 	case events.Granted:
 		u.c.w.checks.granted(u, n)
-		delete(u.awaits, n.Work)
 		delete(u.c.commands, n.Work)
-		u.begin()
 	case events.Deposed:
 		u.c.w.checks.deposed(u, n)
 		u.leads = false
-		if !u.stuck || u.c.w.calm {
-			u.endAll()
-		}
+	}
+	if u.role.told != nil {
+		u.role.told(u, n)
+	}
+}
+
+// hear runs a callback off the loop, in the order of the news. One that is slow
+// makes the next of its own handle wait, and nobody else's.
+func (u *user) hear(callback func()) {
+	w := u.c.w
+	if w.hit("slow callback") {
+		u.busy = w.now + int64(between(w.roll("slow callback"), w.Tick/10, w.Timeout))
+	}
+	if w.now >= u.busy && len(u.waiting) == 0 {
+		callback()
+		return
+	}
+	if u.waiting = append(u.waiting, callback); len(u.waiting) == 1 {
+		w.at(u.busy, func() { u.c.own(u.catchUp) })
+	}
+}
+
+func (u *user) catchUp() {
+	waiting := u.waiting
+	u.waiting = nil
+	for _, callback := range waiting {
+		u.hear(callback)
 	}
 }
 

@@ -13,26 +13,21 @@ func (k *checks) stepped(c *client) {
 		owed := len(c.engine.Awaits(id))
 		watches := c.x.mirror.watched(id)
 		awake := true
-		switch state {
-		case "waiting", "blocked":
-			// The own node and the predecessor, or what is asked about them.
-			awake = owed+watches >= 2 || !c.attached
-		case "leading", "watching", "vacant", "absent":
-			awake = owed+watches >= 1 || !c.attached
-		case "enrolling", "founding", "listing", "verifying", "reading":
-			awake = owed >= 1 || c.queued(id) || !c.attached
-		case "leaving":
-			awake = owed >= 1 || !c.attached
-		case "pausing":
-			awake = owed >= 1
-		case "draining":
-			awake = len(c.user(id).works) > 0 || c.queued(id)
+		if wakes := k.wakes(c, id)[state]; wakes != nil {
+			awake = wakes(c, id, owed, watches)
 		}
 		if !awake && !c.queued(id) {
 			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.id, id, state, c.engine.Awaits(id), watches)
 		}
 		k.timed(c, id, state)
 	}
+}
+
+func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
+	if u := c.user(id); u != nil {
+		return u.role.wakes
+	}
+	return nil // the session's timers are looked at below
 }
 
 // queued reports whether something for a machine lies in the inbox.

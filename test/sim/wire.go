@@ -89,6 +89,12 @@ func (c *wire) hangUp() {
 	c.server.wires = slices.DeleteFunc(c.server.wires, func(o *wire) bool { return o == c })
 }
 
+// cutOff is hangUp, for a fault.
+func (c *wire) cutOff() bool {
+	c.hangUp()
+	return true
+}
+
 // leave is the client's end; the server hears of it later, or never.
 func (c *wire) leave() {
 	if c.hung {
@@ -123,6 +129,7 @@ type asked struct {
 	sent    int64
 	contact int64
 
+	guard   *guard         // of the door's own writes, which no machine awaits
 	feigned events.Request // planted: what is sent in place of it
 
 	// At the server.

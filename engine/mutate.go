@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Mutation says what is to be wrong with a chart. It is for harnesses that have
+// to show that they find bugs, and for nothing else: see Mutate. Functions are
+// meant by the names that the drawings show.
+type Mutation struct {
+	// Guards take the place of guards. Each sees the model (a pointer) and may
+	// ask the guard itself, also about another event.
+	Guards map[string]func(model any, ev events.Event, holds func(events.Event) bool) bool
+	// Actions take the place of actions, likewise.
+	Actions map[string]func(model any, ev events.Event, out *Outbox, do func(events.Event))
+	// Targets lead rows elsewhere. The key is the row as it is.
+	Targets map[Edge]State
+}
+
+// Mutate is a recipe whose chart has been tampered with after MustCompile found
+// it in order. The recipe it is made from stays as it was. Logs of the two do not
+// replay each other: the digests differ. Mutate panics when the mutation names
+// what the chart does not have, so that no planted bug outlives its target.
+func Mutate(r Recipe, m Mutation) Recipe { return r.mutate(m) }
+
+func (r recipe[M]) mutate(m Mutation) Recipe {
+	changed := *r.Compiled
+	changed.digest = "mutated " + r.digest
+	changed.arrows = make(map[key][]arrow[M], len(r.arrows))
+	used := map[string]bool{}
+	for at, group := range r.arrows {
+		group = slices.Clone(group)
+		for i := range group {
+			mutateArrow(&group[i], at, m, used)
+		}
+		changed.arrows[at] = group
+	}
+	m.mustBeUsed(r.Name(), used)
+	return recipe[M]{&changed, r.make}
+}
+
+func mutateArrow[M any](a *arrow[M], at key, m Mutation, used map[string]bool) {
+	if guard, do := m.Guards[a.guard], a.when; guard != nil && do != nil {
+		used["guard "+a.guard] = true
+		a.when = func(model *M, ev events.Event) bool {
+			return guard(model, ev, func(ev events.Event) bool { return do(model, ev) })
+		}
+	}
+	if action, do := m.Actions[a.action], a.do; action != nil && do != nil {
+		used["action "+a.action] = true
+		a.do = func(model *M, ev events.Event, out *Outbox) {
+			action(model, ev, out, func(ev events.Event) { do(model, ev, out) })
+		}
+	}
+	edge := Edge{at.state, a.name, a.to}
+	if to, led := m.Targets[edge]; led {
+		used[edge.String()] = true
+		a.to = to
+	}
+}
+
+// mustBeUsed panics with everything that a mutation names and a chart has not.
+func (m Mutation) mustBeUsed(chart string, used map[string]bool) {
+	var named []string
+	for name := range m.Guards {
+		named = append(named, "guard "+name)
+	}
+	for name := range m.Actions {
+		named = append(named, "action "+name)
+	}
+	for edge := range m.Targets {
+		named = append(named, edge.String())
+	}
+	named = slices.DeleteFunc(named, func(n string) bool { return used[n] })
+	if len(named) > 0 {
+		slices.Sort(named)
+		panic(fmt.Sprintf("engine: chart %s has no %q to mutate", chart, named))
+	}
+}
+
+// String is the arrow as golden traces write it.
+func (e Edge) String() string { return fmt.Sprintf("%s --%s--> %s", e.From, e.Name, e.To) }

@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// An ambush is something that happens to a machine a moment after it entered a
+// state, whichever: what a timed fault would hit once in ten thousand worlds, it
+// hits in every one that it has been laid in.
+type ambush struct {
+	name  string
+	share int              // of all ambushes
+	fire  func(*user) bool // false: there was nothing to hit
+}
+
+var ambushes []ambush
+
+func init() {
+	ambushes = []ambush{
+		{"close", 2, func(u *user) bool { u.c.own(u.close); return true }},
+		{"cancel", 3, func(u *user) bool { return u.c.w.now >= u.c.paused && u.cancel() }},
+		{"write", 2, func(u *user) bool { return u.c.w.now >= u.c.paused && u.write() }},
+		{"cut", 4, func(u *user) bool { return u.c.x.wire != nil && u.c.x.wire.cutOff() }},
+		{"pause", 2, func(u *user) bool {
+			u.c.pause(between(u.c.w.roll("ambush"), u.c.w.Timeout/20, u.c.w.Timeout))
+			return true
+		}},
+		{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
+		{"delete the predecessor", 1, func(u *user) bool { return u.c.w.deleteAhead(u) }},
+		{"set the own node's data", 2, func(u *user) bool { return u.c.w.setDataOf(u) }},
+		{"delete the line", 1, func(u *user) bool { return u.c.w.clear(u.dir) }},
+		{"hide the line", 2, func(u *user) bool { return u.c.w.hide(u.dir) }},
+		{"hide the own node", 2, func(u *user) bool { return u.c.w.hide(u.place()) }},
+		{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.hide(u.place()) && u.c.w.deleteOf(u) }},
+		{"refuse creates", 2, func(u *user) bool { return u.c.w.forbid(u.dir, zkmem.PermCreate) }},
+		{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
+	}
+}
+
+// ambush lies in wait for machines that enter a state.
+func (w *world) ambush(u *user) {
+	d := w.roll("ambush")
+	if w.calm || !u.queues() || !w.has("ambush") || !oneIn(d, 25) {
+		return
+	}
+	sum := 0
+	for _, a := range ambushes {
+		sum += a.share
+	}
+	n := d.IntN(sum)
+	for _, a := range ambushes {
+		if n -= a.share; n >= 0 {
+			continue
+		}
+		w.after(shortly(d), func() {
+			if !w.calm && a.fire(u) {
+				w.cover.fault("ambush")
+				w.cover.ambush(a.name)
+				w.tell("AMBUSH of %s: %s", u.name(), a.name)
+			}
+		})
+		return
+	}
+}
+
+// shortly is at once, or about as long as a request takes.
+func shortly(d *rand.Rand) time.Duration {
+	return between(d, 0, []time.Duration{1, 2 * time.Millisecond, 20 * time.Millisecond}[d.IntN(3)])
+}
+
+// place is the path of the participant's newest node, "" where it has none.
+func (u *user) place() (path string) {
+	w, newest := u.c.w, int64(0)
+	for _, name := range w.ens.children(u.dir) {
+		data, stat, err := w.ens.truth.Get(u.dir + "/" + name)
+		if err == nil && string(data) == u.name() && stat.Czxid > newest {
+			path, newest = u.dir+"/"+name, stat.Czxid
+		}
+	}
+	return path
+}
+
+func (w *world) deleteOf(u *user) bool {
+	path := u.place()
+	if path == "" {
+		return false
+	}
+	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	return true
+}
+
+func (w *world) deleteAhead(u *user) bool {
+	line, _ := machines.Line(w.ens.children(u.dir), u.role.label)
+	for i := 1; i < len(line); i++ {
+		if u.dir+"/"+line[i].Name == u.place() {
+			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name, Version: zkmem.AnyVersion})
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) setDataOf(u *user) bool { return w.rewrite(u.place()) }
+
+// hide takes the right to read away, for a while.
+func (w *world) hide(path string) bool { return w.forbid(path, zkmem.PermRead) }
+
+// copyOf makes a persistent node with the name of the participant's own, but for
+// a higher number, as somebody does who copies nodes by hand. The participant
+// takes it for a twin and deletes it; else it is taken away after a while. (A copy
+// with a lower number is taken for the own node, which is given up for it: the
+// product does not survive that without a second node, and it is not done here.)
+func (w *world) copyOf(u *user) bool {
+	path := u.place()
+	if path == "" {
+		return false
+	}
+	d := w.roll("ambush")
+	stem, number := path[:len(path)-10], path[len(path)-10:]
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n >= 1<<30 {
+		return false
+	}
+	n += 1 + int64(d.IntN(3))
+	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: fmt.Sprintf("%s%010d", stem, n), ACL: zkmem.OpenACL()})
+	w.after(between(d, w.Tick, w.Timeout), w.tidy)
+	return true
+}

@@ -1,0 +1,34 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// observerRole watches a line from outside. It has no share of the lines: some
+// processes have one beside their other handles.
+func init() {
+	roles = append(roles, &role{
+		recipe: "observer",
+		wakes: map[engine.State]waking{
+			"watching": needs(1), "vacant": needs(1), "absent": needs(1),
+			"observing": answered, "reading": answered, "pausing": timed,
+		},
+	})
+}
+
+// watchFromOutside opens an observer in some processes.
+func (w *world) watchFromOutside(c *client, seed string) {
+	d := w.roll("plan")
+	if !oneIn(d, 4) {
+		return
+	}
+	all := labels()
+	label := all[d.IntN(len(all))]
+	u := &user{c: c, id: "observer-0", role: roleOf("observer"), works: map[uint64]bool{}, awaits: map[uint64]bool{}}
+	c.users = append(c.users, u)
+	c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
+	w.after(between(d, 0, 4*time.Second), func() { c.own(u.start) })
+}

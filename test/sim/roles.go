@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// role is a recipe's place in the simulation: what its program does with it, when
+// it has come to rest, what can wake it, and which bugs are planted in it. Each
+// has a file of its own, which its init adds to roles.
+type role struct {
+	recipe string // its chart's name
+	label  string // what stands before the number of its places; "" where it has none
+	home   string // the directory of its own where it lives; "" is the lines that recipes share
+	share  int    // how many of the handles in a line are of this role, of all shares
+
+	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
+	act     func(u *user, n int)                          // one of twelve things, by a die, now and then; may be nil
+	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
+
+	rests []engine.State          // where it may stay for ever in a healed world; nil: anywhere
+	wakes map[engine.State]waking // what can wake it, state by state; states that are left out need nothing
+
+	plants []Plant
+}
+
+// roles are all of them, in the order of their files' names.
+var roles []*role
+
+func roleOf(recipe string) *role {
+	for _, r := range roles {
+		if r.recipe == recipe {
+			return r
+		}
+	}
+	return nil
+}
+
+// labels are those of the roles that queue.
+func labels() (all []string) {
+	for _, r := range roles {
+		if r.label != "" {
+			all = append(all, r.label)
+		}
+	}
+	return all
+}
+
+// draw is a role for a handle in a shared line.
+func draw(d *rand.Rand) *role {
+	sum := 0
+	for _, r := range roles {
+		sum += r.share
+	}
+	n := d.IntN(sum)
+	for _, r := range roles {
+		if n -= r.share; n < 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+// waking says whether something can still wake a machine that is owed so many
+// answers and timers, and waits for so many watches.
+type waking func(c *client, id events.ID, owed, watches int) bool
+
+// needs is a state that needs so many answers or watches; without a connection
+// the next one wakes it.
+func needs(least int) waking {
+	return func(c *client, _ events.ID, owed, watches int) bool { return !c.attached || owed+watches >= least }
+}
+
+// answered is a state that waits for an answer.
+func answered(c *client, _ events.ID, owed, _ int) bool { return !c.attached || owed >= 1 }
+
+// timed is a state that waits for a timer.
+func timed(_ *client, _ events.ID, owed, _ int) bool { return owed >= 1 }
+
+// working is a state that waits for work to return.
+func working(c *client, id events.ID, _, _ int) bool { return len(c.user(id).works) > 0 }
+
+// lineWakes are those of whoever stands in a line.
+var lineWakes = map[engine.State]waking{
+	"waiting": needs(2), "blocked": needs(2), // the own node and the predecessor, or what is asked about them
+	"leading":   needs(1),
+	"enrolling": answered, "founding": answered, "listing": answered, "verifying": answered, "leaving": answered,
+	"pausing": timed, "draining": working,
+}
+
+// lineRests are the states in which whoever stands in a line may stay.
+var lineRests = []engine.State{"leading", "waiting", "idle", "closed", ""}

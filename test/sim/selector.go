@@ -1,0 +1,40 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// The selector: a program whose function runs once a term. It may come to rest
+// anywhere: its terms end by themselves.
+func init() {
+	roles = append(roles, &role{
+		recipe: "selector", label: machines.SelectorLabel, share: 1,
+		options: func(u *user, d *rand.Rand) map[string]string {
+			return map[string]string{"autoRequeue": fmt.Sprint(!oneIn(d, 4))}
+		},
+		act: actSelector, told: worksWhenElected,
+		wakes: lineWakes,
+	})
+}
+
+func actSelector(u *user, n int) {
+	switch {
+	case n == 5 || n == 6:
+		u.write()
+	case n == 7 || n == 8:
+		u.c.ask(u.id, events.CommandRequeue, events.Event{})
+	}
+}
+
+func worksWhenElected(u *user, n events.Notify) {
+	switch n.What {
+	case events.Elected:
+		u.begin()
+	case events.Deposed:
+		u.stop()
+	}
+}
