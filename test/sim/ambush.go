@@ -34,6 +34,7 @@ func init() {
 		{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
 		{"delete the predecessor", 1, func(u *user) bool { return u.c.w.deleteAhead(u) }},
 		{"set the own node's data", 2, func(u *user) bool { return u.c.w.setDataOf(u) }},
+		{"set the own node's data, then delete the line", 1, func(u *user) bool { return u.c.w.setDataOf(u) && u.c.w.clear(u.dir) }},
 		{"delete the line", 1, func(u *user) bool { return u.c.w.clear(u.dir) }},
 		{"hide the line", 2, func(u *user) bool { return u.c.w.hide(u.dir) }},
 		{"hide the own node", 2, func(u *user) bool { return u.c.w.hide(u.place()) }},

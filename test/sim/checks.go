@@ -23,6 +23,8 @@ type checks struct {
 	worst    time.Duration   // the longest belief after a deletion by others
 	creates  map[string]int
 	departed map[string]map[string]bool // place → who was woken by its departure
+	ended    map[string]int64           // place → the transaction that ended it
+	led      map[string]bool            // places that somebody led with
 	meddled  bool                       // somebody else changed a line
 	writes   int64                      // guarded writes that were asked for
 	written  map[int64]int              // and how often each was committed
@@ -43,6 +45,7 @@ type belief struct {
 	session int64
 	gone    int64 // when others deleted the node; 0 while it is there
 	excused bool
+	over    bool // it ended, and the node or the session is known to be gone
 	deaf    bool // its node could not be read any more when it was deleted: servers do not tell of that
 }
 
@@ -53,7 +56,7 @@ type token struct {
 
 func newChecks(w *world) *checks {
 	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{},
-		written: map[int64]int{}, ledgers: map[string]int64{}}
+		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -105,6 +108,11 @@ func brief(t zkmem.Txn) string {
 // deleted: nobody may believe in a node that is not there. Only a deletion by
 // others is excused, until its watch event can have come.
 func (k *checks) deleted(path string, p *proposal) {
+	k.ended[path] = p.txn.Zxid
+	k.kept(path, p)
+	if p.txn.Code == zkmem.OpCloseSession && p.server == nil { // nobody asked for it
+		k.expired(path)
+	}
 	for _, b := range k.beliefs {
 		if b.path != path {
 			continue
@@ -125,8 +133,11 @@ func (k *checks) deleted(path string, p *proposal) {
 	}
 }
 
-// created: order by number is order by czxid, so one place is first.
+// created: the node has no end yet, though one of its name had (the directory was
+// made anew, and the enrolment went on); order by number is order by czxid, so one place is first.
 func (k *checks) created(p *proposal) {
+	delete(k.ended, p.txn.Path)
+	delete(k.led, p.txn.Path)
 	dir, name, _ := strings.Cut(strings.TrimPrefix(p.txn.Path, "/"), "/_c_")
 	if name == "" || k.meddled {
 		return
@@ -157,6 +168,9 @@ func (k *checks) elected(u *user, n events.Notify) {
 	if now := u.c.clock(); !u.c.written && u.c.attached && now < u.c.deadline.Until {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
+	k.led[b.path] = true
+	k.confirmed(b)
+	k.heard(b)
 	k.owns(b)
 	k.grows(b)
 	k.beliefs = append(k.beliefs, b)
@@ -226,6 +240,7 @@ func (k *checks) deposed(u *user, n events.Notify) {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
 		return
 	}
+	k.beliefs[i].over = n.Text == machines.NodeGone || n.Text == machines.SessionOver
 	k.overrun(k.beliefs[i])
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)
 }
@@ -289,6 +304,7 @@ func (k *checks) replied(c *client, a *asked, ev events.Event) {
 
 // record looks at one line of the log.
 func (k *checks) record(c *client, r events.Record) {
+	c.became(r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
 		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
 		k.woken(c, r)
@@ -334,6 +350,7 @@ func (k *checks) reborn() {
 	k.meddled = true
 	clear(k.tokens)
 	clear(k.ledgers)
+	clear(k.ended)
 	for _, dir := range k.w.lines() {
 		for _, name := range k.w.ens.children(dir) {
 			k.revived[dir+"/"+name] = true

@@ -34,6 +34,7 @@ type client struct {
 
 	deadline  events.Deadline
 	lapsed    events.Deadline // the one of which the session machine was told that it passed
+	believed  events.Deadline // the last that was not "nothing"
 	log       []events.Record
 	digest    uint64
 	command   uint64
@@ -42,6 +43,7 @@ type client struct {
 	written   bool  // one of them was a committed write
 	leaving   bool  // it closes, or has closed
 
+	news  map[events.ID]events.Event // what made its machines leaders
 	owned map[string]events.ID       // the places that its machines made
 	kept  map[events.ID]events.Event // planted: an old answer
 }
@@ -54,7 +56,8 @@ type timer struct {
 }
 
 func newClient(w *world, id int) *client {
-	c := &client{w: w, id: id, engine: engine.New(true, w.recipes()...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
+	c := &client{w: w, id: id, engine: engine.New(true, w.recipes()...), commands: map[uint64]events.ID{},
+		news: map[events.ID]events.Event{}, owned: map[string]events.ID{}, digest: 14695981039346656037}
 	d := w.roll("clocks")
 	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
 	if w.has("drift") {
@@ -302,6 +305,9 @@ func (c *client) publish(d events.Deadline) {
 	}
 	c.checks().deadline(c, d)
 	c.deadline = d
+	if d.Until != 0 {
+		c.believed = d
+	}
 }
 
 func (c *client) user(id events.ID) *user {

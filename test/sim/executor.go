@@ -216,6 +216,7 @@ func (x *executor) detach(why string) {
 func (x *executor) reply(a *asked, code events.Code, text string) {
 	a.code, a.text = code, text
 	if a.guard != nil {
+		x.returned(a)
 		return // the caller's goroutine gets it, not the loop
 	}
 	x.mirror.settle(a)

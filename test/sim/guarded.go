@@ -71,6 +71,14 @@ func (x *executor) commit(g *guard, ops []events.Op) {
 	x.accept(a)
 }
 
+// returned is the end of a guarded write. Nothing comes of it: what may have been
+// written is not written again.
+func (x *executor) returned(a *asked) {
+	if a.code == events.ConnectionLoss && x.w.planted(func(p *Plant) bool { return p.Repeats }) {
+		x.c.later(x.w.Tick, func() { x.accept(&asked{req: a.req, guard: a.guard, wire: x.wire}) })
+	}
+}
+
 // wrote looks at a guarded write that was committed.
 func (k *checks) wrote(g *guard, p *proposal) {
 	if p.result.Err != zkmem.OK {

@@ -10,29 +10,38 @@ import (
 	"time"
 )
 
-// Sum is what many worlds came to.
+// Sum is what many worlds came to: all of a range of seeds, without a gap.
 type Sum struct {
+	First   int64
+	Next    int64 // the first seed that is not in it
 	Worlds  int64
-	Next    int64 // the first seed that was not run, without gaps below it
 	Moments uint64
 	Took    time.Duration
 	Worst   time.Duration
 	Settled time.Duration
+	Digest  uint64   // of the worlds' digests, in order
 	Failed  []Result // the first few, without their stories
 	Cover   *Coverage
 }
 
-// Many runs the seeds from first on, n of them, over all processors, until the
-// context ends. Each finished world is told to progress, one at a time.
-func Many(ctx context.Context, first, n int64, o Options, progress func(*Sum)) *Sum {
-	sum := &Sum{Next: first, Cover: newCoverage()}
+// NewSum is the sum of no worlds.
+func NewSum(first int64) *Sum {
+	return &Sum{First: first, Next: first, Cover: newCoverage()}
+}
+
+// Many runs n more seeds over all processors and adds them to a sum, in order,
+// until the context ends: worlds that were finished ahead of a gap are dropped
+// then. Each step forward is told to progress.
+func Many(ctx context.Context, sum *Sum, n int64, o Options, progress func(*Sum)) {
 	var (
-		mu   sync.Mutex
-		next atomic.Int64
-		all  sync.WaitGroup
+		mu    sync.Mutex
+		next  atomic.Int64
+		all   sync.WaitGroup
+		first = sum.Next
+		ahead = map[int64]Result{}
+		took  = sum.Took
+		begun = time.Now()
 	)
-	done := map[int64]bool{}
-	begun := time.Now()
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for ctx.Err() == nil {
@@ -42,26 +51,26 @@ func Many(ctx context.Context, first, n int64, o Options, progress func(*Sum)) *
 				}
 				r := Run(first+i, o)
 				mu.Lock()
-				sum.add(r)
-				sum.Took = time.Since(begun)
-				done[first+i] = true
-				for done[sum.Next] {
-					delete(done, sum.Next)
-					sum.Next++
-				}
-				if progress != nil {
-					progress(sum)
+				ahead[first+i] = r
+				for r, done := ahead[sum.Next]; done && ctx.Err() == nil; r, done = ahead[sum.Next] {
+					delete(ahead, sum.Next)
+					sum.add(r)
+					sum.Took = took + time.Since(begun)
+					if progress != nil {
+						progress(sum)
+					}
 				}
 				mu.Unlock()
 			}
 		})
 	}
 	all.Wait()
-	return sum
 }
 
 func (s *Sum) add(r Result) {
 	s.Worlds++
+	s.Next++
+	s.Digest = (s.Digest ^ r.Digest) * 1099511628211
 	s.Moments += r.Moments
 	s.Worst = max(s.Worst, r.Worst)
 	s.Settled = max(s.Settled, r.Settled)
@@ -84,11 +93,11 @@ func (s *Sum) String() string {
 	}
 	return fmt.Sprintf("%d worlds in %.1f s: %.0f worlds/s; per core %.0f events/s, %.0f with the ensemble's and the network's\n"+
 		"%d of %d rows and %d of %d faults fired; worst belief after a deletion by others %s; slowest healing %s\n"+
-		"%d deadlines lapsed under a stopped process, %d sessions came back from a backup into the past;\n"+
+		"%d guarded writes committed; %d deadlines lapsed under a stopped process, %d sessions came back from a backup into the past;\n"+
 		"seen, and not counted as violations: %d deaf leaders; failed worlds: %d",
 		s.Worlds, seconds, float64(s.Worlds)/seconds, float64(s.Cover.Steps)/seconds/cores, float64(s.Moments)/seconds/cores,
 		hit, rows, len(faults)-unfired, len(faults), s.Worst, s.Settled,
-		s.Cover.Lapses, s.Cover.Marooned, s.Cover.Deaf, len(s.Failed))
+		s.Cover.Writes, s.Cover.Lapses, s.Cover.Marooned, s.Cover.Deaf, len(s.Failed))
 }
 
 // Report is a failed world in words: its plan, what broke, and how to see it.
@@ -100,39 +109,4 @@ func (r Result) Report() string {
 	}
 	fmt.Fprintf(&b, "\tmake sim SEED=%d", r.Plan.Seed)
 	return b.String()
-}
-
-// Shrink takes faults out of a failing world, and time and clients, for as long
-// as the same check still fails.
-func Shrink(r Result, o Options) Result {
-	again := func(p Plan) bool {
-		o.Plan = &p
-		s := Run(p.Seed, o)
-		if len(s.Broken) == 0 || s.Broken[0].Check != r.Broken[0].Check {
-			return false
-		}
-		r = s
-		return true
-	}
-	for smaller := true; smaller; {
-		smaller = false
-		for _, f := range r.Plan.Faults {
-			p := r.Plan
-			p.Without = append(append([]string(nil), p.Without...), f.Fault)
-			if r.Plan.has(f.Fault) && again(p) {
-				smaller = true
-			}
-		}
-		for _, p := range []Plan{r.Plan, r.Plan, r.Plan} {
-			p.Clients--
-			if p.Clients > 1 && again(p) {
-				smaller = true
-			}
-		}
-		p := r.Plan
-		if p.Length = p.Length * 3 / 4; p.Length > p.Tick && again(p) {
-			smaller = true
-		}
-	}
-	return r
 }

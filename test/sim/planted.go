@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // Plants are the bugs that the harness has to find.
 func Plants() []Plant {
-	all := slices.Concat(plantedWatches, plantedBeliefs, plantedOutcomes, plantedLines, plantedHandles)
+	all := slices.Concat(plantedWatches, plantedBeliefs, plantedOffices, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator)
 	for _, r := range roles {
 		all = append(all, r.plants...)
 	}
@@ -21,7 +22,7 @@ func Plants() []Plant {
 
 // plantedWatches lose what wakes a machine.
 var plantedWatches = []Plant{
-	{Name: "no watch on the own node", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "CURATOR-171: no watch on the own node", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if g, ok := e.(events.Get); ok && c.mine(id, g.Path) {
 			g.Watch = false
 			return g
@@ -71,7 +72,7 @@ var plantedBeliefs = []Plant{
 			return nil
 		})(c, out)
 	}},
-	{Name: "heartbeat by sync at every timeout", Fed: option("syncLimit", "-2")},
+	{Name: "heartbeat by sync at every timeout, four seconds too", Fed: option("syncLimit", "-2")},
 	{Name: "the check is sent as a sync", Sent: func(c *client, a *asked) {
 		if _, multi := a.req.(events.Multi); multi {
 			a.feigned = events.Sync{Path: "/"}
@@ -117,6 +118,26 @@ var plantedBeliefs = []Plant{
 	}},
 	{Name: "a frame that left counts as a contact before it is answered", Hasty: true},
 	{Name: "the clock stops while the machine is suspended", ClockStops: true},
+	{Name: "the clock follows the wall clock", WallClock: true},
+	{Name: "no heartbeat", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, timer := e.(events.SetTimer); timer && t.Name == "heartbeat" {
+			return nil
+		}
+		if _, beat := beats(id, e); beat {
+			return nil
+		}
+		return e
+	})},
+	{Name: "the deadline begins at the disconnect", Mutations: inOne("session", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{
+			"suspend": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				if until := field[int64](model, "validUntil"); *until != 0 && *field[bool](model, "rideOut") {
+					*until = ev.At + int64(*field[time.Duration](model, "timeout"))/2
+					out.Deadline(*field[int64](model, "number"), *until)
+				}
+				do(ev)
+			}}}
+	})},
 }
 
 func option(name, value string) func(*client, *events.Envelope) {
@@ -147,7 +168,7 @@ var plantedOutcomes = []Plant{
 			a.feigned = events.Exists{Path: "/"}
 		}
 	}},
-	{Name: "an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "CURATOR-498: an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		create, ok := e.(events.Create)
 		if !ok || c.kept == nil || c.kept[id].Session == 0 || c.kept[id].Session == create.Session {
 			return e
@@ -180,6 +201,13 @@ var plantedLines = []Plant{
 	{Name: "names are compared as strings", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
 	})},
+	{Name: "numbers are compared as strings, and the counter's end goes unnoticed", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+		mine, _ := machines.ParsePlace(own, u.role.label)
+		return slices.DeleteFunc(names, func(n string) bool {
+			p, fits := machines.ParsePlace(n, u.role.label)
+			return fits && own != "" && n != own && fmt.Sprintf("%010d", p.Sequence) > fmt.Sprintf("%010d", mine.Sequence)
+		})
+	}), Mutations: inLines(func() engine.Mutation { return instead("counterEnds", never) })},
 	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		line, _ := machines.Line(names, u.role.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
@@ -197,16 +225,6 @@ var plantedLines = []Plant{
 		}
 		return names
 	})},
-	{Name: "a missing predecessor is taken for the own node", Fed: func(c *client, env *events.Envelope) {
-		ev := &env.Event
-		if ev.Kind == events.ReplyStat && ev.Code == events.NoNode && !c.mine(env.To, ev.Path) {
-			for path, id := range c.owned {
-				if id == env.To && c.w.ens.truth.Exists(path) {
-					ev.Path = path
-				}
-			}
-		}
-	}},
 	{Name: "the owner is not checked, nor the end of a session", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && c.mine(id, ev.Path) {
 			stat := *ev.Stat
@@ -240,61 +258,4 @@ func onListing(change func(c *client, u *user, own string, names []string) []str
 		ev.Children = change(c, u, own, ev.Children)
 		return true
 	}
-}
-
-// plantedHandles mistreat the user.
-var plantedHandles = []Plant{
-	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
-		for _, a := range out {
-			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Deposed {
-				for range len(c.user(a.From).works) {
-					c.post(a.From, events.Event{Kind: events.WorkReturned})
-				}
-			}
-		}
-		return out
-	}},
-	{Name: "the end of belief is not told", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if n, ok := e.(events.Notify); ok && n.What == events.Deposed && n.Code == events.ConnectionLoss {
-			return nil
-		}
-		return e
-	})},
-	{Name: "the beginning of belief is told twice", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
-		for i, a := range out {
-			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Elected {
-				return slices.Insert(slices.Clone(out), i, a)
-			}
-		}
-		return out
-	}},
-	{Name: "a command is not answered", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if a, ok := e.(events.Answer); ok && a.Command%9 == 0 {
-			return nil
-		}
-		return e
-	})},
-	{Name: "failures are retried at once", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "deadline" && t.Name != "session-timeout" {
-			t.After = time.Microsecond
-			return t
-		}
-		return e
-	})},
-	{Name: "the own node is left at the close", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if d, ok := e.(events.Delete); ok && c.user(id).closing {
-			c.post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
-			return nil
-		}
-		return e
-	})},
-	{Name: "the session is abandoned and not closed", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if s, ok := e.(events.CloseSession); ok {
-			c.post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
-			return nil
-		}
-		return e
-	})},
-	{Name: "a probe asks only whether the session lives", Lingers: true},
-	{Name: "a deadline that was seen to pass moves on", Flickers: true},
 }

@@ -25,6 +25,10 @@ type Plant struct {
 	// Mutations are what is wrong with the charts, by recipe; they are made anew
 	// for every client, so that they may keep something in mind.
 	Mutations func() map[string]engine.Mutation
+	// Repeats has the door send a guarded write again when its answer was lost.
+	Repeats bool
+	// Alone has the door promise half a timeout more of being alone.
+	Alone bool
 	// WallClock has the process's clock follow the wall clock wherever it is set.
 	WallClock bool
 	// Queues has requests wait for the next connection, whichever session's.
@@ -68,9 +72,6 @@ func (c *client) mine(id events.ID, path string) bool {
 // owns remembers the places that a machine made.
 func (c *client) remember(id events.ID, ev events.Event) {
 	if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
-		if c.owned == nil {
-			c.owned = map[string]events.ID{}
-		}
 		c.owned[ev.Path] = id
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,28 +21,54 @@ type Found struct {
 	Check  string
 }
 
-// SearchPlants looks for every plant from seed 1 on, and writes a table. The
-// error names those that no world found.
-func SearchPlants(ctx context.Context, to io.Writer, most int64) error {
+// SearchPlants looks for plants from seed 1 on, and writes a table. Those that are
+// not wanted keep their line, where they are known. The error names the plants
+// that no world found.
+func SearchPlants(ctx context.Context, to io.Writer, most int64, wanted func(name string) bool, known []Found) error {
 	var missed []error
 	for _, p := range Plants() {
-		stop, cancel := context.WithCancel(ctx)
-		found := Many(stop, 1, most, Options{Plant: &p}, func(s *Sum) {
-			if len(s.Failed) > 0 {
-				cancel()
+		i := slices.IndexFunc(known, func(f Found) bool { return f.Plant == p.Name })
+		if i >= 0 && !wanted(p.Name) {
+			if _, err := fmt.Fprintln(to, known[i]); err != nil {
+				return err
 			}
-		})
-		cancel()
-		if len(found.Failed) == 0 {
-			missed = append(missed, fmt.Errorf("%q was not found in %d worlds", p.Name, found.Worlds))
 			continue
 		}
-		r := found.Failed[0]
-		if _, err := fmt.Fprintf(to, "%s\t%d\t%d\t%s\n", p.Name, r.Plan.Seed, r.Plan.Seed, r.Broken[0].Check); err != nil {
+		if !wanted(p.Name) {
+			continue
+		}
+		f, err := SearchPlant(ctx, p, most)
+		if err != nil {
+			missed = append(missed, err)
+			continue
+		}
+		if _, err := fmt.Fprintln(to, f); err != nil {
 			return err
 		}
 	}
 	return errors.Join(missed...)
+}
+
+// SearchPlant runs worlds from seed 1 on until one of them finds the plant.
+func SearchPlant(ctx context.Context, p Plant, most int64) (Found, error) {
+	stop, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sum := NewSum(1)
+	Many(stop, sum, most, Options{Plant: &p}, func(s *Sum) {
+		if len(s.Failed) > 0 {
+			cancel()
+		}
+	})
+	if len(sum.Failed) == 0 {
+		return Found{}, fmt.Errorf("%q was not found in %d worlds", p.Name, sum.Worlds)
+	}
+	r := sum.Failed[0]
+	return Found{p.Name, sum.Worlds, r.Plan.Seed, r.Broken[0].Check}, nil
+}
+
+// String is a line of the table.
+func (f Found) String() string {
+	return fmt.Sprintf("%s\t%d\t%d\t%s", f.Plant, f.Worlds, f.Seed, f.Check)
 }
 
 // ReadPlants reads such a table.

@@ -14,7 +14,8 @@ func init() {
 	roles = append(roles, &role{
 		recipe: "selector", label: machines.SelectorLabel, share: 1,
 		options: func(u *user, d *rand.Rand) map[string]string {
-			return map[string]string{"autoRequeue": fmt.Sprint(!oneIn(d, 4))}
+			u.once = oneIn(d, 4)
+			return map[string]string{"autoRequeue": fmt.Sprint(!u.once)}
 		},
 		act: actSelector, told: worksWhenElected,
 		wakes: lineWakes,

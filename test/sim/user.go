@@ -17,7 +17,8 @@ type user struct {
 	role    *role
 	line    string // directory and recipe
 	dir     string
-	floor   bool
+	floor   bool // it refuses low tokens
+	once    bool // it does not queue again by itself
 	leads   bool
 	stuck   bool // its work does not heed the end of leadership
 	works   map[uint64]bool

@@ -9,9 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/incumbent-go/incumbent/test/sim"
 )
@@ -19,17 +17,19 @@ import (
 func main() {
 	seed := flag.Int64("seed", 0, "run this world, tell its story and write its logs")
 	dir := flag.String("logs", ".cache/sim", "where the logs go")
-	soak := flag.Int64("soak", 0, "run so many worlds, from where the last run stopped")
-	state := flag.String("state", ".cache/sim/next", "where a long run keeps its place")
+	soak := flag.Int64("soak", 0, "run worlds until there are so many, from where the last run stopped")
+	first := flag.Int64("first", 1, "the seed that a long run begins with")
+	state := flag.String("state", ".cache/sim/soak.json", "where a long run keeps its place")
 	shrink := flag.Bool("shrink", false, "make a failing world smaller first")
+	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one")
 	flag.Parse()
 	err := os.MkdirAll(*dir, 0o700)
 	switch {
 	case err != nil:
 	case *soak > 0:
-		err = long(*soak, *state)
+		err = long(*first, *soak, *state)
 	default:
-		err = one(*seed, *dir, *shrink)
+		err = one(*seed, *dir, *shrink, *plant)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -38,8 +38,16 @@ func main() {
 }
 
 // one tells a world's story and writes a log for each of its clients.
-func one(seed int64, dir string, shrink bool) error {
+func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
+	for _, p := range sim.Plants() {
+		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
+			o.Plant = &p
+		}
+	}
+	if plant != "" && o.Plant == nil {
+		return fmt.Errorf("there is no plant %q", plant)
+	}
 	r := sim.Run(seed, o)
 	if shrink && len(r.Broken) > 0 {
 		r = sim.Shrink(r, o)
@@ -70,37 +78,22 @@ func one(seed int64, dir string, shrink bool) error {
 }
 
 // long runs many worlds, says how it goes, and keeps its place in a file.
-func long(n int64, state string) error {
-	first := int64(1)
-	if b, err := os.ReadFile(state); err == nil {
-		if first, err = strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err != nil {
-			return fmt.Errorf("%s: %w", state, err)
-		}
-		fmt.Printf("going on from seed %d; delete %s to begin anew\n", first, state)
-	}
+func long(first, worlds int64, state string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	said := time.Now()
-	sum := sim.Many(ctx, first, n, sim.Options{}, func(s *sim.Sum) {
-		if time.Since(said) < 10*time.Second {
-			return
-		}
-		said = time.Now()
-		rate := float64(s.Worlds) / s.Took.Seconds()
-		left := time.Duration(float64(n-s.Worlds) / rate * float64(time.Second))
-		fmt.Printf("%d worlds, %.0f/s, %s left, worst belief after a deletion by others %s, failed %d\n",
-			s.Worlds, rate, left.Round(time.Second), s.Worst, len(s.Failed))
-		_ = os.WriteFile(state, []byte(strconv.FormatInt(s.Next, 10)), 0o600)
-	})
-	if err := os.WriteFile(state, []byte(strconv.FormatInt(sum.Next, 10)), 0o600); err != nil {
+	sum, err := sim.Soak(ctx, state, first, worlds, sim.Options{}, func(s *sim.Sum) { fmt.Println(s.Progress(worlds)) })
+	if err != nil {
 		return err
 	}
 	fmt.Println(sum)
 	for _, r := range sum.Failed {
 		fmt.Println(r.Report())
 	}
-	if len(sum.Failed) > 0 {
+	switch {
+	case len(sum.Failed) > 0:
 		return fmt.Errorf("%d worlds failed", len(sum.Failed))
+	case sum.Worlds < worlds:
+		fmt.Printf("stopped before seed %d; the same command goes on there, and %s deleted begins anew\n", sum.Next, state)
 	}
 	return nil
 }

@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// plantedCurator is what went wrong in Apache Curator's recipes, by the number of
+// the issue, in our terms. Curator-171 is among the watches, for it was one that
+// was missing; the late answer of Curator-498 is among the outcomes.
+var plantedCurator = []Plant{
+	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() engine.Mutation {
+		return instead("deletedLeaving", never)
+	})},
+	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() engine.Mutation {
+		return instead("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			ev.Code = events.NodeExists // as if nothing had been made
+			return holds(ev)
+		})
+	})},
+	{Name: "CURATOR-498: a look-up takes the node of the session before", Mutations: inOne("latch", sameEnrolment)},
+	{Name: "CURATOR-604: a lock is acquired by the node of the session before", Mutations: inOne("selector", sameEnrolment)},
+	{Name: "CURATOR-620: connected twice, the first reset deletes the node after the second won by it", Mutations: inLines(func() engine.Mutation {
+		return lateReset(2, func(ev events.Event) bool { return ev.Kind != events.WatchDeleted })
+	})},
+	{Name: "CURATOR-644: a predecessor that vanished is a reason for one more node", Mutations: inLines(func() engine.Mutation {
+		return resets(false)
+	})},
+	{Name: "CURATOR-645: a predecessor that vanished is a reason to queue again, each because of the other", Mutations: inLines(func() engine.Mutation {
+		return resets(true)
+	})},
+	{Name: "CURATOR-653: a reset deletes the node by which the predecessor's deletion had just made it leader", Mutations: inLines(func() engine.Mutation {
+		return lateReset(1, func(ev events.Event) bool { return ev.Kind == events.WatchDeleted })
+	})},
+	{Name: "CURATOR-696: in a new session it leads by the path of the old one", Mutations: inLines(samePath)},
+	{Name: "CURATOR-724: connected again, it does nothing about a directory that is gone", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		u := c.user(id)
+		gone := ev.Code == events.NoNode && (ev.Kind == events.ReplyStat || ev.Kind == events.ReplyChildren)
+		return u == nil || !gone || c.engine.State(id) != "verifying" || c.w.ens.truth.Exists(u.dir)
+	}},
+}
+
+// afterLoss runs something after a participant has dealt with the end of its
+// session, with what it had before.
+func afterLoss(then func(model any, own string, sequence, token int64)) map[string]acting {
+	wrapped := func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		own, sequence, token := *field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token")
+		do(ev)
+		then(model, own, sequence, token)
+	}
+	return map[string]acting{"lose": wrapped, "stepDownLost": wrapped}
+}
+
+// anyOwner takes a node for the own one whoever owns it.
+func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
+	if ev.Stat != nil {
+		stat := *ev.Stat
+		stat.EphemeralOwner = *field[int64](model, "owner")
+		ev.Stat = &stat
+	}
+	return holds(ev)
+}
+
+// sameEnrolment has an enrolment outlive its session: the next one looks for its
+// GUID, and takes what it finds.
+func sameEnrolment() engine.Mutation {
+	return engine.Mutation{
+		Guards: map[string]guarding{"ours": anyOwner},
+		Actions: afterLoss(func(model any, own string, _, _ int64) {
+			if own != "" {
+				*field[bool](model, "unknown") = true
+			}
+		}),
+	}
+}
+
+// samePath has a place outlive its session.
+func samePath() engine.Mutation {
+	return engine.Mutation{
+		Guards: map[string]guarding{"ours": anyOwner},
+		Actions: afterLoss(func(model any, own string, sequence, token int64) {
+			*field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token") = own, sequence, token
+		}),
+	}
+}
+
+// lateReset deletes the own node right after it has led to office, in whoever was
+// connected again so many times before.
+func lateReset(times int, by func(events.Event) bool) engine.Mutation {
+	again := map[any]int{}
+	return engine.Mutation{Actions: map[string]acting{
+		"attachSurvey": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			again[model]++
+			do(ev)
+		},
+		"takeOffice": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			do(ev)
+			if again[model] >= times && by(ev) {
+				out.Discard(ownPath(model))
+			}
+		},
+	}}
+}
+
+// resets takes a missing predecessor for the own node; what is still there of it
+// is deleted, or not.
+func resets(deletes bool) engine.Mutation {
+	mistaken := func(model any, ev events.Event) bool {
+		return ev.Kind == events.ReplyStat && ev.Code == events.NoNode && ev.Path != ownPath(model)
+	}
+	return engine.Mutation{
+		Guards: map[string]guarding{"vanished": func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) || mistaken(model, ev)
+		}},
+		Actions: map[string]acting{"enrol": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			if deletes && mistaken(model, ev) {
+				out.Discard(ownPath(model))
+			}
+			do(ev)
+		}},
+	}
+}

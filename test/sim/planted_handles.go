@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// plantedHandles mistreat the user.
+var plantedHandles = []Plant{
+	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
+		for _, a := range out {
+			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Deposed {
+				for range len(c.user(a.From).works) {
+					c.post(a.From, events.Event{Kind: events.WorkReturned})
+				}
+			}
+		}
+		return out
+	}},
+	{Name: "the end of belief is not told", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if n, ok := e.(events.Notify); ok && n.What == events.Deposed && n.Code == events.ConnectionLoss {
+			return nil
+		}
+		return e
+	})},
+	{Name: "the beginning of belief is told twice", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
+		for i, a := range out {
+			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Elected {
+				return slices.Insert(slices.Clone(out), i, a)
+			}
+		}
+		return out
+	}},
+	{Name: "a command is not answered", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if a, ok := e.(events.Answer); ok && a.Command%9 == 0 {
+			return nil
+		}
+		return e
+	})},
+	{Name: "failures are retried at once", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "deadline" && t.Name != "session-timeout" {
+			t.After = time.Microsecond
+			return t
+		}
+		return e
+	})},
+	{Name: "the own node is left at the close", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if d, ok := e.(events.Delete); ok && c.user(id).closing {
+			c.post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
+			return nil
+		}
+		return e
+	})},
+	{Name: "the session is abandoned and not closed", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if s, ok := e.(events.CloseSession); ok {
+			c.post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
+			return nil
+		}
+		return e
+	})},
+	{Name: "a probe asks only whether the session lives", Lingers: true},
+	{Name: "a deadline that was seen to pass moves on", Flickers: true},
+}
+
+// plantedWrites weaken what is written under a leadership, and what is said of it.
+var plantedWrites = []Plant{
+	{Name: "a guarded write goes without its check", Committed: func(_ *client, _ *guard, ops []events.Op) []events.Op {
+		return ops[1:]
+	}},
+	{Name: "a guarded write whose answer was lost is sent again", Repeats: true},
+	{Name: "AloneUntil promises half a timeout more", Alone: true},
+}

@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// plantedOffices take office without one of the conditions of promises 4 and 5.
+// Some of promise 5's are two locks on one door: either alone keeps the promise,
+// and only without both can the harness see it broken. Their names say so.
+var plantedOffices = []Plant{
+	{Name: "inherits though others stand before it, too", Mutations: inLines(func() engine.Mutation {
+		return nextWhen(func(model any, second, read, tied bool) bool { return read && !tied })
+	})},
+	{Name: "inherits from whoever is deleted, itself included", Mutations: inLines(func() engine.Mutation {
+		return instead("inherits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			if ahead := *field[string](model, "predecessor"); ahead != "" {
+				ev.Path = *field[string](model, "dir") + "/" + ahead
+			}
+			return holds(ev)
+		})
+	})},
+	{Name: "inherits without a confirmation on this connection", Mutations: inLines(func() engine.Mutation {
+		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
+	})},
+	{Name: "inherits though the confirmation has run out", Mutations: inLines(func() engine.Mutation {
+		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
+	})},
+	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Mutations: inLines(func() engine.Mutation {
+		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
+		m.Guards = map[string]guarding{"inherits": taken("owned", "watched")}
+		m.Actions["rewatchOwn"] = keeping("line")
+		return m
+	})},
+	{Name: "takes office without a confirmation", Mutations: inLines(func() engine.Mutation {
+		return instead("mayLead", believing(func(events.Event) bool { return true }))
+	})},
+	{Name: "takes office on a late confirmation", Mutations: inLines(func() engine.Mutation {
+		return instead("nowConfirmed", believing(func(events.Event) bool { return true }))
+	})},
+	{Name: "takes office before the own node was read back", Mutations: inLines(func() engine.Mutation {
+		return engine.Mutation{Guards: map[string]guarding{"mayLead": taken("owned", "watched"), "nowConfirmed": taken("owned", "watched"),
+			"unseen": never}}
+	})},
+	{Name: "leads behind somebody", Mutations: inLines(func() engine.Mutation {
+		return instead("isFirst", always)
+	})},
+}
+
+func instead(name string, g guarding) engine.Mutation {
+	return engine.Mutation{Guards: map[string]guarding{name: g}}
+}
+
+func always(any, events.Event, func(events.Event) bool) bool { return true }
+func never(any, events.Event, func(events.Event) bool) bool  { return false }
+
+// believing makes a guard that takes some events for ones under a confirmation.
+func believing(when func(events.Event) bool) guarding {
+	return func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		if when(ev) {
+			ev.Attached, ev.ValidUntil = true, ev.At+1
+		}
+		return holds(ev)
+	}
+}
+
+// nextWhen changes when a participant takes itself for the next: second is
+// whether one place is before its own, read whether its own was read back and
+// watched, tied whether somebody has its number.
+func nextWhen(is func(model any, second, read, tied bool) bool) engine.Mutation {
+	return engine.Mutation{Actions: map[string]acting{
+		"queueUp": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			before, tied := ahead(model, ev.Children)
+			read := *field[bool](model, "owned") && *field[bool](model, "watched")
+			do(ev)
+			*field[bool](model, "next") = is(model, len(before) == 1, read, tied)
+		}}}
+}
+
+// keeping makes an action that leaves a part of the model as it was.
+func keeping(part string) acting {
+	return func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		defer embedded(model, part)()
+		do(ev)
+	}
+}

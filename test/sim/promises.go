@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// confirmed: a term begins only while belief holds, by the deadline that was
+// published and the clock of that moment.
+func (k *checks) confirmed(b *belief) {
+	if !b.u.c.torn && !b.u.c.believes(b) {
+		k.fail("a term begins under a confirmation", "%s was elected %s after its deadline", b.u.name(),
+			time.Duration(b.u.c.clock()-b.u.c.deadline.Until))
+	}
+}
+
+// heard: whatever made somebody a leader, the own node's end did not come before
+// it: a watch on the own node would have told, earlier on the same connection.
+func (k *checks) heard(b *belief) {
+	end, over := k.ended[b.path]
+	if news := b.u.c.news[b.u.id]; over && news.Zxid >= end && !k.hushed[b.path] {
+		k.fail("the own node's end is heard of first", "%s was made leader by %s of transaction %x; %s ended with %x",
+			b.u.name(), news.Kind, news.Zxid, b.path, end)
+	}
+}
+
+// expired: the ensemble ended a session, and with it a node that somebody led
+// with. Until then, AloneUntil has to say, nobody else can have led.
+func (k *checks) expired(path string) {
+	for _, c := range k.w.clients {
+		for _, u := range c.users {
+			b := u.term
+			if b == nil || b.path != path || b.over || c.believed.Session != b.session {
+				continue
+			}
+			alone := c.believed.Until + int64(machines.Spare(k.w.Timeout, k.w.Tick, k.w.SyncLimit))
+			if k.w.planted(func(p *Plant) bool { return p.Alone }) {
+				alone += int64(k.w.Timeout / 2)
+			}
+			if left := time.Duration(alone - c.clock()); left > 0 {
+				k.fail("AloneUntil", "%s was promised to be alone for %s more, and %s is gone with its session", u.name(), left, path)
+			}
+		}
+	}
+}
+
+// kept: nobody gives a place up that has not led, but to close, or because of an
+// error that says so.
+func (k *checks) kept(path string, p *proposal) {
+	if p.operator || k.meddled || p.txn.Code != zkmem.OpDelete || k.led[path] {
+		return
+	}
+	for _, c := range k.w.clients {
+		u := c.user(c.owned[path])
+		if u == nil || u.closing || c.leaving || u.floor || u.once || k.w.has("policy ends") {
+			continue
+		}
+		k.fail("a place is kept", "%s deleted %s, which had not led", u.name(), path)
+	}
+}
+
+// became remembers what made a machine a leader.
+func (c *client) became(r events.Record) {
+	if r.To == "leading" && r.From != "leading" {
+		c.news[r.Machine] = r.Event
+	}
+}

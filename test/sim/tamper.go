@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// A planted bug in a chart may need what the minds keep to themselves. This file
+// is how it gets at it, by the fields' names: a field that is gone is a panic, so
+// that no plant turns into none unnoticed.
+
+// field is a model's field, to be read and set.
+func field[T any](model any, name string) *T {
+	v := reflect.ValueOf(model).Elem().FieldByName(name)
+	if !v.IsValid() || v.Type() != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("sim: %T has no %s of type %s to tamper with", model, name, reflect.TypeFor[T]()))
+	}
+	return (*T)(unsafe.Pointer(v.UnsafeAddr()))
+}
+
+// embedded keeps a part of a model, and returns what puts it back.
+func embedded(model any, name string) (restore func()) {
+	v := reflect.ValueOf(model).Elem().FieldByName(name)
+	if !v.IsValid() || v.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("sim: %T has no part %s to tamper with", model, name))
+	}
+	v = reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
+	kept := reflect.New(v.Type()).Elem()
+	kept.Set(v)
+	return func() { v.Set(kept) }
+}
+
+type (
+	guarding = func(model any, ev events.Event, holds func(events.Event) bool) bool
+	acting   = func(model any, ev events.Event, out *engine.Outbox, do func(events.Event))
+)
+
+// inLines plants the same in every recipe whose members queue.
+func inLines(plant func() engine.Mutation) func() map[string]engine.Mutation {
+	return func() map[string]engine.Mutation {
+		all := map[string]engine.Mutation{}
+		for _, recipe := range []string{"latch", "selector"} {
+			all[recipe] = plant()
+		}
+		return all
+	}
+}
+
+// inOne plants in one recipe.
+func inOne(recipe string, plant func() engine.Mutation) func() map[string]engine.Mutation {
+	return func() map[string]engine.Mutation { return map[string]engine.Mutation{recipe: plant()} }
+}
+
+// taken makes a guard that takes some of the model's flags for set.
+func taken(flags ...string) guarding {
+	return func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		for _, name := range flags {
+			flag := field[bool](model, name)
+			was := *flag
+			*flag = true
+			defer func() { *flag = was }()
+		}
+		return holds(ev)
+	}
+}
+
+// ownPath is a participant's node, "" while it has none.
+func ownPath(model any) string {
+	if own := *field[string](model, "own"); own != "" {
+		return *field[string](model, "dir") + "/" + own
+	}
+	return ""
+}
+
+// ahead is who stands before a participant in a listing, ties included.
+func ahead(model any, children []string) (all []machines.Place, tied bool) {
+	own, label := *field[string](model, "own"), *field[string](model, "label")
+	self, _ := machines.ParsePlace(own, label)
+	line, _ := machines.Line(children, label)
+	for _, p := range line {
+		if p.Name != own && p.Sequence <= self.Sequence {
+			all = append(all, p)
+			tied = tied || p.Sequence == self.Sequence
+		}
+	}
+	return all, tied
+}
