@@ -33,9 +33,10 @@ race: ## the same with the race detector; needs a C compiler
 	@CGO_ENABLED=1 $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
 
 .PHONY: golden
-golden: ## write the golden traces anew, then run them; read the diff before committing it
+golden: ## write the golden traces and the simulation's digests anew; read the diff before committing it
 	$(GO) test ./machines -count=1 -run TestTraces -rewrite
 	$(GO) test ./machines -count=1 -run TestTraces
+	$(GO) test ./test/sim -count=1 -run TestDigests -rewrite
 
 .PHONY: charts
 charts: ## draw docs/statecharts from the charts that run
@@ -50,9 +51,9 @@ N    ?= 1000000
 .PHONY: sim soak plants small
 sim: ## run the simulated world SEED, tell its story, and write each client's log for the demo's replay
 	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
-soak: ## run N simulated worlds; may be stopped, and goes on where it stopped
+soak: ## run N simulated worlds from seed 1 on; may be stopped, and goes on where it stopped
 	@$(GO) run ./test/sim/cmd -soak $(N) $(ARGS)
-plants: ## search for every bug planted in the simulation, and write test/sim/testdata/plants.tsv
+plants: ## search for every bug planted in the simulation (or ARGS='-only EXPR'), and write test/sim/testdata/plants.tsv
 	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
 	$(GO) test ./test/small -count=1 -timeout 12h -v -run TestWorlds -full $(ARGS)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -158,8 +157,7 @@ func (l *Leadership) AloneUntil() time.Time {
 	d := l.client.believed.Load()
 	now, left := time.Now(), -time.Nanosecond
 	if d != nil && d.Session == l.term.Session && !l.term.gone() {
-		spare := machines.Spare(l.client.SessionTimeout(), l.client.config.Tick, l.client.config.SyncLimit)
-		left = time.Duration(d.Until-l.client.clock.Now()) + spare
+		left = time.Duration(d.Alone - l.client.clock.Now())
 	}
 	return now.Add(left)
 }

@@ -152,7 +152,7 @@ func TestOutboxWritesWhatWasAsked(t *testing.T) {
 	out.StopTimer(n)
 	out.StopTimer(n)
 	out.Notify(events.Notify{What: events.Failed, Code: events.NoAuth})
-	out.Deadline(7, 0)
+	out.Deadline(7, 0, 0)
 	var got []string
 	for _, e := range out.effects {
 		if r, ok := e.(events.Request); ok && r.Header().Session != 7 {

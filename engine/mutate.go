@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -16,8 +17,14 @@ type Mutation struct {
 	Guards map[string]func(model any, ev events.Event, holds func(events.Event) bool) bool
 	// Actions take the place of actions, likewise.
 	Actions map[string]func(model any, ev events.Event, out *Outbox, do func(events.Event))
-	// Targets lead rows elsewhere. The key is the row as it is.
-	Targets map[Edge]State
+	// Detours lead rows elsewhere.
+	Detours []Detour
+}
+
+// Detour is a row as it is, and where it shall lead.
+type Detour struct {
+	Row Edge
+	To  State
 }
 
 // Mutate is a recipe whose chart has been tampered with after MustCompile found
@@ -31,12 +38,16 @@ func (r recipe[M]) mutate(m Mutation) Recipe {
 	changed.digest = "mutated " + r.digest
 	changed.arrows = make(map[key][]arrow[M], len(r.arrows))
 	used := map[string]bool{}
-	for at, group := range r.arrows {
-		group = slices.Clone(group)
-		for i := range group {
-			mutateArrow(&group[i], at, m, used)
+	for _, s := range r.chart.States {
+		for _, kind := range r.chart.Kinds {
+			at := key{s.Name, kind}
+			if group := slices.Clone(r.arrows[at]); len(group) > 0 {
+				for i := range group {
+					mutateArrow(&group[i], at, m, used)
+				}
+				changed.arrows[at] = group
+			}
 		}
-		changed.arrows[at] = group
 	}
 	m.mustBeUsed(r.Name(), used)
 	return recipe[M]{&changed, r.make}
@@ -55,24 +66,26 @@ func mutateArrow[M any](a *arrow[M], at key, m Mutation, used map[string]bool) {
 			action(model, ev, out, func(ev events.Event) { do(model, ev, out) })
 		}
 	}
-	edge := Edge{at.state, a.name, a.to}
-	if to, led := m.Targets[edge]; led {
-		used[edge.String()] = true
-		a.to = to
+	row := Edge{at.state, a.name, a.to}
+	for _, d := range m.Detours {
+		if d.Row == row {
+			used[row.String()] = true
+			a.to = d.To
+		}
 	}
 }
 
 // mustBeUsed panics with everything that a mutation names and a chart has not.
 func (m Mutation) mustBeUsed(chart string, used map[string]bool) {
 	var named []string
-	for name := range m.Guards {
+	for _, name := range slices.Sorted(maps.Keys(m.Guards)) {
 		named = append(named, "guard "+name)
 	}
-	for name := range m.Actions {
+	for _, name := range slices.Sorted(maps.Keys(m.Actions)) {
 		named = append(named, "action "+name)
 	}
-	for edge := range m.Targets {
-		named = append(named, edge.String())
+	for _, d := range m.Detours {
+		named = append(named, d.Row.String())
 	}
 	named = slices.DeleteFunc(named, func(n string) bool { return used[n] })
 	if len(named) > 0 {

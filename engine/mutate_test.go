@@ -21,7 +21,7 @@ func TestMutate(t *testing.T) {
 				do(ev)
 				out.Discard("/more")
 			}},
-		Targets: map[Edge]State{refused: pausing},
+		Detours: []Detour{{refused, pausing}},
 	})
 	run := func(r Recipe) string {
 		s := &scene{Engine: New(true, toys[0], r)}
@@ -44,8 +44,8 @@ func TestMutateWhatIsNotThere(t *testing.T) {
 	for name, m := range map[string]Mutation{
 		"guard nobody":                      {Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"nobody": nil}},
 		"action nothing":                    {Actions: map[string]func(any, events.Event, *Outbox, func(events.Event)){"nothing": nil}},
-		"ready --reply.create--> nowhere":   {Targets: map[Edge]State{{ready, "reply.create", "nowhere"}: over}},
-		"asking --command.start--> holding": {Targets: map[Edge]State{{asking, "command.start", holding}: over}},
+		"ready --reply.create--> nowhere":   {Detours: []Detour{{Edge{ready, "reply.create", "nowhere"}, over}}},
+		"asking --command.start--> holding": {Detours: []Detour{{Edge{asking, "command.start", holding}, over}}},
 	} {
 		func() {
 			defer func() {

@@ -222,9 +222,10 @@ func (o *Outbox) Answer(command uint64, code events.Code, text string) {
 	o.add(events.Answer{Command: command, Code: code, Text: text})
 }
 
-// Deadline publishes until when anything may be believed.
-func (o *Outbox) Deadline(session, until int64) {
-	o.add(events.Deadline{Session: session, Until: until})
+// Deadline publishes until when anything may be believed, and until when the
+// session surely lives.
+func (o *Outbox) Deadline(session, until, alone int64) {
+	o.add(events.Deadline{Session: session, Until: until, Alone: alone})
 }
 
 // Effect appends any other effect.

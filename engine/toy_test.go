@@ -37,7 +37,7 @@ func (l *link) open(ev events.Event, out *Outbox) {
 }
 func (l *link) prolong(ev events.Event, out *Outbox) {
 	l.until = ev.SentAt + 100
-	out.Deadline(l.number, l.until)
+	out.Deadline(l.number, l.until, l.until)
 }
 func (l *link) drop(ev events.Event, out *Outbox) {
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Session: l.number})

@@ -128,10 +128,13 @@ type Tell struct {
 }
 
 // Deadline publishes until when anything may be believed: nanoseconds of the
-// loop's clock, zero for "nothing".
+// loop's clock, zero for "nothing". Alone is the instant before which the session
+// cannot expire, which is not before Until; it follows from the same confirmation
+// and is not written down.
 type Deadline struct {
 	Session int64
 	Until   int64
+	Alone   int64
 }
 
 // Notify tells a handle that something about it changed.

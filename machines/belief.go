@@ -25,11 +25,11 @@ func (s *session) bySync() bool {
 // lastWords is how long a deposed leader goes on answering, at the most.
 func (s *session) lastWords() time.Duration { return time.Duration(s.syncLimit+2) * s.tick }
 
-// span is the D of promise 3 for a request sent at a time, after a contact that
-// the ensemble's leader had heard of. The promise counts on pings and heartbeats
-// that leave when they are due; when this process was paused they did not, and
-// the leader has not heard of the session for as long.
-func (s *session) span(sent, contact int64) time.Duration {
+// life is how long the session surely lives after a confirmed request was sent at
+// a time, after a contact that the ensemble's leader had heard of. It counts on
+// pings and heartbeats that leave when they are due; when this process was paused
+// they did not, and the leader has not heard of the session for as long.
+func (s *session) life(sent, contact int64) time.Duration {
 	third := s.timeout / 3
 	reach := max(s.period(), third)
 	if s.since != 0 && sent-s.since >= int64(third) {
@@ -38,19 +38,16 @@ func (s *session) span(sent, contact int64) time.Duration {
 	if contact != 0 {
 		reach = max(reach, time.Duration(sent-contact)-s.tick/2)
 	}
-	return min(s.timeout/2, s.timeout-reach-s.tick/2-s.slack())
+	life := s.timeout - reach - s.tick/2 - s.slack()
+	if s.bySync() { // the one that answered may have been deposed
+		life = min(life, s.timeout-s.lastWords()-s.slack())
+	}
+	return life
 }
 
-// Spare is how long after the end of belief no other can lead yet, the node
-// being left to the session's expiry: what promise 3's D leaves of the time that
-// it may use at most, the longest reach assumed.
-func Spare(timeout, tick time.Duration, syncLimit int) time.Duration {
-	s := session{timeout: timeout, tick: tick, syncLimit: syncLimit}
-	alone := timeout - max(s.period(), timeout/3) - tick/2 - s.slack()
-	if s.bySync() {
-		alone = min(alone, timeout-s.lastWords()-s.slack())
-	}
-	return max(0, alone-timeout/2)
+// span is the D of promise 3.
+func (s *session) span(sent, contact int64) time.Duration {
+	return min(s.timeout/2, s.life(sent, contact))
 }
 
 // slack covers the difference of two clocks' rates and what scheduling costs.

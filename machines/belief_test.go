@@ -25,7 +25,7 @@ func TestBeliefBySyncEndsBeforeASuccessorCanExpireTheSession(t *testing.T) {
 					if latest := s.timeout - s.slack(); ends > latest {
 						t.Errorf("T=%s tick=%s syncLimit=%d: belief lasts until %s, and the session %s", s.timeout, tick, limit, ends, s.timeout)
 					}
-					if ends += Spare(s.timeout, tick, limit); ends > s.timeout {
+					if ends = s.lastWords() + s.life(int64(answered), contact); ends > s.timeout {
 						t.Errorf("T=%s tick=%s syncLimit=%d: alone until %s, and the session lasts %s", s.timeout, tick, limit, ends, s.timeout)
 					}
 				}
@@ -42,6 +42,28 @@ func TestTheDefaultSessionIsConfirmedByWritesAndALongOneBySync(t *testing.T) {
 		s := session{tick: 2 * time.Second, syncLimit: 5, timeout: timeout}
 		if got := s.bySync(); got != want {
 			t.Errorf("%s by sync: %t, want %t", timeout, got, want)
+		}
+	}
+}
+
+// However long this process was paused before a confirmation, the session is not
+// said to live longer than the ensemble gives it after the last contact that its
+// leader surely had heard of.
+func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
+	for _, tick := range []time.Duration{500 * time.Millisecond, 2 * time.Second} {
+		for ticks := 4; ticks <= 40; ticks++ {
+			s := session{tick: tick, syncLimit: 5, timeout: time.Duration(ticks) * tick, since: 1}
+			for tenths := range int64(10) {
+				sent := int64(3 * s.timeout)
+				contact := sent - int64(s.timeout)*tenths/10
+				life := s.life(sent, contact)
+				if ends := sent + int64(life); ends > contact+int64(s.timeout) {
+					t.Errorf("T=%s tick=%s: alone until %s after a contact %s before it", s.timeout, tick, life, time.Duration(sent-contact))
+				}
+				if span := s.span(sent, contact); span > life {
+					t.Errorf("T=%s tick=%s: belief lasts %s, and the session %s", s.timeout, tick, span, life)
+				}
+			}
 		}
 	}
 }

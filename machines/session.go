@@ -184,7 +184,7 @@ func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 		s.watchDeadline(ev, out)
 	} else {
 		s.unconfirmed()
-		out.Deadline(s.number, 0)
+		out.Deadline(s.number, 0, 0)
 	}
 	s.elapsed = out.Timer(elapsedTimer, s.timeout)
 	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text})
@@ -204,7 +204,7 @@ func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	s.number, s.attached = 0, false
 	s.unconfirmed()
 	s.office.clear()
-	out.Deadline(lost, 0)
+	out.Deadline(lost, 0, 0)
 	if s.ever && !s.lostTold {
 		s.lostTold = true
 		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text})
@@ -254,7 +254,7 @@ func (s *session) prolong(ev events.Event, out *engine.Outbox) {
 	}
 	s.confirmed, s.misses = ev.SentAt, 0
 	s.validUntil = ev.SentAt + int64(s.span(ev.SentAt, ev.Contact))
-	out.Deadline(s.number, s.validUntil)
+	out.Deadline(s.number, s.validUntil, ev.SentAt+int64(s.life(ev.SentAt, ev.Contact)))
 	if !s.office.empty() {
 		s.watchDeadline(ev, out)
 	}
@@ -289,7 +289,7 @@ func (s *session) rewatch(ev events.Event, out *engine.Outbox) {
 // expire ends all belief: the deadline passed without a confirmation.
 func (s *session) expire(ev events.Event, out *engine.Outbox) {
 	s.quorum, s.validUntil = false, 0
-	out.Deadline(s.number, 0)
+	out.Deadline(s.number, 0, 0)
 	out.Tell(events.All, events.Event{Kind: events.ConnectionUnconfirmed, Session: s.number})
 }
 
@@ -343,7 +343,7 @@ func (s *session) finish(ev events.Event, out *engine.Outbox) {
 	s.attached = false
 	s.unconfirmed()
 	s.office.clear()
-	out.Deadline(s.number, 0)
+	out.Deadline(s.number, 0, 0)
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: events.Closed})
 	out.Effect(events.CloseSession{Session: s.number})
 }

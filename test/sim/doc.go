@@ -6,13 +6,51 @@
 //	plan.go       what a seed makes of a world: clients, timeouts, faults and their rates
 //	ensemble.go   the leader, its proposals, elections; server.go, serve.go, tracker.go one server
 //	wire.go       one TCP connection: delays, stalls, cuts
-//	executor.go   zkio's guarantees and freedoms; handshake.go, calls.go, mirror.go its parts
+//	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go its parts
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does
-//	faults.go     what goes wrong; operator.go what people do to the nodes
-//	checks.go     the invariants, held against the ensemble's committed history
+//	roles.go      what a recipe brings: latch.go, selector.go, observer.go
+//	guarded.go    writes under a leadership, past the machines, as the door sends them
+//	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
+//	              happens to a machine just when it enters a state
+//	checks.go     the promises, held against the ensemble's committed history; promises.go, wakeups.go
 //	phases.go     two phases: faults for safety, then healing and the demand for progress
-//	coverage.go   every row and every fault must have fired in a long run
-//	plants.go     bugs planted on purpose: the harness must be able to fail
+//	coverage.go   every row, fault and ambush must have fired in a long run; goals.go which cannot
+//	plants.go     bugs planted on purpose: the harness must be able to fail; planted*.go, tamper.go
+//	soak.go       long runs that can be stopped; shrink.go failing worlds made small
 //
-// A world is reproduced by its seed alone: make sim SEED=n.
+// A world is reproduced by its seed alone: make sim SEED=n. With
+// ARGS='-shrink' a failing one is made small first, and ARGS='-plant NAME' puts a
+// planted bug into it.
+//
+// # How a recipe joins the simulation
+//
+// It brings one file of its name, mutex.go say, whose init appends a role:
+//
+//   - recipe and label: the chart's name, and what stands before the number of its
+//     places. Faults, operators, the order of places and the search for nodes that
+//     were left find them by the label.
+//   - share, for recipes that queue in the directories that all share, or home, for
+//     those that have a directory of their own (a label that another recipe uses as
+//     well needs one).
+//   - options: what a handle is opened with, drawn by the dice that it is given.
+//   - act and told: the program. act is called now and then with a number below
+//     twelve; commands are sent with u.c.ask. told hears every notice: it begins work
+//     with u.begin and has it return with u.stop.
+//   - wakes: state by state, what can wake the machine there. A state that waits for
+//     somebody and is left out is a wait for ever that nobody finds.
+//   - rests: where it may stay in a healed world, nil for anywhere.
+//   - plants: at least one bug for each thing that the recipe adds, with
+//     engine.Mutate where a guard or an action is to be wrong.
+//
+// Notices of leadership (events.Elected, Granted, Deposed) are checked already:
+// checks.go asks that one believes at a time, that the leader is first in line and
+// that its node is its own. A recipe that several may hold at once, or that promises
+// something else, adds a field of its own to role, a method of checks in its file,
+// and a call of it where users hear of notices (user.notice) or where the ensemble
+// commits (checks.committed).
+//
+// Then: run TestWorlds -worlds 20000, which names every row of the chart that never
+// fired, and make the dice kinder (ambush.go) or, where no world can fire a row, say
+// why in goals.go; make plants, because other dice find old bugs elsewhere; make
+// golden, which writes the digests anew.
 package sim

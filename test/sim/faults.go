@@ -42,6 +42,7 @@ func init() {
 		{"restored", 12, (*world).restore, 0},
 		{"pause short", 4, func(w *world, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout/20, w.Timeout*2/3) }, 0},
 		{"pause long", 5, func(w *world, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2) }, 0},
+		{"pause, then a crash", 8, (*world).pauseThenCrash, 0},
 		{"pause within a step", 5, (*world).stumbleOne, 0},
 		{"client dies", 8, (*world).killOne, 0},
 		{"close", 4, (*world).closeOne, 0},
@@ -296,6 +297,24 @@ func (w *world) pauseOne(d *rand.Rand, least, most time.Duration) bool {
 		return false
 	}
 	c.pause(between(d, least, most))
+	return true
+}
+
+// pauseThenCrash stops a process, lets it be heard for a moment, and takes it and
+// its server away before the ensemble's leader was told.
+func (w *world) pauseThenCrash(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil {
+		return false
+	}
+	c.pause(between(d, w.Timeout*4/10, w.Timeout*7/10))
+	w.at(c.paused+int64(between(d, 5*time.Millisecond, w.Tick/3)), func() {
+		if w.calm || c.x.wire == nil || c.x.wire.server == w.ens.leader || w.ens.connected() < servers {
+			return
+		}
+		c.x.wire.server.crash(between(d, w.Tick/4, 4*w.Tick))
+		c.pause(between(d, w.Timeout/2, 2*w.Timeout))
+	})
 	return true
 }
 

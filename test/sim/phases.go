@@ -37,8 +37,11 @@ type Result struct {
 // Run runs the world of one seed.
 func Run(seed int64, o Options) Result {
 	plan := NewPlan(seed)
-	if o.Plan != nil {
+	switch {
+	case o.Plan != nil:
 		plan = *o.Plan
+	case o.Plant != nil && o.Plant.Shape != nil:
+		o.Plant.Shape(&plan)
 	}
 	plan.Without = append(plan.Without, o.Without...)
 	w := &world{Plan: plan, dice: map[string]*rand.Rand{}, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
@@ -160,6 +163,7 @@ func (w *world) farewell() {
 	}
 	w.until(w.now + int64(w.settling()))
 	w.noneOfTheClosed()
+	w.noForgottenWatch()
 	for _, c := range w.clients {
 		c.own(c.closeSession)
 	}
@@ -177,6 +181,25 @@ func (w *world) noneOfTheClosed() {
 			if w.ens.life == 0 && c.paused < forever && u.queues() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
+		}
+	}
+}
+
+// noForgottenWatch: the servers' tables hold what the processes know of, and no
+// more: with every handle closed, that is what can no longer fire.
+func (w *world) noForgottenWatch() {
+	known := map[int]int{}
+	for _, c := range w.clients {
+		if c.paused >= forever {
+			return // what a dead process has left goes with its session
+		}
+		if c.x.wire != nil {
+			known[c.x.wire.server.id] += len(c.x.mirror.all())
+		}
+	}
+	for _, s := range w.ens.servers {
+		if n := s.watches.Len(); n != known[s.id] {
+			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.id, n, known[s.id])
 		}
 	}
 }

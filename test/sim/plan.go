@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -46,6 +47,7 @@ func NewPlan(seed int64) Plan {
 	p.RideOut = oneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
 	for _, f := range faults {
+		d := rand.New(rand.NewPCG(uint64(seed), hash(f.name))) // its own: one more fault leaves the others' luck as it was
 		if !oneIn(d, f.odds) {
 			continue
 		}
@@ -53,6 +55,14 @@ func NewPlan(seed int64) Plan {
 		p.Faults = append(p.Faults, Rate{f.name, p.Length / time.Duration(1+d.IntN(5))})
 	}
 	return p
+}
+
+// often adds faults to a plan, each about so many times in it.
+func (p *Plan) often(times int, faults ...string) {
+	for _, name := range faults {
+		p.Faults = slices.DeleteFunc(p.Faults, func(r Rate) bool { return r.Fault == name })
+		p.Faults = append(p.Faults, Rate{name, p.Length / time.Duration(times)})
+	}
 }
 
 // has says whether a fault belongs to the plan.

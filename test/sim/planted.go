@@ -72,7 +72,10 @@ var plantedBeliefs = []Plant{
 			return nil
 		})(c, out)
 	}},
-	{Name: "heartbeat by sync at every timeout, four seconds too", Fed: option("syncLimit", "-2")},
+	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Shape: func(p *Plan) {
+		p.Timeout, p.Tick, p.Length = 4*time.Second, 2*time.Second, time.Minute
+		p.often(6, "leader deposed", "mute connection")
+	}},
 	{Name: "the check is sent as a sync", Sent: func(c *client, a *asked) {
 		if _, multi := a.req.(events.Multi); multi {
 			a.feigned = events.Sync{Path: "/"}
@@ -116,7 +119,9 @@ var plantedBeliefs = []Plant{
 	{Name: "the end of a session is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
-	{Name: "a frame that left counts as a contact before it is answered", Hasty: true},
+	{Name: "a frame that left counts as a contact before it is answered", Hasty: true, Shape: func(p *Plan) {
+		p.often(8, "stall up", "pause, then a crash", "follower cut off")
+	}},
 	{Name: "the clock stops while the machine is suspended", ClockStops: true},
 	{Name: "the clock follows the wall clock", WallClock: true},
 	{Name: "no heartbeat", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
@@ -133,7 +138,7 @@ var plantedBeliefs = []Plant{
 			"suspend": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if until := field[int64](model, "validUntil"); *until != 0 && *field[bool](model, "rideOut") {
 					*until = ev.At + int64(*field[time.Duration](model, "timeout"))/2
-					out.Deadline(*field[int64](model, "number"), *until)
+					out.Deadline(*field[int64](model, "number"), *until, *until)
 				}
 				do(ev)
 			}}}

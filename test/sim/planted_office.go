@@ -26,7 +26,7 @@ var plantedOffices = []Plant{
 	{Name: "inherits though the confirmation has run out", Mutations: inLines(func() engine.Mutation {
 		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
 	})},
-	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Mutations: inLines(func() engine.Mutation {
+	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() engine.Mutation {
 		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
 		m.Guards = map[string]guarding{"inherits": taken("owned", "watched")}
 		m.Actions["rewatchOwn"] = keeping("line")

@@ -12,6 +12,8 @@ import (
 type Plant struct {
 	Name string
 	Seed int64 // a world that finds it
+	// Shape makes worlds in which the bug matters; without it most do.
+	Shape func(*Plan)
 	// Posted sees an event on its way into the inbox; false drops it.
 	Posted func(*client, events.ID, *events.Event) bool
 	// Fed sees an event as the engine gets it.
@@ -27,7 +29,7 @@ type Plant struct {
 	Mutations func() map[string]engine.Mutation
 	// Repeats has the door send a guarded write again when its answer was lost.
 	Repeats bool
-	// Alone has the door promise half a timeout more of being alone.
+	// Alone has the door reckon AloneUntil as if the process had never been paused.
 	Alone bool
 	// WallClock has the process's clock follow the wall clock wherever it is set.
 	WallClock bool

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -36,9 +35,10 @@ func (k *checks) expired(path string) {
 			if b == nil || b.path != path || b.over || c.believed.Session != b.session {
 				continue
 			}
-			alone := c.believed.Until + int64(machines.Spare(k.w.Timeout, k.w.Tick, k.w.SyncLimit))
+			alone := c.believed.Alone
 			if k.w.planted(func(p *Plant) bool { return p.Alone }) {
-				alone += int64(k.w.Timeout / 2)
+				life := k.w.Timeout - k.w.Timeout/3 - k.w.Tick/2 - k.w.Timeout/40
+				alone = max(alone, c.believed.Until+int64(life-k.w.Timeout/2))
 			}
 			if left := time.Duration(alone - c.clock()); left > 0 {
 				k.fail("AloneUntil", "%s was promised to be alone for %s more, and %s is gone with its session", u.name(), left, path)

@@ -163,7 +163,7 @@ func TestShrink(t *testing.T) {
 	}{
 		{"CURATOR-171", 0},
 		{"the look-up by GUID finds nothing", 2},
-		{"AloneUntil promises half a timeout more", 2},
+		{"AloneUntil", 2},
 		{"CURATOR-653", 2},
 	} {
 		i := slices.IndexFunc(Plants(), func(p Plant) bool { return strings.HasPrefix(p.Name, c.plant) })

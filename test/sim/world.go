@@ -77,14 +77,19 @@ func (w *world) until(end int64) {
 func (w *world) roll(subject string) *rand.Rand {
 	d := w.dice[subject]
 	if d == nil {
-		h := uint64(14695981039346656037)
-		for _, b := range []byte(subject) {
-			h = (h ^ uint64(b)) * 1099511628211
-		}
-		d = rand.New(rand.NewPCG(uint64(w.Seed), h))
+		d = rand.New(rand.NewPCG(uint64(w.Seed), hash(subject)))
 		w.dice[subject] = d
 	}
 	return d
+}
+
+// hash makes a number of a name.
+func hash(name string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range []byte(name) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
 }
 
 // between is a random duration.
