@@ -10,7 +10,9 @@ import (
 // was missing; the late answer of Curator-498 is among the outcomes.
 var plantedCurator = []Plant{
 	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() engine.Mutation {
-		return instead("deletedLeaving", never)
+		return instead("deletedReturning", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+			return ev.Code == events.OK || ev.Code == events.NoNode
+		})
 	})},
 	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() engine.Mutation {
 		return instead("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
@@ -65,7 +67,7 @@ func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
 // GUID, and takes what it finds.
 func sameEnrolment() engine.Mutation {
 	return engine.Mutation{
-		Guards: map[string]guarding{"ours": anyOwner},
+		Guards: map[string]guarding{"ours": anyOwner, "unfit": anyOwner},
 		Actions: afterLoss(func(model any, own string, _, _ int64) {
 			if own != "" {
 				*field[bool](model, "unknown") = true
@@ -77,7 +79,7 @@ func sameEnrolment() engine.Mutation {
 // samePath has a place outlive its session.
 func samePath() engine.Mutation {
 	return engine.Mutation{
-		Guards: map[string]guarding{"ours": anyOwner},
+		Guards: map[string]guarding{"ours": anyOwner, "unfit": anyOwner},
 		Actions: afterLoss(func(model any, own string, sequence, token int64) {
 			*field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token") = own, sequence, token
 		}),

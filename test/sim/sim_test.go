@@ -161,7 +161,7 @@ func TestShrink(t *testing.T) {
 		plant  string
 		faults int // that the bug needs
 	}{
-		{"CURATOR-171", 0},
+		{"CURATOR-171", 1},
 		{"the look-up by GUID finds nothing", 2},
 		{"AloneUntil", 2},
 		{"CURATOR-653", 2},
