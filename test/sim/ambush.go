@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -44,30 +46,50 @@ func init() {
 	}
 }
 
+// seldom are states that few machines get into: they are ambushed more often.
+var seldom = map[string]int{"blocked": 3, "founding": 6, "resting": 4, "lost": 8, "suspended": 15}
+
 // ambush lies in wait for machines that enter a state.
-func (w *world) ambush(u *user) {
-	d := w.roll("ambush")
-	if w.calm || !u.queues() || !w.has("ambush") || !oneIn(d, 25) {
+func (w *world) ambush(c *client, id events.ID, state string) {
+	if w.calm || !w.has("ambush") {
 		return
 	}
+	d := w.roll("ambush")
+	if u := c.user(id); u != nil && u.queues() && oneIn(d, cmp.Or(seldom[state], 25)) {
+		w.lay(u, anAmbush(d))
+	} else if id == events.SessionMachine && !c.leaving && oneIn(d, 2*cmp.Or(seldom[state], 25)) {
+		w.after(shortly(d), func() {
+			if !w.calm && w.closeAll(c) {
+				w.cover.fault("client closes")
+				w.tell("AMBUSH of client %d: close", c.id)
+			}
+		})
+	}
+}
+
+func anAmbush(d *rand.Rand) ambush {
 	sum := 0
 	for _, a := range ambushes {
 		sum += a.share
 	}
 	n := d.IntN(sum)
 	for _, a := range ambushes {
-		if n -= a.share; n >= 0 {
-			continue
+		if n -= a.share; n < 0 {
+			return a
 		}
-		w.after(shortly(d), func() {
-			if !w.calm && a.fire(u) {
-				w.cover.fault("ambush")
-				w.cover.ambush(a.name)
-				w.tell("AMBUSH of %s: %s", u.name(), a.name)
-			}
-		})
-		return
 	}
+	return ambush{}
+}
+
+// lay has an ambush strike in a moment.
+func (w *world) lay(u *user, a ambush) {
+	w.after(shortly(w.roll("ambush")), func() {
+		if !w.calm && a.fire(u) {
+			w.cover.fault("ambush")
+			w.cover.ambush(a.name)
+			w.tell("AMBUSH of %s: %s", u.name(), a.name)
+		}
+	})
 }
 
 // shortly is at once, or about as long as a request takes.

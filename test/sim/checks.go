@@ -165,7 +165,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 	if n := len(u.works); n != 0 {
 		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
 	}
-	if now := u.c.clock(); !u.c.written && u.c.attached && now < u.c.deadline.Until {
+	if now := u.c.clock(); !u.c.written && u.c.linked && now < u.c.deadline.Until {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
 	k.led[b.path] = true
@@ -287,15 +287,23 @@ func (k *checks) deadline(c *client, d events.Deadline) {
 	}
 }
 
-// attached and replied keep what a connection has confirmed.
-func (k *checks) attached(c *client) { c.written = false }
+// fed keeps what a connection has confirmed, as far as the loop knows.
+func (c *client) fed(ev events.Event) {
+	switch ev.Kind {
+	case events.ConnectionAttached:
+		c.linked, c.written = true, false
+	case events.ConnectionSuspended:
+		c.linked = false
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
+		c.written = c.written || ev.Code == events.OK && ev.SentAt != 0
+	}
+}
+
+// replied keeps when the last confirmation left.
 
 func (k *checks) replied(c *client, a *asked, ev events.Event) {
 	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
 		return
-	}
-	if writes(a.req) {
-		c.written = true
 	}
 	if _, sync := a.req.(events.Sync); sync || writes(a.req) {
 		c.confirmed = max(c.confirmed, a.sent)

@@ -20,7 +20,10 @@ type client struct {
 
 	ppm    int64 // how wrong its clock runs
 	offset int64
-	paused int64 // until when the process does not run
+	paused int64    // until when the process does not run
+	asleep []func() // what waits for the end of the pause
+	half   func()   // first of all: the effects of a step that the pause cut in two
+	sleeps bool
 
 	attached bool
 	inbox    []events.Envelope
@@ -29,6 +32,7 @@ type client struct {
 	order    uint64
 	turning  bool
 	alarm    int64
+	starved  time.Duration // the loop's goroutine gets its turn so late, while connections come and go
 	stumble  time.Duration // a pause that hits between a step and its effects
 	torn     bool          // the effects that are being performed are of such a step
 
@@ -40,7 +44,8 @@ type client struct {
 	command   uint64
 	commands  map[uint64]events.ID
 	confirmed int64 // when the last confirmation that was answered left, on this connection
-	written   bool  // one of them was a committed write
+	linked    bool  // as far as the loop knows, there is a connection
+	written   bool  // and a committed write was acknowledged on it
 	leaving   bool  // it closes, or has closed
 
 	news  map[events.ID]events.Event // what made its machines leaders
@@ -93,12 +98,49 @@ func (c *client) clock() int64 {
 
 // own runs something in the process, now or when its pause is over.
 func (c *client) own(do func()) {
-	if c.w.now < c.paused {
-		jitter := between(c.w.roll("wake"), 0, 300*time.Microsecond)
-		c.w.at(c.paused+int64(jitter), func() { c.own(do) })
+	if c.w.now >= c.paused {
+		do()
 		return
 	}
-	do()
+	c.asleep = append(c.asleep, do)
+	c.sleep()
+}
+
+// sleep has the end of the pause noticed, once.
+func (c *client) sleep() {
+	if !c.sleeps {
+		c.sleeps = true
+		c.w.at(c.paused, func() {
+			c.sleeps = false
+			c.stir()
+		})
+	}
+}
+
+// stir is the end of a pause: a step that was cut in two is completed, then what
+// was due in the pause happens, in about its order.
+func (c *client) stir() {
+	if c.w.now < c.paused {
+		c.sleep()
+		return
+	}
+	if half := c.half; half != nil {
+		c.half = nil
+		half()
+	}
+	asleep := c.asleep
+	c.asleep = nil
+	for _, do := range asleep {
+		c.w.after(between(c.w.roll("wake"), 0, 300*time.Microsecond), func() { c.own(do) })
+	}
+}
+
+// resume ends a pause early.
+func (c *client) resume() {
+	if c.paused < forever {
+		c.paused = min(c.paused, c.w.now)
+		c.stir()
+	}
 }
 
 // later runs something after a while of the process's own.
@@ -163,7 +205,7 @@ func (c *client) turn() {
 	env := c.batch[0]
 	c.batch = c.batch[1:]
 	c.feed(env)
-	c.later(between(c.w.roll("loop"), 2*time.Microsecond, 40*time.Microsecond), c.turn)
+	c.later(between(c.w.roll("loop"), 2*time.Microsecond, 40*time.Microsecond)+c.starved, c.turn)
 }
 
 // due takes out the timers that rang.
@@ -208,6 +250,7 @@ func (c *client) rewind() {
 // feed has the engine take one event out of the inbox.
 func (c *client) feed(env events.Envelope) {
 	env.Event.At = c.clock()
+	c.fed(env.Event)
 	if p := c.w.plant; p != nil && p.Fed != nil {
 		p.Fed(c, &env)
 	}
@@ -238,12 +281,13 @@ func (c *client) feed(env events.Envelope) {
 // turnAfter performs a step's effects when the pause is over, before the loop
 // takes anything else out.
 func (c *client) turnAfter(out []engine.Addressed) {
-	c.w.at(c.paused, func() {
+	c.half = func() {
 		c.torn = true
 		c.perform(out)
 		c.torn = false
 		c.checks().stepped(c)
-	})
+	}
+	c.sleep()
 }
 
 func (c *client) hash(r events.Record) {
@@ -278,9 +322,7 @@ func (c *client) perform(out []engine.Addressed) {
 		case events.Answer:
 			c.answer(a.From, e)
 		case events.Entered:
-			if u := c.user(a.From); u != nil {
-				c.w.ambush(u)
-			}
+			c.w.ambush(c, a.From, e.State)
 		default:
 			c.checks().asked(c, a)
 			c.x.execute(a.From, a.Effect)

@@ -44,6 +44,7 @@ func init() {
 		{"pause long", 5, func(w *world, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2) }, 0},
 		{"pause, then a crash", 8, (*world).pauseThenCrash, 0},
 		{"pause within a step", 5, (*world).stumbleOne, 0},
+		{"slow loop", 8, (*world).starveOne, 0},
 		{"client dies", 8, (*world).killOne, 0},
 		{"close", 4, (*world).closeOne, 0},
 		{"failing work", 6, nil, 3},
@@ -318,6 +319,17 @@ func (w *world) pauseThenCrash(d *rand.Rand) bool {
 	return true
 }
 
+// starveOne keeps a loop's goroutine waiting before every event, for a while.
+func (w *world) starveOne(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil {
+		return false
+	}
+	c.starved = between(d, time.Millisecond, w.Timeout/16)
+	w.after(between(d, w.Tick, w.Timeout), func() { c.starved = 0 })
+	return true
+}
+
 func (w *world) stumbleOne(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
@@ -368,7 +380,11 @@ func (w *world) closeOne(d *rand.Rand) bool {
 // them.
 func (w *world) closeClient(d *rand.Rand) bool {
 	c := w.anyClient(d)
-	if c == nil || c.leaving {
+	return c != nil && w.closeAll(c)
+}
+
+func (w *world) closeAll(c *client) bool {
+	if c.leaving {
 		return false
 	}
 	c.leaving = true
@@ -378,6 +394,7 @@ func (w *world) closeClient(d *rand.Rand) bool {
 			u.endAll()
 		}
 	})
-	c.later(between(d, 0, w.Tick), c.closeSession)
+	d := w.roll("client closes")
+	c.later(between(d, 0, []time.Duration{0, w.Tick}[d.IntN(2)]), c.closeSession)
 	return true
 }

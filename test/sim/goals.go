@@ -14,6 +14,8 @@ var beyond = []struct {
 }{
 	{"reply.create [undecided]", "enrolling",
 		"zkio tells suspended before every reply with an unknown outcome, so enrolling and verifying are left by then"},
+	{"reply.create [refusedIdling]", "leaving",
+		"a selector gives its one term up in between connections, and zkio answers a create before the next one begins"},
 	{"connection.lost", "ending",
 		"zkio answers a close with connection.closed, whatever comes of it"},
 	{"timer.fired", "connected",

@@ -109,7 +109,6 @@ func (x *executor) attach(wire *wire) {
 	x.c.attached = true
 	x.tell(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
 		Server: string(rune('a' + wire.server.id)), Reattached: reattached})
-	x.c.checks().attached(x.c)
 	for _, f := range slices.Clone(x.early) {
 		x.fire(f)
 	}

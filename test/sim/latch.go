@@ -28,10 +28,12 @@ func actLatch(u *user, n int) {
 	}
 }
 
-// cancel ends the context of the await that was asked for last.
+// cancel ends the context of the await that was asked for last, or of one that
+// was granted just now: who waits cannot know.
 func (u *user) cancel() bool {
 	for number := u.c.command; number > 0; number-- {
-		if u.awaits[number] {
+		if u.awaits[number] || u.granted == number {
+			u.granted = 0
 			u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
 			return true
 		}
@@ -43,6 +45,7 @@ func worksWhenGranted(u *user, n events.Notify) {
 	switch n.What {
 	case events.Granted:
 		delete(u.awaits, n.Work)
+		u.granted = n.Work
 		u.begin()
 	case events.Deposed:
 		u.stop()

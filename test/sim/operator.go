@@ -222,10 +222,8 @@ func (w *world) repair() {
 		s.up = true
 	}
 	for _, c := range w.clients {
-		if c.paused < forever {
-			c.paused = min(c.paused, w.now)
-		}
-		c.stumble = 0
+		c.stumble, c.starved = 0, 0
+		c.resume()
 		if wire := c.x.wire; wire != nil {
 			if wire.up.stalled > w.now || wire.down.stalled > w.now {
 				wire.up, wire.down = way{}, way{}

@@ -198,7 +198,7 @@ func (w *world) noForgottenWatch() {
 		}
 	}
 	for _, s := range w.ens.servers {
-		if n := s.watches.Len(); n != known[s.id] {
+		if n := s.watches.Len(); n > known[s.id] { // less, where one was spent on a node that may not be read
 			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.id, n, known[s.id])
 		}
 	}

@@ -24,6 +24,7 @@ type user struct {
 	works   map[uint64]bool
 	awaits  map[uint64]bool
 	serial  uint64
+	granted uint64 // the await that was granted last
 	closing bool
 
 	term    *belief  // the last that it was told of
