@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // A run that is stopped, twice, and taken up again comes to what one comes to
@@ -70,4 +71,14 @@ func plantNamed(name string) Plant {
 		}
 	}
 	panic("no plant " + name)
+}
+
+// A long run says how far it is, how fast, when it will be done, and what was worst.
+func TestProgress(t *testing.T) {
+	s := NewSum(1)
+	s.Worlds, s.Took, s.Worst, s.Failed = 250, 10*time.Second, 7*time.Second, make([]Result, 2)
+	const want = "250 of 1000 worlds, 25/s, 30s left, worst belief after a deletion by others 7s, failed 2"
+	if got := s.Progress(1000); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
 }
