@@ -61,8 +61,8 @@ var plantedHandles = []Plant{
 		}
 		return e
 	})},
-	{Name: "a probe asks only whether the session lives", Lingers: true},
-	{Name: "a deadline that was seen to pass moves on", Flickers: true},
+	{Name: "a probe asks only whether the session lives", Lingers: true, Shape: func(p *Plan) { p.often(4, "restored", "cut") }},
+	{Name: "a deadline that was seen to pass moves on", Flickers: true, Shape: func(p *Plan) { p.often(8, "pause within a step") }},
 }
 
 // plantedWrites weaken what is written under a leadership, and what is said of it.
@@ -71,5 +71,5 @@ var plantedWrites = []Plant{
 		return ops[1:]
 	}},
 	{Name: "a guarded write whose answer was lost is sent again", Repeats: true},
-	{Name: "AloneUntil knows nothing of a pause before the confirmation", Alone: true},
+	{Name: "AloneUntil knows nothing of a pause before the confirmation", Alone: true, Shape: func(p *Plan) { p.often(8, "pause, then a crash") }},
 }
