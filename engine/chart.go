@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -23,13 +24,20 @@ type Guard[M any] func(*M, events.Event) bool
 type Action[M any] func(*M, events.Event, *Outbox)
 
 // Row is one arrow of a chart, on one line. Rows of the same (state, kind) are
-// tried in order; the last of such a group has no guard.
+// tried in order; the last of such a group has no guard. Then follows Do in the
+// same step: two actions that others use as well need no third that joins them.
 type Row[M any] struct {
 	From []State
 	On   events.Kind
 	When Guard[M]
 	To   State
 	Do   Action[M]
+	Then Action[M]
+}
+
+// actions are what the row does, in order.
+func (r Row[M]) actions() []Action[M] {
+	return slices.DeleteFunc([]Action[M]{r.Do, r.Then}, func(a Action[M]) bool { return a == nil })
 }
 
 // Ignore says that kinds mean nothing in states, and why that is right.
@@ -84,12 +92,17 @@ type key struct {
 
 // arrow is a row as it stands in one state.
 type arrow[M any] struct {
-	name   string // what looplab knows it as: "reply.children [behind]"
-	guard  string
-	action string
-	when   Guard[M]
-	do     Action[M]
-	to     State
+	name  string // what looplab knows it as: "reply.children [behind]"
+	guard string
+	when  Guard[M]
+	acts  []act[M]
+	to    State
+}
+
+// act is one action of a row, and its name.
+type act[M any] struct {
+	name string
+	do   Action[M]
 }
 
 // Compiled is a chart that passed every check. It is immutable and may be
@@ -140,7 +153,7 @@ func digest(d Description) string {
 		fmt.Fprintln(h, "state", s.Name)
 	}
 	for _, r := range d.Rows {
-		fmt.Fprintln(h, "row", r.From, r.On, r.Guard, r.To, r.Action)
+		fmt.Fprintln(h, "row", r.From, r.On, r.Guard, r.To, r.Action())
 	}
 	for _, i := range d.Ignored {
 		fmt.Fprintln(h, "ignore", i.State, i.Kind)

@@ -77,13 +77,16 @@ func (k *checker[M]) rows() {
 		if r.To != Stay {
 			k.known(r.To, where)
 		}
-		a := arrow[M]{name: string(r.On), when: r.When, do: r.Do, to: r.To}
+		a := arrow[M]{name: string(r.On), when: r.When, to: r.To}
 		if r.When != nil {
 			a.guard = k.nameOf(r.When, where+": guard")
 			a.name += " [" + a.guard + "]"
 		}
-		if r.Do != nil {
-			a.action = k.nameOf(r.Do, where+": action")
+		for _, do := range r.actions() {
+			a.acts = append(a.acts, act[M]{k.nameOf(do, where+": action"), do})
+		}
+		if r.Do == nil && r.Then != nil {
+			k.complain("%s: Then follows nothing: write it as Do", where)
 		}
 		for _, from := range r.From {
 			k.known(from, where)

@@ -84,6 +84,8 @@ var refusals = []struct {
 	{"kind declared twice", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, c.Kinds[0]) }, "kind command.start is declared twice"},
 	{"happy path that cannot be walked", func(c *Chart[worker]) { c.Happy = []State{ready, holding} },
 		"the happy path goes from ready to holding, but no row does"},
+	{"a second action without a first", func(c *Chart[worker]) { c.Rows[0].Do, c.Rows[0].Then = nil, (*worker).ask },
+		"Then follows nothing"},
 	{"unknown kind", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, "watch.eaten") }, "kind watch.eaten is not one of events.Kinds"},
 }
 
@@ -146,7 +148,7 @@ func TestPlainFunctionsHaveNames(t *testing.T) {
 	d := Describe(MustCompile(c))
 	want(t, "guard", d.Rows[1].Guard, "plainly")
 	want(t, "label", d.Rows[1].Label(), "reply.create [plainly]")
-	want(t, "action", d.Rows[1].Action, "note")
+	want(t, "action", d.Rows[1].Action(), "note")
 }
 
 // The digest is what tells a log's reader that the table is another one.

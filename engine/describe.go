@@ -2,6 +2,7 @@ package engine
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -22,11 +23,15 @@ type Description struct {
 // RowDoc is one row as written: From may name many states, To is Stay where the
 // state does not change.
 type RowDoc struct {
-	From          []State
-	On            events.Kind
-	Guard, Action string
-	To            State
+	From    []State
+	On      events.Kind
+	Guard   string
+	To      State
+	Actions []string // in the order in which they act
 }
+
+// Action is what the row does, as the drawings show it: its actions' names.
+func (r RowDoc) Action() string { return strings.Join(r.Actions, ", ") }
 
 // Label is the row's name as the log and the drawings show it.
 func (r RowDoc) Label() string {
@@ -55,8 +60,8 @@ func Describe[M any](c *Compiled[M]) Description {
 		if r.When != nil {
 			doc.Guard = symbolName(r.When)
 		}
-		if r.Do != nil {
-			doc.Action = symbolName(r.Do)
+		for _, do := range r.actions() {
+			doc.Actions = append(doc.Actions, symbolName(do))
 		}
 		d.Rows = append(d.Rows, doc)
 	}

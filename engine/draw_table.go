@@ -70,7 +70,7 @@ func (d Description) rowsTable(b *strings.Builder) {
 		if r.To == Stay || len(r.From) == 1 && r.From[0] == r.To {
 			to = "*stays*"
 		}
-		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), r.On, cell(r.Guard), to, cell(r.Action))
+		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), r.On, cell(r.Guard), to, cell(r.Action()))
 	}
 }
 
@@ -107,24 +107,25 @@ func (d Description) ignoredTable(b *strings.Builder) {
 
 func (d Description) glossary(b *strings.Builder, words map[string]string) {
 	b.WriteString("\n## Glossary\n\n| guard | holds for |\n|---|---|\n")
-	d.define(b, words, func(r RowDoc) string { return r.Guard })
+	d.define(b, words, func(r RowDoc) []string { return []string{r.Guard} })
 	b.WriteString("\n| action | does |\n|---|---|\n")
-	d.define(b, words, func(r RowDoc) string { return r.Action })
+	d.define(b, words, func(r RowDoc) []string { return r.Actions })
 }
 
-func (d Description) define(b *strings.Builder, words map[string]string, name func(RowDoc) string) {
+func (d Description) define(b *strings.Builder, words map[string]string, names func(RowDoc) []string) {
 	seen := map[string]bool{"": true}
 	for _, r := range d.Rows {
-		n := name(r)
-		if seen[n] {
-			continue
+		for _, n := range names(r) {
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			meaning := words[n]
+			if meaning == "" {
+				meaning = spelled(n) + "."
+			}
+			fmt.Fprintf(b, "| %s | %s |\n", n, cell(meaning))
 		}
-		seen[n] = true
-		meaning := words[n]
-		if meaning == "" {
-			meaning = spelled(n) + "."
-		}
-		fmt.Fprintf(b, "| %s | %s |\n", n, cell(meaning))
 	}
 }
 

@@ -29,7 +29,7 @@ type rig[M any] struct {
 	model *M
 	event events.Event
 	out   *Outbox
-	do    Action[M]
+	acts  []act[M]
 
 	tried []string // for Transition.Tried, to be used again
 }
@@ -40,8 +40,8 @@ func newRig[M any](c *Compiled[M]) *rig[M] {
 		// The one hook of looplab that always runs, self transitions included,
 		// and that runs without its event mutex held.
 		"after_event": func(context.Context, *fsm.Event) {
-			if r.do != nil {
-				r.do(r.model, r.event, r.out)
+			for _, a := range r.acts {
+				a.do(r.model, r.event, r.out)
 			}
 		},
 	})
@@ -80,7 +80,7 @@ func (r *rig[M]) step(model *M, state State, ev events.Event, out *Outbox) Trans
 // fire has looplab take the arrow. Background is the only context that cannot
 // wedge a looplab machine half way (v1.0.3).
 func (r *rig[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
-	r.model, r.event, r.out, r.do = model, ev, out, a.do
+	r.model, r.event, r.out, r.acts = model, ev, out, a.acts
 	r.fsm.SetState(string(state))
 	err := r.fsm.Event(context.Background(), a.name)
 	if stayed, ok := err.(fsm.NoTransitionError); err != nil && (!ok || stayed.Err != nil) {
@@ -89,7 +89,7 @@ func (r *rig[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *O
 	if got := r.fsm.Current(); got != string(a.to) {
 		panic(fmt.Sprintf("engine: chart %s: row %q from %s led to %s instead of %s", r.chart.Name, a.name, state, got, a.to))
 	}
-	r.model, r.out, r.do = nil, nil, nil
+	r.model, r.out, r.acts = nil, nil, nil
 }
 
 // Machine is one model walking one chart, without an engine around it: what a

@@ -60,10 +60,13 @@ func mutateArrow[M any](a *arrow[M], at key, m Mutation, used map[string]bool) {
 			return guard(model, ev, func(ev events.Event) bool { return do(model, ev) })
 		}
 	}
-	if action, do := m.Actions[a.action], a.do; action != nil && do != nil {
-		used["action "+a.action] = true
-		a.do = func(model *M, ev events.Event, out *Outbox) {
-			action(model, ev, out, func(ev events.Event) { do(model, ev, out) })
+	a.acts = slices.Clone(a.acts)
+	for i, was := range a.acts {
+		if action := m.Actions[was.name]; action != nil {
+			used["action "+was.name] = true
+			a.acts[i].do = func(model *M, ev events.Event, out *Outbox) {
+				action(model, ev, out, func(ev events.Event) { was.do(model, ev, out) })
+			}
 		}
 	}
 	row := Edge{at.state, a.name, a.to}

@@ -48,11 +48,6 @@ func newCandidate(open events.Event) (*candidate, error) {
 // Watches says which node matters: the marker.
 func (c *candidate) Watches(path string) bool { return path == c.marker }
 
-func (c *candidate) beginAndLook(ev events.Event, out *engine.Outbox) {
-	c.begin(ev, out)
-	c.look(ev, out)
-}
-
 // look reads the marker, and the fence before it where the marker may be ours
 // and the fence is not known: no other can have come between the two reads if it
 // is. A write whose outcome is unknown shows for certain only after a sync.
@@ -154,22 +149,9 @@ func (c *candidate) leaveLatch(out *engine.Outbox) {
 	}
 }
 
-// enter is the latch, held: the marker is read again.
-func (c *candidate) enter(ev events.Event, out *engine.Outbox) {
-	c.noteHeld(ev, out)
-	c.inspect(ev, out)
-}
-
 func (c *candidate) noteHeld(ev events.Event, out *engine.Outbox)   { c.held = ev.Path }
 func (c *candidate) noteLost(ev events.Event, out *engine.Outbox)   { c.held = "" }
 func (c *candidate) noteClosed(ev events.Event, out *engine.Outbox) { c.latches-- }
-
-// lookAround looks again, because the latch is lost: what was read under it may
-// have spent the watch.
-func (c *candidate) lookAround(ev events.Event, out *engine.Outbox) {
-	c.noteLost(ev, out)
-	c.look(ev, out)
-}
 
 // passOn makes the latch's trouble one's own.
 func (c *candidate) passOn(ev events.Event, out *engine.Outbox) { c.fail(ev.Code, ev.Text, ev, out) }
@@ -237,12 +219,6 @@ func (c *candidate) book(ev events.Event, out *engine.Outbox) {
 	}
 	c.fence.there = true
 	c.approach(out)
-}
-
-// doubt is a write of which it is not known whether it was carried out.
-func (c *candidate) doubt(ev events.Event, out *engine.Outbox) {
-	c.book(ev, out)
-	c.look(ev, out)
 }
 
 // retreat is a write that came too late.

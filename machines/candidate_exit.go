@@ -49,20 +49,10 @@ func (c *candidate) stepDownLost(ev events.Event, out *engine.Outbox) {
 	c.release(out)
 }
 
-func (c *candidate) attachLook(ev events.Event, out *engine.Outbox) {
-	c.attach(ev, out)
-	c.look(ev, out)
-}
-
 // attachReread is attach while belief rides a disconnect out.
 func (c *candidate) attachReread(ev events.Event, out *engine.Outbox) {
 	c.attach(ev, out)
 	out.Exists(c.marker, true)
-}
-
-func (c *candidate) attachClear(ev events.Event, out *engine.Outbox) {
-	c.attach(ev, out)
-	c.clear(ev, out)
 }
 
 // clear makes sure that no marker of ours is left, as soon as there is a
@@ -114,11 +104,6 @@ func (c *candidate) countOut(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-func (c *candidate) settleClear(ev events.Event, out *engine.Outbox) {
-	c.book(ev, out)
-	c.clear(ev, out)
-}
-
 // clearLater tries again a while after the server refused.
 func (c *candidate) clearLater(ev events.Event, out *engine.Outbox) {
 	out.Forget()
@@ -148,28 +133,8 @@ func (c *candidate) close(ev events.Event, out *engine.Outbox) {
 	c.leaveLatch(out)
 }
 
-func (c *candidate) closeClear(ev events.Event, out *engine.Outbox) {
-	c.close(ev, out)
-	c.clear(ev, out)
-}
-
-func (c *candidate) closeFinish(ev events.Event, out *engine.Outbox) {
-	c.close(ev, out)
-	c.finish(ev, out)
-}
-
-func (c *candidate) quitClear(ev events.Event, out *engine.Outbox) {
-	c.quit(ev, out)
-	c.clear(ev, out)
-}
-
 // moveOn answers the resign whose marker is gone.
 func (c *candidate) moveOn(ev events.Event, out *engine.Outbox) {
 	c.then = stay
 	c.moved(out)
-}
-
-func (c *candidate) moveOnAndLook(ev events.Event, out *engine.Outbox) {
-	c.moveOn(ev, out)
-	c.look(ev, out)
 }

@@ -15,11 +15,6 @@ func (b *doubleBarrier) noteEnter(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-func (b *doubleBarrier) beginEnter(ev events.Event, out *engine.Outbox) {
-	b.noteEnter(ev, out)
-	b.create(ev, out)
-}
-
 func (b *doubleBarrier) refuseEnter(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Inside, "")
 }
@@ -58,17 +53,6 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 	default:
 		b.own = ""
 	}
-}
-
-func (b *doubleBarrier) settleComplain(ev events.Event, out *engine.Outbox) {
-	b.settle(ev, out)
-	b.complain(ev, out)
-}
-
-// register takes the node that a create made.
-func (b *doubleBarrier) register(ev events.Event, out *engine.Outbox) {
-	b.settle(ev, out)
-	b.recount(ev, out)
 }
 
 // lookUp finds out what a create has made whose reply was lost.
@@ -196,11 +180,6 @@ func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 	b.goal, b.leaves, b.crowd = leaveBarrier, ev.Request, crowd{}
 }
 
-func (b *doubleBarrier) beginLeave(ev events.Event, out *engine.Outbox) {
-	b.noteLeave(ev, out)
-	b.list(ev, out)
-}
-
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	out.Children(b.dir)
@@ -284,11 +263,6 @@ func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
 	out.Answer(b.leaves, events.OK, "")
 }
 
-func (b *doubleBarrier) departEnter(ev events.Event, out *engine.Outbox) {
-	b.depart(ev, out)
-	b.create(ev, out)
-}
-
 // departLost is depart by the end of the session.
 func (b *doubleBarrier) departLost(ev events.Event, out *engine.Outbox) {
 	out.Forfeit()
@@ -311,12 +285,6 @@ func (b *doubleBarrier) giveUp(ev events.Event, out *engine.Outbox) {
 	b.goal = nothing
 }
 
-// withdraw is giveUp with a node that has to go.
-func (b *doubleBarrier) withdraw(ev events.Event, out *engine.Outbox) {
-	b.giveUp(ev, out)
-	b.erase(ev, out)
-}
-
 // answerPending answers the enter or the leave that waits.
 func (b *doubleBarrier) answerPending(code events.Code, out *engine.Outbox) {
 	switch b.goal {
@@ -331,16 +299,6 @@ func (b *doubleBarrier) close(ev events.Event, out *engine.Outbox) {
 	b.answerPending(events.Closed, out)
 	b.goal = nothing
 	b.closing = append(b.closing, ev.Request)
-}
-
-func (b *doubleBarrier) closeErase(ev events.Event, out *engine.Outbox) {
-	b.close(ev, out)
-	b.erase(ev, out)
-}
-
-func (b *doubleBarrier) closeEnd(ev events.Event, out *engine.Outbox) {
-	b.close(ev, out)
-	b.departEnd(ev, out)
 }
 
 func (b *doubleBarrier) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
@@ -365,26 +323,6 @@ func (b *doubleBarrier) outlive() {
 
 // attach takes the session that the new connection belongs to.
 func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
-
-func (b *doubleBarrier) attachList(ev events.Event, out *engine.Outbox) {
-	b.attach(ev, out)
-	b.list(ev, out)
-}
-
-func (b *doubleBarrier) attachCount(ev events.Event, out *engine.Outbox) {
-	b.attach(ev, out)
-	b.recount(ev, out)
-}
-
-func (b *doubleBarrier) attachErase(ev events.Event, out *engine.Outbox) {
-	b.attach(ev, out)
-	b.erase(ev, out)
-}
-
-func (b *doubleBarrier) attachEnter(ev events.Event, out *engine.Outbox) {
-	b.attach(ev, out)
-	b.resume(ev, out)
-}
 
 // resume makes the own node, unless a create is under way or may have made it.
 func (b *doubleBarrier) resume(ev events.Event, out *engine.Outbox) {

@@ -48,9 +48,9 @@ var electionChart = engine.MustCompile(engine.Chart[participant]{
 var ownerRows = []engine.Row[participant]{
 	{From: from{verifying, leaving}, On: events.ReplyChildren, When: (*participant).suspected, To: engine.Stay, Do: (*participant).inquire},
 	{From: from{verifying, leaving}, On: events.ReplyStat, When: (*participant).inquiring, To: engine.Stay, Do: (*participant).note},
-	{From: from{verifying}, On: events.ReplyStat, When: (*participant).identified, To: verifying, Do: (*participant).claim},
+	{From: from{verifying}, On: events.ReplyStat, When: (*participant).identified, To: verifying, Do: (*participant).settleOn, Then: (*participant).survey},
 	{From: from{verifying}, On: events.ReplyStat, When: (*participant).unidentified, To: enrolling, Do: (*participant).create},
-	{From: from{leaving}, On: events.ReplyStat, When: (*participant).identified, To: leaving, Do: (*participant).claimDelete},
+	{From: from{leaving}, On: events.ReplyStat, When: (*participant).identified, To: leaving, Do: (*participant).settleOn, Then: (*participant).depart},
 	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentifiedLeaving, To: closed, Do: (*participant).finish},
 	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentifiedResting, To: pausing, Do: (*participant).pause},
 	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentified, To: enrolling, Do: (*participant).enrol},
@@ -84,18 +84,6 @@ func (p *participant) note(ev events.Event, out *engine.Outbox) {
 		place, _ := ParsePlace(base(ev.Path), p.label)
 		p.claimed = append(p.claimed, place)
 	}
-}
-
-// claim takes the lowest of the nodes that are ours and removes the others.
-func (p *participant) claim(ev events.Event, out *engine.Outbox) {
-	p.settleOn(ev, out)
-	p.survey(ev, out)
-}
-
-// claimDelete is claim on the way out.
-func (p *participant) claimDelete(ev events.Event, out *engine.Outbox) {
-	p.settleOn(ev, out)
-	p.depart(ev, out)
 }
 
 func (p *participant) settleOn(ev events.Event, out *engine.Outbox) {

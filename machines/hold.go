@@ -46,8 +46,8 @@ var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(
 // itself: after the one term when its work has returned, or as soon as its node
 // is gone.
 var holdRows = []engine.Row[participant]{
-	{From: from{latent}, On: events.CommandAwait, When: (*participant).triesAnew, To: probing, Do: (*participant).seekAndProbe},
-	{From: from{latent}, On: events.CommandAwait, When: (*participant).attached, To: enrolling, Do: (*participant).seekAndEnrol},
+	{From: from{latent}, On: events.CommandAwait, When: (*participant).triesAnew, To: probing, Do: (*participant).seek, Then: (*participant).probe},
+	{From: from{latent}, On: events.CommandAwait, When: (*participant).attached, To: enrolling, Do: (*participant).seek, Then: (*participant).enrol},
 	{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*participant).seek},
 	{From: seeking, On: events.CommandAwait, To: engine.Stay, Do: (*participant).refuseStart},
 
@@ -58,14 +58,14 @@ var holdRows = []engine.Row[participant]{
 	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).outrun, To: leaving, Do: (*participant).refuseOutrun},
 	{From: from{probing}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
 	{From: from{probing}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).triesAnew, To: probing, Do: (*participant).attachProbe},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).triesAnew, To: probing, Do: (*participant).attach, Then: (*participant).probe},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).triesAnew, To: probing, Do: (*participant).probe},
-	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
+	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
 
 	{From: from{waiting}, On: events.ReplyStat, When: (*participant).persistent, To: leaving, Do: (*participant).refuseObstructed},
 
 	// After belief.
-	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).letGo},
+	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).depose, Then: (*participant).workDone},
 	{From: from{draining}, On: events.WorkDrained, When: (*participant).entangled, To: leaving, Do: (*participant).depart},
 	{From: from{draining}, On: events.WorkDrained, To: closed, Do: (*participant).finish},
 }
@@ -118,23 +118,8 @@ func (p *participant) seek(ev events.Event, out *engine.Outbox) {
 	p.waiters = append(p.waiters, ev.Request)
 }
 
-func (p *participant) seekAndEnrol(ev events.Event, out *engine.Outbox) {
-	p.seek(ev, out)
-	p.enrol(ev, out)
-}
-
-func (p *participant) seekAndProbe(ev events.Event, out *engine.Outbox) {
-	p.seek(ev, out)
-	p.probe(ev, out)
-}
-
 // probe looks at the line, and writes nothing.
 func (p *participant) probe(ev events.Event, out *engine.Outbox) { out.Children(p.dir) }
-
-func (p *participant) attachProbe(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.probe(ev, out)
-}
 
 // refuseOccupied ends a try that found somebody in line.
 func (p *participant) refuseOccupied(ev events.Event, out *engine.Outbox) {
@@ -154,12 +139,6 @@ func (p *participant) refuseObstructed(ev events.Event, out *engine.Outbox) {
 	p.then = leave
 	p.fail(events.PersistentNode, ev.Path, ev, out)
 	p.depart(ev, out)
-}
-
-// letGo is the return of the holder's work: it ends the term, and the hold.
-func (p *participant) letGo(ev events.Event, out *engine.Outbox) {
-	p.depose(ev, out)
-	p.workDone(ev, out)
 }
 
 // plan is what comes next; after a hold nothing does.

@@ -60,7 +60,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
 	Rows: []engine.Row[candidate]{
-		{From: from{latent}, On: events.CommandStart, When: (*candidate).attached, To: looking, Do: (*candidate).beginAndLook},
+		{From: from{latent}, On: events.CommandStart, When: (*candidate).attached, To: looking, Do: (*candidate).begin, Then: (*candidate).look},
 		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*candidate).begin},
 		{From: running, On: events.CommandStart, To: engine.Stay, Do: (*candidate).refuseStart},
 
@@ -81,15 +81,15 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{confirming}, On: events.ReplyMulti, To: pausing, Do: (*candidate).giveWay},
 
 		// The latch, and the marker written under it.
-		{From: from{queueing}, On: events.LatchHeld, To: checking, Do: (*candidate).enter},
+		{From: from{queueing}, On: events.LatchHeld, To: checking, Do: (*candidate).noteHeld, Then: (*candidate).inspect},
 		{From: but(running, queueing), On: events.LatchHeld, To: engine.Stay, Do: (*candidate).noteHeld},
-		{From: from{checking}, On: events.LatchLost, To: looking, Do: (*candidate).lookAround},
+		{From: from{checking}, On: events.LatchLost, To: looking, Do: (*candidate).noteLost, Then: (*candidate).look},
 		{From: but(running, checking), On: events.LatchLost, To: engine.Stay, Do: (*candidate).noteLost},
 		{From: running, On: events.LatchFailed, To: engine.Stay, Do: (*candidate).passOn},
 		{From: from{leaving}, On: events.LatchClosed, To: leaving, Do: (*candidate).countOut},
 		{From: but(running, leaving), On: events.LatchClosed, To: engine.Stay, Do: (*candidate).noteClosed},
 		{From: from{marking}, On: events.ReplyMulti, When: (*candidate).made, To: looking, Do: (*candidate).claim},
-		{From: from{marking}, On: events.ReplyMulti, When: (*candidate).undecided, To: looking, Do: (*candidate).doubt},
+		{From: from{marking}, On: events.ReplyMulti, When: (*candidate).undecided, To: looking, Do: (*candidate).book, Then: (*candidate).look},
 		{From: from{marking}, On: events.ReplyMulti, When: (*candidate).outrun, To: looking, Do: (*candidate).retreat},
 		{From: from{marking}, On: events.ReplyMulti, To: pausing, Do: (*candidate).giveWay},
 		{From: from{suspended}, On: events.ReplyMulti, To: suspended, Do: (*candidate).settleWrite},
@@ -114,9 +114,9 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{leaving}, On: events.ConnectionLost, To: leaving, Do: (*candidate).forfeitLeaving},
 		{From: from{draining, pausing, suspended}, On: events.ConnectionLost, To: engine.Stay, Do: (*candidate).forfeit},
 		{From: from{suspended}, On: events.ConnectionAttached, When: (*candidate).inFlight, To: marking, Do: (*candidate).attach},
-		{From: from{suspended}, On: events.ConnectionAttached, To: looking, Do: (*candidate).attachLook},
+		{From: from{suspended}, On: events.ConnectionAttached, To: looking, Do: (*candidate).attach, Then: (*candidate).look},
 		{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*candidate).attachReread},
-		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*candidate).attachClear},
+		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*candidate).attach, Then: (*candidate).clear},
 		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*candidate).attach},
 
 		// The user, and the work done in office.
@@ -132,23 +132,23 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{draining}, On: events.WorkDrained, When: (*candidate).bound, To: leaving, Do: (*candidate).clear},
 		{From: from{draining}, On: events.WorkDrained, When: (*candidate).leaves, To: closed, Do: (*candidate).finish},
 		{From: from{draining}, On: events.WorkDrained, When: (*candidate).detached, To: suspended, Do: (*candidate).moveOn},
-		{From: from{draining}, On: events.WorkDrained, To: looking, Do: (*candidate).moveOnAndLook},
+		{From: from{draining}, On: events.WorkDrained, To: looking, Do: (*candidate).moveOn, Then: (*candidate).look},
 
 		// After a failure.
 		{From: from{pausing}, On: events.TimerFired, When: (*candidate).detached, To: suspended},
-		{From: from{pausing}, On: events.TimerFired, When: (*candidate).exhaustedBound, To: leaving, Do: (*candidate).quitClear},
-		{From: from{pausing}, On: events.TimerFired, When: (*candidate).exhausted, To: closed, Do: (*candidate).quitFinish},
+		{From: from{pausing}, On: events.TimerFired, When: (*candidate).exhaustedBound, To: leaving, Do: (*candidate).quit, Then: (*candidate).clear},
+		{From: from{pausing}, On: events.TimerFired, When: (*candidate).exhausted, To: closed, Do: (*candidate).quit, Then: (*candidate).finish},
 		{From: from{pausing}, On: events.TimerFired, To: looking, Do: (*candidate).look},
 
 		// The way out.
-		{From: append(from{suspended, pausing}, standing...), On: events.CommandClose, When: (*candidate).tied, To: leaving, Do: (*candidate).closeClear},
-		{From: append(from{latent, suspended, pausing}, standing...), On: events.CommandClose, To: closed, Do: (*candidate).closeFinish},
+		{From: append(from{suspended, pausing}, standing...), On: events.CommandClose, When: (*candidate).tied, To: leaving, Do: (*candidate).close, Then: (*candidate).clear},
+		{From: append(from{latent, suspended, pausing}, standing...), On: events.CommandClose, To: closed, Do: (*candidate).close, Then: (*candidate).finish},
 		{From: from{leading}, On: events.CommandClose, To: draining, Do: (*candidate).closeStepDown},
 		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*candidate).close},
 		{From: from{leaving}, On: events.ReplyStat, When: (*candidate).marked, To: leaving, Do: (*candidate).erase},
 		{From: from{leaving}, On: events.ReplyStat, When: (*candidate).notOurs, To: leaving, Do: (*candidate).letGo},
 		{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*candidate).clearLater},
-		{From: from{leaving}, On: events.ReplyMulti, When: (*candidate).inFlight, To: leaving, Do: (*candidate).settleClear},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*candidate).inFlight, To: leaving, Do: (*candidate).book, Then: (*candidate).clear},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*candidate).made, To: leaving, Do: (*candidate).letGo},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*candidate).outrun, To: leaving, Do: (*candidate).lookAfresh},
 		{From: from{leaving}, On: events.ReplyMulti, To: leaving, Do: (*candidate).clearLater},
@@ -157,7 +157,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{leaving}, On: events.NodeGone, When: (*candidate).leaves, To: closed, Do: (*candidate).finish},
 		{From: from{leaving}, On: events.NodeGone, When: (*candidate).rests, To: pausing, Do: (*candidate).pause},
 		{From: from{leaving}, On: events.NodeGone, When: (*candidate).detached, To: suspended, Do: (*candidate).moveOn},
-		{From: from{leaving}, On: events.NodeGone, To: looking, Do: (*candidate).moveOnAndLook},
+		{From: from{leaving}, On: events.NodeGone, To: looking, Do: (*candidate).moveOn, Then: (*candidate).look},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{

@@ -70,7 +70,7 @@ var guidRows = []engine.Row[participant]{
 // stand in the order in which a place is won and lost.
 var placeRows = []engine.Row[participant]{
 	// Enrolment.
-	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).made, To: listing, Do: (*participant).registerAndSurvey},
+	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).made, To: listing, Do: (*participant).register, Then: (*participant).survey},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).parentless, To: founding, Do: (*participant).found},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).undecided, To: verifying, Do: (*participant).lookUp},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, To: pausing, Do: (*participant).complain},
@@ -125,32 +125,32 @@ var placeRows = []engine.Row[participant]{
 	{From: from{enrolling, founding, listing, waiting, blocked, verifying, suspended, leaving}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
 	{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*participant).lose},
 	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).inFlight, To: verifying, Do: (*participant).attach},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).unsure, To: verifying, Do: (*participant).attachLookUp},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).placed, To: verifying, Do: (*participant).attachSurvey},
-	{From: from{suspended}, On: events.ConnectionAttached, To: enrolling, Do: (*participant).attachEnrol},
-	{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*participant).attachRewatch},
-	{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*participant).attachDepart},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).unsure, To: verifying, Do: (*participant).attach, Then: (*participant).lookUp},
+	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).placed, To: verifying, Do: (*participant).attach, Then: (*participant).survey},
+	{From: from{suspended}, On: events.ConnectionAttached, To: enrolling, Do: (*participant).attach, Then: (*participant).enrol},
+	{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*participant).attach, Then: (*participant).rewatchOwn},
+	{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*participant).attach, Then: (*participant).depart},
 	{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*participant).attach},
 
 	// After a failure.
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhaustedEntangled, To: leaving, Do: (*participant).quitDepart},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhausted, To: closed, Do: (*participant).quitFinish},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhaustedEntangled, To: leaving, Do: (*participant).quit, Then: (*participant).depart},
+	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhausted, To: closed, Do: (*participant).quit, Then: (*participant).finish},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).detached, To: suspended},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).unsure, To: verifying, Do: (*participant).lookUp},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).placed, To: verifying, Do: (*participant).survey},
 	{From: from{pausing}, On: events.TimerFired, To: enrolling, Do: (*participant).enrol},
 
 	// The way out.
-	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*participant).closeDepart},
-	{From: from{suspended, pausing}, On: events.CommandClose, When: (*participant).entangled, To: leaving, Do: (*participant).closeDepart},
-	{From: from{latent, founding, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
+	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*participant).close, Then: (*participant).depart},
+	{From: from{suspended, pausing}, On: events.CommandClose, When: (*participant).entangled, To: leaving, Do: (*participant).close, Then: (*participant).depart},
+	{From: from{latent, founding, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
 	{From: from{leading}, On: events.CommandClose, To: draining, Do: (*participant).closeStepDown},
 	{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*participant).close},
 	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deleted, To: closed, Do: (*participant).finish},
 	{From: from{leaving}, On: events.ReplyDelete, To: leaving, Do: (*participant).retryDelete},
 	{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*participant).depart},
 	{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedLeaving, To: closed, Do: (*participant).finish},
-	{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*participant).settleDepart},
+	{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*participant).settleCreate, Then: (*participant).depart},
 	{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentLeaving, To: closed, Do: (*participant).finish},
 	{From: from{leaving}, On: events.ReplyChildren, To: leaving, Do: (*participant).lookAgain},
 }

@@ -49,7 +49,7 @@ var membershipChart = engine.MustCompile(engine.Chart[membership]{
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	}, anyWatch...),
 	Rows: []engine.Row[membership]{
-		{From: from{latent}, On: events.CommandStart, When: (*membership).attached, To: observing, Do: (*membership).begin},
+		{From: from{latent}, On: events.CommandStart, When: (*membership).attached, To: observing, Do: (*membership).accept, Then: (*membership).list},
 		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*membership).accept},
 		{From: onlooking, On: events.CommandStart, To: engine.Stay, Do: (*membership).refuseStart},
 
@@ -83,11 +83,6 @@ var membershipChart = engine.MustCompile(engine.Chart[membership]{
 
 // Watches says which nodes matter: the directory.
 func (m *membership) Watches(path string) bool { return path == m.dir }
-
-func (m *membership) begin(ev events.Event, out *engine.Outbox) {
-	m.accept(ev, out)
-	m.list(ev, out)
-}
 
 // list looks who is there, with a watch on the next change.
 func (m *membership) list(ev events.Event, out *engine.Outbox) {

@@ -59,7 +59,7 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	},
 	Rows: []engine.Row[observer]{
-		{From: from{latent}, On: events.CommandStart, When: (*observer).attached, To: observing, Do: (*observer).begin},
+		{From: from{latent}, On: events.CommandStart, When: (*observer).attached, To: observing, Do: (*observer).accept, Then: (*observer).list},
 		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*observer).accept},
 		{From: observed, On: events.CommandStart, To: engine.Stay, Do: (*observer).refuseStart},
 
@@ -107,11 +107,6 @@ func (o *observer) Watches(path string) bool {
 func (o *observer) occupied(ev events.Event) bool {
 	line, _ := Line(ev.Children, o.label)
 	return len(line) > 0
-}
-
-func (o *observer) begin(ev events.Event, out *engine.Outbox) {
-	o.accept(ev, out)
-	o.list(ev, out)
 }
 
 // doubt is the end of a connection: whoever leads may not be seen, so what is

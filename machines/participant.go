@@ -181,12 +181,6 @@ func (p *participant) register(ev events.Event, out *engine.Outbox) {
 	p.sequence = place.Sequence
 }
 
-// registerAndSurvey is register on the way to a place in the line.
-func (p *participant) registerAndSurvey(ev events.Event, out *engine.Outbox) {
-	p.register(ev, out)
-	p.survey(ev, out)
-}
-
 // survey reads the own node back, unless that was done on this connection, and
 // lists the line.
 func (p *participant) survey(ev events.Event, out *engine.Outbox) {

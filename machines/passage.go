@@ -56,11 +56,11 @@ var passageKinds = append([]events.Kind{
 // passageRows are the rows of both: they differ in what lets through.
 func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
 	return []engine.Row[passage]{
-		{From: from{latent}, On: events.CommandAwait, When: (*passage).attached, To: looking, Do: (*passage).beginLook},
+		{From: from{latent}, On: events.CommandAwait, When: (*passage).attached, To: looking, Do: (*passage).begin, Then: (*passage).look},
 		{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*passage).begin},
-		{From: from{latent}, On: events.CommandSet, When: (*passage).attached, To: setting, Do: (*passage).beginSet},
+		{From: from{latent}, On: events.CommandSet, When: (*passage).attached, To: setting, Do: (*passage).begin, Then: (*passage).set},
 		{From: from{latent}, On: events.CommandSet, To: suspended, Do: (*passage).begin},
-		{From: from{latent}, On: events.CommandRemove, When: (*passage).attached, To: removing, Do: (*passage).beginRemove},
+		{From: from{latent}, On: events.CommandRemove, When: (*passage).attached, To: removing, Do: (*passage).begin, Then: (*passage).remove},
 		{From: from{latent}, On: events.CommandRemove, To: suspended, Do: (*passage).begin},
 		{From: passing, On: events.CommandAwait, To: engine.Stay, Do: (*passage).refuseStart},
 		{From: passing, On: events.CommandSet, To: engine.Stay, Do: (*passage).refuseStart},
@@ -135,21 +135,6 @@ func (p *passage) sets(events.Event) bool  { return p.task == events.CommandSet 
 
 // begin notes the call.
 func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command = ev.Kind, ev.Request }
-
-func (p *passage) beginLook(ev events.Event, out *engine.Outbox) {
-	p.begin(ev, out)
-	p.look(ev, out)
-}
-
-func (p *passage) beginSet(ev events.Event, out *engine.Outbox) {
-	p.begin(ev, out)
-	p.set(ev, out)
-}
-
-func (p *passage) beginRemove(ev events.Event, out *engine.Outbox) {
-	p.begin(ev, out)
-	p.remove(ev, out)
-}
 
 // look asks for the node, with a watch either way. The sync before it makes sure
 // that whatever was done before this call began is seen, wherever it was done.

@@ -7,13 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// begin takes the session that is there when the machine starts.
 func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
-	p.beginLater(ev, out)
-	p.create(ev, out)
-}
-
-func (p *persistent) beginLater(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.accept(ev, out)
 }
@@ -26,22 +20,10 @@ func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 	p.creating = out.CreateWith(p.path, events.Ephemeral, p.payload)
 }
 
-// remake is create for a node that stood and was deleted.
-func (p *persistent) remake(ev events.Event, out *engine.Outbox) {
-	p.tellAbsent(ev, out)
-	p.create(ev, out)
-}
-
 // found makes the missing parents.
 func (p *persistent) found(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
 	p.founder.found(ev, out)
-}
-
-// register takes the node that a create made, and reads it back with a watch.
-func (p *persistent) register(ev events.Event, out *engine.Outbox) {
-	p.settle(ev, out)
-	p.look(ev, out)
 }
 
 // settle keeps in mind what a create came to.
@@ -114,11 +96,6 @@ func (p *persistent) answerSets(upTo uint64, code events.Code, out *engine.Outbo
 func (p *persistent) set(ev events.Event, out *engine.Outbox) {
 	p.payload = max(p.payload, ev.Work)
 	p.sets = append(p.sets, ask{ev.Request, ev.Work})
-}
-
-func (p *persistent) setAndWrite(ev events.Event, out *engine.Outbox) {
-	p.set(ev, out)
-	p.write(ev, out)
 }
 
 func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
@@ -231,17 +208,6 @@ func (p *persistent) outlive() {
 // attach takes the session that the new connection belongs to.
 func (p *persistent) attach(ev events.Event, out *engine.Outbox) { p.owner = ev.SessionID }
 
-func (p *persistent) attachLook(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.look(ev, out)
-}
-
-// attachCreate makes the node: a create finds what an older session left.
-func (p *persistent) attachCreate(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.create(ev, out)
-}
-
 func (p *persistent) close(ev events.Event, out *engine.Outbox) {
 	p.closing = append(p.closing, ev.Request)
 	for _, w := range p.awaits {
@@ -261,16 +227,6 @@ func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 	p.erase(p.version, out)
 }
 
-func (p *persistent) closeDepart(ev events.Event, out *engine.Outbox) {
-	p.close(ev, out)
-	p.depart(ev, out)
-}
-
-func (p *persistent) closeEnd(ev events.Event, out *engine.Outbox) {
-	p.close(ev, out)
-	p.end(ev, out)
-}
-
 // depart reads what stands at the path, as soon as there is a connection and no
 // create under way: it is deleted if it is ours.
 func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
@@ -279,11 +235,6 @@ func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
 		out.Flush(p.path)
 		out.Exists(p.path, false)
 	}
-}
-
-func (p *persistent) settleDepart(ev events.Event, out *engine.Outbox) {
-	p.settle(ev, out)
-	p.depart(ev, out)
 }
 
 // remove deletes the own node as it was just read.

@@ -47,18 +47,18 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 		{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedIdling, To: resigned, Do: (*participant).settle},
 		{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentIdling, To: resigned, Do: (*participant).settle},
 		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*participant).idles, To: resigned, Do: (*participant).settle},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).departs, To: leaving, Do: (*participant).attachDepart},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).departs, To: leaving, Do: (*participant).attach, Then: (*participant).depart},
 		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
 		{From: from{draining}, On: events.WorkDrained, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
 		{From: from{pausing}, On: events.TimerFired, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
 	}, standingRows, lineRows, []engine.Row[participant]{
 		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).conclude},
-		{From: from{resigned}, On: events.CommandRequeue, When: (*participant).attached, To: enrolling, Do: (*participant).queueAgain},
+		{From: from{resigned}, On: events.CommandRequeue, When: (*participant).attached, To: enrolling, Do: (*participant).queueLater, Then: (*participant).enrol},
 		{From: from{resigned}, On: events.CommandRequeue, To: suspended, Do: (*participant).queueLater},
 		{From: live, On: events.CommandRequeue, To: engine.Stay, Do: (*participant).promiseRequeue},
 		{From: from{latent}, On: events.CommandRequeue, To: latent, Do: (*participant).refuseLatent},
 		{From: from{resigned}, On: events.CommandStart, To: resigned, Do: (*participant).refuseStart},
-		{From: from{resigned}, On: events.CommandClose, To: closed, Do: (*participant).closeFinish},
+		{From: from{resigned}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
 	}),
 	Ignores: append([]engine.Ignore{
 		{In: from{resigned}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
@@ -128,11 +128,6 @@ func (p *participant) settle(ev events.Event, out *engine.Outbox) {
 		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: p.moving})
 		p.moving = 0
 	}
-}
-
-func (p *participant) queueAgain(ev events.Event, out *engine.Outbox) {
-	p.queueLater(ev, out)
-	p.enrol(ev, out)
 }
 
 func (p *participant) queueLater(ev events.Event, out *engine.Outbox) {

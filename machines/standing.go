@@ -8,7 +8,7 @@ import (
 // standingRows are those of the recipes that stand in a line for as long as they
 // are open, and come back to it after every term: the latch and the selector.
 var standingRows = []engine.Row[participant]{
-	{From: from{latent}, On: events.CommandStart, When: (*participant).attached, To: enrolling, Do: (*participant).beginAndEnrol},
+	{From: from{latent}, On: events.CommandStart, When: (*participant).attached, To: enrolling, Do: (*participant).begin, Then: (*participant).enrol},
 	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*participant).begin},
 	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*participant).refuseStart},
 
@@ -18,7 +18,7 @@ var standingRows = []engine.Row[participant]{
 	{From: from{draining}, On: events.WorkDrained, When: (*participant).leavesEmpty, To: closed, Do: (*participant).finish},
 	{From: from{draining}, On: events.WorkDrained, When: (*participant).departs, To: leaving, Do: (*participant).depart},
 	{From: from{draining}, On: events.WorkDrained, When: (*participant).detached, To: suspended},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).placed, To: verifying, Do: (*participant).resurvey},
+	{From: from{draining}, On: events.WorkDrained, When: (*participant).placed, To: verifying, Do: (*participant).unread, Then: (*participant).survey},
 	{From: from{draining}, On: events.WorkDrained, To: enrolling, Do: (*participant).enrol},
 	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedResting, To: pausing, Do: (*participant).pause},
 	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedReturning, To: enrolling, Do: (*participant).enrol},
@@ -28,12 +28,6 @@ var standingRows = []engine.Row[participant]{
 func (p *participant) begin(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	out.Answer(ev.Request, events.OK, "")
-}
-
-// beginAndEnrol is begin on a live connection.
-func (p *participant) beginAndEnrol(ev events.Event, out *engine.Outbox) {
-	p.begin(ev, out)
-	p.enrol(ev, out)
 }
 
 // obstruct is a node in the line that no session owns: it will never go by itself.
@@ -46,12 +40,6 @@ func (p *participant) pause(ev events.Event, out *engine.Outbox) {
 	p.moved(out)
 	p.forgetOwn(out)
 	p.backOff(ev, out)
-}
-
-// resurvey looks at the line again, the own node included.
-func (p *participant) resurvey(ev events.Event, out *engine.Outbox) {
-	p.unread(ev, out)
-	p.survey(ev, out)
 }
 
 // leavesEmpty is a closing participant without a node.

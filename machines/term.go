@@ -193,44 +193,12 @@ func (p *participant) attach(ev events.Event, out *engine.Outbox) {
 	p.owner, p.sure = ev.SessionID, false
 }
 
-func (p *participant) attachEnrol(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.enrol(ev, out)
-}
-
-func (p *participant) attachSurvey(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.survey(ev, out)
-}
-
-func (p *participant) attachLookUp(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.lookUp(ev, out)
-}
-
-func (p *participant) attachDepart(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.depart(ev, out)
-}
-
-// attachRewatch is attach while belief rides a disconnect out.
-func (p *participant) attachRewatch(ev events.Event, out *engine.Outbox) {
-	p.attach(ev, out)
-	p.rewatchOwn(ev, out)
-}
-
 // settleCreate keeps in mind what a create that returned late has made.
 func (p *participant) settleCreate(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
 		p.register(ev, out)
 	}
-}
-
-// settleDepart is settleCreate on the way out.
-func (p *participant) settleDepart(ev events.Event, out *engine.Outbox) {
-	p.settleCreate(ev, out)
-	p.depart(ev, out)
 }
 
 // depart makes sure that no node is left, as soon as there is a connection: it
@@ -268,20 +236,10 @@ func (p *participant) close(ev events.Event, out *engine.Outbox) {
 	p.moved(out)
 }
 
-func (p *participant) closeDepart(ev events.Event, out *engine.Outbox) {
-	p.close(ev, out)
-	p.depart(ev, out)
-}
-
 func (p *participant) closeStepDown(ev events.Event, out *engine.Outbox) {
 	p.close(ev, out)
 	p.depose(ev, out)
 	p.drain(out)
-}
-
-func (p *participant) closeFinish(ev events.Event, out *engine.Outbox) {
-	p.close(ev, out)
-	p.finish(ev, out)
 }
 
 // finish is the end: the node is gone, and all who asked are told.
@@ -304,16 +262,6 @@ func (p *participant) quit(ev events.Event, out *engine.Outbox) {
 		p.end, p.why = p.trouble, p.words
 		p.tellEnd(out)
 	}
-}
-
-func (p *participant) quitDepart(ev events.Event, out *engine.Outbox) {
-	p.quit(ev, out)
-	p.depart(ev, out)
-}
-
-func (p *participant) quitFinish(ev events.Event, out *engine.Outbox) {
-	p.quit(ev, out)
-	p.finish(ev, out)
 }
 
 // adoptDelete deletes every node of the enrolment that a listing shows.

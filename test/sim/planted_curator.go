@@ -91,7 +91,7 @@ func samePath() engine.Mutation {
 func lateReset(times int, by func(events.Event) bool) engine.Mutation {
 	again := map[any]int{}
 	return engine.Mutation{Actions: map[string]acting{
-		"attachSurvey": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		"attach": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			again[model]++
 			do(ev)
 		},

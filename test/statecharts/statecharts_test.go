@@ -67,7 +67,7 @@ func TestPagesTellEverything(t *testing.T) {
 		page := all[d.Name+".md"]
 		for _, row := range d.Rows {
 			mustSay(t, d.Name, page, "`"+string(row.On)+"` | "+row.Guard+" |")
-			for _, name := range []string{row.Guard, row.Action} {
+			for _, name := range append([]string{row.Guard}, row.Actions...) {
 				if name != "" {
 					mustSay(t, d.Name, page, "\n| "+name+" | ")
 				}

@@ -24,7 +24,7 @@ func Glossary(dir string, d engine.Description) (map[string]string, error) {
 	}
 	words := map[string]string{}
 	for _, r := range d.Rows {
-		for _, name := range []string{r.Guard, r.Action} {
+		for _, name := range append([]string{r.Guard}, r.Actions...) {
 			if name == "" {
 				continue
 			}
