@@ -107,6 +107,34 @@ func TestIgnoredEventsAreWrittenDown(t *testing.T) {
 	want(t, "from and to", r.From+" "+r.To, "ready ready")
 }
 
+// A row's second action follows its first, and sees what that one left.
+func TestThenFollowsDo(t *testing.T) {
+	table := workerTable()
+	for i, r := range table.Rows {
+		if r.On == events.CommandResign {
+			table.Rows[i].Do, table.Rows[i].Then = (*worker).note, (*worker).beg
+		}
+	}
+	c := MustCompile(table)
+	model, out := &worker{}, &Outbox{desk: &desk{}}
+	newRig(c).step(model, ready, events.Event{Kind: events.CommandResign}, out)
+	want(t, "what ran first", model.did, []string{"note"})
+	want(t, "effects of the second", len(out.effects), 1)
+	for _, r := range Describe(c).Rows {
+		if r.On == events.CommandResign {
+			want(t, "as drawn", r.Action(), "note, beg")
+		}
+	}
+	mutated := Mutate(NewRecipe(c, func(events.Event) (*worker, error) { return model, nil }), Mutation{
+		Actions: map[string]func(any, events.Event, *Outbox, func(events.Event)){
+			"beg": func(any, events.Event, *Outbox, func(events.Event)) {},
+		}})
+	s := &scene{Engine: New(true, toys[0], mutated)}
+	s.feed("w", events.Event{Kind: events.CommandOpen, Recipe: "worker"})
+	want(t, "effects without the second", s.feed("w", events.Event{Kind: events.CommandResign}), "")
+	want(t, "what ran", model.did, []string{"note", "note"})
+}
+
 // The rig is shared by all machines of a chart, so one machine's step must leave
 // no trace of it.
 func TestMachinesOfOneChartDoNotMix(t *testing.T) {
