@@ -46,7 +46,7 @@ func TestRandomJobs(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newJobs(seed)
 			for range 1500 {
-				w.move()
+				w.move(w.use, w.operate)
 				w.mustWriteUnderTheLatch()
 				w.mustHoldWhatItBelieves()
 				w.report(t)
@@ -67,29 +67,7 @@ func TestRandomJobs(t *testing.T) {
 	}
 }
 
-func (w *jobs) move() {
-	switch n := w.dice.Intn(100); {
-	case n < 45 && len(w.inbox) > 0:
-		w.take()
-	case n < 75 && len(w.pending) > 0:
-		w.serve(false)
-	case n < 82:
-		w.ring(int64(w.dice.Intn(int(3 * time.Second))))
-	case n < 90:
-		w.attach()
-	case n < 91:
-		w.disconnect()
-	case n < 92 && w.dice.Intn(3) == 0 && w.number > 0 && w.alive:
-		w.lose()
-	case n < 96:
-		w.use()
-	case n < 99:
-		w.operate()
-	default:
-		w.now += int64(w.dice.Intn(int(10 * time.Second))) // the process was stopped
-	}
-}
-
+// use is something that the candidate's user does.
 func (w *jobs) use() {
 	switch n := w.dice.Intn(12); {
 	case n < 3:

@@ -15,7 +15,7 @@ func TestOddEvents(t *testing.T) {
 	for seed := range int64(60) {
 		w := newWorld(1000 + seed)
 		for range w.dice.Intn(400) {
-			w.move()
+			w.move(w.use, w.operate)
 		}
 		for range 300 {
 			id := append([]events.ID{events.SessionMachine, "nobody"}, everybody...)[w.dice.Intn(2+len(everybody))]

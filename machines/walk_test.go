@@ -21,7 +21,7 @@ func TestRandomWalk(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(seed)
 			for range 1500 {
-				w.move()
+				w.move(w.use, w.operate)
 				w.report(t)
 			}
 			w.heal()
@@ -49,8 +49,8 @@ func (w *world) story(n int) string {
 	return b.String()
 }
 
-// move is one thing that happens.
-func (w *world) move() {
+// move is one thing that happens; a user or an operator may do it.
+func (w *world) move(use, operate func()) {
 	switch n := w.dice.Intn(100); {
 	case n < 45 && len(w.inbox) > 0:
 		w.take()
@@ -65,9 +65,9 @@ func (w *world) move() {
 	case n < 92 && w.dice.Intn(3) == 0 && w.number > 0 && w.alive:
 		w.lose()
 	case n < 96:
-		w.use()
+		use()
 	case n < 99:
-		w.operate()
+		operate()
 	default:
 		w.now += int64(w.dice.Intn(int(10 * time.Second))) // the process was stopped
 	}

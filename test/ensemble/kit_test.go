@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/ensemble"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
@@ -30,34 +31,16 @@ type node struct {
 	led  chan int64 // tokens of terms
 }
 
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 // client is a client at some servers. It is closed, and its log replayed, at the end of the test.
 func client(t *testing.T, e *ensemble.Ensemble, at ...*ensemble.Server) (*incumbent.Client, *tape.Tape) {
 	t.Helper()
 	log := tape.New(t)
-	c, err := incumbent.Open(context.Background(), incumbent.Config{
-		Servers: e.Addrs(at...), SessionTimeout: timeout, Tick: e.Tick(), SyncLimit: e.SyncLimit(), Record: log,
+	return kit.Recorded(t, log, incumbent.Config{
+		Servers: e.Addrs(at...), SessionTimeout: timeout, Tick: e.Tick(), SyncLimit: e.SyncLimit(),
 		ConnectRetry: incumbent.RetryForever(50 * time.Millisecond),
-	})
-	ok(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
-		defer cancel()
-		if err := c.WaitConnected(ctx); err != nil {
-			t.Errorf("it did not find back: %v", err)
-		}
-		if err := c.Close(ctx); err != nil {
-			t.Errorf("Close: %v\n%s", err, log.Tail(30))
-		}
-		log.Replay()
-	})
-	return c, log
+	}, kit.CloseConnected), log
 }
 
 func join(t *testing.T, e *ensemble.Ensemble, w *witness, o incumbent.LatchOptions, at ...*ensemble.Server) *node {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -106,12 +107,7 @@ func trips(records []events.Record, id events.ID) int {
 	return longest
 }
 
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 // figure prints a number, and fails where it is more than what was promised.
 func figure(t testing.TB, what string, got, most int) {

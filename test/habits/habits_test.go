@@ -13,18 +13,14 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 // client is a client under a recorder, which is replayed in the end.
 type client struct {
@@ -37,20 +33,9 @@ type client struct {
 func open(t testing.TB, srv *zkmem.Server) *client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
+	t.Cleanup(cancel)
 	c := &client{t: t, ctx: ctx, tape: tape.New(t)}
-	var err error
-	c.Client, err = incumbent.Open(ctx, incumbent.Config{
-		Servers: srv.Addr(), Record: c.tape, ConnectRetry: incumbent.RetryForever(time.Millisecond),
-	})
-	ok(t, err)
-	t.Cleanup(func() {
-		defer cancel()
-		ok(t, c.WaitConnected(ctx)) // without a connection the session is abandoned, and Close says so
-		if err := c.Close(ctx); err != nil {
-			t.Errorf("Close: %v\n%s", err, c.tape.Tail(30))
-		}
-		c.tape.Replay()
-	})
+	c.Client = kit.Recorded(t, c.tape, incumbent.Config{Servers: srv.Addr()}, kit.CloseConnected)
 	ok(t, c.WaitConnected(ctx))
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -31,12 +32,7 @@ func size(small, whole int) int {
 	return small
 }
 
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 // crowd is a server, a client on it, and how many nodes were made in all.
 type crowd struct {

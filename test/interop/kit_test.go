@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
@@ -25,12 +26,7 @@ const within = 60 * time.Second
 // timeout is the peers' session timeout where a test does not say otherwise.
 const timeout = 3 * time.Second
 
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 // jars are Debian's.
 var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}

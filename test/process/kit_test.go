@@ -18,6 +18,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/test/tape"
 )
@@ -25,12 +26,7 @@ import (
 // timeout is every worker's session timeout.
 const timeout = 10 * realzk.SharedTick
 
-func ok(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 // store takes writes, each with a token, and refuses what is below the highest token that it has seen.
 type store struct {

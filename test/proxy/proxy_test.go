@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/proxy"
 )
 
@@ -37,12 +38,7 @@ func through(t *testing.T, options ...proxy.Option) (l *proxy.Link, near, far ne
 	return l, near, far
 }
 
-func ok(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var ok = kit.OK
 
 func say(t *testing.T, c net.Conn, words string) {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -24,19 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func is(t testing.TB, err, target error) {
-	t.Helper()
-	if !errors.Is(err, target) {
-		t.Fatalf("got error %v, want one that is %v", err, target)
-	}
-}
+var ok, is = kit.OK, kit.Is
 
 // place is a server and an operator's hands in it. Everything is below root.
 type place struct {
@@ -131,26 +120,26 @@ func as(who string) func(*incumbent.Config) {
 func open(t testing.TB, p place, change ...func(*incumbent.Config)) *client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
+	t.Cleanup(cancel)
 	c := &client{t: t, ctx: ctx, tape: tape.New(t), log: &printed{}}
 	config := incumbent.Config{
 		Servers: p.addr, SessionTimeout: p.timeout, Tick: p.tick, Record: c.tape,
-		Logger:       zerolog.New(c.log).Level(zerolog.TraceLevel),
-		ConnectRetry: incumbent.RetryForever(time.Millisecond),
+		Logger: zerolog.New(c.log).Level(zerolog.TraceLevel),
 	}
 	for _, f := range change {
 		f(&config)
 	}
-	var err error
-	c.Client, err = incumbent.Open(ctx, config)
-	ok(t, err)
-	t.Cleanup(func() {
-		defer cancel()
-		if err := c.Close(ctx); err != nil && !strings.Contains(err.Error(), "abandoned") { // it was not connected
-			t.Errorf("Close: %v\n%s", err, c.tape.Tail(30))
-		}
-		c.tape.Replay()
-	})
+	c.Client = kit.Recorded(t, c.tape, config, closeOrAbandon)
 	return c
+}
+
+// closeOrAbandon closes a client that may have no connection.
+func closeOrAbandon(c *incumbent.Client, ctx context.Context) error {
+	err := c.Close(ctx)
+	if err != nil && strings.Contains(err.Error(), "abandoned") {
+		return nil
+	}
+	return err
 }
 
 func connected(t testing.TB, p place, change ...func(*incumbent.Config)) *client {

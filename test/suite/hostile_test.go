@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,22 +59,26 @@ type elsewhere struct {
 
 func (e elsewhere) servers() string { return e.address }
 
-func TestAServerThatAcceptsAndSaysNothing(t *testing.T) {
+// served is the address of a server that does this with each connection.
+func served(t testing.TB, serve func(net.Conn)) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	ok(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var all sync.WaitGroup
+	all.Go(func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			go func() { _, _ = io.Copy(io.Discard, conn); _ = conn.Close() }()
+			all.Go(func() { serve(conn); _ = conn.Close() })
 		}
-	}()
-	t.Cleanup(func() { _ = listener.Close(); <-done })
-	addr := listener.Addr().String()
+	})
+	t.Cleanup(func() { _ = listener.Close(); all.Wait() })
+	return listener.Addr().String()
+}
+
+func TestAServerThatAcceptsAndSaysNothing(t *testing.T) {
+	addr := served(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
 	unreachable(t, incumbent.Config{Servers: addr}, addr, "silent")
 }
 
@@ -98,22 +103,8 @@ func TestAServerThatIsReadOnly(t *testing.T) {
 }
 
 func TestAServerOfAnotherProtocol(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n\x1b[31m<b>")
-			_ = conn.Close()
-		}
-	}()
-	t.Cleanup(func() { _ = listener.Close(); <-done })
-	unreachable(t, incumbent.Config{Servers: listener.Addr().String()}, listener.Addr().String())
+	addr := served(t, func(conn net.Conn) { _, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n\x1b[31m<b>") })
+	unreachable(t, incumbent.Config{Servers: addr}, addr)
 }
 
 func TestCredentialsThatTheEnsembleRefuses(t *testing.T) {

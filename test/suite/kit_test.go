@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
@@ -31,26 +31,15 @@ type client struct {
 func open(t testing.TB, e ensemble, change ...func(*incumbent.Config)) *client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
+	t.Cleanup(cancel)
 	c := &client{t: t, ctx: ctx, tape: tape.New(t), made: map[string]int{}}
 	config := incumbent.Config{
-		Servers: e.servers(), SessionTimeout: e.timeout(), Tick: e.tick(), Record: c.tape, Dial: c.dial,
-		ConnectRetry: incumbent.RetryForever(time.Millisecond),
+		Servers: e.servers(), SessionTimeout: e.timeout(), Tick: e.tick(), Dial: c.dial,
 	}
 	for _, f := range change {
 		f(&config)
 	}
-	var err error
-	c.Client, err = incumbent.Open(ctx, config)
-	ok(t, err)
-	t.Cleanup(func() {
-		defer cancel()
-		ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
-		defer cancel()
-		if err := c.Close(ctx); err != nil {
-			t.Errorf("Close: %v\n%s", err, c.tape.Tail(30))
-		}
-		c.tape.Replay()
-	})
+	c.Client = kit.Recorded(t, c.tape, config, (*incumbent.Client).Close)
 	return c
 }
 
@@ -239,13 +228,6 @@ func (l latch) lead() *incumbent.Leadership {
 
 // close closes the handle; it must succeed.
 func (l latch) close() { l.c.t.Helper(); ok(l.c.t, l.Close(l.c.ctx)) }
-
-func is(t testing.TB, err, target error) {
-	t.Helper()
-	if !errors.Is(err, target) {
-		t.Fatalf("got error %v, want one that is %v", err, target)
-	}
-}
 
 func recv[T any](t testing.TB, ch <-chan T, what string) T {
 	t.Helper()
