@@ -374,7 +374,7 @@ func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
 		backup := p.Snapshot()
 		r.ask(events.Create{Call: r.call(), Path: "/later", Mode: events.Persistent})
 		p.Stop()
-		time.Sleep(40 * time.Second) // virtual: the restore takes longer than the client is patient
+		pass(40 * time.Second) // the restore takes longer than the client is patient
 		p.Restore(backup)
 		p.Restart()
 		start := time.Now()

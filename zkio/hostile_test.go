@@ -60,7 +60,7 @@ func (v villain) send(b []byte) bool {
 func (v villain) flood(what []byte) {
 	go func() { _, _ = io.Copy(io.Discard, v) }()
 	for v.send(what) {
-		time.Sleep(10 * time.Millisecond) // virtual
+		pass(10 * time.Millisecond)
 	}
 }
 
@@ -87,7 +87,7 @@ var villains = map[string]func(villain){
 			if !v.send([]byte{b}) {
 				return
 			}
-			time.Sleep(time.Second) // virtual
+			pass(time.Second)
 		}
 	},
 	"the answer to the request before": func(v villain) {
@@ -163,7 +163,7 @@ func TestNoServerHoldsARequestForLonger(t *testing.T) {
 				others.Go(func() { // they are answered or not
 					for ctx.Err() == nil {
 						_, _ = r.List(ctx, "/")
-						time.Sleep(time.Second) // virtual
+						pass(time.Second)
 					}
 				})
 				left := r.await(events.ConnectionSuspended)

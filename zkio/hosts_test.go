@@ -75,7 +75,7 @@ func TestAttemptsArePaced(t *testing.T) {
 		}
 		r := newRig(t, cfg)
 		r.Execute(events.SessionMachine, events.Connect{Session: 1})
-		time.Sleep(time.Minute) // virtual
+		pass(time.Minute)
 		synctest.Wait()
 		if attempts < 120 || attempts > 260 {
 			t.Errorf("%d attempts in a minute", attempts)
