@@ -61,7 +61,7 @@ func (p *passage) Path() string { return p.path }
 type crossing struct{ handle }
 
 // Close makes a call end with its client.
-func (x *crossing) Close(ctx context.Context) error { return x.end(ctx) }
+func (x *crossing) Close(ctx context.Context) error { return x.end(ctx, false) }
 
 func (p *passage) call(ctx context.Context, kind events.Kind) error {
 	x := &crossing{}
@@ -72,7 +72,7 @@ func (p *passage) call(ctx context.Context, kind events.Kind) error {
 	}, events.Event{Path: p.path}); err != nil {
 		return err
 	}
-	_, err := x.commands.ask(ctx, p.client, x.id, events.Event{Kind: kind})
+	err := x.ask(ctx, events.Event{Kind: kind})
 	var refused *Error
 	if err == nil || errors.Is(err, ErrClosed) || errors.As(err, &refused) {
 		return err

@@ -69,7 +69,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 // permission, say), or the context's, with the failure that stands in the way, if
 // there is one.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
-	return b.ask(ctx, events.Event{Kind: events.CommandEnter})
+	return b.wish(ctx, events.Event{Kind: events.CommandEnter})
 }
 
 // Leave leaves the barrier and returns nil when all who were inside have left or
@@ -81,11 +81,11 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 // session, an operator), so that others may have left without waiting for it;
 // ErrClosed, or the context's, with the failure that stands in the way.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
-	return b.ask(ctx, events.Event{Kind: events.CommandLeave})
+	return b.wish(ctx, events.Event{Kind: events.CommandLeave})
 }
 
 // Close ends the handle and deletes the member's node, if it has one, without
 // waiting for the others. Without a connection the node is deleted after the next
 // one; when the context ends before, its error is returned and the deletion goes on
 // by itself. Closing twice is no error.
-func (b *DoubleBarrier) Close(ctx context.Context) error { return b.end(ctx) }
+func (b *DoubleBarrier) Close(ctx context.Context) error { return b.end(ctx, false) }

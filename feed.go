@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -35,17 +34,17 @@ func newFeed[T any](c *Client) *feed[T] {
 	return &feed[T]{client: c, wake: make(chan struct{}, 1)}
 }
 
-// stream is a feed as an iterator: it is opened when the loop begins, and closed
-// when the loop is left.
-func stream[T any](ctx context.Context, open func() (*feed[T], error)) iter.Seq2[T, error] {
+// stream is a feed as an iterator. Its onlookers are made when the loop begins,
+// by look, and end when the loop is left, or at once where look fails half-way.
+func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		f, err := open()
-		if err != nil {
+		f := newFeed[T](c)
+		defer f.close()
+		if err := look(f); err != nil {
 			var none T
 			yield(none, err)
 			return
 		}
-		defer f.close()
 		for {
 			s, ok := f.next(ctx)
 			if !ok || !yield(s.value, s.err) {
@@ -55,17 +54,17 @@ func stream[T any](ctx context.Context, open func() (*feed[T], error)) iter.Seq2
 	}
 }
 
-// look makes a machine that looks on, and starts it. What it tells goes to tell,
-// on the loop's goroutine.
-func (f *feed[T]) look(ctx context.Context, recipe string, open events.Event, tell func(events.Notify)) error {
-	o := &onlooker{client: f.client, tell: func(n events.Notify) {
+// look makes a machine that looks on, and starts it, without waiting for it. What
+// it tells goes to tell, on the loop's goroutine. The error is ErrClosed.
+func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify)) error {
+	o := &onlooker{tell: func(n events.Notify) {
 		if n.What == events.Failed {
 			f.put(sight[T]{key: anError, err: asError(n.Code, n.Text)})
 			return
 		}
 		tell(n)
 	}}
-	o.commands.ended = make(chan struct{})
+	o.init(f.client, open.Path)
 	_, err := f.client.register(recipe, func(id events.ID) receiver {
 		o.id = id
 		return o
@@ -74,8 +73,8 @@ func (f *feed[T]) look(ctx context.Context, recipe string, open events.Event, te
 		return err
 	}
 	f.onlookers = append(f.onlookers, o)
-	_, err = o.commands.ask(ctx, f.client, o.id, events.Event{Kind: events.CommandStart})
-	return err
+	f.client.post(o.id, events.Event{Kind: events.CommandStart})
+	return nil
 }
 
 func (f *feed[T]) close() {
@@ -118,28 +117,11 @@ func (f *feed[T]) put(s sight[T]) {
 
 // onlooker is the handle on one machine that looks on.
 type onlooker struct {
-	client   *Client
-	id       events.ID
-	commands commands
-	tell     func(events.Notify)
+	handle
+	tell func(events.Notify)
 }
 
 func (o *onlooker) notice(n events.Notify) { o.tell(n) }
 
-func (o *onlooker) answer(a events.Answer) { o.commands.answer(a) }
-
-func (o *onlooker) entered(state string) {
-	if state == "closed" {
-		o.client.forget(o.id)
-		close(o.commands.ended)
-	}
-}
-
 // Close makes an onlooker end with its client.
-func (o *onlooker) Close(ctx context.Context) error {
-	_, err := o.commands.ask(ctx, o.client, o.id, events.Event{Kind: events.CommandClose})
-	if errors.Is(err, ErrClosed) {
-		return nil
-	}
-	return err
-}
+func (o *onlooker) Close(ctx context.Context) error { return o.end(ctx, false) }

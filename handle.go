@@ -12,12 +12,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// handle is what the handles outside of a line share: one machine, its state,
-// and the failure that stands in its way. It decides nothing.
+// handle is what all handles share: one machine, its state, and the failure that
+// stands in its way. It decides nothing.
 type handle struct {
 	client   *Client
 	id       events.ID
 	path     string
+	cannot   string // what the log says of trouble
 	commands commands
 	phase    atomic.Pointer[string]
 
@@ -26,13 +27,21 @@ type handle struct {
 }
 
 func (h *handle) init(c *Client, path string) {
-	h.client, h.path = c, path
+	h.client, h.path, h.cannot = c, path, "cannot go on for now"
 	h.commands.ended = make(chan struct{})
 	latent := "latent"
 	h.phase.Store(&latent)
 }
 
+// ask puts a command in and waits for its answer, or for the context.
 func (h *handle) ask(ctx context.Context, ev events.Event) error {
+	_, err := h.commands.ask(ctx, h.client, h.id, ev)
+	return err
+}
+
+// wish is ask for what may take long: when the context ends first, the machine is
+// told that nobody wants it any more, and the error says what stood in the way.
+func (h *handle) wish(ctx context.Context, ev events.Event) error {
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
 	if err != nil && ctx.Err() != nil {
 		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
@@ -43,7 +52,7 @@ func (h *handle) ask(ctx context.Context, ev events.Event) error {
 	return err
 }
 
-// Path is the node's, or the directory's.
+// Path is the line's or the group's directory, or the node's.
 func (h *handle) Path() string { return h.path }
 
 // State is LATENT, STARTED or CLOSED.
@@ -57,7 +66,8 @@ func (h *handle) State() State {
 	return Started
 }
 
-// Phase is the machine's state, by its name in docs/statecharts.
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
 func (h *handle) Phase() string { return *h.phase.Load() }
 
 // Err is the failure that stands in the way at this moment, nil when there is
@@ -73,13 +83,13 @@ func (h *handle) setTrouble(err error) {
 	defer h.mu.Unlock()
 	h.trouble = err
 	if err != nil {
-		h.client.log.say(zerolog.WarnLevel, "cannot go on for now", func(e *zerolog.Event) { e.Str("path", h.path).Err(err) })
+		h.client.log.say(zerolog.WarnLevel, h.cannot, func(e *zerolog.Event) { e.Str("path", h.path).Err(err) })
 	}
 }
 
 // end asks the machine to close, and waits until it has.
-func (h *handle) end(ctx context.Context) error {
-	_, err := h.commands.ask(ctx, h.client, h.id, events.Event{Kind: events.CommandClose})
+func (h *handle) end(ctx context.Context, silent bool) error {
+	err := h.ask(ctx, events.Event{Kind: events.CommandClose, Silent: silent})
 	switch {
 	case err == nil:
 		select { // State says Closed when Close has returned
@@ -103,6 +113,7 @@ func (h *handle) notice(n events.Notify) {
 	}
 }
 
+// answer and entered are the loop's, too.
 func (h *handle) answer(a events.Answer) { h.commands.answer(a) }
 
 func (h *handle) entered(state string) {

@@ -77,21 +77,15 @@ func (m *Membership) Watch(ctx context.Context) iter.Seq2[[]string, error] {
 // at: Members reads them. An error is told beside the members (no permission,
 // say), and watching goes on; the context's end is not told.
 func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]string, error] {
-	return stream(ctx, func() (*feed[[]string], error) {
+	return stream(ctx, c, func(f *feed[[]string]) error {
 		if err := checkPath(path); err != nil {
-			return nil, err
+			return err
 		}
-		f := newFeed[[]string](c)
-		err := f.look(ctx, machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify) {
+		return f.look(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify) {
 			if n.What == events.Members {
 				f.put(sight[[]string]{key: "members", value: n.Names})
 			}
 		})
-		if err != nil {
-			f.close()
-			return nil, err
-		}
-		return f, nil
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -41,26 +39,21 @@ type Listener struct {
 	NotLeader func(Term, error) // why: an error that is ErrLeadershipLost
 }
 
-// participant is what the handles of latches, selectors and elections share. It
-// decides nothing: it puts commands in and takes notices out.
+// participant is what the handles of those in a line share: on top of every
+// handle, the term that is held, the work under it, and who listens.
 type participant struct {
-	client   *Client
-	id       events.ID
-	path     string
-	prefix   string // what stands before the number in the node's name
-	plain    bool   // and nothing before that: no GUID
-	name     string // the ID that other participants see
-	options  LatchOptions
-	commands commands
-	phase    atomic.Pointer[string]
+	handle
+
+	prefix  string // what stands before the number in the node's name
+	plain   bool   // and nothing before that: no GUID
+	name    string // the ID that other participants see
+	options LatchOptions
 
 	listeners listeners[change]
 
-	mu      sync.Mutex
-	term    *heldTerm
-	trouble error
-	works   int
-	sealed  bool // Close was called: no work begins any more
+	term   *heldTerm // these three under mu
+	works  int
+	sealed bool // Close was called: no work begins any more
 }
 
 // change is one IsLeader or NotLeader on its way to the listeners.
@@ -70,11 +63,10 @@ type change struct {
 }
 
 func newParticipant(c *Client, path string, options LatchOptions) *participant {
-	p := &participant{client: c, path: path, name: options.ID, options: options}
-	p.commands.ended = make(chan struct{})
+	p := &participant{name: options.ID, options: options}
+	p.init(c, path)
+	p.cannot = "cannot lead for now"
 	p.listeners.panicked = c.log.caught(path)
-	latent := "latent"
-	p.phase.Store(&latent)
 	return p
 }
 
@@ -107,39 +99,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-func (p *participant) ask(ctx context.Context, ev events.Event) error {
-	_, err := p.commands.ask(ctx, p.client, p.id, ev)
-	return err
-}
-
-// Path is the line's directory.
-func (p *participant) Path() string { return p.path }
-
 // ID is what other participants see of this one.
 func (p *participant) ID() string { return p.name }
-
-// State is LATENT, STARTED or CLOSED.
-func (p *participant) State() State {
-	switch p.Phase() {
-	case "latent":
-		return Latent
-	case "closed":
-		return Closed
-	}
-	return Started
-}
-
-// Phase is the state inside STARTED, by its name in docs/statecharts: "waiting",
-// "leading", "draining", "suspended", "pausing", …
-func (p *participant) Phase() string { return *p.phase.Load() }
-
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The participant goes on trying, at a pace.
-func (p *participant) Err() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.trouble
-}
 
 // HasLeadership reports whether leadership may be believed at this instant.
 func (p *participant) HasLeadership() bool {
@@ -185,24 +146,11 @@ func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx,
 // CloseWith is Close in another mode than the handle was made with.
 func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	p.seal()
-	err := p.ask(ctx, events.Event{Kind: events.CommandClose, Silent: mode == Silent})
-	if errors.Is(err, ErrClosed) {
-		return nil
-	}
-	if err == nil {
-		select { // State says Closed when Close has returned
-		case <-p.commands.ended:
-		case <-p.client.closed:
-		}
-		return nil
-	}
-	if ctx.Err() != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.works > 0 {
-			return ErrWorkRunning
-		}
-		return fmt.Errorf("incumbent: close %s: %w", p.path, err)
+	err := p.end(ctx, mode == Silent)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil && ctx.Err() != nil && p.works > 0 {
+		return ErrWorkRunning
 	}
 	return err
 }
@@ -249,10 +197,8 @@ func (p *participant) notice(n events.Notify) {
 		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
 	case events.Deposed:
 		p.depose(n)
-	case events.Failed:
-		p.setTrouble(asError(n.Code, n.Text))
-	case events.Recovered:
-		p.setTrouble(nil)
+	default:
+		p.handle.notice(n)
 	}
 }
 
@@ -276,27 +222,8 @@ func (p *participant) setTerm(t *heldTerm) {
 	p.term = t
 }
 
-func (p *participant) setTrouble(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.trouble = err
-	if err != nil {
-		p.client.log.say(zerolog.WarnLevel, "cannot lead for now", func(e *zerolog.Event) { e.Str("path", p.path).Err(err) })
-	}
-}
-
 func (p *participant) logTerm(level zerolog.Level, text string, t Term, why error) {
 	p.client.log.say(level, text, func(e *zerolog.Event) {
 		e.Str("path", p.path).Str("id", p.name).Int64("token", t.Token).Int64("session", t.Session).Str("node", t.Path).AnErr("why", why)
 	})
-}
-
-func (p *participant) answer(a events.Answer) { p.commands.answer(a) }
-
-func (p *participant) entered(state string) {
-	p.phase.Store(&state)
-	if state == "closed" {
-		p.client.forget(p.id)
-		close(p.commands.ended)
-	}
 }

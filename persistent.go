@@ -84,7 +84,7 @@ func (s *standing) Start() error {
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
 // pass by itself (no permission, say).
 func (s *standing) WaitPresent(ctx context.Context) error {
-	return s.ask(ctx, events.Event{Kind: events.CommandAwait})
+	return s.wish(ctx, events.Event{Kind: events.CommandAwait})
 }
 
 // Present reports whether the node stands, as far as is known: while there is no
@@ -108,7 +108,7 @@ func (s *standing) SetData(ctx context.Context, data []byte) error {
 	n := s.last
 	s.payloads[n] = bytes.Clone(data)
 	s.mu.Unlock()
-	err := s.ask(ctx, events.Event{Kind: events.CommandSet, Work: n})
+	err := s.wish(ctx, events.Event{Kind: events.CommandSet, Work: n})
 	if err == nil {
 		s.mu.Lock()
 		maps.DeleteFunc(s.payloads, func(old uint64, _ []byte) bool { return old < n })
@@ -120,7 +120,7 @@ func (s *standing) SetData(ctx context.Context, data []byte) error {
 // Close deletes the node. Without a connection it is deleted after the next one;
 // when the context ends before, its error is returned and the deletion goes on by
 // itself. Closing twice, or before Start, is no error.
-func (s *standing) Close(ctx context.Context) error { return s.end(ctx) }
+func (s *standing) Close(ctx context.Context) error { return s.end(ctx, false) }
 
 // payload is the user's data of this number.
 func (s *standing) payload(n uint64) []byte {

@@ -168,16 +168,16 @@ func (s *Selector) notice(n events.Notify) {
 	case events.Elected:
 		s.run()
 	case events.Ended:
-		s.end(asError(n.Code, n.Text))
+		s.conclude(asError(n.Code, n.Text))
 	case events.Failed:
 		if !n.Code.Passing() && n.Code != events.WorkFailed {
-			s.end(asError(n.Code, n.Text))
+			s.conclude(asError(n.Code, n.Text))
 		}
 	}
 }
 
-// end lets Run return; the first reason counts.
-func (s *Selector) end(err error) {
+// conclude lets Run return; the first reason counts.
+func (s *Selector) conclude(err error) {
 	select {
 	case s.ending <- err:
 	default:

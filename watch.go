@@ -30,25 +30,23 @@ type Change struct {
 // Plain elections in the directory are watched by the prefixes given here, as in
 // "n_".
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
-	return stream(ctx, func() (*feed[Change], error) { return c.observe(ctx, path, prefixes) })
+	return stream(ctx, c, func(f *feed[Change]) error { return observe(f, path, prefixes) })
 }
 
-func (c *Client) observe(ctx context.Context, path string, prefixes []string) (*feed[Change], error) {
+// observe has every line of a directory looked at.
+func observe(f *feed[Change], path string, prefixes []string) error {
 	if err := CheckPath(path, prefixes...); err != nil {
-		return nil, err
+		return err
 	}
-	f := newFeed[Change](c)
 	lines := machines.Lines(prefixes...)
 	board := &board{feed: f, lines: lines, occupied: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label}}
-		err := f.look(ctx, machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line, n) })
-		if err != nil {
-			f.close()
-			return nil, err
+		if err := f.look(machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line, n) }); err != nil {
+			return err
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // board joins what the observers of a directory tell. It belongs to the loop's
