@@ -205,16 +205,21 @@ func (p *participant) lookUp(ev events.Event, out *engine.Outbox) {
 // adopt takes the lowest of the own GUID's nodes and removes the others.
 func (p *participant) adopt(ev events.Event, out *engine.Outbox) {
 	twins := p.twins(ev.Children)
-	for _, t := range twins[1:] {
-		out.Discard(join(p.dir, t.Name))
-	}
+	p.discard(twins[1:], out)
 	p.creating, p.unknown = 0, false
 	if p.own != twins[0].Name {
 		p.far(out) // the heartbeat shall not go on checking a node that is deleted
 		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
 	}
-	p.purged = true
 	p.survey(ev, out)
+}
+
+// discard removes nodes of the own GUID besides the lowest.
+func (p *participant) discard(twins []Place, out *engine.Outbox) {
+	for _, t := range twins {
+		out.Discard(join(p.dir, t.Name))
+	}
+	p.purged = true
 }
 
 // twins are the places that carry the enrolment's GUID, lowest first; of a name

@@ -35,10 +35,15 @@ func (p *participant) obstruct(ev events.Event, out *engine.Outbox) {
 	p.fail(events.PersistentNode, ev.Path, ev, out)
 }
 
-// pause waits before the next enrolment, the node being gone.
+// pause waits before the next enrolment, the node being gone. Where only a copy
+// of it is, the wait is for this enrolment's: it is looked for first.
 func (p *participant) pause(ev events.Event, out *engine.Outbox) {
+	copied := p.unknown && !p.plain
 	p.moved(out)
 	p.forgetOwn(out)
+	if copied {
+		p.then, p.unknown = stay, true
+	}
 	p.backOff(ev, out)
 }
 

@@ -264,11 +264,15 @@ func (p *participant) quit(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// adoptDelete deletes every node of the enrolment that a listing shows.
+// adoptDelete deletes every node of the enrolment that a listing shows. While
+// there are several it lists again, once on each connection: nobody awaits the
+// deletion of those behind the lowest, and a disconnect may swallow it.
 func (p *participant) adoptDelete(ev events.Event, out *engine.Outbox) {
 	twins := p.twins(ev.Children)
-	for _, t := range twins[1:] {
-		out.Discard(join(p.dir, t.Name))
+	if p.twinned(ev) {
+		p.discard(twins[1:], out)
+		p.lookUp(ev, out)
+		return
 	}
 	p.own, p.unknown = twins[0].Name, false
 	p.depart(ev, out)

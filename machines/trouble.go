@@ -115,11 +115,17 @@ func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
 }
 
 // rejectOwn gives back a node that is not this session's, or whose token is below
-// the floor. Where its name carries our GUID, nobody else stands in it.
+// the floor. A foreign one that carries our GUID is a copy, and the one that it
+// was copied from may still stand: it is looked for before anything is made.
 func (p *participant) rejectOwn(ev events.Event, out *engine.Outbox) {
 	if !p.ours(ev) {
-		p.sure = false // without one, the owner is asked for once more, and decides
-		p.reject(events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", p.own, ev.Stat.EphemeralOwner, p.owner), ev, out)
+		text := fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", p.own, ev.Stat.EphemeralOwner, p.owner)
+		p.sure = false // without a GUID, the owner is asked for once more, and decides
+		p.unknown = !p.plain
+		if p.unknown && p.single {
+			p.own = "" // nothing comes after the deletion: both are found, and go
+		}
+		p.reject(events.ForeignOwner, text, ev, out)
 		return
 	}
 	p.reject(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, p.own, p.floor), ev, out)
