@@ -39,10 +39,25 @@ func TestZkmemAnswersAsTheRealServer(t *testing.T) {
 	steps := setting(t, "INCUMBENT_DIFF_STEPS", 300)
 	apache := realzk.Start(t, realzk.Options{})
 	mem := zkmem.Start(t)
+	rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, steps, false)
+}
+
+// Nodes with a TTL are only taken by servers that were told so, and change what everything else answers.
+func TestZkmemTakesTTLsAsTheRealServer(t *testing.T) {
+	seed := setting(t, "INCUMBENT_DIFF_SEED", rand.IntN(1_000_000))
+	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40) / 3
+	apache := realzk.Start(t, realzk.Options{Properties: []string{"zookeeper.extendedTypesEnabled=true"}})
+	mem := zkmem.Start(t, zkmem.Options{ExtendedTypes: true})
+	rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, setting(t, "INCUMBENT_DIFF_STEPS", 300), true)
+}
+
+// rehearse plays rounds against both servers until they differ.
+func rehearse(t *testing.T, realAddr, memAddr string, seed, rounds, steps int, ttl bool) {
+	t.Helper()
 	var seen coverage
 	round := 0
 	for ; round < rounds || seen.meagre() && round < 4*rounds; round++ {
-		if !compare(t, apache.Addr(), mem.Addr(), uint64(seed+round), steps, &seen) {
+		if !compare(t, realAddr, memAddr, uint64(seed+round), steps, ttl, &seen) {
 			return
 		}
 	}
@@ -78,10 +93,10 @@ func (c *coverage) add(s step, told string) {
 }
 
 // compare runs one round and says whether both servers told the same.
-func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, seen *coverage) bool {
+func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ttl bool, seen *coverage) bool {
 	t.Helper()
 	worlds := []*world{newWorld(realAddr), newWorld(memAddr)}
-	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0}
+	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0, ttl: ttl}
 	var history []string
 	for _, w := range worlds {
 		w.begin(m.root)

@@ -21,6 +21,7 @@ type maker struct {
 	root string
 	made int  // sessions so far
 	tame bool // everybody may do everything: odd permissions soon leave little to do
+	ttl  bool // the servers take nodes with a TTL
 }
 
 func pick[T any](m *maker, list ...T) T { return list[m.rng.IntN(len(list))] }
@@ -82,6 +83,12 @@ func (m *maker) mode(alone bool) int32 {
 // write is a request that may stand alone or in a multi.
 func (m *maker) write(op int32, alone bool) enc {
 	switch op {
+	case opCreateTTL:
+		mode, ttl := pick(m, int32(5), 5, 6, 0, 2), pick(m, int64(1<<30), 1<<40-1, 1<<40, 0, -1)
+		if mode < 5 { // a real server that is asked for another mode and for less than no time crashes
+			ttl = max(ttl, 0)
+		}
+		return append(enc{}.str(m.path()), m.data()...).acls(m.acls()).i32(mode).i64(ttl)
 	case opCreate, opCreate2, opCreateContainer:
 		mode, path := m.mode(alone), m.path()
 		if mode == 2 || mode == 3 {
@@ -125,6 +132,9 @@ func (m *maker) next(slot int, connected, hasSession bool) step {
 	switch n := m.rng.IntN(100); {
 	case n < 40:
 		op := pick(m, int32(opCreate), opCreate, opCreate, opCreate2, opCreateContainer, opDelete, opDelete, opSetData, opSetACL)
+		if m.ttl && m.rng.IntN(4) == 0 {
+			op = opCreateTTL
+		}
 		return m.request(slot, op, m.write(op, true))
 	case n < 75:
 		op := pick(m, int32(opExists), opExists, opGetData, opGetData, opGetChildren, opGetChildren2)

@@ -57,7 +57,7 @@ func (t *Tree) Apply(txn Txn) (Result, []Event) {
 func (t *Tree) apply(txn Txn, events *[]Event) Result {
 	r := Result{Code: txn.Code, Path: txn.Path}
 	switch txn.Code {
-	case OpCreate, OpCreate2, OpCreateContainer:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 		r.Stat, r.Err = t.create(txn, events)
 	case OpDelete, OpDeleteContainer:
 		r.Err = t.delete(txn.Path, txn.Zxid, events)
@@ -105,9 +105,9 @@ func (t *Tree) create(txn Txn, events *[]Event) (Stat, Code) {
 		Czxid: txn.Zxid, Mzxid: txn.Zxid, Pzxid: txn.Zxid, Ctime: txn.Time, Mtime: txn.Time, EphemeralOwner: txn.Owner,
 	}}
 	t.nodes[txn.Path] = n
-	switch txn.Owner {
-	case 0:
-	case ContainerOwner:
+	switch {
+	case txn.Owner == 0:
+	case !owned(txn.Owner):
 		t.containers[txn.Path] = struct{}{}
 	default:
 		if t.ephemerals[txn.Owner] == nil {
@@ -131,9 +131,9 @@ func (t *Tree) delete(path string, zxid int64, events *[]Event) Code {
 	}
 	parent.stat.Pzxid = max(parent.stat.Pzxid, zxid)
 	delete(t.nodes, path)
-	switch owner := n.stat.EphemeralOwner; owner {
-	case 0:
-	case ContainerOwner:
+	switch owner := n.stat.EphemeralOwner; {
+	case owner == 0:
+	case !owned(owner):
 		delete(t.containers, path)
 	default:
 		delete(t.ephemerals[owner], path)

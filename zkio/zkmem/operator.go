@@ -36,7 +36,8 @@ func (s *Server) SetSequence(path string, next int32) error {
 	return err
 }
 
-// ReapContainers deletes the empty containers now and says how many; the server does it every ContainerInterval too.
+// ReapContainers deletes the empty containers and what has outlived its TTL now, and says how many; the server does it
+// every ContainerInterval too.
 func (s *Server) ReapContainers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,6 +62,7 @@ func (s *Server) Restore(tree *Tree) {
 	}
 	s.sessions = map[int64]*session{}
 	s.tree = tree.Clone()
+	s.tree.extended = s.opts.ExtendedTypes
 	for _, id := range s.tree.Sessions() {
 		timeout, _ := s.tree.SessionTimeout(id)
 		session := s.track(id, time.Duration(timeout)*time.Millisecond)

@@ -24,6 +24,9 @@ type Options struct {
 	NoContainers, NoCreate2 bool
 	// NewSessionIDOnReattach is ClickHouse Keeper's habit: who comes back gets a new session, the old one times out.
 	NewSessionIDOnReattach bool
+	// ExtendedTypes takes nodes with a TTL, as zookeeper.extendedTypesEnabled=true does. They are deleted when nobody has
+	// written to them for that long and they have no children, at the next ContainerInterval.
+	ExtendedTypes bool
 	// ReadOnly is a server cut off from its ensemble: it takes only clients that ask for such, and refuses to write.
 	ReadOnly bool
 }

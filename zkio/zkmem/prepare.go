@@ -5,15 +5,16 @@ import "fmt"
 // Mode is how a node is created.
 type Mode int32
 
-// The modes. A container is made by OpCreateContainer, whatever its Mode says; the TTL modes are refused.
+// The modes. A container is made by OpCreateContainer, whatever its Mode says; the TTL modes need OpCreateTTL, and a
+// tree that takes them: Options.ExtendedTypes.
 const (
 	Persistent           Mode = 0
 	Ephemeral            Mode = 1
 	PersistentSequential Mode = 2
 	EphemeralSequential  Mode = 3
 	modeContainer        Mode = 4
-	modeTTL              Mode = 5
-	modeSequentialTTL    Mode = 6
+	TTL                  Mode = 5
+	SequentialTTL        Mode = 6
 )
 
 // AnyVersion as an Op's Version matches every node.
@@ -28,6 +29,7 @@ type Op struct {
 	Mode    Mode
 	Version int32 // the version expected by delete, setData, setACL and check; AnyVersion for any
 	Number  int32 // createSession: the timeout in milliseconds; setSequence: the counter
+	TTL     int64 // createTTL: milliseconds
 	Ops     []Op  // of a multi
 }
 
@@ -149,7 +151,7 @@ func (d *draft) one(op Op) Txn {
 		return d.refuse(SessionExpired)
 	}
 	switch op.Code {
-	case OpCreate, OpCreate2, OpCreateContainer:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 		return d.create(op)
 	case OpDelete:
 		return d.delete(op)
@@ -176,13 +178,15 @@ func (d *draft) one(op Op) Txn {
 }
 
 func (d *draft) create(op Op) Txn {
-	sequential := op.Mode == PersistentSequential || op.Mode == EphemeralSequential
+	sequential := op.Mode == PersistentSequential || op.Mode == EphemeralSequential || op.Mode == SequentialTTL
 	ephemeral := op.Mode == Ephemeral || op.Mode == EphemeralSequential
 	switch {
-	case op.Mode < Persistent || op.Mode > modeSequentialTTL:
+	case op.Mode < Persistent || op.Mode > SequentialTTL:
 		return d.refuse(BadArguments)
-	case op.Mode == modeTTL || op.Mode == modeSequentialTTL:
+	case timed(op) && !d.tree.extended:
 		return d.refuse(Unimplemented)
+	case timed(op) && (op.TTL <= 0 || op.TTL > maxTTL), op.Code == OpCreateTTL && !timed(op):
+		return d.refuse(BadArguments)
 	case ephemeral && d.who.Session == 0:
 		return d.refuse(SessionExpired)
 	}
@@ -211,7 +215,7 @@ func (d *draft) create(op Op) Txn {
 	if _, exists := d.get(path); exists {
 		return d.refuse(NodeExists)
 	}
-	if parent.owner != 0 && parent.owner != ContainerOwner {
+	if owned(parent.owner) {
 		return d.refuse(NoChildrenForEphemerals)
 	}
 	txn := d.txn(op.Code)
@@ -219,6 +223,8 @@ func (d *draft) create(op Op) Txn {
 	switch {
 	case op.Code == OpCreateContainer:
 		txn.Owner = ContainerOwner
+	case timed(op):
+		txn.Owner = ttlOwner | op.TTL
 	case ephemeral:
 		txn.Owner = d.who.Session
 	}
@@ -265,7 +271,7 @@ func (d *draft) deleteContainer(op Op) Txn {
 		return d.refuse(NoNode)
 	case n.children > 0:
 		return d.refuse(NotEmpty)
-	case n.owner != ContainerOwner:
+	case n.owner == 0 || owned(n.owner):
 		return d.refuse(BadVersion)
 	}
 	parent, _ := d.get(parentPath)

@@ -65,7 +65,7 @@ func decodeWrite(op *Op, d *decoder) {
 	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
 		op.Path, op.Data, op.ACL, op.Mode = d.text(), d.bytes(), d.acls(), Mode(d.int32())
 		if op.Code == OpCreateTTL {
-			d.int64()
+			op.TTL = d.int64()
 		}
 	case OpDelete, OpCheck:
 		op.Path, op.Version = d.text(), d.int32()
@@ -112,7 +112,7 @@ func encodeResult(e *encoder, r Result) {
 	switch r.Code {
 	case OpCreate:
 		e.text(r.Path)
-	case OpCreate2, OpCreateContainer:
+	case OpCreate2, OpCreateContainer, OpCreateTTL:
 		e.text(r.Path)
 		e.stat(r.Stat)
 	case OpSetData, OpSetACL:

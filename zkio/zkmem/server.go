@@ -52,6 +52,7 @@ func New(o Options) *Server {
 		listeners: map[net.Listener]struct{}{},
 		counts:    newCounts(),
 	}
+	s.tree.extended = s.opts.ExtendedTypes
 	rand.Read(s.secret[:])
 	s.lastID = firstSessionID(s.start)
 	s.reaper = time.AfterFunc(s.opts.ContainerInterval, s.reap)
@@ -265,7 +266,7 @@ func (s *Server) reap() {
 
 func (s *Server) reapContainers() int {
 	count := 0
-	for _, path := range s.tree.EmptyContainers() {
+	for _, path := range append(s.tree.EmptyContainers(), s.tree.Expired(time.Now().UnixMilli())...) {
 		if s.commit(Operator(), Op{Code: OpDeleteContainer, Path: path}).Err == OK {
 			count++
 		}

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ContainerOwner is the Owner in a Txn that makes a container. A Stat shows 0 in its place, as ZooKeeper's do.
+// ContainerOwner is the Owner in a Txn that makes a container. A Stat shows 0 in its place, and in that of a TTL, as
+// ZooKeeper's do.
 const ContainerOwner int64 = math.MinInt64
 
 // Tree is ZooKeeper's data: nodes, sessions and the number of the last transaction. It is pure: no clock, no goroutine,
@@ -20,7 +21,8 @@ type Tree struct {
 	nodes      map[string]*node
 	sessions   map[int64]int32               // session → timeout in milliseconds
 	ephemerals map[int64]map[string]struct{} // session → its nodes
-	containers map[string]struct{}
+	containers map[string]struct{} // and nodes with a TTL: what the server deletes by itself
+	extended   bool                // nodes with a TTL are taken
 }
 
 // node is one znode. children stays sorted. creates counts the children ever made here: it is the sequence counter, and
@@ -65,6 +67,7 @@ func (t *Tree) Clone() *Tree {
 		sessions:   make(map[int64]int32, len(t.sessions)),
 		ephemerals: make(map[int64]map[string]struct{}, len(t.ephemerals)),
 		containers: make(map[string]struct{}, len(t.containers)),
+		extended:   t.extended,
 	}
 	for path, n := range t.nodes {
 		twin := *n
@@ -177,17 +180,33 @@ func (t *Tree) Descendants(path string) int {
 }
 
 // EmptyContainers are the containers that once had a child and have none now, sorted: what a server deletes by
-// OpDeleteContainer from time to time.
+// OpDeleteContainer from time to time. Expired are the others of that sort.
 func (t *Tree) EmptyContainers() []string {
-	var empty []string
+	return t.childless(func(n *node) bool { return n.stat.EphemeralOwner == ContainerOwner && n.creates > 0 })
+}
+
+// Expired are the nodes without children that nobody has written to for longer than their TTL, sorted. at is in
+// milliseconds since 1970.
+func (t *Tree) Expired(at int64) []string {
+	return t.childless(func(n *node) bool {
+		return n.stat.EphemeralOwner != ContainerOwner && at-n.stat.Mtime > n.stat.EphemeralOwner&maxTTL
+	})
+}
+
+// childless are those of the nodes that a server deletes by itself that have no children.
+func (t *Tree) childless(ripe func(*node) bool) []string {
+	var found []string
 	for path := range t.containers {
-		if n := t.nodes[path]; len(n.children) == 0 && n.creates > 0 {
-			empty = append(empty, path)
+		if n := t.nodes[path]; len(n.children) == 0 && ripe(n) {
+			found = append(found, path)
 		}
 	}
-	slices.Sort(empty)
-	return empty
+	slices.Sort(found)
+	return found
 }
+
+// AllowTTL lets the tree take nodes with a TTL, as zookeeper.extendedTypesEnabled=true does.
+func (t *Tree) AllowTTL() { t.extended = true }
 
 // node finds a node; the empty path is the root's other name, as in ZooKeeper.
 func (t *Tree) node(path string) *node {
@@ -204,11 +223,25 @@ func (n *node) fullStat() Stat {
 	s.Cversion = n.creates*2 - int32(len(n.children))
 	s.DataLength = int32(len(n.data))
 	s.NumChildren = int32(len(n.children))
-	if s.EphemeralOwner == ContainerOwner {
+	if !owned(s.EphemeralOwner) {
 		s.EphemeralOwner = 0
 	}
 	return s
 }
+
+// A TTL stands in the place of an owner, as in ZooKeeper: so many milliseconds below an own highest byte.
+const (
+	ttlOwner int64 = -1 << 56
+	maxTTL   int64 = 1<<40 - 1
+)
+
+// owned says whether an owner is a session.
+func owned(owner int64) bool {
+	return owner != 0 && owner != ContainerOwner && owner>>56 != ttlOwner>>56
+}
+
+// timed says whether an operation makes a node with a TTL.
+func timed(op Op) bool { return op.Mode == TTL || op.Mode == SequentialTTL }
 
 func sortedKeys[K int64 | string, V any](m map[K]V) []K {
 	keys := make([]K, 0, len(m))
