@@ -79,7 +79,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Tick: config.Tick,
 		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,
-		Now: c.clock.Now, Post: c.arrive,
+		Now: c.clock.Now, Post: c.arrive, Keep: c.keep,
 		Warn: func(text string) { c.log.say(zerolog.WarnLevel, text, nil) },
 	})
 	if err != nil {
@@ -207,6 +207,16 @@ func (c *Client) arrive(env events.Envelope) {
 		c.granted.Store(env.Event.Timeout)
 	}
 	c.loop.Post(env)
+}
+
+// keep hands what an answer holds for the user to the handle that asked: no machine
+// and no log sees it.
+func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
+	c.receive(id, func(r receiver) {
+		if k, ok := r.(interface{ keep(uint64, zkio.Kept) }); ok {
+			k.keep(request, kept)
+		}
+	})
 }
 
 // SessionTimeout is what the ensemble granted, 0 before the first connection. It

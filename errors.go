@@ -43,7 +43,9 @@ var (
 	ErrSessionExpired = errors.New("incumbent: the session expired")
 	// ErrNotConnected: there is no connection to the ensemble at this moment.
 	ErrNotConnected = zkio.ErrNotConnected
-	// ErrOutcomeUnknown: a guarded write was sent and its answer lost: it may or may not have been committed.
+	// ErrNodeType: the ensemble does not take nodes of this type; the words say what it lacks.
+	ErrNodeType = errors.New("incumbent: the ensemble does not take nodes of this type")
+	// ErrOutcomeUnknown: a write was sent and its answer lost: it may or may not have been committed.
 	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
 	// ErrNoAuth: the ensemble's access lists forbid it.
 	ErrNoAuth = errors.New("incumbent: not authorised")
@@ -94,6 +96,8 @@ var sentinels = map[events.Code]error{
 	events.Unconfirmed:     ErrUnconfirmed,
 	events.TimeoutTooShort: ErrTimeoutTooShort,
 	events.LeadershipLost:  ErrLeadershipLost,
+	events.NodeType:        ErrNodeType,
+	events.OutcomeUnknown:  ErrOutcomeUnknown,
 }
 
 // Error is a refusal with ZooKeeper's or the recipe's own code. Where there is a

@@ -74,12 +74,26 @@ func checkPath(path string) error {
 	switch {
 	case path == "":
 		return errors.New("incumbent: the path is empty: name the line's directory, as in /jobs/nightly")
-	case path[0] != '/':
-		return fmt.Errorf("incumbent: path %q does not begin with a slash: want /%s", path, path)
 	case path == "/":
 		return errors.New("incumbent: the path is the root: a line needs a directory of its own, as in /jobs/nightly")
 	case strings.Trim(path, "/") == "":
 		return fmt.Errorf("incumbent: path %q names nothing: a line needs a directory of its own, as in /jobs/nightly", path)
+	}
+	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
+		return errors.New("incumbent: /zookeeper is the ensemble's own")
+	}
+	return checkNode(path)
+}
+
+// checkNode says what is wrong with the path of a node, whichever it is.
+func checkNode(path string) error {
+	switch {
+	case path == "":
+		return errors.New("incumbent: the path is empty: want one like /app/config")
+	case path == "/":
+		return nil
+	case !strings.HasPrefix(path, "/"):
+		return fmt.Errorf("incumbent: path %q does not begin with a slash: want /%s", path, path)
 	case strings.HasSuffix(path, "/"):
 		return fmt.Errorf("incumbent: path %q ends with a slash: want %s", path, strings.TrimRight(path, "/"))
 	}
@@ -92,9 +106,6 @@ func checkPath(path string) error {
 		return r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 	}); i >= 0 {
 		return fmt.Errorf("incumbent: path %q has a character at byte %d that ZooKeeper does not allow", path, i)
-	}
-	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
-		return errors.New("incumbent: /zookeeper is the ensemble's own")
 	}
 	return nil
 }

@@ -104,6 +104,15 @@ func (o *Outbox) CreateWith(path string, mode events.Mode, payload uint64) uint6
 	return n
 }
 
+// CreateAs is CreateWith as a user's operation says.
+func (o *Outbox) CreateAs(path string, op events.Op) uint64 {
+	n := o.CreateWith(path, op.Mode, op.Payload)
+	create := o.effects[len(o.effects)-1].(events.Create)
+	create.TTL = op.TTL
+	o.effects[len(o.effects)-1] = create
+	return n
+}
+
 // Delete asks for the removal of a node, ahead of everything that waits.
 func (o *Outbox) Delete(path string) uint64 {
 	c := o.urgent(events.ReplyDelete)
@@ -149,6 +158,40 @@ func (o *Outbox) children(path string, watch bool) uint64 {
 	c := o.call(events.ReplyChildren)
 	o.add(events.Children{Call: c, Path: path, Watch: watch})
 	return c.Request
+}
+
+// Fetch is Get with the node's data for the user alone: they never reach a machine.
+func (o *Outbox) Fetch(path string, watch bool) uint64 {
+	c := o.kept(events.ReplyStat)
+	o.add(events.Get{Call: c, Path: path, Watch: watch, Data: true})
+	return c.Request
+}
+
+// Survey is Children with all that the answer holds for the user.
+func (o *Outbox) Survey(path string, watch bool) uint64 {
+	c := o.kept(events.ReplyChildren)
+	o.add(events.Children{Call: c, Path: path, Watch: watch})
+	return c.Request
+}
+
+// Inspect is Exists without a watch, the whole stat for the user.
+func (o *Outbox) Inspect(path string) uint64 {
+	c := o.kept(events.ReplyStat)
+	o.add(events.Exists{Call: c, Path: path})
+	return c.Request
+}
+
+// Commit is Multi with the results for the user.
+func (o *Outbox) Commit(ops ...events.Op) uint64 {
+	c := o.kept(events.ReplyMulti)
+	o.add(events.Multi{Call: c, Ops: ops})
+	return c.Request
+}
+
+func (o *Outbox) kept(kind events.Kind) events.Call {
+	c := o.call(kind)
+	c.Keep = true
+	return c
 }
 
 // Check asks for a multi that only checks that a node exists: a confirmation of

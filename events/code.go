@@ -47,6 +47,7 @@ const (
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
 	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
+	NodeType        Code = "NODETYPE"   // the ensemble does not take nodes of this type
 	Inside          Code = "INSIDE"     // already in the barrier, or on the way in or out
 	Outside         Code = "OUTSIDE"    // not in the barrier
 	MemberGone      Code = "MEMBERGONE" // a member's node went while it was inside the barrier
@@ -57,6 +58,7 @@ const (
 	ConnectionLoss Code = "CONNECTIONLOSS" // unknown: the request may have been applied
 	SessionExpired Code = "SESSIONEXPIRED" // not applied in this session any more
 	NotSent        Code = "NOTSENT"        // refused on this side, never sent; Text says why
+	OutcomeUnknown Code = "OUTCOMEUNKNOWN" // a user's write was sent, and no answer came
 	TooLarge       Code = "TOOLARGE"       // the answer (a listing, mostly) is above the client's buffer
 )
 

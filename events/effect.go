@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,17 +25,21 @@ type Call struct {
 	Request uint64 // number, unique per machine
 	Session int64  // session number that the request belongs to; it is refused in any other
 	Urgent  bool   // goes in the lane of the heartbeat, past everything that waits
+	Keep    bool   // what the answer holds for the user goes to the handle, past the machine and the log
 }
 
 // Mode says what kind of node a Create makes.
 type Mode string
 
-// ZooKeeper's create modes that recipes use.
+// ZooKeeper's create modes.
 const (
-	Persistent          Mode = "persistent"
-	Container           Mode = "container"
-	Ephemeral           Mode = "ephemeral"
-	EphemeralSequential Mode = "ephemeral_sequential"
+	Persistent              Mode = "persistent"
+	PersistentSequential    Mode = "persistent_sequential"
+	Container               Mode = "container"
+	Ephemeral               Mode = "ephemeral"
+	EphemeralSequential     Mode = "ephemeral_sequential"
+	PersistentTTL           Mode = "persistent_ttl"
+	PersistentSequentialTTL Mode = "persistent_sequential_ttl"
 )
 
 // Create makes a node. The reply's Path is the node's real path. Its data are
@@ -44,6 +49,7 @@ type Create struct {
 	Call
 	Path    string
 	Mode    Mode
+	TTL     time.Duration // of the modes with a TTL, whole milliseconds
 	Data    []byte
 	Payload uint64
 }
@@ -84,14 +90,20 @@ type Multi struct {
 	Ops []Op
 }
 
-// Op is one operation of a Multi.
+// Op is one operation of a Multi, and what a request of a user's is written down as.
 type Op struct {
-	Verb    string // "check", "create", "delete", "set"
-	Path    string
-	Mode    Mode
-	Data    []byte
-	Payload uint64 // as in Create
-	Version int32  // -1 is any
+	Verb    string        `json:"verb"` // of a Multi: "check", "create", "delete", "set"; of a user's request also "get", "exists", "children", "sync"
+	Path    string        `json:"path"`
+	Mode    Mode          `json:"mode,omitempty"`
+	TTL     time.Duration `json:"ttl,string,omitempty"` // not inside a Multi
+	Data    []byte        `json:"data,omitempty"`
+	Payload uint64        `json:"payload,omitempty"` // as in Create
+	Version int32         `json:"version,omitempty"` // -1 is any
+}
+
+func (o Op) equal(p Op) bool {
+	return o.Verb == p.Verb && o.Path == p.Path && o.Mode == p.Mode && o.TTL == p.TTL &&
+		bytes.Equal(o.Data, p.Data) && o.Payload == p.Payload && o.Version == p.Version
 }
 
 // Sync has the ensemble's leader flush this server: a confirmation of leader
@@ -190,7 +202,7 @@ type Answer struct {
 }
 
 func (e Create) String() string {
-	return words(e.number(), "create", e.Path, string(e.Mode), data(e.Data), number("payload", e.Payload))
+	return words(e.number(), "create", e.Path, string(e.Mode), span("ttl", e.TTL), data(e.Data), number("payload", e.Payload))
 }
 func (e Delete) String() string { return words(e.number(), "delete", e.Path) }
 func (e Get) String() string {
@@ -242,7 +254,7 @@ func (o Op) String() string {
 	if o.Verb != "create" && o.Version != -1 {
 		version = strconv.Itoa(int(o.Version))
 	}
-	return words(o.Verb, o.Path, string(o.Mode), data(o.Data), assign("version", version), number("payload", o.Payload))
+	return words(o.Verb, o.Path, string(o.Mode), span("ttl", o.TTL), data(o.Data), assign("version", version), number("payload", o.Payload))
 }
 
 // list is the written form of operations; "" for none.
@@ -261,10 +273,14 @@ func list(ops []Op) string {
 func (c Call) Header() Call { return c }
 
 func (c Call) number() string {
+	mark := ""
 	if c.Urgent {
-		return "#" + strconv.FormatUint(c.Request, 10) + "!"
+		mark += "!"
 	}
-	return "#" + strconv.FormatUint(c.Request, 10)
+	if c.Keep {
+		mark += "*"
+	}
+	return "#" + strconv.FormatUint(c.Request, 10) + mark
 }
 
 func words(parts ...string) string {
@@ -309,6 +325,13 @@ func assign(name, value string) string {
 		return ""
 	}
 	return name + "=" + value
+}
+
+func span(name string, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return assign(name, d.String())
 }
 
 func number(name string, n uint64) string {

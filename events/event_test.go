@@ -26,9 +26,17 @@ func fill(t *testing.T, v reflect.Value) {
 		case map[string]string:
 			f.Set(reflect.ValueOf(map[string]string{"k": "v"}))
 			continue
+		case []events.Op:
+			f.Set(reflect.ValueOf([]events.Op{{}}))
+			fill(t, f.Index(0))
+			continue
 		case *events.Stat:
 			f.Set(reflect.ValueOf(&events.Stat{}))
 			fill(t, f.Elem())
+			continue
+		}
+		if f.Type() == reflect.TypeFor[time.Duration]() {
+			f.SetInt(int64(90 * time.Second))
 			continue
 		}
 		switch f.Kind() {
@@ -96,6 +104,8 @@ func TestEqualSeesEveryField(t *testing.T) {
 	if again.Equal(full) {
 		t.Error("Equal does not look into Stat")
 	}
+	fill(t, reflect.ValueOf(&again).Elem())
+	each("Ops.", reflect.ValueOf(again.Event.Ops).Index(0))
 }
 
 // Numbers above 2^53 are strings, so that every JSON reader keeps them.

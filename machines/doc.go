@@ -20,6 +20,7 @@
 //	membership.go   who is in a group, from outside
 //	passage.go      calls at a barrier.go, whose node bars the way, and at a gate.go, whose node opens it
 //	doublebarrier.go  a member of a double barrier
+//	request.go      one read or write of a user's
 //	znode.go        names and sequence numbers, Curator's layout
 //	retry.go        retry policies as values
 package machines
@@ -29,5 +30,5 @@ import "github.com/incumbent-go/incumbent/engine"
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
-		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe}
+		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe}
 }

@@ -199,6 +199,12 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 			ev.Path = a.Vals[0]
 		case a.Key == "id":
 			ev.Data = []byte(a.Vals[0])
+		case a.Key == "do":
+			ev.Ops = append(ev.Ops, events.Op{Verb: a.Vals[0]})
+		case a.Key == "mode":
+			ev.Ops[0].Mode = events.Mode(a.Vals[0])
+		case a.Key == "ttl":
+			ev.Ops[0].TTL, _ = time.ParseDuration(a.Vals[0])
 		case a.Key == "payload":
 			ev.Work, _ = strconv.ParseUint(a.Vals[0], 10, 64)
 		default:
@@ -213,6 +219,9 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 	}
 	if ev.Path == "" && recipe != "session" {
 		ev.Path = "/l"
+	}
+	for i := range ev.Ops {
+		ev.Ops[i].Path = ev.Path
 	}
 	ev.Seed = name
 	if c.mirrors != "" {

@@ -86,6 +86,17 @@ func ParsePlace(name, label string) (Place, bool) {
 	return p, ok
 }
 
+// withGUID is the name that a protected create gave with this GUID, "" when it is
+// not among the children.
+func withGUID(children []string, guid string) string {
+	for _, name := range children {
+		if strings.HasPrefix(name, GUIDPrefix+guid+"-") {
+			return name
+		}
+	}
+	return ""
+}
+
 // parseKazoo is ParsePlace for kazoo, which takes every name that ends so for one
 // of its own.
 func parseKazoo(name string) (Place, bool) {

@@ -138,12 +138,12 @@ func (a *Adapter) connect(n int64) {
 // at once and never comes near a socket.
 func (a *Adapter) submit(c *call) {
 	if c.refusal != "" {
-		c.deliver(c.event(events.NotSent, c.refusal), nil)
+		c.deliver(c.event(events.NotSent, c.refusal), Kept{})
 		return
 	}
 	s := a.session(c.session)
 	if s == nil {
-		c.deliver(c.event(events.SessionExpired, "session "+itoa(c.session)+" is not the live one"), nil)
+		c.deliver(c.event(events.SessionExpired, "session "+itoa(c.session)+" is not the live one"), Kept{})
 		return
 	}
 	s.submit(c)

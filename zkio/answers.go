@@ -1,45 +1,80 @@
 package zkio
 
-import "github.com/incumbent-go/incumbent/events"
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Stat is all that ZooKeeper tells of a node besides its data.
+type Stat struct {
+	Czxid, Mzxid   int64     // transactions that made the node, and that wrote its data last
+	Ctime, Mtime   time.Time // by the ensemble's clock, in UTC
+	Version        int32     // how often its data were written
+	Cversion       int32     // how often children came or went
+	Aversion       int32     // how often its access list was changed
+	EphemeralOwner int64     // ZooKeeper's id of the session that owns it; 0 for every other type of node
+	DataLength     int32     // bytes
+	NumChildren    int32
+	Pzxid          int64 // transaction that made or deleted a child last
+}
+
+// Kept is what an answer holds for the user. Which of it is set depends on the
+// request.
+type Kept struct {
+	Data     []byte
+	Stat     *Stat
+	Children []string   // in no order; not to be changed
+	Results  []OpResult // of a multi
+}
+
+// view is the part that recipes look at.
+func (s *Stat) view() *events.Stat {
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren}
+}
 
 // OpResult is what one operation of a multi came to.
 type OpResult struct {
 	Code events.Code
-	Path string       // of a create: the node's real path
-	Stat *events.Stat // of a set
+	Path string // of a create: the node's real path
+	Stat *Stat  // of a set
 }
 
 // reply makes the event for an answer to this call, and the results of a multi.
 // It reports false where the body is not what the protocol says.
-func (c *call) reply(a answer) (e events.Event, results []OpResult, ok bool) {
+func (c *call) reply(a answer) (e events.Event, kept Kept, ok bool) {
 	e = c.event(code(a.code))
 	e.Zxid = a.zxid
 	switch {
 	case a.tooLarge:
 		e.Code, e.Text = events.TooLarge, "the answer is above the limit for one message"
 	case a.code == 0:
-		results = c.read(&a.body, &e)
+		kept = c.read(&a.body, &e)
+		if kept.Stat != nil {
+			e.Stat = kept.Stat.view()
+		}
 	}
-	return e, results, !a.body.bad
+	return e, kept, !a.body.bad
 }
 
-func (c *call) readGet(b *body, e *events.Event) []OpResult {
-	data := b.bytes()
+func (c *call) readGet(b *body, e *events.Event) Kept {
+	kept := Kept{Data: b.bytes(), Stat: b.stat()}
 	if c.data {
-		e.Data = data
+		e.Data = kept.Data
 	}
-	e.Stat = b.stat()
-	return nil
+	return kept
 }
 
-func readChildren(b *body, e *events.Event) []OpResult {
-	e.Children, e.Stat = b.strings(), b.stat()
-	return nil
+func readStat(b *body, _ *events.Event) Kept { return Kept{Stat: b.stat()} }
+
+func readChildren(b *body, e *events.Event) Kept {
+	e.Children = b.strings()
+	return Kept{Children: e.Children, Stat: b.stat()}
 }
 
 // readMulti reads the results up to the closing header. The code of the whole
 // is that of the operation that failed: the others say "rolled back".
-func (a *Adapter) readMulti(b *body, e *events.Event) []OpResult {
+func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
 	const (
 		opCreate  = 1
 		opDelete  = 2
@@ -75,5 +110,5 @@ func (a *Adapter) readMulti(b *body, e *events.Event) []OpResult {
 	if failed != 0 {
 		e.Code, e.Text = code(failed)
 	}
-	return results
+	return Kept{Results: results}
 }

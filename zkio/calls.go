@@ -27,9 +27,9 @@ type call struct {
 	// was ever written.
 	send func(*zk.Conn) error
 	// read takes the reply's body apart.
-	read func(*body, *events.Event) []OpResult
+	read func(*body, *events.Event) Kept
 	// deliver gives the reply to whoever asked. It is called exactly once.
-	deliver func(events.Event, []OpResult)
+	deliver func(events.Event, Kept)
 
 	// Guarded by session.mu.
 	order    uint64 // the place among the calls of its session
@@ -46,7 +46,14 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	if header.Urgent {
 		c.lane = urgent
 	}
-	c.deliver = func(e events.Event, _ []OpResult) { a.post(id, e) }
+	c.deliver = func(e events.Event, _ Kept) { a.post(id, e) }
+	if header.Keep {
+		c.deliver = func(e events.Event, kept Kept) {
+			a.cfg.Keep(id, header.Request, kept)
+			e.Data = nil
+			a.post(id, e)
+		}
+	}
 	size := 0
 	switch r := r.(type) {
 	case events.Create:
@@ -55,7 +62,7 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	case events.Delete:
 		c.kind, c.path, c.lane = events.ReplyDelete, r.Path, deletes
 		c.send = func(conn *zk.Conn) error { return conn.Delete(a.full(r.Path), -1) }
-		c.read = func(*body, *events.Event) []OpResult { return nil }
+		c.read = func(*body, *events.Event) Kept { return Kept{} }
 	case events.Get:
 		c.kind, c.path, c.data = events.ReplyStat, r.Path, r.Data
 		c.watchIf(r.Watch, dataWatch)
@@ -65,7 +72,7 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 		c.kind, c.path = events.ReplyStat, r.Path
 		c.watchIf(r.Watch, existWatch)
 		c.send = func(conn *zk.Conn) error { _, _, err := conn.Exists(a.full(r.Path)); return err }
-		c.read = func(b *body, e *events.Event) []OpResult { e.Stat = b.stat(); return nil }
+		c.read = readStat
 	case events.Children:
 		c.kind, c.path = events.ReplyChildren, r.Path
 		c.watchIf(r.Watch, childWatch)
@@ -74,7 +81,7 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	case events.Sync:
 		c.kind, c.path = events.ReplySync, r.Path
 		c.send = func(conn *zk.Conn) error { _, err := conn.Sync(a.full(r.Path)); return err }
-		c.read = func(b *body, _ *events.Event) []OpResult { b.string(); return nil }
+		c.read = func(b *body, _ *events.Event) Kept { b.string(); return Kept{} }
 	case events.Multi:
 		c.kind = events.ReplyMulti
 		size = a.prepareMulti(c, r.Ops)
@@ -105,22 +112,32 @@ func (a *Adapter) prepareCreate(c *call, r events.Create) {
 		return
 	}
 	c.send = func(conn *zk.Conn) error {
-		if r.Mode == events.Container {
-			_, err := conn.CreateContainer(a.full(r.Path), r.Data, flags, a.acl)
-			return err
+		var err error
+		switch path := a.full(r.Path); r.Mode {
+		case events.Container:
+			_, err = conn.CreateContainer(path, r.Data, flags, a.acl)
+		case events.PersistentTTL, events.PersistentSequentialTTL:
+			_, err = conn.CreateTTL(path, r.Data, flags, a.acl, r.TTL)
+		default:
+			_, err = conn.Create(path, r.Data, flags, a.acl)
 		}
-		_, err := conn.Create(a.full(r.Path), r.Data, flags, a.acl)
 		return err
 	}
-	c.read = func(b *body, e *events.Event) []OpResult { e.Path = a.short(b.string()); return nil }
+	c.read = func(b *body, e *events.Event) Kept { e.Path = a.short(b.string()); return Kept{} }
 }
 
 var modes = map[events.Mode]int32{
-	events.Persistent:          zk.FlagPersistent,
-	events.Container:           zk.FlagContainer,
-	events.Ephemeral:           zk.FlagEphemeral,
-	events.EphemeralSequential: zk.FlagEphemeralSequential,
+	events.Persistent:              zk.FlagPersistent,
+	events.PersistentSequential:    zk.FlagSequence,
+	events.Container:               zk.FlagContainer,
+	events.Ephemeral:               zk.FlagEphemeral,
+	events.EphemeralSequential:     zk.FlagEphemeralSequential,
+	events.PersistentTTL:           zk.FlagTTL,
+	events.PersistentSequentialTTL: zk.FlagPersistentSequentialWithTTL,
 }
+
+// lone are the modes that only an operation of their own makes.
+var lone = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true, events.PersistentSequentialTTL: true}
 
 // prepareMulti returns the size of the operations in bytes.
 func (a *Adapter) prepareMulti(c *call, ops []events.Op) (size int) {
@@ -140,7 +157,7 @@ func (a *Adapter) prepareMulti(c *call, ops []events.Op) (size int) {
 			requests[i] = &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
 		case "create":
 			flags, known := modes[op.Mode]
-			if !known || op.Mode == events.Container {
+			if !known || lone[op.Mode] {
 				c.refusal = fmt.Sprintf("mode %q cannot be made inside a multi", op.Mode)
 			}
 			requests[i] = &zk.CreateRequest{Path: path, Data: op.Data, Acl: a.acl, Flags: flags}

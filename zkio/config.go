@@ -43,6 +43,10 @@ type Config struct {
 	// call the adapter; it is called from many goroutines, one at a time for
 	// each session.
 	Post func(events.Envelope)
+	// Keep takes what the answer to a request that asks for it (Call.Keep) holds for
+	// the user, just before the event is posted, under the same rules. The event
+	// has none of it.
+	Keep func(events.ID, uint64, Kept)
 	// Warn is told, without secrets, what somebody should look at.
 	Warn func(text string)
 
@@ -74,6 +78,9 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("no clock: give the loop's clock")
 	case c.Post == nil:
 		return c, errors.New("no inbox: give the loop's inbox")
+	}
+	if c.Keep == nil {
+		c.Keep = func(events.ID, uint64, Kept) {}
 	}
 	servers := make([]string, len(c.Servers))
 	for i, entry := range c.Servers {

@@ -66,11 +66,11 @@ func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
 // ErrOutcomeUnknown where the connection, or ctx, ended before the answer came;
 // ctx's alone where the request was taken back before it was sent.
 func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op) ([]OpResult, int64, error) {
-	e, results, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops})
+	e, kept, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops})
 	if e.Code == events.ConnectionLoss {
 		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
-	return results, e.Zxid, err
+	return kept.Results, e.Zxid, err
 }
 
 // Current is the number of the session opened last; 0 is none.
@@ -88,33 +88,33 @@ func (a *Adapter) current() int64 {
 
 // outcome is a reply on its way to the goroutine that waits for it.
 type outcome struct {
-	event   events.Event
-	results []OpResult
+	event events.Event
+	kept  Kept
 }
 
 // ask sends one request and waits for its reply. Where ctx ends after it was
 // sent, the event's code is CONNECTIONLOSS: no answer came in time.
-func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, []OpResult, error) {
+func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, Kept, error) {
 	if ctx.Err() != nil {
-		return events.Event{}, nil, context.Cause(ctx)
+		return events.Event{}, Kept{}, context.Cause(ctx)
 	}
 	c := a.newCall("", r)
 	replied := make(chan outcome, 1)
-	c.deliver = func(e events.Event, results []OpResult) { replied <- outcome{e, results} }
+	c.deliver = func(e events.Event, kept Kept) { replied <- outcome{e, kept} }
 	a.submit(c)
 	select {
 	case o := <-replied:
-		return o.event, o.results, c.err(o.event)
+		return o.event, o.kept, c.err(o.event)
 	case <-ctx.Done():
 	}
 	if s := a.session(c.session); s != nil && s.withdraw(c) {
-		return events.Event{}, nil, context.Cause(ctx)
+		return events.Event{}, Kept{}, context.Cause(ctx)
 	}
 	select {
 	case o := <-replied: // it came at the last moment
-		return o.event, o.results, c.err(o.event)
+		return o.event, o.kept, c.err(o.event)
 	default:
-		return events.Event{Code: events.ConnectionLoss}, nil, context.Cause(ctx)
+		return events.Event{Code: events.ConnectionLoss}, Kept{}, context.Cause(ctx)
 	}
 }
 

@@ -2,8 +2,7 @@ package zkio
 
 import (
 	"encoding/binary"
-
-	"github.com/incumbent-go/incumbent/events"
+	"time"
 )
 
 // Operation codes and reserved request numbers (xids) of ZooKeeper's protocol.
@@ -122,18 +121,15 @@ func (b *body) strings() []string {
 	return list
 }
 
-func (b *body) stat() *events.Stat {
-	var s events.Stat
-	s.Czxid, s.Mzxid = b.int64(), b.int64()
-	b.take(16) // ctime, mtime
-	s.Version = b.int32()
-	b.take(8) // cversion, aversion
-	s.EphemeralOwner = b.int64()
-	b.take(4) // length of the data
-	s.NumChildren = b.int32()
-	b.take(8) // pzxid
-	return &s
+func (b *body) stat() *Stat {
+	return &Stat{
+		Czxid: b.int64(), Mzxid: b.int64(), Ctime: b.time(), Mtime: b.time(),
+		Version: b.int32(), Cversion: b.int32(), Aversion: b.int32(),
+		EphemeralOwner: b.int64(), DataLength: b.int32(), NumChildren: b.int32(), Pzxid: b.int64(),
+	}
 }
+
+func (b *body) time() time.Time { return time.UnixMilli(b.int64()).UTC() }
 
 // frame builds one of the few requests that the wire sends itself.
 type frame []byte

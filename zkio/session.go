@@ -88,11 +88,11 @@ func (s *session) submit(c *call) {
 	c.order = s.order
 	switch {
 	case s.over:
-		s.answer(c, c.event(events.SessionExpired, "the session is over"), nil)
+		s.answer(c, c.event(events.SessionExpired, "the session is over"), Kept{})
 	case s.closing:
-		s.answer(c, c.event(events.NotSent, "the session is being closed"), nil)
+		s.answer(c, c.event(events.NotSent, "the session is being closed"), Kept{})
 	case s.wire == nil:
-		s.answer(c, c.event(events.NotSent, "not connected"), nil)
+		s.answer(c, c.event(events.NotSent, "not connected"), Kept{})
 	default:
 		s.lanes.push(c)
 		s.advance()
@@ -125,10 +125,10 @@ func (s *session) returned(c *call, err error) {
 	switch {
 	case c.answered:
 	case s.closing:
-		s.answer(c, c.event(events.NotSent, "the session is being closed"), nil)
+		s.answer(c, c.event(events.NotSent, "the session is being closed"), Kept{})
 	default:
 		c.refusal = reason(err)
-		s.answer(c, c.event(events.NotSent, c.refusal), nil)
+		s.answer(c, c.event(events.NotSent, c.refusal), Kept{})
 	}
 	s.advance()
 }
@@ -195,7 +195,7 @@ func (s *session) settle(w *wire, a answer) ([]byte, error) {
 	if c == nil {
 		return stub(xidPing), nil
 	}
-	e, results, ok := c.reply(a)
+	e, kept, ok := c.reply(a)
 	if !ok {
 		return nil, errProtocol
 	}
@@ -205,7 +205,7 @@ func (s *session) settle(w *wire, a answer) ([]byte, error) {
 	delete(s.pending, a.xid)
 	w.contacts.note(c.sentAt, s.a.cfg.Now())
 	s.lastZxid = max(s.lastZxid, a.zxid)
-	s.answer(c, e, results)
+	s.answer(c, e, kept)
 	s.advance()
 	return stub(a.xid), nil
 }
@@ -304,10 +304,10 @@ func (s *session) detach(text string) {
 	clear(s.pending)
 	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })
 	for _, c := range written {
-		s.answer(c, c.event(events.ConnectionLoss, text), nil)
+		s.answer(c, c.event(events.ConnectionLoss, text), Kept{})
 	}
 	if s.slot != nil { // it stays in the slot until zk.Conn lets go of it
-		s.answer(s.slot, s.slot.event(events.NotSent, text), nil)
+		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
 	}
 	s.dismiss(text)
 }
@@ -315,12 +315,12 @@ func (s *session) detach(text string) {
 // dismiss answers everything that waits in the lanes.
 func (s *session) dismiss(text string) {
 	for _, c := range s.lanes.drain() {
-		s.answer(c, c.event(events.NotSent, text), nil)
+		s.answer(c, c.event(events.NotSent, text), Kept{})
 	}
 }
 
 // answer gives a call its one reply.
-func (s *session) answer(c *call, e events.Event, results []OpResult) {
+func (s *session) answer(c *call, e events.Event, kept Kept) {
 	if c.answered {
 		return
 	}
@@ -329,7 +329,7 @@ func (s *session) answer(c *call, e events.Event, results []OpResult) {
 		s.lanes.landed(c)
 		s.watches.settle(c, e.Code)
 	}
-	c.deliver(e, results)
+	c.deliver(e, kept)
 }
 
 // withdraw takes back a call that still waits and says whether it did.

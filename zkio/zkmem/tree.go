@@ -21,8 +21,8 @@ type Tree struct {
 	nodes      map[string]*node
 	sessions   map[int64]int32               // session → timeout in milliseconds
 	ephemerals map[int64]map[string]struct{} // session → its nodes
-	containers map[string]struct{} // and nodes with a TTL: what the server deletes by itself
-	extended   bool                // nodes with a TTL are taken
+	containers map[string]struct{}           // and nodes with a TTL: what the server deletes by itself
+	extended   bool                          // nodes with a TTL are taken
 }
 
 // node is one znode. children stays sorted. creates counts the children ever made here: it is the sequence counter, and

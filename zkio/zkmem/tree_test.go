@@ -209,3 +209,30 @@ func TestEventsComeInTheServersOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestNodesGoWhenTheirTTLIsOver(t *testing.T) {
+	w := newWorld(t)
+	me := w.session(1)
+	brief := Op{Code: OpCreateTTL, Path: "/t", Mode: TTL, TTL: 100, ACL: OpenACL()}
+	if r, _ := w.do(me, brief); r.Err != Unimplemented {
+		t.Fatal("taken by a tree that knows no TTL", r.Err)
+	}
+	w.tree.AllowTTL()
+	made := w.must(me, brief).Stat
+	if made.EphemeralOwner != 0 {
+		t.Fatal("a Stat shows an owner", made)
+	}
+	w.must(me, making("/t/child", Persistent))
+	if late := made.Mtime + 101; len(w.tree.Expired(late)) != 0 {
+		t.Fatal("with a child")
+	}
+	w.must(me, Op{Code: OpDelete, Path: "/t/child", Version: AnyVersion})
+	written := w.must(me, Op{Code: OpSetData, Path: "/t", Version: AnyVersion}).Stat.Mtime
+	if len(w.tree.Expired(written+100)) != 0 || !slices.Equal(w.tree.Clone().Expired(written+101), []string{"/t"}) {
+		t.Fatal("it counts from the last write, and is longer than the TTL")
+	}
+	w.must(Operator(), Op{Code: OpDeleteContainer, Path: "/t"})
+	if w.tree.Exists("/t") || len(w.tree.Expired(written+101)) != 0 || len(w.tree.EmptyContainers()) != 0 {
+		t.Fatal("still there")
+	}
+}

@@ -1,0 +1,340 @@
+package machines
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// request is one operation of a user's: a read, or a write that is carried out
+// once at most. A machine deals with one and is over.
+type request struct {
+	stem
+	founder
+	ops       []events.Op
+	together  bool     // it is a multi, even of one operation
+	parents   bool     // missing parents are made
+	protected bool     // the node's name holds a GUID, by which it is found again
+	guid      string   // of a protected node
+	command   uint64   // the call; 0 once it was answered
+	closing   []uint64 // commands to answer at the end
+	session   int64    // that a write belongs to; 0: none yet
+	astray    bool     // a protected create was sent and not answered: the node is looked for
+	deserted  bool     // nobody wants the protected node any more
+}
+
+// RequestRecipe makes a user's requests. Path is the node's, Ops of command.open
+// the operations: one that reads, one create, or those of a multi. Options:
+// "multi", "parents", "protected", "retry".
+var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
+
+func newRequest(open events.Event) (*request, error) {
+	o := options{values: open.Options}
+	r := &request{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), ops: open.Ops,
+		together: o.flag("multi"), parents: o.flag("parents"), protected: o.flag("protected")}
+	if len(r.ops) == 0 && o.err == nil {
+		o.err = errors.New("a request without operations")
+	}
+	if r.protected {
+		r.guid = guid(open.Seed, 1)
+	}
+	return r, o.err
+}
+
+// States of requests, besides those of others.
+const (
+	asking     engine.State = "asking"     // the request is on its way
+	tracing    engine.State = "tracing"    // a protected node is looked for by its GUID
+	discarding engine.State = "discarding" // a protected node that nobody wants any more is looked for and deleted
+)
+
+var (
+	pursued   = from{founding, tracing, suspended, pausing, discarding}
+	requested = append(from{asking}, pursued...)
+)
+
+var requestChart = engine.MustCompile(engine.Chart[request]{
+	Name: "request",
+	Doc:  "One read or write of a user's. A write is sent once at most, in the session in which it was asked for; a protected create finds its node by a GUID.",
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Nothing was asked yet."},
+		{Name: asking, Doc: "The request is on its way. The end of the connection is not its end: the answer says whether it was sent."},
+		{Name: founding, Doc: "The parents did not exist; they are being made, as containers where the server can."},
+		{Name: tracing, Doc: "Whether the protected node was made is being looked up, by its GUID."},
+		{Name: suspended, Doc: "No connection. What was not sent is sent after the next one, and so is a read again."},
+		{Name: pausing, Doc: "The node could not be looked for. The next attempt waits for a back-off with jitter."},
+		{Name: discarding, Doc: "The call is over. The node that it may have made is being looked for and deleted."},
+		{Name: closed, Doc: "The call was answered."},
+	},
+	Final: closed,
+	Happy: from{latent, asking, closed},
+	Kinds: []events.Kind{
+		events.CommandStart, events.CommandClose,
+		events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.ReplySync,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	},
+	Rows: []engine.Row[request]{
+		{From: from{latent}, On: events.CommandStart, When: (*request).attached, To: asking, Do: (*request).begin, Then: (*request).ask},
+		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*request).begin},
+		{From: requested, On: events.CommandStart, To: engine.Stay, Do: (*request).refuseStart},
+
+		{From: from{asking}, On: events.ReplyStat, When: (*request).cutOff, To: suspended},
+		{From: from{asking}, On: events.ReplyStat, To: closed, Do: (*request).conclude},
+		{From: from{asking}, On: events.ReplyChildren, When: (*request).cutOff, To: suspended},
+		{From: from{asking}, On: events.ReplyChildren, To: closed, Do: (*request).conclude},
+		{From: from{asking}, On: events.ReplySync, When: (*request).cutOff, To: suspended},
+		{From: from{asking}, On: events.ReplySync, To: closed, Do: (*request).conclude},
+		{From: from{asking}, On: events.ReplyMulti, When: (*request).unsent, To: suspended},
+		{From: from{asking}, On: events.ReplyMulti, When: (*request).unknown, To: closed, Do: (*request).doubt},
+		{From: from{asking}, On: events.ReplyMulti, To: closed, Do: (*request).conclude},
+
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).unsent, To: suspended},
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).traceable, To: suspended, Do: (*request).stray},
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).unknown, To: closed, Do: (*request).doubt},
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).orphaned, To: founding, Do: (*request).found},
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).untaken, To: closed, Do: (*request).explain},
+		{From: from{asking}, On: events.ReplyCreate, To: closed, Do: (*request).conclude},
+		{From: from{founding}, On: events.ReplyCreate, When: (*request).containerless, To: founding, Do: (*request).foundPlain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*request).leafMade, To: asking, Do: (*request).ask},
+		{From: from{founding}, On: events.ReplyCreate, When: (*request).leafRefused, To: closed, Do: (*request).conclude},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+
+		{From: from{tracing}, On: events.ReplyChildren, When: (*request).there, To: closed, Do: (*request).adopt},
+		{From: from{tracing}, On: events.ReplyChildren, When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{tracing}, On: events.ReplyChildren, When: (*request).denied, To: closed, Do: (*request).doubt},
+		{From: from{tracing}, On: events.ReplyChildren, When: (*request).elsewhere, To: closed, Do: (*request).expire},
+		{From: from{tracing}, On: events.ReplyChildren, To: asking, Do: (*request).ask},
+		{From: from{discarding}, On: events.ReplyChildren, When: (*request).there, To: discarding, Do: (*request).discard},
+		{From: from{discarding}, On: events.ReplyChildren, When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{discarding}, On: events.ReplyChildren, To: closed, Do: (*request).end},
+		{From: from{discarding}, On: events.ReplyDelete, When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{discarding}, On: events.ReplyDelete, To: closed, Do: (*request).end},
+
+		{From: from{founding, tracing, discarding, pausing}, On: events.ConnectionSuspended, To: suspended},
+		{From: from{asking}, On: events.ConnectionLost, When: (*request).reads, To: suspended},
+		{From: from{asking}, On: events.ConnectionLost, When: (*request).durable, To: suspended, Do: (*request).stray},
+		{From: from{asking}, On: events.ConnectionLost, When: (*request).guarded, To: closed, Do: (*request).expire},
+		{From: from{asking}, On: events.ConnectionLost, To: closed, Do: (*request).doubt},
+		{From: pursued, On: events.ConnectionLost, When: (*request).lasting, To: suspended},
+		{From: pursued, On: events.ConnectionLost, To: closed, Do: (*request).expire},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*request).unwanted, To: discarding, Do: (*request).seek},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*request).lost, To: tracing, Do: (*request).seek},
+		{From: from{suspended}, On: events.ConnectionAttached, To: asking, Do: (*request).ask},
+		{From: from{pausing}, On: events.TimerFired, When: (*request).unwanted, To: discarding, Do: (*request).seek},
+		{From: from{pausing}, On: events.TimerFired, To: tracing, Do: (*request).seek},
+
+		{From: from{asking}, On: events.CommandClose, When: (*request).guarded, To: discarding, Do: (*request).desert, Then: (*request).seek},
+		{From: from{asking}, On: events.CommandClose, When: (*request).reads, To: closed, Do: (*request).leave, Then: (*request).withdraw},
+		{From: from{asking}, On: events.CommandClose, To: closed, Do: (*request).leave, Then: (*request).doubt},
+		{From: from{tracing}, On: events.CommandClose, To: discarding, Do: (*request).desert, Then: (*request).seek},
+		{From: from{pausing}, On: events.CommandClose, To: pausing, Do: (*request).desert},
+		{From: from{suspended}, On: events.CommandClose, When: (*request).lost, To: suspended, Do: (*request).desert},
+		{From: from{latent, founding, suspended}, On: events.CommandClose, To: closed, Do: (*request).leave, Then: (*request).withdraw},
+		{From: from{discarding}, On: events.CommandClose, To: discarding, Do: (*request).leave},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
+			Why: "nothing was asked yet"},
+		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached}, Why: "the answer, which always comes, says whether the request was sent"},
+		{In: from{founding, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{tracing, suspended, pausing, discarding}, On: []events.Kind{events.ReplyCreate}, Why: "the node is looked for, behind the create"},
+	},
+})
+
+// reads is a request that changes nothing, and can be asked again.
+func (r *request) reads(events.Event) bool {
+	switch r.ops[0].Verb {
+	case "get", "exists", "children", "sync":
+		return true
+	}
+	return false
+}
+
+// unsent is a request that its connection ended before it left.
+func (r *request) unsent(ev events.Event) bool {
+	return ev.Code == events.NotSent && !ev.Attached
+}
+
+// unknown is a request that left and was not answered.
+func (r *request) unknown(ev events.Event) bool { return ev.Code.Unknown() }
+
+// cutOff is a read without an answer.
+func (r *request) cutOff(ev events.Event) bool {
+	return r.unsent(ev) || r.unknown(ev) || ev.Code == events.SessionExpired
+}
+
+// guarded is a protected create.
+func (r *request) guarded(events.Event) bool { return r.protected }
+
+// traceable is a protected create without an answer.
+func (r *request) traceable(ev events.Event) bool { return r.protected && r.unknown(ev) }
+
+// orphaned is a create without a parent that shall have one.
+func (r *request) orphaned(ev events.Event) bool { return r.parents && r.parentless(ev) }
+
+// untaken is a type of node that the ensemble does not know.
+func (r *request) untaken(ev events.Event) bool { return ev.Code == events.Unimplemented }
+
+// there is a listing with the protected node in it.
+func (r *request) there(ev events.Event) bool { return withGUID(ev.Children, r.guid) != "" }
+
+// node is the path of the protected node in a listing.
+func (r *request) node(ev events.Event) string {
+	return join(parent(r.path), withGUID(ev.Children, r.guid))
+}
+
+// denied is a listing that the ensemble refuses for good.
+func (r *request) denied(ev events.Event) bool {
+	return ev.Code != events.OK && ev.Code != events.NoNode
+}
+
+// elsewhere is another session than the one that the create belongs to.
+func (r *request) elsewhere(ev events.Event) bool { return ev.Session != r.session }
+
+// durable is a protected node that outlives its session.
+func (r *request) durable(events.Event) bool {
+	return r.protected && r.ops[0].Mode != events.Ephemeral && r.ops[0].Mode != events.EphemeralSequential
+}
+
+// lasting is what the end of a session does not end.
+func (r *request) lasting(ev events.Event) bool {
+	return r.session == 0 || r.reads(ev) || r.astray && r.durable(ev)
+}
+
+// lost is a protected create whose outcome is being looked up.
+func (r *request) lost(events.Event) bool { return r.astray }
+
+// unwanted is a protected node that goes as soon as it is found.
+func (r *request) unwanted(events.Event) bool { return r.deserted }
+
+// begin notes the call. A write belongs to the session that is there now.
+func (r *request) begin(ev events.Event, out *engine.Outbox) {
+	r.command = ev.Request
+	if ev.SessionID != 0 {
+		r.session = ev.Session
+	}
+}
+
+// ask sends what was asked for.
+func (r *request) ask(ev events.Event, out *engine.Outbox) {
+	r.session, r.astray = ev.Session, false
+	op := r.ops[0]
+	switch {
+	case op.Verb == "get":
+		out.Fetch(op.Path, false)
+	case op.Verb == "exists":
+		out.Inspect(op.Path)
+	case op.Verb == "children":
+		out.Survey(op.Path, false)
+	case op.Verb == "sync":
+		out.Sync(op.Path, false)
+	case op.Verb == "create" && !r.together:
+		out.CreateAs(r.name(), op)
+	default:
+		out.Commit(r.ops...)
+	}
+}
+
+// name is the path that a create asks for.
+func (r *request) name() string {
+	if r.guid == "" {
+		return r.path
+	}
+	return join(parent(r.path), ownPrefix(r.guid, base(r.path)))
+}
+
+// stray notes that the node may have been made.
+func (r *request) stray(ev events.Event, out *engine.Outbox) { r.astray = true }
+
+// seek lists the parent, behind a sync: whatever was carried out is seen.
+func (r *request) seek(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	dir := parent(r.path)
+	out.Flush(dir)
+	out.Children(dir)
+}
+
+// discard deletes the node that was found.
+func (r *request) discard(ev events.Event, out *engine.Outbox) {
+	out.Delete(r.node(ev))
+}
+
+// adopt answers with the node that was found.
+func (r *request) adopt(ev events.Event, out *engine.Outbox) {
+	r.answer(events.OK, r.node(ev), out)
+	r.end(ev, out)
+}
+
+// conclude answers with what the ensemble said; where it refused, on which node.
+// Whether a node exists is answered by its absence, too.
+func (r *request) conclude(ev events.Event, out *engine.Outbox) {
+	code, text := ev.Code, strings.TrimSpace(cmp.Or(ev.Path, r.path)+" "+ev.Text)
+	if code == events.NoNode && r.ops[0].Verb == "exists" {
+		code = events.OK
+	}
+	if code == events.OK && ev.Kind != events.ReplyCreate || r.together {
+		text = "" // of a multi, the results say which node it was
+	}
+	r.answer(code, text, out)
+	r.end(ev, out)
+}
+
+// explain says why a type of node is not to be had.
+func (r *request) explain(ev events.Event, out *engine.Outbox) {
+	why := r.path + ": ZooKeeper knows containers since 3.5.3"
+	if r.ops[0].TTL != 0 {
+		why = r.path + ": nodes with a TTL need 3.5.3 or later, and zookeeper.extendedTypesEnabled=true on every server"
+	}
+	r.answer(events.NodeType, why, out)
+	r.end(ev, out)
+}
+
+// doubt answers that the outcome is not known.
+func (r *request) doubt(ev events.Event, out *engine.Outbox) {
+	r.answer(events.OutcomeUnknown, r.path, out)
+	r.end(ev, out)
+}
+
+// expire answers that the session is over, and with it what could have been made.
+func (r *request) expire(ev events.Event, out *engine.Outbox) {
+	r.answer(events.SessionExpired, r.path, out)
+	r.end(ev, out)
+}
+
+// leave is a caller who goes, or a client that closes.
+func (r *request) leave(ev events.Event, out *engine.Outbox) {
+	r.closing = append(r.closing, ev.Request)
+}
+
+// withdraw answers that nothing was done.
+func (r *request) withdraw(ev events.Event, out *engine.Outbox) {
+	r.answer(events.Closed, "", out)
+	r.end(ev, out)
+}
+
+// desert leaves a protected node behind that may have been made: nobody will ever
+// want it.
+func (r *request) desert(ev events.Event, out *engine.Outbox) {
+	r.leave(ev, out)
+	r.answer(events.Closed, "", out)
+	r.astray, r.deserted = true, true
+}
+
+// answer ends the call, once.
+func (r *request) answer(code events.Code, text string, out *engine.Outbox) {
+	if r.command != 0 {
+		out.Answer(r.command, code, text)
+		r.command = 0
+	}
+}
+
+// end answers those who wait for the end.
+func (r *request) end(ev events.Event, out *engine.Outbox) {
+	for _, c := range r.closing {
+		out.Answer(c, events.OK, "")
+	}
+}

@@ -1,0 +1,331 @@
+package incumbent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Stat is all that ZooKeeper tells of a node besides its data.
+type Stat = zkio.Stat
+
+// Node is what a read of a node returns.
+type Node struct {
+	Data []byte // foreign bytes, as a rule: escape them before showing them
+	Stat Stat
+}
+
+// Result is what a request in the background came to. Which fields are set
+// depends on what was asked: Err says whether they are worth anything.
+type Result struct {
+	Op       string     // "create", "get", "set", "exists", "children", "delete", "multi", "sync"
+	Path     string     // as it was asked for; of a multi, that of its first operation
+	Created  string     // create: the node's real path
+	Data     []byte     // get
+	Stat     *Stat      // get, set, children; exists: nil where there is no node
+	Children []string   // children, in alphabetical order
+	Results  []OpResult // multi; where it was refused, they say which operation it was
+	Err      error
+}
+
+// Request is one operation that was not asked for yet, made by Client.Get and
+// its like: Do or Background asks for it. A Request may be asked for any number
+// of times, by one goroutine at a time.
+type Request[T any] struct {
+	request
+	pick func(Result) T
+}
+
+// Do asks, and waits for the answer, or for the context.
+//
+// Without a connection it waits for one. A read that loses its connection is asked
+// again on the next. A write is sent once at most, and belongs to the session in
+// which it was asked for. Errors:
+//
+//   - what is wrong with the input, before anything is sent
+//   - an *Error with ZooKeeper's code: nothing was done
+//   - ErrOutcomeUnknown: a write was sent, and the connection, the context or the
+//     client ended before the answer came. Read before you decide.
+//   - ErrSessionExpired: the session ended before a write was sent
+//   - the context's, or ErrClosed: nothing was done, or it was a read
+//
+// It must not be called from what runs on the loop; nothing of a user's does.
+func (r *Request[T]) Do(ctx context.Context) (T, error) {
+	result := r.run(ctx)
+	return r.pick(result), result.Err
+}
+
+// Task is a Request that returns nothing but an error.
+type Task struct{ request }
+
+// Do asks, and waits for the answer, or for the context. See Request.Do.
+func (t *Task) Do(ctx context.Context) error { return t.run(ctx).Err }
+
+// request is what all requests share. It decides nothing.
+type request struct {
+	client  *Client
+	op      string
+	path    string
+	ops     []Op
+	options map[string]string
+	err     error // what is wrong with the input; the first mistake counts
+}
+
+// Background asks, and has f called with the result, once: on a goroutine of its
+// own, so it may be slow. Requests leave in the order in which they were asked
+// for; nothing is said about the order of the calls of f. It returns at once.
+func (r *request) Background(ctx context.Context, f func(Result)) {
+	if f == nil {
+		panic("incumbent: Background without a function to call: nobody would hear of a failure")
+	}
+	wait := r.begin(ctx)
+	box := mailbox{panicked: r.client.log.caught(r.path)}
+	go func() {
+		result := wait()
+		box.call(func() { f(result) })
+	}()
+}
+
+func (r *request) run(ctx context.Context) Result { return r.begin(ctx)() }
+
+// refuse keeps the first mistake in the input.
+func (r *request) refuse(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("incumbent: "+format, args...)
+	}
+}
+
+// begin asks, and returns what waits for the answer.
+func (r *request) begin(ctx context.Context) (wait func() Result) {
+	failed := func(err error) func() Result {
+		return func() Result { return Result{Op: r.op, Path: r.path, Err: err} }
+	}
+	switch {
+	case r.err != nil:
+		return failed(r.err)
+	case strings.HasSuffix(r.path, "/") && r.op == "create" && !sequential[r.ops[0].Mode]:
+		return failed(fmt.Errorf("incumbent: path %q ends with a slash: want %s, or a sequential node", r.path, strings.TrimRight(r.path, "/")))
+	case ctx.Err() != nil:
+		return failed(context.Cause(ctx))
+	}
+	a := &asked{op: r.op, ops: r.ops, payloads: make([][]byte, len(r.ops))}
+	a.init(r.client, r.path)
+	ops := slices.Clone(r.ops)
+	for i := range ops { // machines and the log know payloads by their numbers
+		if ops[i].Data != nil {
+			a.payloads[i] = bytes.Clone(ops[i].Data)
+			ops[i].Data, ops[i].Payload = nil, uint64(i+1)
+		}
+	}
+	open := events.Event{Path: r.path, Ops: ops, Options: r.options}
+	if _, err := r.client.register(machines.RequestRecipe.Name(), func(id events.ID) receiver {
+		a.id = id
+		return a
+	}, open); err != nil {
+		return failed(err)
+	}
+	n, replied, err := a.commands.begin(r.client, a.id, events.Event{Kind: events.CommandStart})
+	if err != nil {
+		return failed(err)
+	}
+	return func() Result { return a.await(ctx, n, replied) }
+}
+
+// asked is the handle on the machine of one request.
+type asked struct {
+	handle
+	op       string
+	ops      []Op
+	payloads [][]byte
+
+	// Set on the way to the answer, read after it.
+	kept    zkio.Kept
+	created string
+}
+
+// await waits for the answer, or for the context. When that ends first, the
+// machine says whether anything can have been done.
+func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result {
+	r, err := a.commands.wait(ctx, a.client, n, replied)
+	if err == nil {
+		err = r.err
+	} else if ctx.Err() != nil {
+		err = a.abandon(ctx, n, replied)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.op == "set" && len(a.kept.Results) > 0 {
+		a.kept.Stat = a.kept.Results[0].Stat
+	}
+	result := Result{Op: a.op, Path: a.path, Created: a.created, Data: a.kept.Data, Stat: a.kept.Stat,
+		Children: slices.Sorted(slices.Values(a.kept.Children)), Err: err}
+	if a.op == "multi" {
+		result.Results, result.Err = a.kept.Results, a.blame(err)
+	}
+	return result
+}
+
+// blame puts the path of the operation that was refused into a multi's error.
+func (a *asked) blame(err error) error {
+	var refused *Error
+	if errors.As(err, &refused) && refused.Text == "" {
+		for i, r := range a.kept.Results {
+			if r.Code == refused.Code {
+				return &Error{refused.Code, a.ops[i].Path}
+			}
+		}
+	}
+	return err
+}
+
+// abandon asks the machine what a request has come to that nobody waits for any
+// longer.
+func (a *asked) abandon(ctx context.Context, n uint64, replied chan reply) error {
+	a.client.post(a.id, events.Event{Kind: events.CommandClose})
+	r, err := a.commands.wait(context.WithoutCancel(ctx), a.client, n, replied)
+	if err == nil {
+		err = r.err
+	}
+	switch trouble := a.Err(); {
+	case errors.Is(err, ErrOutcomeUnknown):
+		return fmt.Errorf("%w: %w", err, context.Cause(ctx))
+	case errors.Is(err, ErrClosed) && trouble != nil:
+		return fmt.Errorf("%w: %w", context.Cause(ctx), trouble)
+	case errors.Is(err, ErrClosed):
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Close makes a request end with its client.
+func (a *asked) Close(ctx context.Context) error { return a.end(ctx, false) }
+
+func (a *asked) payload(n uint64) []byte { return a.payloads[n-1] }
+
+// keep takes what an answer holds for the user. It is called by zkio.
+func (a *asked) keep(_ uint64, kept zkio.Kept) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept = kept
+}
+
+// answer is the loop's: a create says where the node is.
+func (a *asked) answer(answer events.Answer) {
+	if answer.Code == events.OK && answer.Text != "" {
+		a.mu.Lock()
+		a.created = answer.Text
+		a.mu.Unlock()
+		answer.Text = ""
+	}
+	a.handle.answer(answer)
+}
+
+func newRequest(c *Client, op, path string, ops ...Op) request {
+	r := request{client: c, op: op, path: path, ops: ops, options: map[string]string{}}
+	if len(ops) == 0 {
+		r.ops = []Op{{Verb: op, Path: path}}
+	}
+	r.err = checkNode(path)
+	return r
+}
+
+// Get reads a node's data and Stat, from the server that the client is connected
+// to, which may lag behind the ensemble's leader: Sync goes before where that
+// matters. A node that is not there is an *Error with the code NONODE.
+func (c *Client) Get(path string) *Request[Node] {
+	return &Request[Node]{newRequest(c, "get", path), func(r Result) Node {
+		if r.Stat == nil {
+			return Node{}
+		}
+		return Node{r.Data, *r.Stat}
+	}}
+}
+
+// Exists reads a node's Stat: nil where there is no such node. It needs no
+// permission.
+func (c *Client) Exists(path string) *Request[*Stat] {
+	return &Request[*Stat]{newRequest(c, "exists", path), func(r Result) *Stat { return r.Stat }}
+}
+
+// Children lists the names of a node's children in alphabetical order.
+func (c *Client) Children(path string) *Request[[]string] {
+	return &Request[[]string]{newRequest(c, "children", path), func(r Result) []string { return r.Children }}
+}
+
+// Sync has the server that the client is connected to catch up with the
+// ensemble's leader: reads that are asked for after it has returned see all that
+// was written before it was asked for, by anybody.
+func (c *Client) Sync(path string) *Task { return &Task{newRequest(c, "sync", path)} }
+
+// Multi carries out all operations or none: those of SetData, CreateNode,
+// DeleteNode and CheckVersion. An Op that creates may say another Mode than
+// events.Persistent; containers and nodes with a TTL are not to be had in a
+// multi. Where it is refused, the results say which operation it was.
+func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
+	path := "/"
+	if len(ops) > 0 {
+		path = ops[0].Path
+	}
+	r := newRequest(c, "multi", path, slices.Clone(ops)...)
+	r.options["multi"] = "true"
+	if len(ops) == 0 {
+		r.refuse("a multi without operations")
+	}
+	for _, op := range ops {
+		if err := checkNode(strings.TrimSuffix(op.Path, "/")); err != nil && r.err == nil {
+			r.err = err
+		}
+		switch {
+		case op.Verb != "create" && op.Verb != "set" && op.Verb != "delete" && op.Verb != "check":
+			r.refuse("verb %q of an operation of a multi: want create, set, delete or check", op.Verb)
+		case op.Mode == events.Container || op.TTL != 0:
+			r.refuse("%s: containers and nodes with a TTL cannot be made inside a multi", op.Path)
+		}
+	}
+	return &Request[[]OpResult]{r, func(r Result) []OpResult { return r.Results }}
+}
+
+// SetRequest writes a node's data; made by Client.Set.
+type SetRequest struct{ Request[Stat] }
+
+// Set replaces a node's data, and returns its new Stat. A node that is not there
+// is an *Error with the code NONODE.
+func (c *Client) Set(path string, data []byte) *SetRequest {
+	r := newRequest(c, "set", path, SetData(path, data, AnyVersion))
+	return &SetRequest{Request[Stat]{r, func(r Result) Stat {
+		if r.Stat == nil {
+			return Stat{}
+		}
+		return *r.Stat
+	}}}
+}
+
+// Version has the data written only if they have this version, Stat.Version of
+// what was read: else the error is an *Error with the code BADVERSION.
+func (r *SetRequest) Version(version int32) *SetRequest {
+	r.ops[0].Version = version
+	return r
+}
+
+// DeleteRequest deletes a node; made by Client.Delete.
+type DeleteRequest struct{ Task }
+
+// Delete removes a node that has no children (else NOTEMPTY). A node that is not
+// there is an *Error with the code NONODE.
+func (c *Client) Delete(path string) *DeleteRequest {
+	return &DeleteRequest{Task{newRequest(c, "delete", path, DeleteNode(path, AnyVersion))}}
+}
+
+// Version has the node deleted only if its data have this version: else the error
+// is an *Error with the code BADVERSION.
+func (r *DeleteRequest) Version(version int32) *DeleteRequest {
+	r.ops[0].Version = version
+	return r
+}
