@@ -1,11 +1,12 @@
 package machines
 
 // office lists the machines that lead or are next in line, with their own
-// nodes. Any of the nodes serves for a check; which one never depends on map
-// order.
+// nodes. Any of the nodes serves for a check; they are asked for in turn, and the
+// turn never depends on map order.
 type office struct {
 	holders []holder
 	index   map[string]int
+	turn    int
 }
 
 type holder struct{ machine, path string }
@@ -41,14 +42,11 @@ func (o *office) swap(i, j int) {
 	o.index[o.holders[i].machine], o.index[o.holders[j].machine] = i, j
 }
 
-func (o *office) clear() { o.holders, o.index = nil, nil }
+func (o *office) clear() { *o = office{} }
 
-// probe is the node that the next check asks for.
-func (o *office) probe() string { return o.holders[0].path }
-
-// rotate puts the probe at the end, because its node may be gone.
-func (o *office) rotate() {
-	if len(o.holders) > 1 {
-		o.swap(0, len(o.holders)-1)
-	}
+// probe is the one whose node the next check asks for.
+func (o *office) probe() holder {
+	h := o.holders[o.turn%len(o.holders)]
+	o.turn++
+	return h
 }

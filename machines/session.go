@@ -32,6 +32,11 @@ const (
 // a client that was not closed goes on trying.
 const restAtLast = 5 * time.Second
 
+// syncsToACheck is after how many heartbeats that check no node one does, where a
+// sync would be enough: servers do not tell whoever may not read its node any more
+// that it is gone.
+const syncsToACheck = 3
+
 // session is the connection as a machine: it numbers ZooKeeper sessions, runs
 // the heartbeat while somebody leads or is next in line, and alone knows until
 // when anything may be believed (promises 2 to 4).
@@ -57,6 +62,8 @@ type session struct {
 	confirmed  int64 // when the last confirmed request was sent
 	validUntil int64
 	beating    uint64 // the heartbeat that is not answered yet
+	probed     holder // whose node it checks
+	syncs      int    // heartbeats in a row that checked none
 	misses     int    // heartbeats in a row that confirmed nothing
 	since      int64  // since when heartbeats run without a break; 0: they do not
 	office     office
@@ -234,11 +241,13 @@ func (s *session) beat(ev events.Event, out *engine.Outbox) {
 	if s.since == 0 {
 		s.since = ev.At
 	}
-	if s.quorum && s.bySync() {
+	if s.quorum && s.bySync() && s.syncs < syncsToACheck {
+		s.syncs++
 		s.beating = out.Sync("/", true)
 		return
 	}
-	s.beating = out.Check(s.office.probe(), true)
+	s.syncs, s.probed = 0, s.office.probe()
+	s.beating = out.Check(s.probed.path, true)
 }
 
 // prolong takes a confirmed request: belief holds until a span after it was sent.
@@ -294,12 +303,15 @@ func (s *session) expire(ev events.Event, out *engine.Outbox) {
 }
 
 // missBeat is a heartbeat that confirmed nothing: the node it checked is gone,
-// most likely, and its machine will hear of it. The others shall not lose their
-// leadership by that: each is asked for at once, before the next beat is due.
+// most likely, and its machine is told, as by the watch, of which servers say
+// nothing to whoever may not read the node any more. The others shall not lose
+// their leadership by that: each is asked for at once, before the next beat is due.
 func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
 	s.beating = 0
 	s.misses++
-	s.office.rotate()
+	if ev.Code == events.NoNode {
+		out.Tell(events.ID(s.probed.machine), events.Event{Kind: events.WatchDeleted, Session: s.number, Path: s.probed.path})
+	}
 	if s.misses < s.office.size() {
 		s.beat(ev, out)
 	}
