@@ -14,6 +14,11 @@ func (p *participant) await(ctx, work context.Context, undo func(n uint64)) (*Le
 	if err != nil {
 		return nil, err
 	}
+	return p.receive(ctx, work, n, ch, undo)
+}
+
+// receive waits for what the n-th command is granted.
+func (p *participant) receive(ctx, work context.Context, n uint64, ch chan reply, undo func(n uint64)) (*Leadership, error) {
 	r, err := p.commands.wait(ctx, p.client, n, ch)
 	switch {
 	case err == nil && r.grant != nil:

@@ -32,20 +32,26 @@ func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64,
 		return 0, nil, ErrClosed
 	default:
 	}
-	c.mu.Lock()
-	c.last++
-	ev.Request = c.last
-	ch := make(chan reply, 1)
-	if c.open == nil {
-		c.open = map[uint64]chan reply{}
-	}
-	c.open[ev.Request] = ch
-	c.mu.Unlock()
+	var ch chan reply
+	ev.Request, ch = c.reserve()
 	if !client.post(id, ev) {
 		c.drop(ev.Request)
 		return 0, nil, ErrClosed
 	}
 	return ev.Request, ch, nil
+}
+
+// reserve gives a command its number, and where the reply will come.
+func (c *commands) reserve() (uint64, chan reply) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	ch := make(chan reply, 1)
+	if c.open == nil {
+		c.open = map[uint64]chan reply{}
+	}
+	c.open[c.last] = ch
+	return c.last, ch
 }
 
 // ask posts a command and waits for its answer, or for the context.

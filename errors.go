@@ -31,6 +31,8 @@ var (
 	ErrLeadershipLost = errors.New("incumbent: leadership lost")
 	// ErrNotHeld: there is nothing to unlock: it was unlocked before.
 	ErrNotHeld = errors.New("incumbent: not held: it was unlocked before")
+	// ErrUpgrade: whoever reads cannot become a writer; see ReadWriteHolder.
+	ErrUpgrade = errors.New("incumbent: a reader cannot become a writer: it would wait for its own reading to end, and so for ever; unlock first")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
 	// ErrInterrupted: Selector.Interrupt ended the work's context.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -21,6 +22,11 @@ import (
 // context's, ErrOutcomeUnknown, or an *Error.
 func (c *Client) Evict(ctx context.Context, p Participant) error {
 	return c.amend(ctx, p, func(version int32) Op { return DeleteNode(p.Path, version) })
+}
+
+// revoke writes Curator's "__REVOKE__" to a participant's node.
+func (c *Client) revoke(ctx context.Context, p Participant) error {
+	return c.amend(ctx, p, func(version int32) Op { return SetData(p.Path, []byte(machines.Revoke), version) })
 }
 
 // amend does something to a participant's node if it is still the one that was

@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -23,6 +24,7 @@ import (
 type Hold struct {
 	*Leadership
 	machine  *holding
+	revoked  chan struct{}
 	unlocked atomic.Bool
 }
 
@@ -63,24 +65,23 @@ func (h *Hold) Release() {
 }
 
 // Revoked is closed when somebody has asked for the lock; see Mutex.Revoke. It
-// stays open where the mutex is not revocable.
-func (h *Hold) Revoked() <-chan struct{} { return h.machine.revoked }
+// stays open where the lock is not revocable.
+func (h *Hold) Revoked() <-chan struct{} { return h.revoked }
 
 // acquisition is what a lock asks its machine for.
 type acquisition struct {
-	recipe    string
-	path      string
-	options   LatchOptions
-	try       bool
-	revocable bool
-	kazoo     bool
+	recipe  string
+	path    string
+	options MutexOptions
+	try     bool
+	reads   bool // a read-write lock's reader
 }
 
 // holding is the handle on one acquisition's machine: what the holds of all
 // locks share. The machine ends by itself: with the hold, or when it is refused.
 type holding struct {
 	*participant
-	revoked chan struct{}
+	revoked chan struct{} // of the present hold; the loop's
 }
 
 // acquire has a machine of its own ask for a hold, and waits for the answer.
@@ -88,9 +89,10 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	h := &holding{newParticipant(c, a.path, a.options), make(chan struct{})}
-	open := a.options.open(a.path, c.config.RideOut)
-	for name, on := range map[string]bool{"try": a.try, "revocable": a.revocable, "kazoo": a.kazoo} {
+	options := a.options.latch()
+	h := &holding{participant: newParticipant(c, a.path, options)}
+	open := options.open(a.path, c.config.RideOut)
+	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
 		open.Options[name] = strconv.FormatBool(on)
 	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {
@@ -99,11 +101,24 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	}, open); err != nil {
 		return nil, err
 	}
-	l, err := h.await(ctx, context.WithoutCancel(ctx), h.abandon)
+	return h.held(h.await(ctx, context.WithoutCancel(ctx), h.abandon))
+}
+
+// held makes a Hold of what was granted.
+func (h *holding) held(l *Leadership, err error) (*Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Hold{Leadership: l, machine: h}, nil
+	return &Hold{Leadership: l, machine: h, revoked: h.revoked}, nil
+}
+
+// tried tells the outcome of a try: a lock that others have is no error.
+func tried(h *Hold, err error) (*Hold, bool, error) {
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == events.Locked {
+		return nil, false, nil
+	}
+	return h, err == nil, err
 }
 
 // abandon ends an acquisition that nobody waits for any more. A grant that is on
@@ -117,6 +132,7 @@ func (h *holding) abandon(uint64) {
 func (h *holding) notice(n events.Notify) {
 	switch n.What {
 	case events.Granted:
+		h.revoked = make(chan struct{})
 		h.granted(n)
 	case events.Revoked:
 		close(h.revoked)

@@ -12,13 +12,13 @@ import (
 // All its methods are safe to call from any goroutine.
 type Holder struct {
 	mutex *Mutex
-	turn  chan struct{} // full while somebody changes what follows
+	turn  turn // for what follows
 	depth int
 	hold  *Hold
 }
 
 // Holder makes a holder that holds nothing yet.
-func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, turn: make(chan struct{}, 1)} }
+func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, turn: newTurn()} }
 
 // Lock is Mutex.Lock for the first, and counts for the others, which find the
 // lock held. Each needs its Unlock. When the hold was lost, it returns
@@ -37,10 +37,10 @@ func (h *Holder) TryLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
-	if err := h.take(ctx); err != nil {
+	if err := h.turn.take(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.give()
+	defer h.turn.give()
 	if h.depth > 0 {
 		if err := h.hold.Check(); err != nil {
 			return nil, false, err
@@ -58,8 +58,8 @@ func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error))
 // Unlock takes one Lock back; the last lets the mutex go, as Hold.Unlock does.
 // One too many is ErrNotHeld.
 func (h *Holder) Unlock(ctx context.Context) error {
-	_ = h.take(context.WithoutCancel(ctx))
-	defer h.give()
+	h.turn.wait()
+	defer h.turn.give()
 	switch h.depth {
 	case 0:
 		return ErrNotHeld
@@ -72,13 +72,19 @@ func (h *Holder) Unlock(ctx context.Context) error {
 	return nil
 }
 
-func (h *Holder) take(ctx context.Context) error {
+// turn is a lock that is waited for no longer than a context lasts.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take(ctx context.Context) error {
 	select {
-	case h.turn <- struct{}{}:
+	case t <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (h *Holder) give() { <-h.turn }
+func (t turn) wait() { t <- struct{}{} }
+func (t turn) give() { <-t }

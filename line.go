@@ -14,13 +14,13 @@ import (
 
 // Participant is somebody in a line, as seen from outside.
 type Participant struct {
-	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "kazoo", kazoo's locks; "election"
-	Prefix string // what stands before the number in the node's name: "latch-", "lock-", "__lock__", or a plain election's own
+	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "readwrite"; "kazoo", kazoo's locks; "election"
+	Prefix string // what stands before the number in the node's name: "latch-", "lock-", "__READ__", "__WRIT__", "__lock__", "__rlock__", or a plain election's own
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
 	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes
-	Leads  bool   // first in line
+	Leads  bool   // first in line; a reader, when no writer is before it
 	Err    error  // why the node could not be read, if so
 }
 
@@ -108,11 +108,13 @@ func (c *Client) readLine(ctx context.Context, path string, places []machines.Pl
 		return Line{}, err
 	}
 	line := Line{Foreign: foreign}
-	leads := map[string]bool{}
-	for _, p := range found {
+	shut := map[machines.LineKind]bool{} // lines with somebody in them; those with somebody who shares with nobody
+	for i, p := range found {
 		if p != nil {
-			p.Leads = !leads[p.Prefix]
-			leads[p.Prefix] = true
+			place := places[i]
+			behind, begun := shut[place.Kind]
+			p.Leads = !begun || place.Shares() && !behind
+			shut[place.Kind] = behind || !place.Shares()
 			line.Participants = append(line.Participants, *p)
 		}
 	}
@@ -121,7 +123,7 @@ func (c *Client) readLine(ctx context.Context, path string, places []machines.Pl
 
 // readParticipant returns nil for a node that has gone meanwhile.
 func (c *Client) readParticipant(ctx context.Context, path string, place machines.Place) (*Participant, error) {
-	p := &Participant{Recipe: place.Recipe, Prefix: place.Label, Path: path}
+	p := &Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: path}
 	data, stat, err := c.io.Read(ctx, path)
 	refused := refusal(err)
 	switch {
@@ -145,11 +147,12 @@ func refusal(err error) *Error {
 	return nil
 }
 
-// lineOf reads one of the lines in a directory.
-func (c *Client) lineOf(ctx context.Context, path, prefix string) (Line, error) {
+// lineOf reads one of the lines in a directory, by what stands before the numbers
+// there.
+func (c *Client) lineOf(ctx context.Context, path string, prefixes ...string) (Line, error) {
 	return c.line(ctx, path, func(children []string) ([]machines.Place, int) {
-		all, foreign := machines.Places(children, prefix)
-		return slices.DeleteFunc(all, func(p machines.Place) bool { return p.Label != prefix }), foreign
+		all, foreign := machines.Places(children, prefixes...)
+		return slices.DeleteFunc(all, func(p machines.Place) bool { return !slices.Contains(prefixes, p.Label) }), foreign
 	})
 }
 

@@ -2,14 +2,12 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// MutexOptions shape a mutex. The zero value is good.
+// MutexOptions shape a mutex, or a read-write lock. The zero value is good.
 type MutexOptions struct {
 	// ID is what other participants see of this one: the data of the node.
 	ID string
@@ -23,8 +21,8 @@ type MutexOptions struct {
 	WorkGrace time.Duration
 	// TokenFloor refuses a hold with a token below it: see LatchOptions.
 	TokenFloor int64
-	// Kazoo has the mutex stand in the line of kazoo's Lock, on kazoo's names, and
-	// not in Curator's. The two lines do not see each other: all who are to exclude
+	// Kazoo has a mutex stand in the line of kazoo's Lock, on kazoo's names, and
+	// not in Curator's; a read-write lock in that of its ReadLock and WriteLock. The two lines do not see each other: all who are to exclude
 	// each other have to stand in one.
 	Kazoo bool
 	// Revocable has holds hear of Mutex.Revoke, and of Curator's Revoker: see
@@ -77,18 +75,11 @@ func (m *Mutex) Lock(ctx context.Context) (*Hold, error) { return m.acquire(ctx,
 // written, unless somebody was faster in the moment between. Without a
 // connection it waits for one, as long as the context lasts.
 func (m *Mutex) TryLock(ctx context.Context) (*Hold, bool, error) {
-	h, err := m.acquire(ctx, true)
-	var refused *Error
-	if errors.As(err, &refused) && refused.Code == events.Locked {
-		return nil, false, nil
-	}
-	return h, err == nil, err
+	return tried(m.acquire(ctx, true))
 }
 
 func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
-	return m.client.acquire(ctx, acquisition{
-		recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options.latch(), try: try, revocable: m.options.Revocable, kazoo: m.options.Kazoo,
-	})
+	return m.client.acquire(ctx, acquisition{recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options, try: try})
 }
 
 // Participants are those who hold the lock and wait for it, in queue order; see
@@ -107,6 +98,4 @@ func (m *Mutex) Participants(ctx context.Context) ([]Participant, error) {
 // decides by itself when it unlocks; nobody else hears anything.
 //
 // The participant is one that Participants told. Errors as those of Client.Evict.
-func (m *Mutex) Revoke(ctx context.Context, p Participant) error {
-	return m.client.amend(ctx, p, func(version int32) Op { return SetData(p.Path, []byte(machines.Revoke), version) })
-}
+func (m *Mutex) Revoke(ctx context.Context, p Participant) error { return m.client.revoke(ctx, p) }

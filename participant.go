@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -48,6 +49,7 @@ type participant struct {
 	plain   bool   // and nothing before that: no GUID
 	name    string // the ID that other participants see
 	options LatchOptions
+	wish    atomic.Uint64 // the command that the return of the work brings with it; 0: none
 
 	listeners listeners[change]
 
@@ -195,7 +197,7 @@ func (p *participant) returned(ev events.Event, late error) {
 			e.Str("path", p.path).Dur("grace", p.options.WorkGrace)
 		})
 	}
-	ev.Kind = events.WorkReturned
+	ev.Kind, ev.Request = events.WorkReturned, p.wish.Swap(0)
 	p.client.post(p.id, ev)
 }
 

@@ -11,7 +11,7 @@ import (
 // Change is what an onlooker sees of a line's leadership.
 type Change struct {
 	Recipe string      // which line, as in Participant.Recipe: a directory may hold one of each, and several elections
-	Prefix string      // of which prefix, as in Participant.Prefix
+	Prefix string      // of which prefix, as in Participant.Prefix; of the line of a read-write lock, its writers'
 	Vacant bool        // nobody is in line
 	Leader Participant // who leads, unless Vacant
 }
@@ -27,6 +27,7 @@ type Change struct {
 // the changes (no permission, say), and watching goes on; the context's end is
 // not told.
 //
+// Of a read-write lock whoever heads the line is told, and not who reads beside it.
 // Plain elections in the directory are watched by the prefixes given here, as in
 // "n_".
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
@@ -41,7 +42,7 @@ func observe(f *feed[Change], path string, prefixes []string) error {
 	lines := machines.Lines(prefixes...)
 	board := &board{feed: f, lines: lines, occupied: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
-		open := events.Event{Path: path, Options: map[string]string{"label": line.Label}}
+		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
 		if err := f.look(machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line, n) }); err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func (b *board) notice(line machines.LineKind, n events.Notify) {
 	case events.Leader:
 		b.occupied[line] = true
 		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Leader: Participant{
-			Recipe: line.Recipe, Prefix: line.Label, Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
+			Recipe: line.Recipe, Prefix: line.LabelOf(n.Path), Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
 		}})
 	case events.Vacant:
 		b.vacate(line)

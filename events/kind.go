@@ -22,7 +22,7 @@ const (
 
 // The user's work, reported by the door.
 const (
-	WorkReturned Kind = "work.returned" // one piece of work ended; Text is its error, if any
+	WorkReturned Kind = "work.returned" // one piece of work ended; Text is its error, if any, and Request the command of a writer that wants to read on
 	WorkDrained  Kind = "work.drained"  // told by a machine to itself: none is left
 )
 

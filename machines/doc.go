@@ -12,6 +12,7 @@
 //	latch.go        the leader latch
 //	selector.go     the leader selector
 //	mutex.go        the mutex: one machine for each acquisition
+//	readwrite.go    the two sides of a read-write lock
 //	election.go     the plain election, on names without a GUID
 //	jobelection.go  Elastic-Job's election; candidate.go, candidate_exit.go what its rows do
 //	stem.go         what the recipes without a line share; founder.go makes missing directories for all
@@ -29,6 +30,6 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe}
 }

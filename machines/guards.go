@@ -43,7 +43,7 @@ func (p *participant) aheadGone(ev events.Event) bool {
 
 // tied is a predecessor of our own number that was made after us.
 func (p *participant) tied(ev events.Event) bool {
-	place, ok := ParsePlace(p.predecessor, p.label)
+	place, ok := ParsePlace(p.predecessor, p.kin...)
 	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
 }
 
@@ -93,7 +93,7 @@ func (p *participant) failed(ev events.Event) bool { return ev.Code != events.OK
 // counterEnds is a line with a number near the end of the int32 counter, where
 // order means nothing any more.
 func (p *participant) counterEnds(ev events.Event) bool {
-	for place := range places(ev.Children, p.label) {
+	for place := range places(ev.Children, p.kin...) {
 		if place.ended() {
 			return true
 		}

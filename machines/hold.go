@@ -17,6 +17,7 @@ type custody struct {
 	tries     bool // it never waits behind anybody
 	revocable bool // the own node's data is read, for Revoke
 	revoked   bool // Revoke stood there
+	siding
 }
 
 // Revoke is what Curator's Revoker writes to a holder's node.
@@ -185,10 +186,12 @@ func (p *participant) unlisted(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
-// occupied is a line with somebody in it.
+// occupied is a line with somebody in it who is waited for.
 func (p *participant) occupied(ev events.Event) bool {
-	for range places(ev.Children, p.label) {
-		return true
+	for place := range places(ev.Children, p.kin...) {
+		if p.minds(place) {
+			return true
+		}
 	}
 	return false
 }

@@ -19,7 +19,7 @@ type judge struct {
 	known   map[events.ID]bool
 
 	leads  map[events.ID]bool
-	held   map[*participant]bool                   // holds that were granted: none is granted twice
+	held   map[*participant]string                 // the label of holds that were granted: none is granted twice under one
 	open   map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
 	asked  map[events.ID]map[uint64]events.Request // requests that may arm a watch
 	armed  map[events.ID]map[string]bool           // watches that stand
@@ -29,7 +29,7 @@ type judge struct {
 }
 
 func newJudge() *judge {
-	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]bool{},
+	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
 	member := func(p *participant, err error) (*participant, error) {
@@ -51,6 +51,8 @@ func newJudge() *judge {
 			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newParticipant(open, LatchLabel)) })
 		case "mutex":
 			recipes[i] = engine.NewRecipe(mutexChart, func(open events.Event) (*participant, error) { return member(newMutex(open)) })
+		case "readwrite":
+			recipes[i] = engine.NewRecipe(readWriteChart, func(open events.Event) (*participant, error) { return member(newReadWrite(open)) })
 		case "election":
 			recipes[i] = engine.NewRecipe(electionChart, func(open events.Event) (*participant, error) { return member(newElection(open)) })
 		case "selector":
@@ -101,6 +103,10 @@ func (j *judge) before(to events.ID, ev events.Event) {
 	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
 		events.CommandSet, events.CommandRemove, events.CommandEnter, events.CommandLeave:
 		put(j.open, to, ev.Request, ev.Kind)
+	case events.WorkReturned:
+		if ev.Request != 0 { // a writer that wants to read on
+			put(j.open, to, ev.Request, events.CommandAwait)
+		}
 	case events.ReplyStat:
 		get, watched := j.asked[to][ev.Request].(events.Get)
 		exists, onExists := j.asked[to][ev.Request].(events.Exists)
@@ -198,10 +204,10 @@ func (j *judge) notify(id events.ID, n events.Notify) {
 		}
 		j.leads[id] = n.What == events.Elected
 		if p := j.members[id]; p != nil && p.single && n.What == events.Elected {
-			if j.held[p] {
+			if j.held[p] == p.label {
 				j.wrong("%s: held once, and elected again", id)
 			}
-			j.held[p] = true
+			j.held[p] = p.label
 		}
 	case events.Granted:
 		if j.open[id][n.Work] != events.CommandAwait {
@@ -248,6 +254,8 @@ func (j *judge) member(id events.ID) {
 		awake = !attached
 	case draining:
 		awake = p.works > 0
+	case lowering:
+		awake = owed[events.ReplyMulti] || owed[events.ReplyStat]
 	}
 	if c := j.stands[id]; c != nil {
 		awake = j.candidate(c, state, owed, attached, awake)

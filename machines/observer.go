@@ -18,7 +18,8 @@ const (
 // watch and two reads for each change.
 type observer struct {
 	stem
-	dir, label string
+	dir  string
+	kind LineKind
 
 	leader string // the node that is read or watched
 	token  int64  // of the leader told last; 0: none
@@ -26,10 +27,10 @@ type observer struct {
 }
 
 // ObserverRecipe makes observers of one recipe's places in a directory. Options:
-// "label", "retry".
+// "label", "shared", "retry".
 var ObserverRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*observer, error) {
 	o := options{values: open.Options}
-	return &observer{stem: newStem(open, &o), dir: open.Path, label: o.text("label", LatchLabel)}, o.err
+	return &observer{stem: newStem(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
 })
 
 var (
@@ -105,7 +106,7 @@ func (o *observer) Watches(path string) bool {
 
 // occupied is a line with somebody in it.
 func (o *observer) occupied(ev events.Event) bool {
-	line, _ := Line(ev.Children, o.label)
+	line, _ := Line(ev.Children, o.kind.labels()...)
 	return len(line) > 0
 }
 
@@ -129,7 +130,7 @@ func (o *observer) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o
 
 // readLeader reads the first in line, with a watch.
 func (o *observer) readLeader(ev events.Event, out *engine.Outbox) {
-	line, _ := Line(ev.Children, o.label)
+	line, _ := Line(ev.Children, o.kind.labels()...)
 	o.leader = line[0].Name
 	o.readAgain(ev, out)
 }

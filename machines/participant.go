@@ -22,10 +22,11 @@ const (
 // participant is one place in one line: what a latch and a selector share, and
 // every later recipe whose members queue by sequential ephemeral nodes.
 type participant struct {
-	id      string // the machine's own
-	label   string // what stands before the number
-	plain   bool   // and nothing before that: a name without a GUID
-	data    []byte // what Curator shows as the participant's id
+	id      string   // the machine's own
+	label   string   // what stands before the number
+	kin     []string // the labels of all who stand in the line, its own among them
+	plain   bool     // and nothing before that: a name without a GUID
+	data    []byte   // what Curator shows as the participant's id
 	seed    string
 	dice    dice
 	rideOut bool
@@ -114,7 +115,7 @@ var patience = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
 func newParticipant(open events.Event, label string) (*participant, error) {
 	o := options{values: open.Options}
 	p := &participant{
-		id: open.Name, founder: newFounder(open.Path), label: label, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
+		id: open.Name, founder: newFounder(open.Path), label: label, kin: []string{label}, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
 		rideOut: o.flag("rideOut"),
 		patron:  events.ID(o.text("patron", "")),
 		floor:   o.number("tokenFloor"),
@@ -226,7 +227,7 @@ func (p *participant) discard(twins []Place, out *engine.Outbox) {
 // without one, all others without.
 func (p *participant) twins(children []string) []Place {
 	var own []Place
-	for place := range places(children, p.label) {
+	for place := range places(children, p.kin...) {
 		if place.GUID == p.guid {
 			own = append(own, place)
 		}
@@ -238,7 +239,9 @@ func (p *participant) twins(children []string) []Place {
 // noteOwn takes the own node's stat: the owner was checked by the guard.
 func (p *participant) noteOwn(ev events.Event, out *engine.Outbox) {
 	p.owned, p.watched, p.sure = true, true, true
-	p.token = ev.Stat.Czxid
+	if !p.lowered {
+		p.token = ev.Stat.Czxid
+	}
 	p.noteRevoke(ev, out)
 }
 
@@ -248,12 +251,13 @@ func (p *participant) rewatchOwn(ev events.Event, out *engine.Outbox) {
 	p.readOwn(out)
 }
 
-// before lists the places ahead of the own one, in no order.
+// before lists the places ahead of the own one that are waited for, in no order.
 func (p *participant) before(children []string) (ahead []Place, listed bool) {
-	for place := range places(children, p.label) {
+	for place := range places(children, p.kin...) {
 		switch {
 		case place.Name == p.own:
 			listed = true
+		case !p.minds(place):
 		case place.Sequence < p.sequence, place.Sequence == p.sequence && !p.isBehind(place.Name):
 			ahead = append(ahead, place)
 		}

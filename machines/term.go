@@ -124,9 +124,13 @@ func (p *participant) stepDownLost(ev events.Event, out *engine.Outbox) {
 	p.drain(out)
 }
 
-// workDone counts a piece of work that returned.
+// workDone counts a piece of work that returned. A writer's that wishes to read
+// on is told that nothing is held any more; see lower.
 func (p *participant) workDone(ev events.Event, out *engine.Outbox) {
 	p.works--
+	if ev.Request != 0 {
+		out.Answer(ev.Request, events.LeadershipLost, "")
+	}
 	if !p.leads {
 		p.drain(out)
 	}

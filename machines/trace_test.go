@@ -41,17 +41,21 @@ func TestTraces(t *testing.T) {
 	}
 }
 
+// originals are the recipes whose conversations are played by others, too.
+var originals = map[string]string{"selector": "latch", "election": "latch", "readwrite": "mutex"}
+
 // mirror plays a latch's conversation, marked "# also selector", with a selector,
-// and one marked "# also election" with a candidate: what they share has to be
-// the same word for word.
+// one marked "# also election" with a candidate, and a mutex's, marked "# also
+// readwrite", with a writer: what they share has to be the same word for word.
 func mirror(t *testing.T, path string, fired *coverage) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for recipe, translated := range map[string]func(string) string{
-		"selector": strings.NewReplacer("latch-0", "lock-0", "latch--", "lock--", "-latch-", "-lock-", "latch", "selector").Replace,
-		"election": asElection,
+		"selector":  strings.NewReplacer("latch-0", "lock-0", "latch--", "lock--", "-latch-", "-lock-", "latch", "selector").Replace,
+		"election":  asElection,
+		"readwrite": strings.NewReplacer("lock-0", "__WRIT__0", "lock--", "__WRIT__-", "lock-2147", "__WRIT__2147", "-lock-", "-__WRIT__", "mutex", "readwrite").Replace,
 	} {
 		if !strings.Contains(string(b), "\n# also "+recipe+"\n") {
 			continue
@@ -172,7 +176,7 @@ func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
 		c.event(t, id, line)
 	}
 	begin := events.CommandStart
-	if recipe == "mutex" {
+	if recipe == "mutex" || recipe == "readwrite" {
 		begin = events.CommandAwait
 	}
 	play(begin)
@@ -225,7 +229,7 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 	}
 	ev.Seed = name
 	if c.mirrors != "" {
-		ev.Seed = strings.ReplaceAll(name, c.mirrors, "latch") // the same jitter
+		ev.Seed = strings.ReplaceAll(name, c.mirrors, originals[c.mirrors]) // the same jitter
 	}
 	c.next[events.ID(name)] = ev.Seed
 	return c.feed(nil, events.ID(name), ev)

@@ -114,13 +114,13 @@ func (w *world) use() {
 	id := everybody[w.dice.Intn(len(everybody))]
 	latch := strings.HasPrefix(string(id), "latch") || id == "election"
 	switch n := w.dice.Intn(12); {
-	case holds[id] != nil && w.engine.State(id) == "":
+	case isHold(id) && w.engine.State(id) == "":
 		if n < 4 {
 			w.seek(id)
 		}
-	case holds[id] != nil && n == 0:
+	case isHold(id) && n == 0:
 		w.do(id, events.CommandClose, events.Event{})
-	case holds[id] != nil && n == 1:
+	case isHold(id) && n == 1:
 		w.do(id, events.CommandAwait, events.Event{})
 	case n < 3 && latch:
 		w.do(id, events.CommandAwait, events.Event{})
@@ -128,13 +128,13 @@ func (w *world) use() {
 		w.do(id, events.CommandResign, events.Event{})
 	case n < 5 && latch:
 		w.post(id, events.Event{Kind: events.CommandCancel, Work: w.awaits(id)})
-	case n < 4 && holds[id] == nil:
+	case n < 4 && !isHold(id):
 		w.do(id, events.CommandRequeue, events.Event{})
 	case n < 10:
 		if w.works[id] > 0 {
 			w.workReturns(id)
 		}
-	case n == 10 && holds[id] == nil:
+	case n == 10 && !isHold(id):
 		w.do(id, events.CommandStart, events.Event{})
 	case w.dice.Intn(60) == 0:
 		w.do(id, events.CommandClose, events.Event{})
@@ -157,14 +157,19 @@ func (w *world) workReturns(id events.ID) {
 	if w.dice.Intn(3) == 0 && !w.calm {
 		text = "it broke"
 	}
-	w.post(id, events.Event{Kind: events.WorkReturned, Text: text})
+	ev := events.Event{Kind: events.WorkReturned, Text: text}
+	if strings.HasPrefix(string(id), "readwrite") && w.dice.Intn(2) == 0 && !w.calm { // and wants to read on
+		w.command++
+		ev.Request = w.command
+	}
+	w.post(id, ev)
 }
 
 // operate is something that others do to the line.
 func (w *world) operate() {
 	paths := w.paths()
 	pick := func() string { return paths[w.dice.Intn(len(paths))] }
-	label := []string{LatchLabel, SelectorLabel, "n_"}[w.dice.Intn(3)]
+	label := []string{LatchLabel, SelectorLabel, "n_", ReadLabel, WriteLabel}[w.dice.Intn(5)]
 	switch n := w.dice.Intn(13); {
 	case len(paths) == 0:
 	case n == 12:
@@ -236,7 +241,7 @@ func (w *world) settle(t *testing.T) {
 			w.ring(untilDue)
 		default:
 			for _, id := range everybody {
-				held := holds[id] != nil && w.dice.Intn(3) == 0
+				held := isHold(id) && w.dice.Intn(3) == 0
 				if (held || w.engine.State(id) == draining) && w.works[id] > 0 {
 					w.workReturns(id)
 				}
@@ -249,15 +254,22 @@ func (w *world) settle(t *testing.T) {
 // mustProgress demands a leader of latches, and that all others know where they are.
 func (w *world) mustProgress(t *testing.T) {
 	t.Helper()
-	leaders := map[string]int{}
+	leaders, reads, writes := map[string]int{}, 0, false
 	for id, p := range w.members {
 		switch state := w.engine.State(id); state {
 		case leading:
-			leaders[p.label]++
+			leaders[p.kin[0]]++
+			if p.reads {
+				leaders[p.kin[0]], reads = 1, reads+1
+			}
+			writes = writes || p.label == WriteLabel
 		case waiting, resigned:
 		default:
 			t.Errorf("%s: still %s in a healthy world (awaits %v)\n%s", id, state, w.engine.Awaits(id), w.story(30))
 		}
+	}
+	if writes && reads > 0 {
+		t.Errorf("%d readers beside a writer", reads)
 	}
 	for label, n := range leaders {
 		if n != 1 {
@@ -265,7 +277,7 @@ func (w *world) mustProgress(t *testing.T) {
 		}
 	}
 	for id, p := range w.members {
-		if w.engine.State(id) == waiting && leaders[p.label] == 0 {
+		if w.engine.State(id) == waiting && leaders[p.kin[0]] == 0 {
 			t.Errorf("%s waits, and nobody leads\n%s", id, w.story(20))
 		}
 	}

@@ -19,8 +19,10 @@ const (
 	guidLength    = 36
 	LatchLabel    = "latch-"
 	LockLabel     = "lock-"
-	SelectorLabel = LockLabel // a LeaderSelector's lock is an InterProcessMutex
-	ReadyNode     = "ready"   // of a double barrier, beside its members
+	SelectorLabel = LockLabel  // a LeaderSelector's lock is an InterProcessMutex
+	ReadyNode     = "ready"    // of a double barrier, beside its members
+	ReadLabel     = "__READ__" // of a read-write lock; both its sides stand in one line
+	WriteLabel    = "__WRIT__"
 )
 
 // Elastic-Job's layout, below a job's node.
@@ -38,16 +40,30 @@ func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobIn
 // digits, then the label, then the number: "<uuid>__lock__0000000007".
 const KazooLabel = "__lock__"
 
+// KazooReadLabel is that of kazoo's ReadLock. A WriteLock's is KazooLabel.
+const KazooReadLabel = "__rlock__"
+
+func isKazoo(label string) bool { return label == KazooLabel || label == KazooReadLabel }
+
 // ownPrefix is what a create asks for: the sequence flag adds the number. A plain
 // name has no GUID.
 func ownPrefix(guid, label string) string {
 	if guid == "" {
 		return label
 	}
-	if label == KazooLabel {
+	if isKazoo(label) {
 		return strings.ReplaceAll(guid, "-", "") + label
 	}
 	return GUIDPrefix + guid + "-" + label
+}
+
+// relabel is a place's name with another label, and the same GUID and number.
+func relabel(name, from, to string) string {
+	i := strings.LastIndex(name, from)
+	if i < 0 {
+		return name
+	}
+	return name[:i] + to + name[i+len(from):]
 }
 
 // lastSequence is where a counter counts as ended: a million before int32 does.
@@ -59,17 +75,29 @@ type Place struct {
 	Name     string
 	GUID     string // "" where the name carries none
 	Sequence int64
-	Recipe   string // set by Places, as is Label
-	Label    string // what stands before the number
+	Label    string   // what stands before the number
+	Kind     LineKind // of the line; set by Places
 }
 
+// Shares reports whether it holds beside others that share.
+func (p Place) Shares() bool { return p.Label == p.Kind.Shared }
+
 // ParsePlace takes a child's name apart. It reports false for every name that
-// is not of this recipe: such children are ignored.
-func ParsePlace(name, label string) (Place, bool) {
-	if label == KazooLabel {
-		return parseKazoo(name)
+// has none of a recipe's labels: such children are ignored.
+func ParsePlace(name string, labels ...string) (Place, bool) {
+	for _, label := range labels {
+		if p, ok := parsePlace(name, label); ok {
+			return p, true
+		}
 	}
-	p := Place{Name: name}
+	return Place{Name: name}, false
+}
+
+func parsePlace(name, label string) (Place, bool) {
+	p := Place{Name: name, Label: label}
+	if isKazoo(label) {
+		return parseKazoo(p)
+	}
 	rest := name
 	if strings.HasPrefix(rest, GUIDPrefix) {
 		rest = rest[len(GUIDPrefix):]
@@ -97,21 +125,20 @@ func withGUID(children []string, guid string) string {
 	return ""
 }
 
-// parseKazoo is ParsePlace for kazoo, which takes every name that ends so for one
+// parseKazoo is parsePlace for kazoo, which takes every name that ends so for one
 // of its own.
-func parseKazoo(name string) (Place, bool) {
-	p := Place{Name: name}
-	i := strings.LastIndex(name, KazooLabel)
+func parseKazoo(p Place) (Place, bool) {
+	i := strings.LastIndex(p.Name, p.Label)
 	if i < 0 {
 		return p, false
 	}
-	if s := name[:i]; len(s) == guidLength-4 {
+	if s := p.Name[:i]; len(s) == guidLength-4 {
 		s = s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 		if isGUID(s) {
 			p.GUID = s
 		}
 	}
-	n, ok := parseSequence(name[i+len(KazooLabel):])
+	n, ok := parseSequence(p.Name[i+len(p.Label):])
 	p.Sequence = n
 	return p, ok
 }
@@ -141,10 +168,10 @@ func isGUID(s string) bool {
 }
 
 // places are those of a listing, in its own order.
-func places(children []string, label string) iter.Seq[Place] {
+func places(children []string, labels ...string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for _, name := range children {
-			if p, ok := ParsePlace(name, label); ok && !yield(p) {
+			if p, ok := ParsePlace(name, labels...); ok && !yield(p) {
 				return
 			}
 		}
@@ -159,8 +186,8 @@ func inOrder(a, b Place) int {
 
 // Line is the places of a listing in queue order, and how many children were
 // not of this recipe.
-func Line(children []string, label string) (line []Place, foreign int) {
-	line = slices.SortedFunc(places(children, label), inOrder)
+func Line(children []string, labels ...string) (line []Place, foreign int) {
+	line = slices.SortedFunc(places(children, labels...), inOrder)
 	return line, len(children) - len(line)
 }
 
@@ -225,36 +252,48 @@ func (d *dice) roll() float64 {
 // Selectors and mutexes make the same names, in Curator too: they stand in one
 // line, and nothing in it says which is which.
 const (
-	LatchLine    = "latch"
-	LockLine     = "lock"
-	KazooLine    = "kazoo"
-	ElectionLine = "election"
+	LatchLine     = "latch"
+	LockLine      = "lock"
+	ReadWriteLine = "readwrite"
+	KazooLine     = "kazoo"
+	ElectionLine  = "election"
 )
 
-// LineKind is a kind of line, with what stands before the number of its places.
-type LineKind struct{ Recipe, Label string }
+// LineKind is a kind of line, with what stands before the number of its places;
+// Shared is "", or the label of those who hold beside each other.
+type LineKind struct{ Recipe, Label, Shared string }
+
+func (k LineKind) labels() []string {
+	return slices.DeleteFunc([]string{k.Label, k.Shared}, func(l string) bool { return l == "" })
+}
+
+// LabelOf is what stands before the number in the node's name.
+func (k LineKind) LabelOf(path string) string {
+	place, _ := ParsePlace(base(path), k.labels()...)
+	return place.Label
+}
 
 // Lines are the kinds of line that are known by their names, and those of the
 // plain elections with these prefixes. Each prefix counts once.
 func Lines(prefixes ...string) []LineKind {
-	kinds := []LineKind{{LatchLine, LatchLabel}, {LockLine, LockLabel}, {KazooLine, KazooLabel}}
+	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}}
 	for _, prefix := range prefixes {
-		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.Label == prefix }) {
-			kinds = append(kinds, LineKind{ElectionLine, prefix})
+		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.Label == prefix || k.Shared == prefix }) {
+			kinds = append(kinds, LineKind{ElectionLine, prefix, ""})
 		}
 	}
 	return kinds
 }
 
 // Places is a listing for somebody outside: the places of every line, latches
-// first, then locks, then the plain elections with these prefixes, each line in
+// first, then locks of all kinds, then the plain elections with these prefixes, each line in
 // queue order, and how many children are of none.
 func Places(children []string, prefixes ...string) (all []Place, foreign int) {
 	foreign = len(children)
 	for _, kind := range Lines(prefixes...) {
-		line, _ := Line(children, kind.Label)
+		line, _ := Line(children, kind.labels()...)
 		for _, p := range line {
-			p.Recipe, p.Label = kind.Recipe, kind.Label
+			p.Kind = kind
 			all = append(all, p)
 			foreign--
 		}

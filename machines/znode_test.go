@@ -19,7 +19,7 @@ func TestParseKazoosPlaces(t *testing.T) {
 		"__lock__0000000001":            {Sequence: 1},
 		hex[1:] + "g__lock__0000000007": {Sequence: 7},
 	} {
-		want.Name = name
+		want.Name, want.Label = name, KazooLabel
 		if got, ok := ParsePlace(name, KazooLabel); !ok || got != want {
 			t.Errorf("%q: %+v, %t, want %+v", name, got, ok, want)
 		}
@@ -44,7 +44,7 @@ func TestParsePlace(t *testing.T) {
 		"_c_" + someGUID + "-latch-0000000007": {GUID: someGUID, Sequence: 7},
 		"_c_" + strings.ToUpper(someGUID) + "-latch-0000000001": {GUID: strings.ToUpper(someGUID), Sequence: 1},
 	} {
-		want.Name = name
+		want.Name, want.Label = name, LatchLabel
 		if got, ok := ParsePlace(name, LatchLabel); !ok || got != want {
 			t.Errorf("%q: %+v, %t, want %+v", name, got, ok, want)
 		}

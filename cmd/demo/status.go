@@ -112,12 +112,16 @@ func lineObject(dir string, line incumbent.Line) any {
 	}{dir, len(all) == 0, line.Missing, all, line.Foreign}
 }
 
-// positions counts places, by prefix: a directory may hold several lines.
+// positions counts places, line by line: a directory may hold several.
 type positions map[string]int
 
 func (c positions) next(p incumbent.Participant) int {
-	c[p.Prefix]++
-	return c[p.Prefix]
+	line := p.Recipe // readers and writers stand in one
+	if line == "election" {
+		line += " " + p.Prefix
+	}
+	c[line]++
+	return c[line]
 }
 
 func (a *app) showLine(dir string, line incumbent.Line) {

@@ -47,12 +47,19 @@ type outcome struct {
 // acquisition of the client.
 func (m mutex) queue(ctx context.Context, n int) (handle, chan outcome) {
 	m.c.t.Helper()
+	return m.c.queue(fmt.Sprintf("mutex-%d", n), func() (*incumbent.Hold, error) { return m.Lock(ctx) })
+}
+
+// queue asks for a lock in a goroutine and returns when the acquisition, a machine
+// of this name, waits.
+func (c *client) queue(name string, lock func() (*incumbent.Hold, error)) (handle, chan outcome) {
+	c.t.Helper()
 	done := make(chan outcome, 1)
 	go func() {
-		h, err := m.Lock(ctx)
+		h, err := lock()
 		done <- outcome{h, err}
 	}()
-	waiter := handle{m.c, events.ID(fmt.Sprintf("mutex-%d", n))}
+	waiter := handle{c, events.ID(name)}
 	waiter.settled("waiting")
 	return waiter, done
 }

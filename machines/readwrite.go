@@ -1,0 +1,153 @@
+package machines
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// lowering is the state of a writer on its way to be a reader.
+const lowering engine.State = "lowering"
+
+// siding is what only the two sides of a read-write lock have.
+type siding struct {
+	reads   bool // it holds beside others of its label, and waits for no reader
+	lowered bool // it was a writer: its token is the writer's
+}
+
+// ReadWriteRecipe makes the acquisitions of a read-write lock: a reader waits for
+// the nearest writer before it, a writer for everybody. Curator's
+// InterProcessReadWriteLock, on the same names, or kazoo's ReadLock and WriteLock
+// on theirs. Options: "reads", and those of MutexRecipe.
+//
+// It always lists: a writer of Curator since 5.5 that becomes a reader makes a
+// node with its own old number, and so does this one. Such a node appears before
+// places that are there already, and only a listing shows it.
+var ReadWriteRecipe = engine.NewRecipe(readWriteChart, newReadWrite)
+
+func newReadWrite(open events.Event) (*participant, error) {
+	o := options{values: open.Options}
+	write, read := WriteLabel, ReadLabel
+	if o.flag("kazoo") {
+		write, read = KazooLabel, KazooReadLabel
+	}
+	reads := o.flag("reads")
+	label := write
+	if reads {
+		label = read
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	p, err := newHold(open, label)
+	if err != nil {
+		return nil, err
+	}
+	p.kin, p.siding = []string{write, read}, siding{reads: reads}
+	return p, nil
+}
+
+var readWriteChart = engine.MustCompile(engine.Chart[participant]{
+	Name: "readwrite",
+	Doc: "One acquisition of a read-write lock: a reader behind the nearest writer, a writer behind everybody. A writer that holds may become a reader in its place." + holdPromises + `
+- A writer that becomes a reader keeps its number and its token, and nobody holds as a writer in between. Where that fails, it holds nothing any more.`,
+	States: slices.Insert(slices.Clone(holdStates), slices.IndexFunc(holdStates, func(s engine.StateDoc) bool { return s.Name == leading })+1,
+		engine.StateDoc{Name: lowering, Doc: "No longer a writer, and not yet a reader: one transaction puts the reader's node in the place of the writer's, which is then read back."}),
+	Final: closed,
+	Composites: []engine.Composite{
+		{Name: "queued", States: from{enrolling, founding, listing, waiting}},
+		{Name: "held", States: from{leading, lowering}},
+		{Name: "let go", States: from{draining, leaving}},
+	},
+	Happy: from{latent, enrolling, listing, leading, draining, leaving, closed},
+	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
+	Rows: slices.Concat([]engine.Row[participant]{
+		{From: from{leading}, On: events.WorkReturned, When: (*participant).lowers, To: lowering, Do: (*participant).depose, Then: (*participant).lower},
+		{From: from{lowering}, On: events.ReplyMulti, When: (*participant).replaced, To: lowering, Do: (*participant).becomeReader},
+		{From: from{lowering}, On: events.ReplyMulti, To: leaving, Do: (*participant).giveUpLowering, Then: (*participant).depart},
+		{From: from{lowering}, On: events.ReplyStat, When: (*participant).mayRead, To: leading, Do: (*participant).noteOwn, Then: (*participant).takeOffice},
+		{From: from{lowering}, On: events.ReplyStat, To: leaving, Do: (*participant).giveUpLowering, Then: (*participant).depart},
+		{From: from{lowering}, On: events.ConnectionLost, To: closed, Do: (*participant).lose, Then: (*participant).loseLowering},
+		{From: from{lowering}, On: events.CommandAwait, To: engine.Stay, Do: (*participant).refuseStart},
+		{From: from{lowering}, On: events.CommandClose, To: engine.Stay, Do: (*participant).close},
+	}, holdRows, alwaysListing(without(lineRows, blocked))),
+	Ignores: append([]engine.Ignore{
+		{In: from{lowering}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+			Why: "the writer's node goes by our own hand, and the reader's is not watched before it is read"},
+		{In: from{lowering}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed},
+			Why: "nothing is believed, and the answer that is awaited comes, or its loss"},
+		{In: from{lowering}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
+			Why: "work runs only while leading or draining"},
+	}, holdIgnores...),
+})
+
+// alwaysListing drops from rows the one by which a place is inherited without a
+// look at the line.
+func alwaysListing(rows []engine.Row[participant]) []engine.Row[participant] {
+	return slices.DeleteFunc(rows, func(r engine.Row[participant]) bool { return r.On == events.WatchDeleted && r.To == leading })
+}
+
+// minds reports whether a place is one to wait for: a reader has no eyes for
+// other readers.
+func (p *participant) minds(place Place) bool { return !p.reads || place.Label != p.label }
+
+// lowers is the return of a writer's work with the wish to read on.
+func (p *participant) lowers(ev events.Event) bool {
+	return ev.Request != 0 && !p.reads && ev.Attached
+}
+
+// lower puts a reader's node in the place of the writer's: the same number and
+// GUID, in one transaction, so that no other writer comes between. Its term as a
+// writer is over, because others may read from the commit on.
+func (p *participant) lower(ev events.Event, out *engine.Outbox) {
+	p.works--
+	p.then = stay
+	p.far(out)
+	p.waiters = append(p.waiters, ev.Request)
+	out.Multi(
+		events.Op{Verb: "create", Path: join(p.dir, p.loweredName()), Mode: events.Ephemeral, Data: p.data},
+		events.Op{Verb: "delete", Path: p.path(), Version: -1},
+	)
+}
+
+// loweredName is the writer's name on the other side.
+func (p *participant) loweredName() string { return relabel(p.own, p.label, p.kin[1]) }
+
+// becomeReader is the transaction, committed: the node is another one now, and is
+// read back.
+func (p *participant) becomeReader(ev events.Event, out *engine.Outbox) {
+	p.own, p.label = p.loweredName(), p.kin[1]
+	p.reads, p.lowered = true, true
+	p.owned, p.watched, p.revoked = false, false, false
+	p.readOwn(out)
+}
+
+// giveUpLowering ends the hold: what is left of it, on either side, has to go.
+func (p *participant) giveUpLowering(ev events.Event, out *engine.Outbox) {
+	switch {
+	case ev.Kind == events.ReplyMulti && ev.Code == events.OK:
+		p.own = p.loweredName()
+	case ev.Kind == events.ReplyMulti && ev.Code.Unknown():
+		p.own, p.unknown = "", true
+	}
+	p.then = leave
+	p.refuseWaiters(events.LeadershipLost, cmp.Or(string(ev.Code), "confirmed too late"), out)
+}
+
+// loseLowering ends the hold with its session, which takes both nodes with it.
+func (p *participant) loseLowering(ev events.Event, out *engine.Outbox) {
+	p.refuseWaiters(events.LeadershipLost, SessionOver, out)
+	p.finish(ev, out)
+}
+
+// replaced is the transaction, committed, with somebody who still wants it.
+func (p *participant) replaced(ev events.Event) bool { return ev.Code == events.OK && p.then != leave }
+
+// mayRead is the reader's node, read back, under a confirmation. Nobody is listed:
+// the writer was first, no writer's name is ever made outside the sequence, and
+// other readers do not matter.
+func (p *participant) mayRead(ev events.Event) bool {
+	return p.ours(ev) && confirmed(ev) && p.then != leave
+}

@@ -1,0 +1,126 @@
+package incumbent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// ReadWriteLock is a lock that one writer has, or any number of readers, in all
+// processes that use the same path. It is fair: first come, first served. Whoever
+// wants to read waits for the writers before it, and not for readers; whoever
+// wants to write waits for everybody before it. It is Curator's
+// InterProcessReadWriteLock, on the same names: Go and Java may share one lock.
+//
+// Every call of Lock or RLock is an acquisition of its own: there is no owner, and
+// a Lock waits for an RLock of the same goroutine. ReadWriteHolder is for code that
+// locks again what its caller holds. A writer may become a reader without letting
+// go: WriteHold.Downgrade. A reader cannot become a writer.
+//
+// Tokens order the writers among themselves, and each reader between the writers
+// before and after it. Readers that hold at the same time have different tokens,
+// in no order that means anything: a store that refuses what is lower than it has
+// seen has to compare a reader's token with those of writers only.
+//
+// All its methods are safe to call from any goroutine.
+type ReadWriteLock struct {
+	client  *Client
+	path    string
+	options MutexOptions
+}
+
+// ReadWriteLock makes a read-write lock on a path: a directory that is made when
+// it is missing. It asks nothing of the ensemble. The error says what is wrong with
+// the path.
+func (c *Client) ReadWriteLock(path string, options MutexOptions) (*ReadWriteLock, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	return &ReadWriteLock{client: c, path: path, options: options}, nil
+}
+
+// Path is the lock's directory.
+func (l *ReadWriteLock) Path() string { return l.path }
+
+// Lock waits until the lock is held for writing. Context, errors and what is left
+// behind are as for Mutex.Lock.
+func (l *ReadWriteLock) Lock(ctx context.Context) (*WriteHold, error) {
+	return writing(l.acquire(ctx, false, false))
+}
+
+// TryLock is Lock without a wait for others, as Mutex.TryLock is.
+func (l *ReadWriteLock) TryLock(ctx context.Context) (*WriteHold, bool, error) {
+	h, held, err := tried(l.acquire(ctx, false, true))
+	w, err := writing(h, err)
+	return w, held, err
+}
+
+// RLock waits until the lock is held for reading. Context, errors and what is left
+// behind are as for Mutex.Lock.
+func (l *ReadWriteLock) RLock(ctx context.Context) (*Hold, error) { return l.acquire(ctx, true, false) }
+
+// TryRLock is RLock without a wait for others: false, with no error, when somebody
+// holds the lock for writing, or waits to. Else it is as Mutex.TryLock.
+func (l *ReadWriteLock) TryRLock(ctx context.Context) (*Hold, bool, error) {
+	return tried(l.acquire(ctx, true, true))
+}
+
+func (l *ReadWriteLock) acquire(ctx context.Context, reads, try bool) (*Hold, error) {
+	return l.client.acquire(ctx, acquisition{recipe: machines.ReadWriteRecipe.Name(), path: l.path, options: l.options, reads: reads, try: try})
+}
+
+// Participants are those who hold the lock and wait for it, in queue order; see
+// Client.Line. Each one's Prefix tells its side: "__READ__" or "__WRIT__", and on
+// kazoo's names "__rlock__" or "__lock__". Those who hold it have Leads set.
+func (l *ReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
+	labels := []string{machines.ReadLabel, machines.WriteLabel}
+	if l.options.Kazoo {
+		labels = []string{machines.KazooReadLabel, machines.KazooLabel}
+	}
+	line, err := l.client.lineOf(ctx, l.path, labels...)
+	return line.Participants, err
+}
+
+// Revoke asks a participant to let the lock go, as Mutex.Revoke does.
+func (l *ReadWriteLock) Revoke(ctx context.Context, p Participant) error {
+	return l.client.revoke(ctx, p)
+}
+
+// WriteHold is a read-write lock that is held for writing.
+type WriteHold struct{ *Hold }
+
+func writing(h *Hold, err error) (*WriteHold, error) {
+	if h == nil {
+		return nil, err
+	}
+	return &WriteHold{h}, err
+}
+
+// Downgrade turns the hold into one for reading, without letting go in between: no
+// other writer comes before it. Its place in the line stays, and so does the token,
+// although the node is another one, as Participants show. The hold for writing ends
+// by the call, as by Unlock: its Context ends before others may read. The new one
+// has to be unlocked.
+//
+// Whatever the error is, nothing is held any more, and what is left of the node is
+// deleted, without a connection after the next one: ErrNotHeld for a hold that was
+// unlocked or downgraded before; ErrLeadershipLost when the hold was lost before or
+// meanwhile, or there was no connection; ErrClosed; the context's cause.
+func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
+	if !h.unlocked.CompareAndSwap(false, true) {
+		return nil, ErrNotHeld
+	}
+	m := h.machine
+	n, ch := m.commands.reserve()
+	m.wish.Store(n)
+	h.Leadership.Release()
+	read, err := m.held(m.receive(ctx, context.WithoutCancel(ctx), n, ch, m.abandon))
+	switch err {
+	case nil:
+		return read, nil
+	case ErrClosed: // by itself: the machine is over
+		err = ErrLeadershipLost
+	}
+	return nil, fmt.Errorf("incumbent: downgrade %s: %w", h.term.Path, err)
+}

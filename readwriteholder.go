@@ -1,0 +1,139 @@
+package incumbent
+
+import "context"
+
+// ReadWriteHolder lets a chain of calls lock again what it holds, as Holder does
+// for a mutex. The first Lock or RLock acquires, those after it count, and the last
+// Unlock or RUnlock lets go.
+//
+// Who writes may read as well. When the last Unlock comes while an RLock is open,
+// the hold becomes one for reading, in its place: see WriteHold.Downgrade. Who only
+// reads cannot write: such a Lock would wait for itself, and is refused.
+//
+// All its methods are safe to call from any goroutine.
+type ReadWriteHolder struct {
+	lock *ReadWriteLock
+	turn turn
+
+	writes, reads int // calls that are open
+	hold          *Hold
+	failed        error // the downgrade that did not succeed
+}
+
+// Holder makes a holder that holds nothing yet.
+func (l *ReadWriteLock) Holder() *ReadWriteHolder { return &ReadWriteHolder{lock: l, turn: newTurn()} }
+
+// Lock is ReadWriteLock.Lock for the first, and counts for the others, which find
+// the lock held for writing. Each needs its Unlock. It returns ErrUpgrade at once
+// where the holder only reads, and ErrLeadershipLost when the hold was lost, until
+// everybody has unlocked.
+func (h *ReadWriteHolder) Lock(ctx context.Context) (*WriteHold, error) {
+	w, _, err := h.enterWriting(ctx, false)
+	return w, err
+}
+
+// TryLock is ReadWriteLock.TryLock for the first, and Lock for the others.
+func (h *ReadWriteHolder) TryLock(ctx context.Context) (*WriteHold, bool, error) {
+	return h.enterWriting(ctx, true)
+}
+
+func (h *ReadWriteHolder) enterWriting(ctx context.Context, try bool) (*WriteHold, bool, error) {
+	hold, held, err := h.enter(ctx, false, try)
+	w, err := writing(hold, err)
+	return w, held, err
+}
+
+// RLock is ReadWriteLock.RLock for the first, and counts for the others, which find
+// the lock held for reading or writing. Each needs its RUnlock. What it returns
+// while the holder writes is the writer's hold, which ends when that is downgraded:
+// Hold tells the present one. ErrLeadershipLost is as for Lock.
+func (h *ReadWriteHolder) RLock(ctx context.Context) (*Hold, error) {
+	hold, _, err := h.enter(ctx, true, false)
+	return hold, err
+}
+
+// TryRLock is ReadWriteLock.TryRLock for the first, and RLock for the others.
+func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
+	return h.enter(ctx, true, true)
+}
+
+func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
+	if err := h.turn.take(ctx); err != nil {
+		return nil, false, err
+	}
+	defer h.turn.give()
+	count := &h.writes
+	if reads {
+		count = &h.reads
+	}
+	switch {
+	case !reads && h.writes == 0 && h.reads > 0:
+		return nil, false, ErrUpgrade
+	case h.writes+h.reads > 0:
+		if err := h.hold.Check(); err != nil {
+			return nil, false, err
+		}
+		*count++
+		return h.hold, true, nil
+	}
+	hold, held, err := tried(h.lock.acquire(ctx, reads, try))
+	if held {
+		h.hold, h.failed, *count = hold, nil, 1
+	}
+	return hold, held, err
+}
+
+// Hold is what is held at this moment; nil when that is nothing.
+func (h *ReadWriteHolder) Hold() *Hold {
+	h.turn.wait()
+	defer h.turn.give()
+	if h.writes+h.reads == 0 {
+		return nil
+	}
+	return h.hold
+}
+
+// Unlock takes one Lock back. The last lets the lock go, as Hold.Unlock does, or
+// downgrades it for those who still read; when that fails, nothing is held any more,
+// and the last RUnlock says so, too. One too many is ErrNotHeld.
+func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
+	h.turn.wait()
+	defer h.turn.give()
+	if h.writes == 0 {
+		return ErrNotHeld
+	}
+	h.writes--
+	if h.writes > 0 || h.reads == 0 {
+		return h.leave(ctx)
+	}
+	read, err := (&WriteHold{h.hold}).Downgrade(ctx)
+	if err != nil {
+		h.failed = err
+		return err
+	}
+	h.hold = read
+	return nil
+}
+
+// RUnlock takes one RLock back; the last lets the lock go, as Hold.Unlock does,
+// unless the holder writes. One too many is ErrNotHeld.
+func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
+	h.turn.wait()
+	defer h.turn.give()
+	if h.reads == 0 {
+		return ErrNotHeld
+	}
+	h.reads--
+	return h.leave(ctx)
+}
+
+// leave unlocks when nobody is left.
+func (h *ReadWriteHolder) leave(ctx context.Context) error {
+	switch {
+	case h.writes+h.reads > 0:
+		return nil
+	case h.failed != nil:
+		return h.failed
+	}
+	return h.hold.Unlock(ctx)
+}
