@@ -320,7 +320,7 @@ func (e *Engine) unknown(q queued) {
 func commands(k events.Kind) bool {
 	switch k {
 	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
-		events.CommandSet, events.CommandRemove, events.CommandEnter, events.CommandLeave:
+		events.CommandSet, events.CommandRemove, events.CommandPut, events.CommandEnter, events.CommandLeave:
 		return true
 	}
 	return false

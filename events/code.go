@@ -51,6 +51,8 @@ const (
 	Inside          Code = "INSIDE"     // already in the barrier, or on the way in or out
 	Outside         Code = "OUTSIDE"    // not in the barrier
 	MemberGone      Code = "MEMBERGONE" // a member's node went while it was inside the barrier
+	QueueFull       Code = "QUEUEFULL"  // the queue holds as many items as it may
+	ItemLost        Code = "ITEMLOST"   // an item was taken at most once, and the reply was lost: nobody has it
 )
 
 // Outcomes that no server told.
@@ -58,7 +60,7 @@ const (
 	ConnectionLoss Code = "CONNECTIONLOSS" // unknown: the request may have been applied
 	SessionExpired Code = "SESSIONEXPIRED" // not applied in this session any more
 	NotSent        Code = "NOTSENT"        // refused on this side, never sent; Text says why
-	OutcomeUnknown Code = "OUTCOMEUNKNOWN" // a user's write was sent, and no answer came
+	OutcomeUnknown Code = "OUTCOMEUNKNOWN" // a user's write was sent, and nothing tells whether it was carried out
 	TooLarge       Code = "TOOLARGE"       // the answer (a listing, mostly) is above the client's buffer
 )
 

@@ -157,7 +157,8 @@ type Notify struct {
 	Token   int64  // own node's czxid
 	Owner   int64  // ZooKeeper's id of the session that owns the node (observers)
 	Guards  []Op   // what a guarded write of the term begins with, where a check of Path does not suffice
-	Work    uint64 // which await is granted
+	Work    uint64 // which await is granted, or what is delivered
+	Try     int    // of a delivery: the first is 1
 	Code    Code
 	Text    string
 	Silent  bool     // close mode: listeners are not told
@@ -183,6 +184,9 @@ const (
 	Present Notice = "present" // a persistent node stands: Path, Token, Owner
 	Absent  Notice = "absent"  // it does not, as far as is known
 	Members Notice = "members" // who is in a group: Names
+
+	Delivered Notice = "delivered" // an item of a queue is the handler's: Path, Work is the request that read it
+	Withdrawn Notice = "withdrawn" // it may be another consumer's by now: Path, Work
 
 	Connected   Notice = "CONNECTED"
 	Suspended   Notice = "SUSPENDED"
@@ -235,7 +239,7 @@ func (e Deadline) String() string {
 	return "valid until " + time.Duration(e.Until).String()
 }
 func (e Notify) String() string {
-	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work),
+	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work), number("try", uint64(e.Try)),
 		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
 }
 func (e Entered) String() string { return "entered " + e.State }

@@ -48,7 +48,7 @@ type Event struct {
 
 	Path     string   `json:"path,omitempty"`
 	Children []string `json:"children,omitempty"`
-	Stat     *Stat    `json:"stat,omitempty"`
+	Stat     *Stat    `json:"stat,omitempty"` // of a multi, what its last "set" left
 	Data     []byte   `json:"data,omitempty"` // what the recipe itself writes, never a user's payload
 
 	// Of an attached connection.
@@ -75,6 +75,7 @@ type Event struct {
 type Stat struct {
 	Czxid          int64 `json:"czxid,string"`
 	Mzxid          int64 `json:"mzxid,string"`
+	Mtime          int64 `json:"mtime,string,omitempty"` // milliseconds since 1970, by the clock of the ensemble's leader
 	EphemeralOwner int64 `json:"ephemeralOwner,string,omitempty"`
 	Version        int32 `json:"version,omitempty"`
 	NumChildren    int32 `json:"numChildren,omitempty"`

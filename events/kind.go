@@ -16,6 +16,7 @@ const (
 	CommandClose   Kind = "command.close"   // leave for good
 	CommandSet     Kind = "command.set"     // write: a persistent node's payload number Work, a barrier's node
 	CommandRemove  Kind = "command.remove"  // delete a barrier's node
+	CommandPut     Kind = "command.put"     // put payload number Work, and those that follow it, into a queue
 	CommandEnter   Kind = "command.enter"   // enter a double barrier
 	CommandLeave   Kind = "command.leave"   // leave it
 )
@@ -78,6 +79,10 @@ const (
 // NodeGone is told by a machine to itself: the node that had to go is gone.
 const NodeGone Kind = "node.gone"
 
+// QueueTurn is told by a producer or a consumer to itself when it has finished one
+// thing: what is next?
+const QueueTurn Kind = "queue.turn"
+
 // A timer of the machine itself ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
 
@@ -85,7 +90,7 @@ const TimerFired Kind = "timer.fired"
 func Kinds() []Kind {
 	return []Kind{
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
-		CommandSet, CommandRemove, CommandEnter, CommandLeave,
+		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave,
 		WorkReturned, WorkDrained,
 		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync,
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,
@@ -93,7 +98,7 @@ func Kinds() []Kind {
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		OfficeNear, OfficeFar,
 		BeliefLapsed,
-		LatchHeld, LatchLost, LatchFailed, LatchClosed, NodeGone,
+		LatchHeld, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn,
 		TimerFired,
 	}
 }

@@ -31,5 +31,5 @@ import "github.com/incumbent-go/incumbent/engine"
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
-		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe}
+		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe}
 }

@@ -23,14 +23,15 @@ type Stat struct {
 // request.
 type Kept struct {
 	Data     []byte
-	Stat     *Stat
+	Stat     *Stat      // of a multi, what its last "set" left
 	Children []string   // in no order; not to be changed
 	Results  []OpResult // of a multi
 }
 
 // view is the part that recipes look at.
 func (s *Stat) view() *events.Stat {
-	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren}
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren,
+		Mtime: s.Mtime.UnixMilli()}
 }
 
 // OpResult is what one operation of a multi came to.
@@ -82,7 +83,7 @@ func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
 		opCheck   = 13
 		opError   = -1
 	)
-	var results []OpResult
+	var kept Kept
 	failed := int32(0)
 	for !b.bad {
 		op, done, _ := b.int32(), b.bool(), b.int32()
@@ -95,6 +96,7 @@ func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
 			r.Path = a.short(b.string())
 		case opSetData:
 			r.Stat = b.stat()
+			kept.Stat = r.Stat
 		case opDelete, opCheck:
 		case opError:
 			number := b.int32()
@@ -105,10 +107,11 @@ func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
 		default:
 			b.bad = true
 		}
-		results = append(results, r)
+		kept.Results = append(kept.Results, r)
 	}
 	if failed != 0 {
+		kept.Stat = nil
 		e.Code, e.Text = code(failed)
 	}
-	return Kept{Results: results}
+	return kept
 }

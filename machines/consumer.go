@@ -1,0 +1,191 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of consumers, besides those of others.
+const (
+	settling engine.State = "settling" // what became of an item is being written, and the next one's lock made
+	taking   engine.State = "taking"   // an item is being deleted, before it is handed over
+	working  engine.State = "working"  // the user's function has an item
+)
+
+// consumer takes items out of a queue, one at a time. At least once: an item is
+// locked by an ephemeral node, read, handed over, and deleted together with its lock,
+// in a multi that makes the next one's lock too. At most once: it is read, deleted,
+// and handed over.
+type consumer struct {
+	stem // path is the queue
+	directories
+	kind    ItemKind
+	once    bool   // at most
+	locks   string // the directory of the locks
+	dead    string // of the items that were given up
+	home    string // of the producers' markers; its own time is the ensemble's
+	tries   int    // before that; 0: without end
+	backoff Policy // between tries
+	refresh int    // items that are taken at least, before a better one is looked for
+	me      string // the data of all its locks
+
+	backlog []Item          // what is believed to be there, the next first
+	locked  map[string]bool // the locks of the listing under way
+	listed  int             // names in the last listing
+	looked  int64           // when it came; 0: never
+	taken   int             // items since
+	stale   bool            // something has changed since
+	skipped int             // items that others have locked
+	rivals  bool            // others lock items
+
+	held     *holding
+	next     *Item   // whose lock is being made
+	outcome  outcome // what is to be written about the one that is held
+	doubt    bool    // whether that was carried out
+	alone    bool    // the outcome is written without the next lock: together it failed
+	unlocked bool    // the lock of what is worked on is gone
+	parked   []holding
+	clock    clock
+	closing  []uint64
+}
+
+// holding is an item that this consumer has locked, or is about to take.
+type holding struct {
+	Item
+	payload uint64 // the request that read its data; 0: they are not read
+	version int32  // how often it has failed
+	due     int64  // when it is tried again, if it has failed
+}
+
+// outcome is what is to be written about an item.
+type outcome string
+
+const (
+	undecided outcome = ""
+	finished  outcome = "finished" // it and its lock are deleted
+	failed    outcome = "failed"   // its version counts the tries; its lock stays
+	buried    outcome = "buried"   // it goes to the dead letters
+	released  outcome = "released" // its lock is deleted
+	timed     outcome = "timed"    // of no item: the time of the ensemble's leader is asked for
+)
+
+// ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),
+// "once", "locks", "dead", "producers" (directories), "tries", "backoff", "refresh",
+// "retry".
+var ConsumerRecipe = engine.NewRecipe(consumerChart, newConsumer)
+
+var (
+	fetching = from{founding, listing, verifying, reading}
+	wanting  = append(from{settling, taking}, fetching...)
+	consumes = append(from{waiting, working, suspended, pausing}, wanting...)
+)
+
+var consumerChart = engine.MustCompile(engine.Chart[consumer]{
+	Name: "consumer",
+	Doc:  "Takes items out of a queue, one at a time, and hands them over.",
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Not started."},
+		{Name: waiting, Doc: "There is nothing to do, or nothing yet. The queue's children are watched."},
+		{Name: listing, Doc: "The queue is being listed, with a watch, and the locks before it where others were met."},
+		{Name: founding, Doc: "A directory did not exist; all that are needed are being made."},
+		{Name: settling, Doc: "What became of an item is being written, and the lock of the next one made, in one multi."},
+		{Name: verifying, Doc: "A reply was lost: whose a lock is, is being read."},
+		{Name: reading, Doc: "An item is being read. Its data go to the handle and to nobody else."},
+		{Name: taking, Doc: "An item that is delivered at most once is being deleted, before it is handed over."},
+		{Name: working, Doc: "The user's function has an item."},
+		{Name: suspended, Doc: "No connection. The locks live on with the session."},
+		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "Over."},
+	},
+	Final: closed,
+	Happy: from{latent, waiting, listing, waiting, settling, reading, working, waiting, closed},
+	Kinds: append([]events.Kind{
+		events.CommandStart, events.CommandClose, events.WorkReturned, events.QueueTurn,
+		events.ReplyCreate, events.ReplyChildren, events.ReplyStat, events.ReplyMulti,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	}, anyWatch...),
+	Rows: []engine.Row[consumer]{
+		{From: from{latent}, On: events.CommandStart, To: waiting, Do: (*consumer).accept, Then: (*consumer).turn},
+		{From: consumes, On: events.CommandStart, To: engine.Stay, Do: (*consumer).refuseStart},
+
+		// What is next, first what is not finished.
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).detached, To: suspended},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).uncertain, To: verifying, Do: (*consumer).verify},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).unsettled, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).untaken, To: taking, Do: (*consumer).take},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).unwanted, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).unread, To: reading, Do: (*consumer).read},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).over, To: closed, Do: (*consumer).end},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).parting, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).blind, To: listing, Do: (*consumer).list},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).timeless, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).retryable, To: reading, Do: (*consumer).retake, Then: (*consumer).read},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).free, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
+		{From: from{waiting}, On: events.QueueTurn, When: (*consumer).ready, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: events.QueueTurn, To: waiting, Do: (*consumer).rest},
+
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).homeless, To: founding, Do: (*consumer).found},
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).refused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
+		{From: from{listing}, On: events.ReplyChildren, To: waiting, Do: (*consumer).order, Then: (*consumer).turn},
+		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeMade, To: waiting, Do: (*consumer).turn},
+		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeRefused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).claimed, To: reading, Do: (*consumer).advance, Then: (*consumer).read},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).crossed, To: waiting, Do: (*consumer).uncouple, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).found},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
+		{From: from{verifying}, On: events.ReplyStat, When: (*consumer).ours, To: waiting, Do: (*consumer).affirm, Then: (*consumer).turn},
+		{From: from{verifying}, On: events.ReplyStat, When: (*consumer).disowned, To: waiting, Do: (*consumer).disclaim, Then: (*consumer).turn},
+		{From: from{verifying}, On: events.ReplyStat, To: pausing, Do: (*consumer).complain},
+
+		{From: from{reading}, On: events.ReplyStat, When: (*consumer).noNode, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{reading}, On: events.ReplyStat, When: (*consumer).refused, To: pausing, Do: (*consumer).complain},
+		{From: from{reading}, On: events.ReplyStat, When: (*consumer).leavingOff, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{reading}, On: events.ReplyStat, When: (*consumer).atMostOnce, To: taking, Do: (*consumer).note, Then: (*consumer).take},
+		{From: from{reading}, On: events.ReplyStat, To: working, Do: (*consumer).note, Then: (*consumer).deliver},
+		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).written, To: working, Do: (*consumer).deliver},
+		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
+		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).missing, To: waiting, Do: (*consumer).mourn, Then: (*consumer).turn},
+		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{taking}, On: events.ReplyMulti, To: pausing, Do: (*consumer).complain},
+		{From: from{working}, On: events.WorkReturned, When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).turn},
+		{From: from{working}, On: events.WorkReturned, To: waiting, Do: (*consumer).judge, Then: (*consumer).turn},
+
+		{From: from{waiting}, On: events.TimerFired, To: waiting, Do: (*consumer).turn},
+		{From: from{waiting}, On: events.WatchChildren, To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
+		{From: from{waiting}, On: events.WatchDeleted, To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
+		{From: but(consumes, waiting), On: events.WatchChildren, To: engine.Stay, Do: (*consumer).stir},
+		{From: but(consumes, waiting), On: events.WatchDeleted, To: engine.Stay, Do: (*consumer).stir},
+
+		{From: append(from{waiting}, fetching...), On: events.ConnectionSuspended, To: suspended},
+		{From: from{settling, taking}, On: events.ConnectionSuspended, To: suspended, Do: (*consumer).suspect},
+		{From: append(from{waiting, suspended}, wanting...), On: events.ConnectionLost, To: suspended, Do: (*consumer).lose},
+		{From: from{pausing}, On: events.ConnectionLost, To: pausing, Do: (*consumer).lose},
+		{From: from{working}, On: events.ConnectionLost, To: working, Do: (*consumer).withdraw},
+		{From: from{suspended}, On: events.ConnectionAttached, To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
+		{From: from{pausing}, On: events.TimerFired, To: waiting, Do: (*consumer).turn},
+
+		{From: from{latent}, On: events.CommandClose, To: closed, Do: (*consumer).finish},
+		{From: from{waiting}, On: events.CommandClose, To: waiting, Do: (*consumer).close, Then: (*consumer).turn},
+		{From: append(from{working}, wanting...), On: events.CommandClose, To: engine.Stay, Do: (*consumer).close},
+		{From: from{suspended, pausing}, On: events.CommandClose, When: (*consumer).emptyHanded, To: closed, Do: (*consumer).close, Then: (*consumer).end},
+		{From: from{suspended, pausing}, On: events.CommandClose, To: engine.Stay, Do: (*consumer).close},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{latent}, On: append([]events.Kind{events.WorkReturned, events.QueueTurn, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+			Why: "nothing was asked before the start"},
+		{In: but(consumes, waiting), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
+		{In: but(consumes, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
+		{In: but(consumes, founding), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: append(from{waiting, working, pausing}, wanting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
+		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is under way that the connection carries"},
+		{In: consumes, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the queue's children matter"},
+	},
+})

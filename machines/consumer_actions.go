@@ -1,0 +1,346 @@
+package machines
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+const (
+	// parkedMost bounds the items that failed and whose locks are kept for the next
+	// try: a consumer whose every item fails leaves the others theirs.
+	parkedMost = 16
+	// pace is what a listing costs in time before the next one may begin, for each name
+	// that it had: whatever others do to the queue, listing takes a bounded share.
+	pace = 100 * time.Microsecond
+	// recheck is about how long it takes until an item that another consumer had locked
+	// is looked at again. Nothing tells that its lock has gone.
+	recheck = 5 * time.Second
+)
+
+func newConsumer(open events.Event) (*consumer, error) {
+	o := options{values: open.Options}
+	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), me: guid(open.Seed, 1), stale: true,
+		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
+		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
+		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}
+	c.dirs = []string{c.path}
+	if !c.once {
+		c.dirs = append(c.dirs, c.locks)
+	}
+	if c.tries > 0 {
+		c.dirs = append(c.dirs, c.dead)
+	}
+	if c.home = o.text("producers", ProducersOf(open.Path)); c.kind == ByDue {
+		c.dirs = append(c.dirs, c.home)
+	}
+	return c, o.err
+}
+
+// Watches says which nodes matter: the queue.
+func (c *consumer) Watches(path string) bool { return path == c.path }
+
+// turn has the machine look at what is next.
+func (c *consumer) turn(ev events.Event, out *engine.Outbox) {
+	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueTurn})
+}
+
+// stir notes that the queue has changed.
+func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
+
+// list lists the queue, with a watch on the next change.
+func (c *consumer) list(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	c.locked, c.stale = nil, false
+	if c.rivals && !c.once {
+		out.Children(c.locks)
+	}
+	out.WatchChildren(c.path)
+}
+
+func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
+	c.rivals = len(ev.Children) > 0
+	c.locked = map[string]bool{}
+	for _, name := range ev.Children {
+		c.locked[name] = true
+	}
+}
+
+// order notes what is there, in the order in which it is to be taken. What others
+// have locked is left to them for now, and what is parked has its own time.
+func (c *consumer) order(ev events.Event, out *engine.Outbox) {
+	all, foreign := c.kind.Backlog(ev.Children)
+	c.backlog = slices.DeleteFunc(all, func(i Item) bool {
+		return c.locked[i.Name] || slices.ContainsFunc(c.parked, func(h holding) bool { return h.Name == i.Name })
+	})
+	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
+	c.skipped = max(0, len(ev.Children)-foreign-len(c.backlog)-len(c.parked))
+	c.recover(out)
+}
+
+// read has the item's data brought to the handle.
+func (c *consumer) read(ev events.Event, out *engine.Outbox) {
+	out.Fetch(join(c.path, c.held.Name), false)
+}
+
+// note is what was read.
+func (c *consumer) note(ev events.Event, out *engine.Outbox) {
+	c.held.payload, c.held.version = ev.Request, 0
+	if ev.Stat != nil {
+		c.held.version = ev.Stat.Version
+	}
+	c.recover(out)
+}
+
+// pick takes the next item to be read without a lock.
+func (c *consumer) pick(ev events.Event, out *engine.Outbox) { c.held = c.shift() }
+
+// shift takes the next item off the backlog.
+func (c *consumer) shift() *holding {
+	h := &holding{Item: c.backlog[0]}
+	c.backlog = c.backlog[1:]
+	c.taken++
+	return h
+}
+
+// take deletes an item that is delivered at most once: who deletes it has it.
+func (c *consumer) take(ev events.Event, out *engine.Outbox) {
+	out.Multi(events.Op{Verb: "delete", Path: join(c.path, c.held.Name), Version: c.held.version})
+}
+
+// deliver hands the item over.
+func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
+	c.doubt, c.unlocked, c.founded = false, false, false
+	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: int(c.held.version) + 1})
+}
+
+// mourn tells of an item that this consumer may have deleted and has not handed over.
+func (c *consumer) mourn(ev events.Event, out *engine.Outbox) {
+	c.fail(events.ItemLost, join(c.path, c.held.Name), ev, out)
+	c.drop(ev, out)
+}
+
+// judge decides what becomes of an item whose work has returned.
+func (c *consumer) judge(ev events.Event, out *engine.Outbox) {
+	switch {
+	case c.once:
+		c.drop(ev, out)
+	case ev.Text == "":
+		c.outcome = finished
+	case c.tries > 0 && int(c.held.version)+1 >= c.tries:
+		c.outcome = buried
+	default:
+		c.outcome = failed
+	}
+}
+
+// drop lets go of an item that is not ours, or over.
+func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
+	c.held, c.outcome, c.doubt, c.alone, c.unlocked = nil, undecided, false, false, false
+}
+
+// abandon gives an item back, or up where it is gone.
+func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
+	c.outcome, c.doubt = released, false
+	if c.once {
+		c.drop(ev, out)
+	}
+}
+
+// settle writes what became of the item that is held, and makes the next one's lock.
+func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
+	if c.next == nil && c.couples(ev) {
+		c.next = &c.shift().Item
+	}
+	ops := c.epilogue()
+	if c.next != nil {
+		ops = append(ops, events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.me)})
+	}
+	out.Multi(ops...)
+}
+
+// epilogue is what is written about the item that is held.
+func (c *consumer) epilogue() []events.Op {
+	switch {
+	case c.outcome == timed:
+		return []events.Op{{Verb: "set", Path: c.home, Version: -1}}
+	case c.held == nil:
+		return nil
+	}
+	item, lock := join(c.path, c.held.Name), join(c.locks, c.held.Name)
+	gone := []events.Op{{Verb: "delete", Path: item, Version: -1}, {Verb: "delete", Path: lock, Version: -1}}
+	switch c.outcome {
+	case failed:
+		return []events.Op{{Verb: "set", Path: item, Version: c.held.version, Payload: c.held.payload}}
+	case buried:
+		return append(gone, events.Op{Verb: "create", Path: join(c.dead, c.held.Stem), Mode: events.PersistentSequential, Payload: c.held.payload})
+	case released:
+		return gone[1:]
+	}
+	return gone
+}
+
+// conclude notes that what was to be written about an item is written.
+func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
+	switch c.outcome {
+	case failed:
+		wait, again := c.backoff.Next(int(c.held.version), 0, c.dice.roll())
+		if !again {
+			wait = restAtLast
+		}
+		c.held.due, c.held.payload = ev.At+int64(wait), 0
+		c.parked = append(c.parked, *c.held)
+	case timed:
+		c.clock.note(ev)
+	}
+	c.founded = false
+	c.drop(ev, out)
+	c.recover(out)
+}
+
+// advance is conclude, and the next item is held.
+func (c *consumer) advance(ev events.Event, out *engine.Outbox) {
+	next := &holding{Item: *c.next}
+	c.conclude(ev, out)
+	c.held, c.next = next, nil
+}
+
+// skip leaves an item to the consumer that has locked it.
+func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
+	c.next, c.alone, c.rivals = nil, true, true
+	c.skipped++
+}
+
+// uncouple takes the next item's lock out of what is written.
+func (c *consumer) uncouple(ev events.Event, out *engine.Outbox) {
+	c.founded = false
+	if c.next != nil {
+		c.backlog = slices.Insert(c.backlog, 0, *c.next)
+		c.next = nil
+		c.alone = true
+	}
+}
+
+// suspect notes that the outcome of what was under way is not known.
+func (c *consumer) suspect(ev events.Event, out *engine.Outbox) {
+	c.doubt = c.doubt || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
+}
+
+// verify reads whose the lock is.
+func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
+	lock := c.next
+	if lock == nil {
+		lock = &c.held.Item
+	}
+	out.Flush(c.path)
+	out.Read(join(c.locks, lock.Name), false)
+}
+
+// affirm is a lock that this consumer has made: what was written with it is written.
+func (c *consumer) affirm(ev events.Event, out *engine.Outbox) {
+	if c.next != nil {
+		c.advance(ev, out)
+	}
+	c.doubt = false
+}
+
+// disclaim is a lock that was not made, or not any more.
+func (c *consumer) disclaim(ev events.Event, out *engine.Outbox) {
+	if c.next == nil || c.held == nil {
+		c.drop(ev, out)
+	}
+	c.uncouple(ev, out)
+}
+
+// retake takes up the parked item that has been due for longest.
+func (c *consumer) retake(ev events.Event, out *engine.Outbox) {
+	c.held = c.unparkAt(c.earliest())
+}
+
+// unpark takes up a parked item only to give it back.
+func (c *consumer) unpark(ev events.Event, out *engine.Outbox) {
+	c.held, c.outcome = c.unparkAt(0), released
+}
+
+func (c *consumer) unparkAt(i int) *holding {
+	h := c.parked[i]
+	c.parked = slices.Delete(c.parked, i, i+1)
+	return &h
+}
+
+// earliest is the parked item that is due first; -1 where none is parked.
+func (c *consumer) earliest() int {
+	best := -1
+	for i, h := range c.parked {
+		if best < 0 || h.due < c.parked[best].due {
+			best = i
+		}
+	}
+	return best
+}
+
+// askTime asks for the time of the ensemble's leader.
+func (c *consumer) askTime(ev events.Event, out *engine.Outbox) { c.outcome = timed }
+
+// rest waits for the first of: an item that is due, a parked one, the time to list
+// again.
+func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	wait := time.Duration(-1)
+	sooner := func(d time.Duration) {
+		if d = max(d, time.Millisecond); wait < 0 || d < wait {
+			wait = d
+		}
+	}
+	if i := c.earliest(); i >= 0 {
+		sooner(time.Duration(c.parked[i].due - ev.At))
+	}
+	if c.kind == ByDue && len(c.backlog) > 0 && len(c.parked) < parkedMost {
+		sooner(time.Duration(c.backlog[0].Rank-c.clock.least(ev.At)) * time.Millisecond)
+	}
+	switch {
+	case c.stale:
+		sooner(time.Duration(c.fresh() - ev.At))
+	case c.skipped > 0:
+		sooner(recheck/2 + time.Duration(c.dice.roll()*float64(recheck)))
+	}
+	if wait >= 0 {
+		out.Timer("next", wait)
+	}
+}
+
+// withdraw tells the work that its item may be another's by now.
+func (c *consumer) withdraw(ev events.Event, out *engine.Outbox) {
+	if !c.once {
+		out.Notify(events.Notify{What: events.Withdrawn, Path: join(c.path, c.held.Name), Work: c.held.payload, Code: ev.Code})
+		c.unlocked = true
+	}
+	c.forget()
+}
+
+// lose is the end of the session, and of all locks. What was being taken without
+// one is asked for again.
+func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
+	if !c.once {
+		c.drop(ev, out)
+	}
+	c.forget()
+}
+
+// forget lets go of what is not in the hands of anybody.
+func (c *consumer) forget() {
+	c.next, c.parked, c.backlog, c.looked, c.clock = nil, nil, nil, 0, clock{}
+}
+
+func (c *consumer) close(ev events.Event, out *engine.Outbox) {
+	c.closing = append(c.closing, ev.Request)
+}
+
+// end answers who closed it.
+func (c *consumer) end(ev events.Event, out *engine.Outbox) {
+	for _, n := range c.closing {
+		out.Answer(n, events.OK, "")
+	}
+}

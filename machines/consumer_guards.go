@@ -1,0 +1,140 @@
+package machines
+
+import "github.com/incumbent-go/incumbent/events"
+
+// Guards of what is next.
+
+// uncertain is a lock that may have been made, or deleted.
+func (c *consumer) uncertain(events.Event) bool {
+	return c.doubt && (c.next != nil || c.outcome == released)
+}
+
+// unsettled is an outcome that is not written, and a lock that was asked for.
+func (c *consumer) unsettled(events.Event) bool { return c.outcome != undecided || c.next != nil }
+
+// untaken is an item that was read and is to be taken.
+func (c *consumer) untaken(events.Event) bool { return c.held != nil && c.once && c.held.payload != 0 }
+
+// unread is an item that is held and was not read.
+func (c *consumer) unread(events.Event) bool { return c.held != nil }
+
+// unwanted is an item that is held, was not read, and is given back, because no more
+// are taken up.
+func (c *consumer) unwanted(events.Event) bool { return c.held != nil && len(c.closing) > 0 }
+
+// over is a consumer that may go.
+func (c *consumer) over(events.Event) bool { return len(c.closing) > 0 && len(c.parked) == 0 }
+
+// parting is one that may go when its locks have.
+func (c *consumer) parting(events.Event) bool { return len(c.closing) > 0 }
+
+// leavingOff is one that takes nothing up any more.
+func (c *consumer) leavingOff(events.Event) bool { return len(c.closing) > 0 }
+
+// blind is a consumer that has to list: what it knows has changed, and is used up,
+// or may be out of order by now. However fast the queue changes, listings keep their
+// distance.
+func (c *consumer) blind(ev events.Event) bool {
+	switch {
+	case c.looked == 0:
+		return true
+	case !c.stale && c.skipped == 0 || ev.At < c.fresh():
+		return false
+	case !c.stale:
+		return !c.ready(ev) && ev.At >= c.looked+int64(recheck)/2
+	case !c.ready(ev):
+		return true
+	}
+	return (c.kind == ByPriority || c.kind == ByDue) && c.taken >= c.refresh
+}
+
+// fresh is until when the last listing is good enough, whatever has changed.
+func (c *consumer) fresh() int64 { return c.looked + int64(c.listed)*int64(pace) }
+
+// timeless is a consumer that has items with due times, and does not know the time.
+func (c *consumer) timeless(events.Event) bool {
+	return c.kind == ByDue && !c.clock.known() && len(c.backlog) > 0
+}
+
+// retryable is a parked item whose time has come.
+func (c *consumer) retryable(ev events.Event) bool {
+	i := c.earliest()
+	return i >= 0 && c.parked[i].due <= ev.At
+}
+
+// couples says whether the next item's lock is made with what is to be written.
+func (c *consumer) couples(ev events.Event) bool {
+	if c.held == nil && c.outcome == undecided {
+		return true // that lock is all that is asked for
+	}
+	return !c.alone && c.outcome != released && c.outcome != timed && c.ready(ev) && !c.blind(ev)
+}
+
+// free is an item that is taken without a lock.
+func (c *consumer) free(ev events.Event) bool { return c.once && c.available(ev) }
+
+// ready is an item that is locked next.
+func (c *consumer) ready(ev events.Event) bool { return c.available(ev) }
+
+// available is an item whose time has come.
+func (c *consumer) available(ev events.Event) bool {
+	return len(c.backlog) > 0 && len(c.parked) < parkedMost && len(c.closing) == 0 &&
+		(c.kind != ByDue || c.clock.known() && c.backlog[0].Rank <= c.clock.least(ev.At))
+}
+
+// Guards of answers.
+
+// lockList is the listing of the locks, whatever it came to.
+func (c *consumer) lockList(ev events.Event) bool { return ev.Path == c.locks }
+
+// claimed is a multi that has made the next item's lock.
+func (c *consumer) claimed(ev events.Event) bool { return ev.Code == events.OK && c.next != nil }
+
+// written is a multi that was carried out, now or the time before.
+func (c *consumer) written(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.BadVersion && c.doubt && c.outcome == failed
+}
+
+// forestalled is a lock that another consumer has.
+func (c *consumer) forestalled(ev events.Event) bool {
+	return ev.Code == events.NodeExists && c.next != nil
+}
+
+// crossed is an outcome that could not be written together with the next lock.
+func (c *consumer) crossed(ev events.Event) bool {
+	return ev.Code == events.NoNode && c.next != nil && c.held != nil
+}
+
+// roofless is a directory that is missing.
+func (c *consumer) roofless(ev events.Event) bool {
+	return c.homeless(ev) && (c.held == nil || c.outcome == buried)
+}
+
+// overtaken is an item that is gone, or that somebody has written.
+func (c *consumer) overtaken(ev events.Event) bool {
+	return (ev.Code == events.NoNode || ev.Code == events.BadVersion) && c.held != nil && c.outcome != released
+}
+
+// unheld is a lock that is gone.
+func (c *consumer) unheld(ev events.Event) bool { return ev.Code == events.NoNode && c.held != nil }
+
+// missing is an item that is gone and may have been ours.
+func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNode && c.doubt }
+
+// ours is a lock that this consumer has made.
+func (c *consumer) ours(ev events.Event) bool {
+	return ev.Code == events.OK && string(ev.Data) == c.me
+}
+
+// disowned is a lock that is gone, or another's.
+func (c *consumer) disowned(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+func (c *consumer) atMostOnce(events.Event) bool { return c.once }
+func (c *consumer) lockGone(events.Event) bool   { return c.unlocked }
+
+// emptyHanded is a consumer that has nothing that anybody waits for.
+func (c *consumer) emptyHanded(events.Event) bool {
+	return c.held == nil && c.next == nil && len(c.parked) == 0
+}

@@ -1,0 +1,151 @@
+package machines
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// States of producers and consumers, besides those of others.
+const (
+	quiet     engine.State = "idle"      // nothing is to be put
+	measuring engine.State = "measuring" // how many items the queue holds is asked
+	full      engine.State = "full"      // as many as it may
+	putting   engine.State = "putting"   // items are on their way
+)
+
+// producer puts items into a queue, in the order in which it was asked. Every put
+// is one multi that also sets the producer's own node, the marker, at the version
+// that it had: so a put whose reply was lost is sent again, and is carried out once.
+type producer struct {
+	stem // path is the queue
+	directories
+	kind  ItemKind
+	seed  string
+	home  string // the directory of the markers
+	bound int    // of items in the queue; 0: none
+	waits bool   // for room, and does not refuse
+
+	marker  string // the path of the own node
+	marked  bool   // it stands, as far as is known
+	markers uint64 // names that were made for it
+	version int32  // of its data
+
+	queue   []batch // what was asked for and is not under way
+	sending []batch // what is under way, or may have been carried out
+	doubt   bool    // whether it was
+	looks   int     // at a full queue, in a row
+	clock   clock
+	closing []uint64
+}
+
+// batch is one command: items whose payloads have numbers that follow each other.
+type batch struct {
+	command, payload uint64
+	items, bytes     int
+	delay            time.Duration
+	later            bool   // due after delay, by the ensemble's clock
+	stem             string // what the names begin with; "" as long as that clock is not known
+}
+
+// ProducerRecipe makes producers. Path is the queue's. Options: "kind" (of
+// ItemKind), "producers" (the directory of the markers), "bound" and "waits",
+// "retry". Options of command.put: "items", "bytes", and "priority", "id", "due"
+// (milliseconds since 1970) or "delay" (from now, by the ensemble's clock).
+var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
+
+var (
+	busyPutting = from{marking, founding, measuring, putting}
+	produces    = append(from{quiet, full, suspended, pausing}, busyPutting...)
+)
+
+var producerChart = engine.MustCompile(engine.Chart[producer]{
+	Name: "producer",
+	Doc:  "Puts items into a queue: one multi each time, which can be sent again without harm.",
+	States: []engine.StateDoc{
+		{Name: quiet, Doc: "Nothing is to be put."},
+		{Name: marking, Doc: "The producer's own node, the marker, is being made: once."},
+		{Name: founding, Doc: "A directory did not exist; all that are needed are being made."},
+		{Name: measuring, Doc: "How many items the queue holds is being asked, because it is bounded."},
+		{Name: full, Doc: "The queue is full. It is looked at again after a while."},
+		{Name: putting, Doc: "Items are on their way, together with a new version of the marker."},
+		{Name: suspended, Doc: "No connection. What was under way is sent again after the next one."},
+		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: leaving, Doc: "The marker is being deleted."},
+		{Name: closed, Doc: "Over."},
+	},
+	Final: closed,
+	Happy: from{quiet, marking, quiet, putting, quiet, leaving, closed},
+	Kinds: []events.Kind{
+		events.CommandPut, events.CommandCancel, events.CommandClose, events.QueueTurn,
+		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.ReplyDelete,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	},
+	Rows: []engine.Row[producer]{
+		{From: from{quiet}, On: events.CommandPut, To: quiet, Do: (*producer).enqueue, Then: (*producer).turn},
+		{From: but(produces, quiet), On: events.CommandPut, To: engine.Stay, Do: (*producer).enqueue},
+		{From: from{leaving}, On: events.CommandPut, To: leaving, Do: (*producer).refuseClosed},
+		{From: produces, On: events.CommandCancel, To: engine.Stay, Do: (*producer).cancel},
+
+		{From: from{quiet}, On: events.QueueTurn, When: (*producer).over, To: closed, Do: (*producer).end},
+		{From: from{quiet}, On: events.QueueTurn, When: (*producer).parting, To: leaving, Do: (*producer).depart},
+		{From: from{quiet}, On: events.QueueTurn, When: (*producer).done, To: quiet},
+		{From: from{quiet}, On: events.QueueTurn, When: (*producer).detached, To: suspended},
+		{From: from{quiet}, On: events.QueueTurn, When: (*producer).unmarked, To: marking, Do: (*producer).mark},
+		{From: from{quiet}, On: events.QueueTurn, When: (*producer).bounded, To: measuring, Do: (*producer).measure},
+		{From: from{quiet}, On: events.QueueTurn, To: putting, Do: (*producer).gather, Then: (*producer).send},
+
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).stands, To: quiet, Do: (*producer).settle, Then: (*producer).turn},
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).homeless, To: founding, Do: (*producer).found},
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).passing, To: pausing, Do: (*producer).complain},
+		{From: from{marking}, On: events.ReplyCreate, To: quiet, Do: (*producer).refuseAll, Then: (*producer).turn},
+		{From: from{founding}, On: events.ReplyCreate, When: (*producer).homeMade, To: marking, Do: (*producer).mark},
+		{From: from{founding}, On: events.ReplyCreate, When: (*producer).homeRefused, To: quiet, Do: (*producer).refuseAll, Then: (*producer).turn},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+
+		{From: from{measuring}, On: events.ReplyStat, When: (*producer).passing, To: pausing, Do: (*producer).complain},
+		{From: from{measuring}, On: events.ReplyStat, When: (*producer).roomy, To: putting, Do: (*producer).gather, Then: (*producer).send},
+		{From: from{measuring}, On: events.ReplyStat, When: (*producer).patient, To: full, Do: (*producer).linger},
+		{From: from{measuring}, On: events.ReplyStat, To: quiet, Do: (*producer).refuseFirst, Then: (*producer).turn},
+		{From: from{full}, On: events.TimerFired, To: measuring, Do: (*producer).measure},
+
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).carriedOut, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).effaced, To: quiet, Do: (*producer).giveUp, Then: (*producer).turn},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).found},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
+		{From: from{putting}, On: events.ReplyMulti, To: quiet, Do: (*producer).refuseSending, Then: (*producer).turn},
+
+		{From: but(busyPutting, putting), On: events.ConnectionSuspended, To: suspended},
+		{From: from{full}, On: events.ConnectionSuspended, To: suspended},
+		{From: from{putting}, On: events.ConnectionSuspended, To: suspended, Do: (*producer).suspect},
+		{From: but(busyPutting, putting), On: events.ConnectionLost, To: suspended},
+		{From: from{full}, On: events.ConnectionLost, To: suspended},
+		{From: from{putting}, On: events.ConnectionLost, To: suspended, Do: (*producer).suspect},
+		{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*producer).hush},
+		{From: from{leaving}, On: events.ConnectionLost, To: leaving, Do: (*producer).hush},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*producer).doubtful, To: putting, Do: (*producer).send},
+		{From: from{suspended}, On: events.ConnectionAttached, To: quiet, Do: (*producer).turn},
+		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*producer).depart},
+		{From: from{pausing}, On: events.TimerFired, When: (*producer).detached, To: suspended},
+		{From: from{pausing}, On: events.TimerFired, When: (*producer).doubtful, To: putting, Do: (*producer).send},
+		{From: from{pausing}, On: events.TimerFired, To: quiet, Do: (*producer).turn},
+
+		{From: from{quiet}, On: events.CommandClose, To: quiet, Do: (*producer).close, Then: (*producer).turn},
+		{From: busyPutting, On: events.CommandClose, To: engine.Stay, Do: (*producer).close},
+		{From: from{full, suspended, pausing}, On: events.CommandClose, When: (*producer).entangled, To: leaving, Do: (*producer).close, Then: (*producer).depart},
+		{From: from{full, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*producer).close, Then: (*producer).end},
+		{From: from{leaving}, On: events.CommandClose, To: leaving, Do: (*producer).close},
+		{From: from{leaving}, On: events.ReplyDelete, When: (*producer).passing, To: leaving, Do: (*producer).complain},
+		{From: from{leaving}, On: events.ReplyDelete, To: closed, Do: (*producer).end},
+		{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*producer).depart},
+	},
+	Ignores: []engine.Ignore{
+		{In: but(produces, quiet), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
+		{In: from{leaving}, On: []events.Kind{events.QueueTurn, events.CommandCancel}, Why: "all who wait were answered"},
+		{In: append(from{leaving}, but(produces, marking, founding)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: append(from{quiet, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
+		{In: from{quiet, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},
+	},
+})

@@ -1,0 +1,285 @@
+package machines
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// One multi takes at most so many items and bytes, unless one command has more.
+const (
+	itemsAtOnce = 100
+	bytesAtOnce = 512 << 10
+)
+
+// roomPolicy paces the looks at a full queue.
+var roomPolicy = BoundedExponential(-1, 50*time.Millisecond, time.Second)
+
+func newProducer(open events.Event) (*producer, error) {
+	o := options{values: open.Options}
+	p := &producer{stem: newStem(open, &o), kind: o.kind(), seed: open.Seed,
+		bound: o.integer("bound", 0), waits: o.flag("waits"), home: o.text("producers", ProducersOf(open.Path))}
+	p.dirs = []string{p.path, p.home}
+	return p, o.err
+}
+
+// batch reads a command.
+func (p *producer) batch(ev events.Event) (batch, error) {
+	o := options{values: ev.Options}
+	b := batch{command: ev.Request, payload: ev.Work, items: o.integer("items", 1), bytes: o.integer("bytes", 0)}
+	b.delay, b.later = o.duration("delay", 0), p.kind == ByDue && ev.Options["delay"] != ""
+	rank := o.number("due")
+	if p.kind == ByPriority {
+		rank = o.number("priority")
+	}
+	if !b.later {
+		b.stem = p.kind.stem(rank, o.text("id", ""))
+	}
+	if b.items < 1 || rank < 0 && p.kind == ByDue {
+		return b, fmt.Errorf("a put of %d items, due at %d", b.items, rank)
+	}
+	return b, o.err
+}
+
+func (p *producer) enqueue(ev events.Event, out *engine.Outbox) {
+	b, err := p.batch(ev)
+	if err != nil {
+		out.Answer(ev.Request, events.BadArguments, err.Error())
+		return
+	}
+	p.queue = append(p.queue, b)
+}
+
+// turn has the machine look at what is next.
+func (p *producer) turn(ev events.Event, out *engine.Outbox) {
+	out.Tell(events.ID(p.id), events.Event{Kind: events.QueueTurn})
+}
+
+func (p *producer) refuseClosed(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.Closed, "")
+}
+
+// cancel takes a put back that is not under way. One that is goes on.
+func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
+	p.queue = slices.DeleteFunc(p.queue, func(b batch) bool {
+		if b.command == ev.Work {
+			out.Answer(b.command, events.Cancelled, "")
+		}
+		return b.command == ev.Work
+	})
+}
+
+// Guards of what is next.
+func (p *producer) over(events.Event) bool      { return len(p.closing) > 0 && p.marker == "" }
+func (p *producer) parting(events.Event) bool   { return len(p.closing) > 0 }
+func (p *producer) done(events.Event) bool      { return len(p.queue)+len(p.sending) == 0 }
+func (p *producer) unmarked(events.Event) bool  { return !p.marked }
+func (p *producer) bounded(events.Event) bool   { return p.bound > 0 && len(p.sending) == 0 }
+func (p *producer) entangled(events.Event) bool { return p.marker != "" }
+func (p *producer) doubtful(events.Event) bool  { return p.doubt }
+
+// stands is the marker, made now or before.
+func (p *producer) stands(ev events.Event) bool { return stood(ev) }
+
+// mark asks for the own node. Its name has a GUID: nobody else makes it.
+func (p *producer) mark(ev events.Event, out *engine.Outbox) {
+	if p.marker == "" {
+		p.markers++
+		p.marker, p.version = join(p.home, guid(p.seed, p.markers)), 0
+	}
+	out.Create(p.marker, events.Persistent, nil)
+}
+
+// settle notes that the marker stands. One that stood before has the version that
+// is known.
+func (p *producer) settle(ev events.Event, out *engine.Outbox) {
+	p.marked = true
+	if ev.Code == events.OK {
+		p.version = 0
+	}
+	p.recover(out)
+}
+
+// measure asks how many items there are.
+func (p *producer) measure(ev events.Event, out *engine.Outbox) { out.Exists(p.path, false) }
+
+// space is how many items the queue may take, going by a look at it.
+func (p *producer) space(ev events.Event) int {
+	switch {
+	case ev.Kind != events.ReplyStat:
+		return itemsAtOnce
+	case ev.Stat == nil:
+		return p.bound
+	}
+	return p.bound - int(ev.Stat.NumChildren)
+}
+
+// roomy is a queue that the next items fit into.
+func (p *producer) roomy(ev events.Event) bool {
+	return len(p.queue) == 0 || (ev.Code == events.OK || ev.Code == events.NoNode) && p.space(ev) >= p.queue[0].items
+}
+
+// patient is a producer that waits for room.
+func (p *producer) patient(ev events.Event) bool { return ev.Code == events.OK && p.waits }
+
+// linger waits for a while, and longer the next time.
+func (p *producer) linger(ev events.Event, out *engine.Outbox) {
+	wait, _ := roomPolicy.Next(p.looks, 0, p.dice.roll())
+	p.looks++
+	out.Timer("room", wait)
+}
+
+// gather takes what goes into the next multi. Where a delay is to be counted from a
+// time that is not known yet, that is nothing: the multi asks for the time.
+func (p *producer) gather(ev events.Event, out *engine.Outbox) {
+	if len(p.sending) > 0 {
+		return
+	}
+	items, bytes, space := 0, 0, p.space(ev)
+	for len(p.queue) > 0 {
+		b := p.queue[0]
+		if b.later && !p.clock.known() {
+			return
+		}
+		items, bytes = items+b.items, bytes+b.bytes
+		if len(p.sending) > 0 && (items > itemsAtOnce || bytes > bytesAtOnce || p.bound > 0 && items > space) {
+			return
+		}
+		if b.later {
+			b.stem = p.kind.stem(p.clock.most(ev.At)+b.delay.Milliseconds(), "")
+		}
+		p.sending, p.queue = append(p.sending, b), p.queue[1:]
+	}
+}
+
+// send asks for all that is to be sent, and for the marker's next version: whoever
+// sends the same again finds that version taken.
+func (p *producer) send(ev events.Event, out *engine.Outbox) {
+	ops := []events.Op{{Verb: "set", Path: p.marker, Version: p.version}}
+	for _, b := range p.sending {
+		for i := range b.items {
+			ops = append(ops, events.Op{Verb: "create", Path: join(p.path, b.stem), Mode: events.PersistentSequential, Payload: b.payload + uint64(i)})
+		}
+	}
+	out.Multi(ops...)
+}
+
+// carriedOut is a multi that was committed: now, or the time before.
+func (p *producer) carriedOut(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.BadVersion && p.doubt
+}
+
+// effaced is a marker that went while it was the only witness.
+func (p *producer) effaced(ev events.Event) bool { return ev.Code == events.NoNode && p.doubt }
+
+// tampered is a marker that somebody else has written.
+func (p *producer) tampered(ev events.Event) bool { return ev.Code == events.BadVersion }
+
+// succeed answers what was put.
+func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
+	p.version++
+	p.clock.note(ev)
+	p.founded, p.looks = false, 0
+	p.answer(events.OK, "", out)
+	p.recover(out)
+}
+
+// answer ends what was under way.
+func (p *producer) answer(code events.Code, text string, out *engine.Outbox) {
+	for _, b := range p.sending {
+		out.Answer(b.command, code, text)
+	}
+	p.sending, p.doubt = nil, false
+}
+
+// suspect notes that the outcome of what was under way is not known.
+func (p *producer) suspect(ev events.Event, out *engine.Outbox) {
+	p.doubt = p.doubt || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
+	p.clock = clock{}
+}
+
+// giveUp tells that nothing is left which could tell. The next put has another marker.
+func (p *producer) giveUp(ev events.Event, out *engine.Outbox) {
+	p.answer(events.OutcomeUnknown, p.path, out)
+	p.renew(ev, out)
+}
+
+// takeBack is a multi of which nothing was carried out, to be sent once more.
+func (p *producer) takeBack(ev events.Event, out *engine.Outbox) {
+	p.queue, p.sending, p.marked = append(p.sending, p.queue...), nil, false
+}
+
+// renew is takeBack, to be sent with another marker.
+func (p *producer) renew(ev events.Event, out *engine.Outbox) {
+	p.takeBack(ev, out)
+	p.marker = ""
+}
+
+func (p *producer) refuseSending(ev events.Event, out *engine.Outbox) {
+	p.founded = false
+	p.answer(ev.Code, p.path, out)
+}
+
+// refuseFirst answers the put that does not fit, or cannot be judged.
+func (p *producer) refuseFirst(ev events.Event, out *engine.Outbox) {
+	code := ev.Code
+	if code == events.OK {
+		code = events.QueueFull
+	}
+	out.Answer(p.queue[0].command, code, p.path)
+	p.queue = p.queue[1:]
+}
+
+// refuseAll answers everything that waits with what stands in the way.
+func (p *producer) refuseAll(ev events.Event, out *engine.Outbox) {
+	p.founded = false
+	p.dismiss(ev.Code, ev.Path, out)
+}
+
+func (p *producer) dismiss(code events.Code, text string, out *engine.Outbox) {
+	for _, b := range p.queue {
+		out.Answer(b.command, code, text)
+	}
+	p.queue = nil
+}
+
+// close answers all that is not under way; what is, is told when it is known.
+func (p *producer) close(ev events.Event, out *engine.Outbox) {
+	p.closing = append(p.closing, ev.Request)
+	p.dismiss(events.Closed, "", out)
+}
+
+// depart deletes the marker. What was under way, and may have been carried out, is
+// not known to anybody from here on.
+func (p *producer) depart(ev events.Event, out *engine.Outbox) {
+	p.answer(events.OutcomeUnknown, p.path, out)
+	if ev.Attached {
+		out.Forget()
+		out.Delete(p.marker)
+	}
+}
+
+func (p *producer) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+
+// end answers who closed it.
+func (p *producer) end(ev events.Event, out *engine.Outbox) {
+	p.answer(events.OutcomeUnknown, p.path, out)
+	for _, c := range p.closing {
+		out.Answer(c, events.OK, "")
+	}
+}
+
+// kind reads the option of producers and consumers.
+func (o *options) kind() ItemKind {
+	return option(o, "kind", FIFO, func(s string) (ItemKind, error) {
+		switch k := ItemKind(s); k {
+		case FIFO, ByPriority, ByDue, ByID:
+			return k, nil
+		}
+		return "", strconv.ErrSyntax
+	})
+}
