@@ -61,6 +61,10 @@ var (
 	ErrInside = errors.New("incumbent: already in the barrier, or on the way in or out")
 	// ErrOutside: the member is not inside the double barrier, or is leaving already.
 	ErrOutside = errors.New("incumbent: not inside the barrier")
+	// ErrQueueFull: the queue holds as many items as its bound allows.
+	ErrQueueFull = errors.New("incumbent: the queue is full")
+	// ErrItemLost: an item that is delivered at most once may have been deleted, and was not handed over: the reply was lost.
+	ErrItemLost = errors.New("incumbent: an item may be lost: the reply to its deletion was")
 	// ErrMemberGone: the member's node went while it was inside the double barrier: others may not have waited for it.
 	ErrMemberGone = errors.New("incumbent: the member's node went while it was inside the barrier")
 	// ErrCounterEnd: the directory's sequence counter is near its end, where the order of the line means nothing.
@@ -91,6 +95,9 @@ var sentinels = map[events.Code]error{
 	events.Inside:          ErrInside,
 	events.Outside:         ErrOutside,
 	events.MemberGone:      ErrMemberGone,
+	events.QueueFull:       ErrQueueFull,
+	events.OutcomeUnknown:  ErrOutcomeUnknown,
+	events.ItemLost:        ErrItemLost,
 	events.CounterEnd:      ErrCounterEnd,
 	events.TokenFloor:      ErrTokenFloor,
 	events.ForeignOwner:    ErrForeignOwner,
@@ -99,7 +106,6 @@ var sentinels = map[events.Code]error{
 	events.TimeoutTooShort: ErrTimeoutTooShort,
 	events.LeadershipLost:  ErrLeadershipLost,
 	events.NodeType:        ErrNodeType,
-	events.OutcomeUnknown:  ErrOutcomeUnknown,
 }
 
 // Error is a refusal with ZooKeeper's or the recipe's own code. Where there is a

@@ -291,6 +291,13 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 			hasStat = false
 		case "work":
 			ev.Work = uint64(number)
+		case "mtime":
+			stat.Mtime, hasStat = number, true
+		case "items", "bytes", "priority", "delay", "due", "id":
+			if ev.Options == nil {
+				ev.Options = map[string]string{}
+			}
+			ev.Options[a.Key] = value
 		case "silent":
 			ev.Silent = true
 		case "sent":

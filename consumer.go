@@ -1,0 +1,233 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Delivery is one item in the hands of a handler.
+type Delivery[T any] struct {
+	Item T
+	// Name is the item's node, in the queue's directory. Items that were put together
+	// share it. It orders the items and tells them apart.
+	Name string
+	// Try is 1 where no try has failed, as far as was written down.
+	Try int
+}
+
+// ConsumerOptions shape a consumer. The zero value is good.
+type ConsumerOptions struct {
+	// Tries is how often an item that is delivered at least once may fail before it
+	// goes to the dead letters. Default: 5. Below zero: without end.
+	Tries int
+	// Backoff is the wait between tries. Default: full jitter below 1 s, doubled with
+	// each try, up to a minute.
+	Backoff RetryPolicy
+	// Refresh is how many items a consumer of a priority or delay queue takes, while
+	// there are any, before it looks whether better ones have come. Default: 16.
+	Refresh int
+	// OnFailure hears of each try that failed, on a goroutine of its own, one call at a
+	// time: an error or a panic of the handler, an item that cannot be decoded. It may
+	// be nil.
+	OnFailure func(name string, try int, err error)
+}
+
+// Consumer takes items out of a queue, one at a time, and hands each to its handler
+// on a goroutine of its own. For more at a time make several, in one process or many.
+//
+// While a consumer knows of items that it may take, it takes them in the queue's
+// order; several consumers finish in any order.
+//
+// All its methods are safe to call from any goroutine.
+type Consumer struct {
+	handle
+	handler func(ctx context.Context, data []byte, name string, try int) error
+	failed  func(name string, try int, err error)
+	heard   mailbox // calls failed
+
+	// Under mu: no machine and no log sees data.
+	number uint64
+	data   []byte
+	cancel context.CancelCauseFunc // of the work that runs; nil where none does
+}
+
+// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// nil. Meanwhile the item is locked by an ephemeral node: when the process dies, or is
+// taken for dead, another consumer has the item, possibly while this handler still
+// runs. So a handler may see an item again, and should not mind.
+//
+// An error, or a panic, is a failed try: the item is kept from others until the next
+// one, and goes to the dead letters after Tries; they are told apart by their names. A
+// process that dies does not count as a try. Where items were put together, a failure
+// of one means that all of them come again.
+//
+// The context ends when the session is lost (its cause is ErrSessionExpired), with the
+// client's base context, and when the consumer is closed by a Close whose context has
+// ended.
+//
+// The consumer does nothing before Start. The error is ErrClosed.
+func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+	if handler == nil {
+		return nil, errors.New("incumbent: the consumer's handler is nil")
+	}
+	tries := options.Tries
+	if tries == 0 {
+		tries = 5
+	}
+	return q.consumer(handler, options, map[string]string{"tries": strconv.Itoa(max(tries, 0))})
+}
+
+// AtMostOnce makes a consumer whose items are deleted before the handler has them:
+// an item is lost when the process dies in between, or when a reply is lost, of which
+// Err tells. Tries and Backoff mean nothing to it, and there are no locks. One queue
+// should not have consumers of both sorts: this one takes items that others have locked.
+//
+// The consumer does nothing before Start. The error is ErrClosed.
+func (q *queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
+	if handler == nil {
+		return nil, errors.New("incumbent: the consumer's handler is nil")
+	}
+	return q.consumer(func(ctx context.Context, d Delivery[T]) error {
+		handler(ctx, d)
+		return nil
+	}, options, map[string]string{"once": "true"})
+}
+
+func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o ConsumerOptions, values map[string]string) (*Consumer, error) {
+	codec := q.options.Codec
+	c := &Consumer{failed: o.OnFailure, handler: func(ctx context.Context, data []byte, name string, try int) error {
+		items, err := unpack(codec, data)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			if err := handler(ctx, Delivery[T]{item, name, try}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	values["kind"], values["locks"], values["dead"] = string(q.kind), q.options.LockPath, q.options.DeadLetterPath
+	if o.Refresh > 0 {
+		values["refresh"] = strconv.Itoa(o.Refresh)
+	}
+	if o.Backoff != (RetryPolicy{}) {
+		values["backoff"] = o.Backoff.String()
+	}
+	if q.options.Retry != (RetryPolicy{}) {
+		values["retry"] = q.options.Retry.String()
+	}
+	c.init(q.client, q.path)
+	c.heard.panicked = q.client.log.caught(q.path)
+	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
+		c.id = id
+		return c
+	}, events.Event{Path: q.path, Options: values})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Start begins to consume and returns at once. A second call returns
+// ErrAlreadyStarted, and ErrClosed after Close.
+func (c *Consumer) Start() error {
+	return c.ask(context.Background(), events.Event{Kind: events.CommandStart})
+}
+
+// Close takes up no more items, awaits the handler, writes down what became of its
+// item, and gives back what is locked. When the context ends before the handler has
+// returned, its context is cancelled and Close returns ErrWorkRunning: the rest goes
+// on by itself. Closing twice, or before Start, is no error.
+func (c *Consumer) Close(ctx context.Context) error {
+	err := c.end(ctx, false)
+	if err == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancel != nil {
+		c.cancel(ErrClosed)
+		return ErrWorkRunning
+	}
+	return err
+}
+
+// notice takes what the machine tells; on the loop's goroutine.
+func (c *Consumer) notice(n events.Notify) {
+	c.handle.notice(n)
+	switch n.What {
+	case events.Delivered:
+		ctx, cancel := context.WithCancelCause(c.client.base)
+		c.mu.Lock()
+		data := c.data
+		c.cancel = cancel
+		c.mu.Unlock()
+		go c.work(ctx, n, data)
+	case events.Withdrawn:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.cancel != nil {
+			c.cancel(fmt.Errorf("%w: the item may be another consumer's by now", asError(n.Code, n.Text)))
+		}
+	}
+}
+
+// work has the handler deal with one item, and tells the machine what came of it.
+func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
+	err := errGoexit
+	defer func() {
+		if err != nil && c.failed != nil {
+			c.heard.put(func() { c.failed(c.node(n), n.Try, err) })
+		}
+		c.mu.Lock()
+		c.cancel(nil)
+		c.cancel = nil
+		c.mu.Unlock()
+		c.client.post(c.id, events.Event{Kind: events.WorkReturned, Work: n.Work, Text: errorText(err)})
+	}()
+	err = c.call(ctx, data, n)
+}
+
+// call calls the user's function; a panic becomes an error.
+func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			stack := debug.Stack()
+			c.client.log.say(zerolog.ErrorLevel, "the handler panicked", func(e *zerolog.Event) {
+				e.Str("item", n.Path).Interface("panic", p).Bytes("stack", stack)
+			})
+		}
+	}()
+	return c.handler(ctx, data, c.node(n), n.Try)
+}
+
+// node is the name of a delivery's node.
+func (c *Consumer) node(n events.Notify) string { return n.Path[len(c.path)+1:] }
+
+// keep takes the data of an item that was read.
+func (c *Consumer) keep(n uint64, kept zkio.Kept) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.number, c.data = n, kept.Data
+}
+
+// payload is the data of the item with this number, to be written once more.
+func (c *Consumer) payload(n uint64) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n != c.number {
+		return nil
+	}
+	return c.data
+}

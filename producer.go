@@ -1,0 +1,189 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// onTheWay is how many background puts may be under way in one handle.
+const onTheWay = 1000
+
+// remember is how many failures of background puts a Flush tells.
+const remember = 8
+
+// producer is the handle of what puts items into a queue. It knows no types.
+type producer struct {
+	handle
+	bound int
+
+	slots chan struct{} // one for each background put
+	heard mailbox       // calls those who want to hear of one
+
+	payloads map[uint64][]byte // by number, under mu: no machine and no log sees them
+	last     uint64
+	puts     map[uint64]*put // by the number of the command
+	behind   []error         // failures of background puts since the last Flush
+	missed   int             // and how many more
+}
+
+// put is one command that is not answered yet.
+type put struct {
+	first uint64 // of its payloads
+	nodes int
+	later bool
+	told  func(error) // of a background put; may be nil
+	done  chan struct{}
+}
+
+func (c *Client) producer(path string, bound int, values map[string]string) (*producer, error) {
+	p := &producer{bound: bound, slots: make(chan struct{}, onTheWay), payloads: map[uint64][]byte{}, puts: map[uint64]*put{}}
+	p.init(c, path)
+	p.heard.panicked = c.log.caught(path)
+	begin := "idle"
+	p.phase.Store(&begin)
+	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
+		p.id = id
+		return p
+	}, events.Event{Path: path, Options: values})
+	return p, err
+}
+
+// begin asks for a put. The answer, which may come at once, finds what is noted here.
+func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, told func(error)) (uint64, *put, chan reply, error) {
+	if p.bound > 0 && len(nodes) > p.bound {
+		return 0, nil, nil, fmt.Errorf("%w: %d items at once, and the bound is %d", ErrQueueFull, len(nodes), p.bound)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := &put{first: p.last + 1, nodes: len(nodes), later: later, told: told, done: make(chan struct{})}
+	n, ch, err := p.commands.begin(p.client, p.id, putCommand(one.first, nodes, options))
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	for _, node := range nodes {
+		p.last++
+		p.payloads[p.last] = node
+	}
+	p.puts[n] = one
+	return n, one, ch, nil
+}
+
+func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]string) error {
+	n, _, ch, err := p.begin(nodes, options, false, nil)
+	if err != nil {
+		return err
+	}
+	r, err := p.commands.wait(ctx, p.client, n, ch)
+	switch {
+	case err == nil:
+		return r.err
+	case errors.Is(err, ErrClosed):
+		return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
+	}
+	p.commands.drop(n)
+	p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	return errors.Join(fmt.Errorf("incumbent: put into %s: %w: %w", p.path, err, ErrOutcomeUnknown), p.Err())
+}
+
+func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, told func(error)) error {
+	select {
+	case p.slots <- struct{}{}:
+	case <-p.commands.ended:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	_, _, _, err := p.begin(nodes, options, true, told)
+	if err != nil {
+		<-p.slots
+	}
+	return err
+}
+
+// answer ends a put; on the loop's goroutine.
+func (p *producer) answer(a events.Answer) {
+	p.mu.Lock()
+	one := p.puts[a.Command]
+	delete(p.puts, a.Command)
+	if one != nil {
+		for i := range one.nodes {
+			delete(p.payloads, one.first+uint64(i))
+		}
+	}
+	p.mu.Unlock()
+	if one != nil {
+		p.finish(one, asError(a.Code, a.Text))
+	}
+	p.handle.answer(a)
+}
+
+// finish tells what became of a background put.
+func (p *producer) finish(one *put, err error) {
+	defer close(one.done)
+	if !one.later {
+		return
+	}
+	<-p.slots
+	switch {
+	case one.told != nil:
+		p.heard.put(func() { one.told(err) })
+	case err != nil:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.behind) < remember {
+			p.behind = append(p.behind, err)
+		} else {
+			p.missed++
+		}
+		p.client.log.say(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) { e.Str("path", p.path).Err(err) })
+	}
+}
+
+// Flush returns when every put that began before it has come to an end, whatever
+// end. Its error joins the failures of background puts that nobody was told of since
+// the last Flush, or is the context's.
+func (p *producer) Flush(ctx context.Context) error {
+	p.mu.Lock()
+	open := make([]*put, 0, len(p.puts))
+	for _, one := range p.puts {
+		open = append(open, one)
+	}
+	p.mu.Unlock()
+	for _, one := range open {
+		select {
+		case <-one.done:
+		case <-p.client.closed:
+			return ErrClosed
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("incumbent: flush %s: %w", p.path, context.Cause(ctx)), p.Err())
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	failures := p.behind
+	if p.missed > 0 {
+		failures = append(failures, fmt.Errorf("incumbent: %d more failures of this kind", p.missed))
+	}
+	p.behind, p.missed = nil, 0
+	return errors.Join(failures...)
+}
+
+// Close ends the handle as a producer: consumers have a Close of their own. What is
+// under way is ended first; what still waits fails with ErrClosed, so Flush before.
+// The producer's own node is deleted, without a connection after the next one; when
+// the context ends before, its error is returned and the deletion goes on by itself.
+// Closing twice is no error.
+func (p *producer) Close(ctx context.Context) error { return p.end(ctx, false) }
+
+// payload is the user's item of this number.
+func (p *producer) payload(n uint64) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.payloads[n]
+}

@@ -1,0 +1,250 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// QueueOptions shape a queue. The zero value is good, where T is what
+// encoding/json knows. All who share a queue have to name the same LockPath.
+type QueueOptions[T any] struct {
+	// Codec turns items into bytes and back. Default: JSON.
+	Codec Codec[T]
+	// Bound is how many items may wait. Default: no bound.
+	Bound QueueBound
+	// LockPath is the directory of the locks of items that are delivered at least
+	// once, Curator's lockPath. Default: the queue's path and "-locks".
+	LockPath string
+	// DeadLetterPath is the directory of the items that were given up: a queue of the
+	// same kind, that can be consumed. Default: the queue's path and "-dead".
+	DeadLetterPath string
+	// Retry paces attempts after a failure. They go on for ever; a policy that
+	// gives up is followed by attempts every 5 s.
+	Retry RetryPolicy
+}
+
+// QueueBound is how many items a queue may hold, and what a put does when it holds
+// so many. Each producer looks before it puts: several at a time may put a little
+// more. A bounded put costs one request more.
+type QueueBound struct {
+	items int
+	waits bool
+}
+
+// RefuseAt is a bound at which puts fail with ErrQueueFull.
+func RefuseAt(items int) QueueBound { return QueueBound{items, false} }
+
+// WaitAt is a bound at which puts wait until there is room, looking again after 50 ms
+// and then less often, up to every second.
+func WaitAt(items int) QueueBound { return QueueBound{items, true} }
+
+// Queue hands items to consumers in the order of their puts. It is Curator's
+// DistributedQueue, on the same names and in the same format: Go and Java may put
+// and consume side by side.
+//
+// All its methods are safe to call from any goroutine.
+type Queue[T any] struct {
+	queue[T]
+	Slot[T]
+}
+
+// NewQueue makes a handle on a queue: a directory that is made when it is missing. It
+// makes no node before the first put. The error says what is wrong with a path or the
+// bound, or is ErrClosed.
+func NewQueue[T any](c *Client, path string, options QueueOptions[T]) (*Queue[T], error) {
+	q, err := newQueue(c, path, machines.FIFO, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Queue[T]{q, Slot[T]{q.queued, nil}}, nil
+}
+
+// PriorityQueue hands out the items of the lowest priority first, those of equal
+// priority in the order of their puts. It is Curator's DistributedPriorityQueue.
+//
+// All its methods are safe to call from any goroutine.
+type PriorityQueue[T any] struct{ queue[T] }
+
+// NewPriorityQueue is NewQueue for a PriorityQueue.
+func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*PriorityQueue[T], error) {
+	q, err := newQueue(c, path, machines.ByPriority, options)
+	return &PriorityQueue[T]{q}, err
+}
+
+// Priority is where items of this priority are put.
+func (q *PriorityQueue[T]) Priority(p int32) Slot[T] {
+	return Slot[T]{q.queued, map[string]string{"priority": strconv.Itoa(int(p))}}
+}
+
+// DelayQueue hands out items when they are due, those that are due in the same
+// millisecond in the order of their puts. It is Curator's DistributedDelayQueue; but
+// here the clock of the ensemble's leader counts, and not those of two hosts.
+//
+// All its methods are safe to call from any goroutine.
+type DelayQueue[T any] struct{ queue[T] }
+
+// NewDelayQueue is NewQueue for a DelayQueue.
+func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*DelayQueue[T], error) {
+	q, err := newQueue(c, path, machines.ByDue, options)
+	return &DelayQueue[T]{q}, err
+}
+
+// After is where items are put that are due after a delay, counted from when they are
+// put. No consumer of this library has them earlier; one of Curator's goes by its
+// host's clock.
+func (q *DelayQueue[T]) After(delay time.Duration) Slot[T] {
+	return Slot[T]{q.queued, map[string]string{"delay": delay.String()}}
+}
+
+// At is where items are put that are due at a time: one of the ensemble's clock, to
+// the millisecond.
+func (q *DelayQueue[T]) At(due time.Time) Slot[T] {
+	return Slot[T]{q.queued, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
+}
+
+// IDQueue hands out items in the order of their puts; what waits can be removed by
+// its id. It is Curator's DistributedIdQueue. In an id "/" and "|" count as "_". Ids
+// need not be unique.
+//
+// All its methods are safe to call from any goroutine.
+type IDQueue[T any] struct{ queue[T] }
+
+// NewIDQueue is NewQueue for an IDQueue.
+func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueue[T], error) {
+	q, err := newQueue(c, path, machines.ByID, options)
+	return &IDQueue[T]{q}, err
+}
+
+// ID is where items of this id are put. A put says what is wrong with the id.
+func (q *IDQueue[T]) ID(id string) Slot[T] {
+	return Slot[T]{q.queued, map[string]string{"id": id}}
+}
+
+// queue is what the queues of all kinds share.
+type queue[T any] struct{ *queued[T] }
+
+// queued is a queue with its producer.
+type queued[T any] struct {
+	*producer
+	kind    machines.ItemKind
+	options QueueOptions[T]
+}
+
+func newQueue[T any](c *Client, path string, kind machines.ItemKind, o QueueOptions[T]) (queue[T], error) {
+	o.LockPath = cmp.Or(o.LockPath, machines.LocksOf(path))
+	o.DeadLetterPath = cmp.Or(o.DeadLetterPath, machines.DeadLettersOf(path))
+	if o.Codec == nil {
+		o.Codec = JSON[T]()
+	}
+	for _, p := range []string{path, o.LockPath, o.DeadLetterPath} {
+		if err := checkPath(p); err != nil {
+			return queue[T]{}, err
+		}
+	}
+	if o.LockPath == path || o.DeadLetterPath == path || o.LockPath == o.DeadLetterPath {
+		return queue[T]{}, fmt.Errorf("incumbent: the queue %s, its locks %s and its dead letters %s need directories of their own", path, o.LockPath, o.DeadLetterPath)
+	}
+	if o.Bound.items < 0 {
+		return queue[T]{}, fmt.Errorf("incumbent: a queue bounded at %d items: want at least 1", o.Bound.items)
+	}
+	values := map[string]string{"kind": string(kind)}
+	if o.Bound.items > 0 {
+		values["bound"], values["waits"] = strconv.Itoa(o.Bound.items), strconv.FormatBool(o.Bound.waits)
+	}
+	if o.Retry != (RetryPolicy{}) {
+		values["retry"] = o.Retry.String()
+	}
+	p, err := c.producer(path, o.Bound.items, values)
+	return queue[T]{&queued[T]{p, kind, o}}, err
+}
+
+// Slot is where items are put: in a queue, with a priority, a time or an id.
+type Slot[T any] struct {
+	queued  *queued[T]
+	options map[string]string
+}
+
+// Put puts items, each into a node of its own: all of them or none, in this order. It
+// returns nil when they are there. A lost reply is looked into after the next
+// connection, also in another session: nothing is put twice.
+//
+// When the context ends first its error comes with ErrOutcomeUnknown, and what is
+// under way may yet be put. Other errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown
+// (the producer's own node was deleted by somebody while a reply was missing, or the
+// handle closed), or an *Error for what the ensemble refuses.
+func (s Slot[T]) Put(ctx context.Context, items ...T) error {
+	nodes, err := s.nodes(items, 1)
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	return s.queued.put(ctx, nodes, s.options)
+}
+
+// PutTogether puts items into one node: one consumer has them all, one after the
+// other. In other respects it is Put.
+func (s Slot[T]) PutTogether(ctx context.Context, items ...T) error {
+	nodes, err := s.nodes(items, len(items))
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	return s.queued.put(ctx, nodes, s.options)
+}
+
+// PutLater puts one item in the background, after all that were put before. Heard is
+// called with what became of it, nil for success, on a goroutine of its own, one call
+// at a time; where it is nil the next Flush tells a failure, and the log does.
+//
+// PutLater waits, as long as the context does, while a thousand items are on their
+// way. Its own error says why the item was not taken at all.
+func (s Slot[T]) PutLater(ctx context.Context, item T, heard func(error)) error {
+	nodes, err := s.nodes([]T{item}, 1)
+	if err != nil {
+		return err
+	}
+	return s.queued.putLater(ctx, nodes, s.options, heard)
+}
+
+// nodes packs so many items into each node.
+func (s Slot[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
+	if id, named := s.options["id"]; named {
+		if id == "" {
+			return nil, fmt.Errorf("incumbent: an item's id is empty")
+		}
+		if err := checkPath(s.queued.path + "/" + machines.FixID(id)); err != nil {
+			return nil, err
+		}
+	}
+	if due, timed := s.options["due"]; timed && due[0] == '-' {
+		return nil, fmt.Errorf("incumbent: an item is due before 1970")
+	}
+	for len(items) > 0 {
+		node, err := pack(s.queued.options.Codec, items[:each])
+		if err != nil {
+			return nil, err
+		}
+		nodes, items = append(nodes, node), items[each:]
+	}
+	return nodes, nil
+}
+
+var _ receiver = (*producer)(nil)
+
+// putCommand is the event that asks for a put.
+func putCommand(first uint64, nodes [][]byte, options map[string]string) events.Event {
+	bytes := 0
+	values := map[string]string{}
+	for k, v := range options {
+		values[k] = v
+	}
+	for _, node := range nodes {
+		bytes += len(node)
+	}
+	values["items"], values["bytes"] = strconv.Itoa(len(nodes)), strconv.Itoa(bytes)
+	return events.Event{Kind: events.CommandPut, Work: first, Options: values}
+}
