@@ -99,11 +99,12 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	},
 	Final: closed,
 	Happy: from{latent, waiting, listing, waiting, settling, reading, working, waiting, closed},
-	Kinds: append([]events.Kind{
+	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.WorkReturned, events.QueueTurn,
 		events.ReplyCreate, events.ReplyChildren, events.ReplyStat, events.ReplyMulti,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
-	}, anyWatch...),
+		events.WatchChildren, events.WatchDeleted,
+	},
 	Rows: []engine.Row[consumer]{
 		{From: from{latent}, On: events.CommandStart, To: waiting, Do: (*consumer).accept, Then: (*consumer).turn},
 		{From: consumes, On: events.CommandStart, To: engine.Stay, Do: (*consumer).refuseStart},
@@ -179,13 +180,13 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{suspended, pausing}, On: events.CommandClose, To: engine.Stay, Do: (*consumer).close},
 	},
 	Ignores: []engine.Ignore{
-		{In: from{latent}, On: append([]events.Kind{events.WorkReturned, events.QueueTurn, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueTurn, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
+			events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
 			Why: "nothing was asked before the start"},
 		{In: but(consumes, waiting), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
 		{In: but(consumes, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
 		{In: but(consumes, founding), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: append(from{waiting, working, pausing}, wanting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
 		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is under way that the connection carries"},
-		{In: consumes, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the queue's children matter"},
 	},
 })

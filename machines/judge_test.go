@@ -317,7 +317,7 @@ func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind
 
 // atRest are the states in which a machine without a line waits for its user, or
 // for the connection.
-var atRest = from{latent, suspended, closed, outside, inside}
+var atRest = from{latent, suspended, closed, outside, inside, quiet, working}
 
 // wakes checks that a machine outside of every line can be woken: by an answer,
 // a timer or a watch.

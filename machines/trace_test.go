@@ -291,6 +291,8 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 			hasStat = false
 		case "work":
 			ev.Work = uint64(number)
+		case "count":
+			stat.NumChildren = int32(number)
 		case "mtime":
 			stat.Mtime, hasStat = number, true
 		case "items", "bytes", "priority", "delay", "due", "id":
