@@ -36,8 +36,8 @@ type ConsumerOptions struct {
 	// there are any, before it looks whether better ones have come. Default: 16.
 	Refresh int
 	// OnFailure hears of each try that failed, on a goroutine of its own, one call at a
-	// time: an error or a panic of the handler, an item that cannot be decoded. It may
-	// be nil.
+	// time: an error or a panic of the handler, an item that cannot be decoded, one that
+	// may be lost (ErrItemLost, at most once). It may be nil.
 	OnFailure func(name string, try int, err error)
 }
 
@@ -173,6 +173,10 @@ func (c *Consumer) notice(n events.Notify) {
 		c.cancel = cancel
 		c.mu.Unlock()
 		go c.work(ctx, n, data)
+	case events.Failed:
+		if lost := asError(n.Code, ""); n.Code == events.ItemLost && c.failed != nil {
+			c.heard.put(func() { c.failed(n.Text[len(c.path)+1:], 1, lost) })
+		}
 	case events.Withdrawn:
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -22,6 +22,9 @@
 //	passage.go      calls at a barrier.go, whose node bars the way, and at a gate.go, whose node opens it
 //	doublebarrier.go  a member of a double barrier
 //	request.go      one read or write of a user's
+//	producer.go     puts items into a queue; producer_actions.go what its rows do
+//	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go
+//	queue.go        what both share: directories, and the time of the ensemble's leader
 //	znode.go        names and sequence numbers, Curator's layout
 //	retry.go        retry policies as values
 package machines

@@ -316,12 +316,14 @@ const (
 	itemSeparator = "|"
 )
 
-// LocksOf, DeadLettersOf and ProducersOf are directories beside a queue, where a
-// user names none: the locks of items, the items that were given up, and the
-// markers of producers.
-func LocksOf(queue string) string       { return queue + "-locks" }
+// LocksOf is the directory of the locks of a queue's items, where a user names none.
+func LocksOf(queue string) string { return queue + "-locks" }
+
+// DeadLettersOf is that of the items that were given up.
 func DeadLettersOf(queue string) string { return queue + "-dead" }
-func ProducersOf(queue string) string   { return queue + "-producers" }
+
+// ProducersOf is that of the markers of producers.
+func ProducersOf(queue string) string { return queue + "-producers" }
 
 // ItemKind says what the items of a queue are ordered by.
 type ItemKind string

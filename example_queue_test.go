@@ -1,0 +1,184 @@
+package incumbent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+// Order is what the queues of these examples hold.
+type Order struct {
+	Dish   string
+	Guests int
+}
+
+func ExampleQueue() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	queue, err := incumbent.NewQueue(client, "/kitchen/orders", incumbent.QueueOptions[Order]{})
+	if err != nil {
+		panic(err)
+	}
+	// All or none, in this order; a lost reply puts nothing twice.
+	if err := queue.Put(ctx, Order{"soup", 2}, Order{"tart", 1}); err != nil {
+		panic(err)
+	}
+	served := make(chan struct{}, 2)
+	consumer, err := queue.AtLeastOnce(func(ctx context.Context, d incumbent.Delivery[Order]) error {
+		fmt.Println(d.Item.Dish, "for", d.Item.Guests)
+		served <- struct{}{}
+		return nil // now it is deleted
+	}, incumbent.ConsumerOptions{})
+	if err != nil {
+		panic(err)
+	}
+	if err := consumer.Start(); err != nil {
+		panic(err)
+	}
+	<-served
+	<-served
+	if err := consumer.Close(ctx); err != nil {
+		panic(err)
+	}
+	// Output:
+	// soup for 2
+	// tart for 1
+}
+
+// A poison item fails as often as Tries says, and is then put aside. The dead letters
+// are a queue of the same kind.
+func ExampleConsumerOptions() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	queue, err := incumbent.NewQueue(client, "/kitchen/orders", incumbent.QueueOptions[Order]{DeadLetterPath: "/kitchen/refused"})
+	if err != nil {
+		panic(err)
+	}
+	if err := queue.Put(ctx, Order{"stone soup", 2}); err != nil {
+		panic(err)
+	}
+	consumer, err := queue.AtLeastOnce(func(ctx context.Context, d incumbent.Delivery[Order]) error {
+		fmt.Println("try", d.Try)
+		return errors.New("no such dish")
+	}, incumbent.ConsumerOptions{Tries: 2, Backoff: incumbent.RetryForever(time.Millisecond)})
+	if err != nil {
+		panic(err)
+	}
+	if err := consumer.Start(); err != nil {
+		panic(err)
+	}
+	refused, err := incumbent.NewQueue(client, "/kitchen/refused", incumbent.QueueOptions[Order]{})
+	if err != nil {
+		panic(err)
+	}
+	aside := make(chan Order)
+	other, err := refused.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[Order]) { aside <- d.Item }, incumbent.ConsumerOptions{})
+	if err != nil {
+		panic(err)
+	}
+	if err := other.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println("refused:", (<-aside).Dish)
+	// Output:
+	// try 1
+	// try 2
+	// refused: stone soup
+}
+
+func ExamplePriorityQueue() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	queue, err := incumbent.NewPriorityQueue(client, "/kitchen/orders", incumbent.QueueOptions[string]{})
+	if err != nil {
+		panic(err)
+	}
+	for _, put := range []error{
+		queue.Priority(5).Put(ctx, "soup", "tart"),
+		queue.Priority(-1).Put(ctx, "water"),
+	} {
+		if put != nil {
+			panic(put)
+		}
+	}
+	served := make(chan string)
+	consumer, err := queue.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[string]) { served <- d.Item }, incumbent.ConsumerOptions{})
+	if err != nil {
+		panic(err)
+	}
+	if err := consumer.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(<-served, <-served, <-served)
+	// Output: water soup tart
+}
+
+func ExampleDelayQueue() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	queue, err := incumbent.NewDelayQueue(client, "/kitchen/oven", incumbent.QueueOptions[string]{})
+	if err != nil {
+		panic(err)
+	}
+	for _, put := range []error{
+		queue.After(20*time.Millisecond).Put(ctx, "bread"),
+		queue.At(time.Date(2024, time.May, 5, 12, 0, 0, 0, time.UTC)).Put(ctx, "tart"), // long due
+	} {
+		if put != nil {
+			panic(put)
+		}
+	}
+	done := make(chan string)
+	consumer, err := queue.AtMostOnce(func(ctx context.Context, d incumbent.Delivery[string]) { done <- d.Item }, incumbent.ConsumerOptions{})
+	if err != nil {
+		panic(err)
+	}
+	if err := consumer.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(<-done, <-done)
+	// Output: tart bread
+}
+
+func ExampleIDQueue() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	queue, err := incumbent.NewIDQueue(client, "/kitchen/orders", incumbent.QueueOptions[string]{})
+	if err != nil {
+		panic(err)
+	}
+	for table, dish := range []string{"soup", "tart", "soup"} {
+		if err := queue.ID(fmt.Sprintf("table/%d", table%2)).Put(ctx, dish); err != nil {
+			panic(err)
+		}
+	}
+	removed, err := queue.Remove(ctx, "table/0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(removed, "orders taken back")
+	// Output: 2 orders taken back
+}
