@@ -126,7 +126,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{waiting}, On: events.QueueTurn, To: waiting, Do: (*consumer).rest},
 
 		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
-		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).homeless, To: founding, Do: (*consumer).found},
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).homeless, To: founding, Do: (*consumer).foundAll},
 		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).refused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
 		{From: from{listing}, On: events.ReplyChildren, To: waiting, Do: (*consumer).order, Then: (*consumer).turn},
 		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeMade, To: waiting, Do: (*consumer).turn},
@@ -138,7 +138,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).crossed, To: waiting, Do: (*consumer).uncouple, Then: (*consumer).turn},
-		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).found},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).foundAll},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},

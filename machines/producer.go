@@ -97,7 +97,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{quiet}, On: events.QueueTurn, To: putting, Do: (*producer).gather, Then: (*producer).send},
 
 		{From: from{marking}, On: events.ReplyCreate, When: (*producer).stands, To: quiet, Do: (*producer).settle, Then: (*producer).turn},
-		{From: from{marking}, On: events.ReplyCreate, When: (*producer).homeless, To: founding, Do: (*producer).found},
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).homeless, To: founding, Do: (*producer).foundAll},
 		{From: from{marking}, On: events.ReplyCreate, When: (*producer).passing, To: pausing, Do: (*producer).complain},
 		{From: from{marking}, On: events.ReplyCreate, To: quiet, Do: (*producer).refuseAll, Then: (*producer).turn},
 		{From: from{founding}, On: events.ReplyCreate, When: (*producer).homeMade, To: marking, Do: (*producer).mark},
@@ -113,7 +113,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).carriedOut, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).effaced, To: quiet, Do: (*producer).giveUp, Then: (*producer).turn},
-		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).found},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).foundAll},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
 		{From: from{putting}, On: events.ReplyMulti, To: quiet, Do: (*producer).refuseSending, Then: (*producer).turn},
 

@@ -32,8 +32,8 @@ func (d *directories) homeRefused(ev events.Event) bool {
 // stood is a node that was made, now or before.
 func stood(ev events.Event) bool { return ev.Code == events.OK || ev.Code == events.NodeExists }
 
-// found makes all directories with their parents in one flight.
-func (d *directories) found(ev events.Event, out *engine.Outbox) {
+// foundAll makes all directories with their parents in one flight.
+func (d *directories) foundAll(ev events.Event, out *engine.Outbox) {
 	d.founded, d.leaves = true, nil
 	var asked []string
 	for _, dir := range d.dirs {
