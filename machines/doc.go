@@ -25,7 +25,7 @@
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
 //	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go
 //	queue.go        what both share: directories, and the time of the ensemble's leader
-//	znode.go        names and sequence numbers, Curator's layout
+//	znode.go        names and sequence numbers, Curator's layout; znode_queue.go those of queues
 //	retry.go        retry policies as values
 package machines
 

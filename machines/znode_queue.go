@@ -1,0 +1,109 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Curator's layout of queues. An item is "queue-0000000007", with what its queue
+// is ordered by, or its id, before the number.
+const (
+	itemLabel     = "queue-"
+	itemSeparator = "|"
+)
+
+// LocksOf is the directory of the locks of a queue's items, where a user names none.
+func LocksOf(queue string) string { return queue + "-locks" }
+
+// DeadLettersOf is that of the items that were given up.
+func DeadLettersOf(queue string) string { return queue + "-dead" }
+
+// ProducersOf is that of the markers of producers.
+func ProducersOf(queue string) string { return queue + "-producers" }
+
+// ItemKind says what the items of a queue are ordered by.
+type ItemKind string
+
+// The kinds of Curator's queues. Items of equal rank keep the order of their puts.
+const (
+	FIFO       ItemKind = "fifo"
+	ByPriority ItemKind = "priority" // an int32, lowest first: "queue-180000005" and the number
+	ByDue      ItemKind = "delay"    // milliseconds since 1970: "queue-|18BCFE56800|" and the number
+	ByID       ItemKind = "id"       // in the order of puts: "queue-|an_id|" and the number
+)
+
+// Item is the name of one item, taken apart.
+type Item struct {
+	Name     string
+	Stem     string // what stands before the number
+	Rank     int64  // the priority, or when it is due
+	ID       string
+	Sequence int64
+}
+
+// stem is what a create asks for: the sequence flag adds the number.
+func (k ItemKind) stem(rank int64, id string) string {
+	switch k {
+	case ByPriority:
+		sign := "1"
+		if rank < 0 {
+			sign = "0"
+		}
+		return fmt.Sprintf("%s%s%08X", itemLabel, sign, uint32(rank))
+	case ByDue:
+		return fmt.Sprintf("%s%s%08X%s", itemLabel, itemSeparator, rank, itemSeparator)
+	case ByID:
+		return itemLabel + itemSeparator + FixID(id) + itemSeparator
+	}
+	return itemLabel
+}
+
+// FixID is an id as it stands in a name: "/" and "|" have become "_".
+func FixID(id string) string { return strings.NewReplacer("/", "_", itemSeparator, "_").Replace(id) }
+
+// Parse takes a child's name apart. It reports false for every name that is not
+// an item of this kind: such children are ignored.
+func (k ItemKind) Parse(name string) (Item, bool) {
+	i := Item{Name: name}
+	rest, ok := strings.CutPrefix(name, itemLabel)
+	switch k {
+	case ByPriority:
+		if len(rest) < 9 {
+			return i, false
+		}
+		bits, err := strconv.ParseUint(rest[1:9], 16, 32)
+		i.Rank, ok = int64(int32(uint32(bits))), ok && err == nil
+		rest = rest[9:]
+	case ByDue, ByID:
+		parts := strings.Split(rest, itemSeparator)
+		if len(parts) != 3 || parts[0] != "" {
+			return i, false
+		}
+		rest, i.ID = parts[2], parts[1]
+		if k == ByDue {
+			var err error
+			i.Rank, err = strconv.ParseInt(i.ID, 16, 64)
+			i.ID, ok = "", ok && err == nil
+		}
+	}
+	number, valid := parseSequence(rest)
+	i.Sequence, i.Stem = number, strings.TrimSuffix(name, rest)
+	return i, ok && valid && (k == ByID || name[:len(name)-len(rest)] == k.stem(i.Rank, ""))
+}
+
+// Backlog is the items of a listing in the order in which they are to be consumed,
+// and how many children were none.
+func (k ItemKind) Backlog(children []string) (items []Item, foreign int) {
+	for _, name := range children {
+		if i, ok := k.Parse(name); ok {
+			items = append(items, i)
+		}
+	}
+	slices.SortFunc(items, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
+	})
+	return items, len(children) - len(items)
+}
