@@ -16,7 +16,8 @@
 //   - PersistentNode keeps an ephemeral node over sessions; Membership is one in a
 //     group. Barrier, Gate and DoubleBarrier hold processes back. Client.Watch and Client.WatchMembers are change feeds.
 //   - Client.Create, Get, Set, Exists, Children, Delete, Multi and Sync are
-//     ZooKeeper's own operations, over the same session.
+//     ZooKeeper's own operations, over the same session. Client.WatchNode and
+//     Client.WatchChildren are feeds of one node; a Deletion is a node that has to go.
 //   - Leadership is what either gives to the work: a context that ends with the
 //     term, a token for stores, a check, a guarded write.
 //

@@ -3,10 +3,12 @@ package incumbent
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // feed brings what onlookers see to one reader. Of each key only the newest
@@ -56,14 +58,15 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 
 // look makes a machine that looks on, and starts it, without waiting for it. What
 // it tells goes to tell, on the loop's goroutine. The error is ErrClosed.
-func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify)) error {
-	o := &onlooker{tell: func(n events.Notify) {
+func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
+	o := &onlooker{kept: map[uint64]zkio.Kept{}}
+	o.tell = func(n events.Notify) {
 		if n.What == events.Failed {
 			f.put(sight[T]{key: anError, err: asError(n.Code, n.Text)})
 			return
 		}
-		tell(n)
-	}}
+		tell(n, o.take(n.Work))
+	}
 	o.init(f.client, open.Path)
 	_, err := f.client.register(recipe, func(id events.ID) receiver {
 		o.id = id
@@ -119,6 +122,24 @@ func (f *feed[T]) put(s sight[T]) {
 type onlooker struct {
 	handle
 	tell func(events.Notify)
+	kept map[uint64]zkio.Kept // by request, under mu: answers that are not told yet
+}
+
+// keep takes what an answer holds for the user. It is called by zkio.
+func (o *onlooker) keep(request uint64, kept zkio.Kept) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept[request] = kept
+}
+
+// take is what the answer to this request held; what was asked before it is
+// forgotten.
+func (o *onlooker) take(request uint64) zkio.Kept {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept := o.kept[request]
+	maps.DeleteFunc(o.kept, func(n uint64, _ zkio.Kept) bool { return n <= request })
+	return kept
 }
 
 func (o *onlooker) notice(n events.Notify) { o.tell(n) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -82,7 +83,7 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 			n.closing = on
 		}
 		look := func(f *feed[string]) error {
-			return f.look(machines.MembershipRecipe.Name(), events.Event{Path: "/group"}, func(events.Notify) {})
+			return f.look(machines.MembershipRecipe.Name(), events.Event{Path: "/group"}, func(events.Notify, zkio.Kept) {})
 		}
 		var told []error
 		for _, err := range stream(t.Context(), n.Client, func(f *feed[string]) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Member is somebody in a group.
@@ -81,7 +82,7 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 		if err := checkPath(path); err != nil {
 			return err
 		}
-		return f.look(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify) {
+		return f.look(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
 			if n.What == events.Members {
 				f.put(sight[[]string]{key: "members", value: n.Names})
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Change is what an onlooker sees of a line's leadership.
@@ -43,7 +44,7 @@ func observe(f *feed[Change], path string, prefixes []string) error {
 	board := &board{feed: f, lines: lines, occupied: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
-		if err := f.look(machines.ObserverRecipe.Name(), open, func(n events.Notify) { board.notice(line, n) }); err != nil {
+		if err := f.look(machines.ObserverRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { board.notice(line, n) }); err != nil {
 			return err
 		}
 	}

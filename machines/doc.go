@@ -18,7 +18,8 @@
 //	stem.go         what the recipes without a line share; founder.go makes missing directories for all
 //	observer.go     who leads a line, from outside
 //	persistent.go   one ephemeral node, kept over sessions
-//	membership.go   who is in a group, from outside
+//	onlook.go       who watches from outside: membership.go the members of a group, nodewatch.go one node
+//	deletion.go     a node that has to go, over sessions
 //	passage.go      calls at a barrier.go, whose node bars the way, and at a gate.go, whose node opens it
 //	doublebarrier.go  a member of a double barrier
 //	request.go      one read or write of a user's
@@ -34,5 +35,6 @@ import "github.com/incumbent-go/incumbent/engine"
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
-		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe}
+		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
+		DeletionRecipe, NodewatchRecipe}
 }

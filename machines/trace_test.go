@@ -205,6 +205,9 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 			ev.Data = []byte(a.Vals[0])
 		case a.Key == "do":
 			ev.Ops = append(ev.Ops, events.Op{Verb: a.Vals[0]})
+		case a.Key == "version":
+			n, _ := strconv.Atoi(a.Vals[0])
+			ev.Ops[0].Version = int32(n)
 		case a.Key == "mode":
 			ev.Ops[0].Mode = events.Mode(a.Vals[0])
 		case a.Key == "ttl":

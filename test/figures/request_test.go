@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
@@ -32,4 +33,36 @@ func TestRequestsOfOperations(t *testing.T) {
 		ok(t, one.do())
 		figure(t, one.what+": requests", srv.Counts().Total, one.want)
 	}
+}
+
+// A change costs one read for whoever watches; a deletion a sync, a read and a delete.
+func TestRequestsOfWatchesAndDeletions(t *testing.T) {
+	srv := zkmem.Start(t)
+	found(t, srv, "/n")
+	c := open(t, srv)
+	next, stop := iter.Pull2(c.WatchNode(c.ctx, "/n"))
+	defer stop()
+	kids, leave := iter.Pull2(c.WatchChildren(c.ctx, "/"))
+	defer leave()
+	_, err, _ := next()
+	ok(t, err)
+	_, err, _ = kids()
+	ok(t, err)
+	srv.ResetCounts()
+	ok(t, srv.Set("/n", nil))
+	_, err, _ = next()
+	ok(t, err)
+	figure(t, "a watched node changes: requests", srv.Counts().Total, 1)
+	srv.ResetCounts()
+	_, err = srv.Create("/m", nil, zkmem.Persistent)
+	ok(t, err)
+	_, err, _ = kids()
+	ok(t, err)
+	figure(t, "watched children change: requests", srv.Counts().Total, 1)
+	leave()
+	srv.ResetCounts()
+	d, err := c.Delete("/m").Guaranteed()
+	ok(t, err)
+	ok(t, d.Wait(c.ctx))
+	figure(t, "guaranteed delete: requests, the sync included", srv.Counts().Total, 3)
 }

@@ -1,0 +1,126 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Deletion is a node that has to go: a guaranteed delete, as Curator calls it. It
+// goes on in the background, over lost answers, outages and sessions, until the
+// node is gone, the ensemble refuses for good, or it is cancelled.
+//
+// The node is the one that stands at the path when it is first looked at. One
+// that somebody makes there afterwards stays: its Czxid tells it apart. (ZooKeeper
+// itself compares versions when it deletes: a node that is replaced in the moment
+// between the look and the delete, and has as many writes, is taken for the first.)
+//
+// All its methods are safe to call from any goroutine. Phase and Err say where it
+// stands and what is in its way.
+type Deletion struct {
+	handle
+	done    chan struct{}
+	outcome error // read after done
+}
+
+// Guaranteed begins to delete the node, whatever happens meanwhile, and returns at
+// once. Each attempt costs three requests: a sync, a read, and a delete of what was
+// read. The error is what is wrong with the path, or ErrClosed.
+//
+// A node that is not there is no error here. Version is heeded at every look.
+func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	d := &Deletion{done: make(chan struct{})}
+	d.init(r.client, r.path)
+	d.cannot = "cannot delete for now"
+	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
+		d.id = id
+		return d
+	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
+		return nil, err
+	}
+	_, _, err := d.commands.begin(r.client, d.id, events.Event{Kind: events.CommandStart})
+	return d, err
+}
+
+// Deletions are those of this client that are not over yet, in the order in which
+// they began.
+func (c *Client) Deletions() []*Deletion {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []*Deletion
+	for _, r := range c.handles {
+		if d, ok := r.(*Deletion); ok {
+			all = append(all, d)
+		}
+	}
+	return slices.SortedFunc(slices.Values(all), func(a, b *Deletion) int {
+		return cmp.Or(cmp.Compare(len(a.id), len(b.id)), cmp.Compare(a.id, b.id))
+	})
+}
+
+// Done is closed when the deletion is over: Wait says how it ended.
+func (d *Deletion) Done() <-chan struct{} { return d.done }
+
+// Wait returns when the deletion is over: nil when the node is gone. When the
+// context ends first, its error comes with the failure that stands in the way, if
+// there is one; the deletion goes on.
+//
+// Errors: the context's, ErrClosed, an *Error for what the ensemble refuses for
+// good (the node has children, say, or another Version), and what Cancel says.
+func (d *Deletion) Wait(ctx context.Context) error {
+	select {
+	case <-d.done:
+	case <-d.client.closed:
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		if trouble := d.Err(); trouble != nil {
+			err = fmt.Errorf("%w: %w", err, trouble)
+		}
+		return err
+	}
+	select {
+	case <-d.done: // the last answer comes just before the end
+		return d.outcome
+	default:
+		return ErrClosed
+	}
+}
+
+// Cancel gives the deletion up, and says what it came to: nil when the node was
+// gone already, an *Error with the code CANCELLED when it surely was not deleted
+// here, and ErrOutcomeUnknown when a delete is on its way or its answer was lost.
+func (d *Deletion) Cancel() error {
+	d.client.post(d.id, events.Event{Kind: events.CommandClose})
+	return d.Wait(context.Background())
+}
+
+// Close waits for the deletion. Closing the client calls it, and what is not done
+// when the context ends is not done any more.
+func (d *Deletion) Close(ctx context.Context) error {
+	err := d.Wait(ctx)
+	select {
+	case <-d.done:
+		return nil
+	default:
+		return fmt.Errorf("incumbent: %s was not deleted: %w", d.path, err)
+	}
+}
+
+// answer is the loop's: the last one to the start is the outcome.
+func (d *Deletion) answer(a events.Answer) {
+	select {
+	case <-d.done:
+	default:
+		if a.Command == 1 {
+			d.outcome = asError(a.Code, a.Text)
+			close(d.done)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// deletion deletes one node, over outages and sessions, until it is gone. It is
+// the node that stood there at the first look: one that is made in its place
+// stays.
+type deletion struct {
+	stem
+	command uint64
+	wanted  int32 // version of the data; -1 is any
+	target  int64 // czxid of the node; 0: not seen yet
+	sent    bool  // a delete that was not answered
+}
+
+// DeletionRecipe makes guaranteed deletions. Ops of command.open holds the one
+// delete. Options: "retry".
+var DeletionRecipe = engine.NewRecipe(deletionChart, func(open events.Event) (*deletion, error) {
+	o := options{values: open.Options}
+	d := &deletion{stem: newStem(open, &o), wanted: -1}
+	for _, op := range open.Ops {
+		d.wanted = op.Version
+	}
+	return d, o.err
+})
+
+var (
+	deleting  = from{reading, removing, suspended, pausing}
+	deletable = but(deleting, suspended)
+)
+
+var deletionChart = engine.MustCompile(engine.Chart[deletion]{
+	Name: "deletion",
+	Doc:  "A node that has to go, whatever happens meanwhile: it is deleted, again if need be, until it is gone or the ensemble refuses for good.",
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Nothing was asked yet."},
+		{Name: reading, Doc: "A sync and a read ask which node stands there."},
+		{Name: removing, Doc: "The node is being deleted, in the version that was read."},
+		{Name: suspended, Doc: "No connection. After the next one, in whichever session, it is looked at again."},
+		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "The node is gone, or is not to be deleted, or nobody wants it any more."},
+	},
+	Final: closed,
+	Happy: from{latent, reading, removing, closed},
+	Kinds: []events.Kind{
+		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyMulti,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	},
+	Rows: []engine.Row[deletion]{
+		{From: from{latent}, On: events.CommandStart, When: (*deletion).attached, To: reading, Do: (*deletion).begin, Then: (*deletion).look},
+		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*deletion).begin},
+		{From: deleting, On: events.CommandStart, To: engine.Stay, Do: (*deletion).refuseStart},
+
+		{From: from{reading}, On: events.ReplyStat, When: (*deletion).vanished, To: closed, Do: (*deletion).succeed},
+		{From: from{reading}, On: events.ReplyStat, When: (*deletion).passing, To: pausing, Do: (*deletion).complain},
+		{From: from{reading}, On: events.ReplyStat, When: (*deletion).refused, To: closed, Do: (*deletion).fail},
+		{From: from{reading}, On: events.ReplyStat, When: (*deletion).outdated, To: closed, Do: (*deletion).decline},
+		{From: from{reading}, On: events.ReplyStat, To: removing, Do: (*deletion).remove},
+		{From: from{removing}, On: events.ReplyMulti, When: (*deletion).gone, To: closed, Do: (*deletion).succeed},
+		{From: from{removing}, On: events.ReplyMulti, When: (*deletion).written, To: reading, Do: (*deletion).settle, Then: (*deletion).look},
+		{From: from{removing}, On: events.ReplyMulti, When: (*deletion).passing, To: pausing, Do: (*deletion).settle, Then: (*deletion).complain},
+		{From: from{removing}, On: events.ReplyMulti, To: closed, Do: (*deletion).fail},
+
+		{From: deletable, On: events.ConnectionSuspended, To: suspended},
+		{From: deleting, On: events.ConnectionLost, To: suspended},
+		{From: from{suspended}, On: events.ConnectionAttached, To: reading, Do: (*deletion).look},
+		{From: from{pausing}, On: events.TimerFired, To: reading, Do: (*deletion).look},
+
+		{From: from{latent}, On: events.CommandClose, To: closed, Do: (*deletion).finish},
+		{From: deleting, On: events.CommandClose, When: (*deletion).unsure, To: closed, Do: (*deletion).doubt, Then: (*deletion).finish},
+		{From: deleting, On: events.CommandClose, To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing was asked yet"},
+		{In: deletable, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+	},
+})
+
+// vanished is a path without the node that has to go.
+func (d *deletion) vanished(ev events.Event) bool {
+	return ev.Code == events.NoNode || ev.Code == events.OK && d.target != 0 && ev.Stat.Czxid != d.target
+}
+
+// outdated is a node in another version than the one that has to go.
+func (d *deletion) outdated(ev events.Event) bool {
+	return d.wanted >= 0 && ev.Stat.Version != d.wanted
+}
+
+// gone is a delete that was carried out, or needless.
+func (d *deletion) gone(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// written is a node that somebody wrote to between the read and the delete.
+func (d *deletion) written(ev events.Event) bool {
+	return ev.Code == events.BadVersion && d.wanted < 0
+}
+
+// unsure is a delete that may have been carried out.
+func (d *deletion) unsure(events.Event) bool { return d.sent }
+
+func (d *deletion) begin(ev events.Event, out *engine.Outbox) { d.command = ev.Request }
+
+// look asks which node stands there, behind a sync: a delete that was carried out
+// is seen.
+func (d *deletion) look(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Flush(d.path)
+	out.Exists(d.path, false)
+}
+
+// remove deletes the node that was read, if nobody has changed or replaced it.
+func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
+	d.target, d.sent = ev.Stat.Czxid, true
+	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: ev.Stat.Version})
+}
+
+// settle notes that nothing was done.
+func (d *deletion) settle(ev events.Event, out *engine.Outbox) { d.sent = false }
+
+// succeed answers that the node is gone.
+func (d *deletion) succeed(ev events.Event, out *engine.Outbox) {
+	out.Answer(d.command, events.OK, "")
+}
+
+// fail answers with what the ensemble refuses for good.
+func (d *deletion) fail(ev events.Event, out *engine.Outbox) {
+	out.Answer(d.command, ev.Code, d.path)
+}
+
+// decline answers that the node has another version.
+func (d *deletion) decline(ev events.Event, out *engine.Outbox) {
+	out.Answer(d.command, events.BadVersion, d.path)
+}
+
+// doubt answers that the node may be gone.
+func (d *deletion) doubt(ev events.Event, out *engine.Outbox) {
+	out.Answer(d.command, events.OutcomeUnknown, d.path)
+}
+
+// withdraw answers that nothing was deleted.
+func (d *deletion) withdraw(ev events.Event, out *engine.Outbox) {
+	out.Answer(d.command, events.Cancelled, d.path)
+}

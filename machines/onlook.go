@@ -1,0 +1,136 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// onlook watches one node, its children or its data, from outside: it makes no
+// node and costs one read for each change.
+type onlook struct {
+	stem
+	look  events.Kind // of the replies: reply.children or reply.stat
+	view  bool        // the answers are the user's: they go past the machine
+	names []string    // told last
+	told  bool        // since the last connection began
+	gap   bool        // there was no connection for a while since something was told
+}
+
+func newOnlook(open events.Event, look events.Kind) (*onlook, error) {
+	o := options{values: open.Options}
+	return &onlook{stem: newStem(open, &o), look: look, view: o.flag("view")}, o.err
+}
+
+var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}
+
+// onlookChart is a chart of those who look on: from looking on, an answer of this
+// kind leads to watching, and a change of that kind back.
+func onlookChart(name, doc string, looking engine.StateDoc, reply, change events.Kind, rest ...events.Kind) engine.Chart[onlook] {
+	onlooking := from{looking.Name, watching, absent, suspended, pausing}
+	around := but(onlooking, suspended)
+	kinds := []events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired}
+	if reply != events.ReplyStat {
+		kinds = append(kinds, reply)
+	}
+	return engine.Chart[onlook]{
+		Name: name,
+		Doc:  doc,
+		States: []engine.StateDoc{
+			{Name: latent, Doc: "Not started."},
+			looking,
+			{Name: watching, Doc: "What is there was told; it is watched."},
+			{Name: absent, Doc: "The node does not exist, which was told; its path is watched."},
+			{Name: suspended, Doc: "No connection: what is there is not known."},
+			{Name: pausing, Doc: "A read failed, visibly. The next attempt waits for a back-off with jitter."},
+			{Name: closed, Doc: "Over."},
+		},
+		Final: closed,
+		Happy: from{latent, looking.Name, watching},
+		Kinds: append(kinds, anyWatch...),
+		Rows: []engine.Row[onlook]{
+			{From: from{latent}, On: events.CommandStart, When: (*onlook).attached, To: looking.Name, Do: (*onlook).accept, Then: (*onlook).read},
+			{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*onlook).accept},
+			{From: onlooking, On: events.CommandStart, To: engine.Stay, Do: (*onlook).refuseStart},
+
+			{From: from{looking.Name}, On: reply, When: (*onlook).noNode, To: absent, Do: (*onlook).watchPath},
+			{From: from{looking.Name}, On: reply, When: (*onlook).refused, To: pausing, Do: (*onlook).complain},
+			{From: from{looking.Name}, On: reply, To: watching, Do: (*onlook).tell},
+			{From: from{absent}, On: events.ReplyStat, When: (*onlook).noNode, To: absent, Do: (*onlook).tell},
+			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain},
+			{From: from{absent}, On: events.ReplyStat, To: looking.Name, Do: (*onlook).read},
+
+			{From: from{looking.Name, watching}, On: change, To: looking.Name, Do: (*onlook).read},
+			{From: from{looking.Name, watching}, On: events.WatchDeleted, To: looking.Name, Do: (*onlook).read},
+			{From: from{absent}, On: events.WatchCreated, To: looking.Name, Do: (*onlook).read},
+
+			{From: around, On: events.ConnectionSuspended, To: suspended, Do: (*onlook).doubt},
+			{From: onlooking, On: events.ConnectionLost, To: suspended, Do: (*onlook).doubt},
+			{From: from{suspended}, On: events.ConnectionAttached, To: looking.Name, Do: (*onlook).read},
+			{From: from{pausing}, On: events.TimerFired, To: looking.Name, Do: (*onlook).read},
+			{From: append(from{latent}, onlooking...), On: events.CommandClose, To: closed, Do: (*onlook).finish},
+		},
+		Ignores: []engine.Ignore{
+			{In: from{latent}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
+				Why: "nothing was asked before the start"},
+			{In: around, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+			{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+			{In: from{suspended, pausing}, On: anyWatch, Why: "all is read again"},
+			{In: from{looking.Name, watching}, On: rest, Why: "another machine of the same client watches that"},
+			{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}, Why: "only the node's creation matters"},
+		},
+	}
+}
+
+// Watches says which nodes matter: the one.
+func (o *onlook) Watches(path string) bool { return path == o.path }
+
+// read looks what is there, with a watch on the next change.
+func (o *onlook) read(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	switch {
+	case o.look == events.ReplyStat:
+		out.Fetch(o.path, true)
+	case o.view:
+		out.Survey(o.path, true)
+	default:
+		out.WatchChildren(o.path)
+	}
+}
+
+// watchPath waits for the node.
+func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o.path, true) }
+
+// tell tells what is there. Names are told once on each connection: after an
+// outage they are told again, because changes may have been missed.
+func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
+	o.recover(out)
+	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
+	switch {
+	case o.view && ev.Code == events.NoNode:
+		n.What, n.Work = events.Absent, 0
+	case o.look == events.ReplyChildren:
+		n.What = events.Members
+	}
+	if o.gap {
+		n.Code = events.ConnectionLoss
+	}
+	if !o.view {
+		names := slices.Sorted(slices.Values(ev.Children))
+		if o.told && slices.Equal(names, o.names) {
+			return
+		}
+		n = events.Notify{What: events.Members, Path: o.path, Names: append([]string{}, names...)}
+		o.names = names
+	}
+	o.told, o.gap = true, false
+	out.Notify(n)
+}
+
+// doubt is the end of a connection: things may come and go unseen.
+func (o *onlook) doubt(ev events.Event, out *engine.Outbox) {
+	o.gap = o.gap || o.told
+	o.told = false
+}

@@ -1,0 +1,150 @@
+package incumbent
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// Missed says what may have happened to a watched node between one value of a
+// feed and the next without being told. The zero value says: nothing.
+type Missed struct {
+	Outage   bool // there was no connection for a while: a node may have come and gone
+	Replaced bool // it is another node at the same path: the one before was deleted
+	Changes  int  // so many writes of its data, or comings and goings of children, were not seen
+}
+
+// NodeChange is what a watched node is now.
+type NodeChange struct {
+	Exists bool
+	Node          // unless there is none
+	Missed Missed // since the value before
+	outage int    // how many there were
+}
+
+// ChildrenChange is what the children of a watched node are now.
+type ChildrenChange struct {
+	Exists   bool     // the node itself is there
+	Children []string // in alphabetical order
+	Stat     Stat     // the node's
+	Missed   Missed   // since the value before
+	outage   int
+}
+
+// WatchNode tells a node's data and Stat, now and whenever they change, and when
+// the node comes or goes, until the context ends or the loop over it is left. It
+// survives reconnects and expiries, after which it tells the node again.
+//
+// A watch of ZooKeeper's tells that something changed, and not what: by the time
+// the node is read again, more may have happened; so it may while the loop's body
+// runs, because only the newest value is kept for it. NodeChange.Missed says how
+// much was missed: exactly where versions tell, and as a doubt after an outage.
+//
+// It costs one read for each change, and two when the node is not there. An error
+// is told beside the changes (no permission, say), and watching goes on; the
+// context's end is not told. The loop's body may call anything of this package.
+func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChange, error] {
+	outages := 0 // of the loop's goroutine
+	seen := stream(ctx, c, func(f *feed[NodeChange]) error {
+		return f.view(machines.NodewatchRecipe.Name(), path, func(n events.Notify, kept zkio.Kept) {
+			change := NodeChange{Exists: n.What == events.Present}
+			if kept.Stat != nil {
+				change.Node = Node{kept.Data, *kept.Stat}
+			}
+			if n.Code == events.ConnectionLoss {
+				outages++
+			}
+			change.outage = outages
+			f.put(sight[NodeChange]{key: path, value: change})
+		})
+	})
+	return compared(seen, func(last NodeChange, now *NodeChange) {
+		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
+		switch { // a change that is told is one of them
+		case !now.Missed.Replaced && last.Exists && now.Exists:
+			now.Missed.Changes = max(int(now.Stat.Version-last.Stat.Version)-1, 0)
+		case now.Exists:
+			now.Missed.Changes = int(now.Stat.Version)
+		}
+	})
+}
+
+// WatchChildren tells the names of a node's children, now and whenever children
+// come or go, and when the node itself does, until the context ends or the loop
+// over it is left. It costs one listing for each change. All else is as in
+// WatchNode. Who is in a group is better asked of WatchMembers, which tells what
+// is the same only once.
+func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[ChildrenChange, error] {
+	outages := 0
+	seen := stream(ctx, c, func(f *feed[ChildrenChange]) error {
+		return f.view(machines.MembershipRecipe.Name(), path, func(n events.Notify, kept zkio.Kept) {
+			change := ChildrenChange{Exists: n.What == events.Members}
+			if kept.Stat != nil {
+				change.Children, change.Stat = slices.Sorted(slices.Values(kept.Children)), *kept.Stat
+			}
+			if n.Code == events.ConnectionLoss {
+				outages++
+			}
+			change.outage = outages
+			f.put(sight[ChildrenChange]{key: path, value: change})
+		})
+	})
+	return compared(seen, func(last ChildrenChange, now *ChildrenChange) {
+		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
+		before := last
+		if now.Missed.Replaced {
+			before = ChildrenChange{}
+		}
+		if now.Exists {
+			happened := int(now.Stat.Cversion - before.Stat.Cversion)
+			now.Missed.Changes = max(happened-differences(before.Children, now.Children), 0)
+		}
+	})
+}
+
+// missed is what two Stats tell of the time between them.
+func missed(was, is bool, before, after Stat, outage bool) Missed {
+	return Missed{Outage: outage, Replaced: was && is && before.Czxid != after.Czxid}
+}
+
+// differences is how many names are in one of two sorted lists only.
+func differences(a, b []string) (n int) {
+	for _, name := range a {
+		if _, found := slices.BinarySearch(b, name); !found {
+			n++
+		}
+	}
+	return n + len(b) - (len(a) - n)
+}
+
+// compared is a feed whose values are compared with what was told before; the
+// first one is told as it is.
+func compared[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var last T
+		told := false
+		for now, err := range seen {
+			if err == nil {
+				if told {
+					compare(last, &now)
+				}
+				last, told = now, true
+			}
+			if !yield(now, err) {
+				return
+			}
+		}
+	}
+}
+
+// view has a machine watch one node for the user.
+func (f *feed[T]) view(recipe, path string, tell func(events.Notify, zkio.Kept)) error {
+	if err := checkNode(path); err != nil {
+		return err
+	}
+	return f.look(recipe, events.Event{Path: path, Options: map[string]string{"view": "true"}}, tell)
+}
