@@ -23,6 +23,7 @@ import (
 // stands and what is in its way.
 type Deletion struct {
 	handle
+	started uint64 // the command
 	done    chan struct{}
 	outcome error // read after done
 }
@@ -36,7 +37,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	d := &Deletion{done: make(chan struct{})}
+	d := &Deletion{started: 1, done: make(chan struct{})}
 	d.init(r.client, r.path)
 	d.cannot = "cannot delete for now"
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
@@ -45,8 +46,10 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
 		return nil, err
 	}
-	_, _, err := d.commands.begin(r.client, d.id, events.Event{Kind: events.CommandStart})
-	return d, err
+	if !r.client.post(d.id, events.Event{Kind: events.CommandStart, Request: d.started}) {
+		return nil, ErrClosed
+	}
+	return d, nil
 }
 
 // Deletions are those of this client that are not over yet, in the order in which
@@ -86,7 +89,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 		return err
 	}
 	select {
-	case <-d.done: // the last answer comes just before the end
+	case <-d.done: // it came just before the client's end
 		return d.outcome
 	default:
 		return ErrClosed
@@ -113,14 +116,18 @@ func (d *Deletion) Close(ctx context.Context) error {
 	}
 }
 
-// answer is the loop's: the last one to the start is the outcome.
+// answer is the loop's: that to the start is the outcome, and comes at the end.
 func (d *Deletion) answer(a events.Answer) {
-	select {
-	case <-d.done:
-	default:
-		if a.Command == 1 {
-			d.outcome = asError(a.Code, a.Text)
-			close(d.done)
-		}
+	if a.Command == d.started {
+		d.outcome = asError(a.Code, a.Text)
+	}
+}
+
+// entered is the loop's: a deletion that is over is not among Client.Deletions
+// any more.
+func (d *Deletion) entered(state string) {
+	d.handle.entered(state)
+	if state == "closed" {
+		close(d.done)
 	}
 }

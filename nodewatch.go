@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -48,19 +49,11 @@ type ChildrenChange struct {
 // is told beside the changes (no permission, say), and watching goes on; the
 // context's end is not told. The loop's body may call anything of this package.
 func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChange, error] {
-	outages := 0 // of the loop's goroutine
-	seen := stream(ctx, c, func(f *feed[NodeChange]) error {
-		return f.view(machines.NodewatchRecipe.Name(), path, func(n events.Notify, kept zkio.Kept) {
-			change := NodeChange{Exists: n.What == events.Present}
-			if kept.Stat != nil {
-				change.Node = Node{kept.Data, *kept.Stat}
-			}
-			if n.Code == events.ConnectionLoss {
-				outages++
-			}
-			change.outage = outages
-			f.put(sight[NodeChange]{key: path, value: change})
-		})
+	seen := views(ctx, c, machines.NodewatchRecipe, path, func(kept zkio.Kept, outages int) NodeChange {
+		if kept.Stat == nil {
+			return NodeChange{outage: outages}
+		}
+		return NodeChange{Exists: true, Node: Node{kept.Data, *kept.Stat}, outage: outages}
 	})
 	return compared(seen, func(last NodeChange, now *NodeChange) {
 		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
@@ -79,19 +72,11 @@ func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChang
 // WatchNode. Who is in a group is better asked of WatchMembers, which tells what
 // is the same only once.
 func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[ChildrenChange, error] {
-	outages := 0
-	seen := stream(ctx, c, func(f *feed[ChildrenChange]) error {
-		return f.view(machines.MembershipRecipe.Name(), path, func(n events.Notify, kept zkio.Kept) {
-			change := ChildrenChange{Exists: n.What == events.Members}
-			if kept.Stat != nil {
-				change.Children, change.Stat = slices.Sorted(slices.Values(kept.Children)), *kept.Stat
-			}
-			if n.Code == events.ConnectionLoss {
-				outages++
-			}
-			change.outage = outages
-			f.put(sight[ChildrenChange]{key: path, value: change})
-		})
+	seen := views(ctx, c, machines.MembershipRecipe, path, func(kept zkio.Kept, outages int) ChildrenChange {
+		if kept.Stat == nil {
+			return ChildrenChange{outage: outages}
+		}
+		return ChildrenChange{Exists: true, Children: slices.Sorted(slices.Values(kept.Children)), Stat: *kept.Stat, outage: outages}
 	})
 	return compared(seen, func(last ChildrenChange, now *ChildrenChange) {
 		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
@@ -141,10 +126,20 @@ func compared[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) ite
 	}
 }
 
-// view has a machine watch one node for the user.
-func (f *feed[T]) view(recipe, path string, tell func(events.Notify, zkio.Kept)) error {
-	if err := checkNode(path); err != nil {
-		return err
-	}
-	return f.look(recipe, events.Event{Path: path, Options: map[string]string{"view": "true"}}, tell)
+// views is the feed of a machine that watches one node for the user. Value makes
+// what is told of an answer, empty where there is no node, after so many outages.
+func views[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string, value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
+	return stream(ctx, c, func(f *feed[T]) error {
+		if err := checkNode(path); err != nil {
+			return err
+		}
+		outages := 0
+		open := events.Event{Path: path, Options: map[string]string{"view": "true"}}
+		return f.look(recipe.Name(), open, func(n events.Notify, kept zkio.Kept) {
+			if n.Code == events.ConnectionLoss {
+				outages++
+			}
+			f.put(sight[T]{key: path, value: value(kept, outages)})
+		})
+	})
 }
