@@ -33,6 +33,10 @@ var (
 	ErrNotHeld = errors.New("incumbent: not held: it was unlocked before")
 	// ErrUpgrade: whoever reads cannot become a writer; see ReadWriteHolder.
 	ErrUpgrade = errors.New("incumbent: a reader cannot become a writer: it would wait for its own reading to end, and so for ever; unlock first")
+	// ErrPermits: a semaphore has at least one permit, and nobody can hold none, or more than there are.
+	ErrPermits = errors.New("incumbent: no such number of permits")
+	// ErrLimit: another limit is agreed for the semaphore than the handle was made with; see Semaphore.SetLimit.
+	ErrLimit = errors.New("incumbent: another limit is agreed for the semaphore")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
 	// ErrInterrupted: Selector.Interrupt ended the work's context.
@@ -98,6 +102,7 @@ var sentinels = map[events.Code]error{
 	events.QueueFull:       ErrQueueFull,
 	events.OutcomeUnknown:  ErrOutcomeUnknown,
 	events.ItemLost:        ErrItemLost,
+	events.LimitDisagrees:  ErrLimit,
 	events.CounterEnd:      ErrCounterEnd,
 	events.TokenFloor:      ErrTokenFloor,
 	events.ForeignOwner:    ErrForeignOwner,

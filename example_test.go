@@ -206,6 +206,42 @@ func ExampleMutex() {
 	// unlocked: <nil>
 }
 
+func ExampleSemaphore() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	semaphore, err := client.Semaphore("/permits/database", 10, incumbent.SemaphoreOptions{ID: "host-a"})
+	if err != nil {
+		panic(err)
+	}
+	hold, err := semaphore.Acquire(ctx, 8) // all of them at once, or none
+	if err != nil {
+		panic(err)
+	}
+	// The work ends with hold.Context(), which ends when a permit is lost.
+	fmt.Println("held:", hold.Check() == nil)
+
+	_, held, err := semaphore.TryAcquire(ctx, 3) // two reads, and no write: there are two left
+	fmt.Println("more than there are:", held, err)
+
+	other, err := client.Semaphore("/permits/database", 12, incumbent.SemaphoreOptions{})
+	if err != nil {
+		panic(err)
+	}
+	_, err = other.Acquire(ctx, 1)
+	fmt.Println("another limit is agreed:", errors.Is(err, incumbent.ErrLimit))
+
+	fmt.Println("given back:", hold.Unlock(ctx))
+	// Output:
+	// held: true
+	// more than there are: false <nil>
+	// another limit is agreed: true
+	// given back: <nil>
+}
+
 func ExampleHolder() {
 	servers, stop := ensemble()
 	defer stop()

@@ -75,6 +75,8 @@ type acquisition struct {
 	options MutexOptions
 	try     bool
 	reads   bool // a read-write lock's reader
+	limit   int  // of a semaphore
+	permits int  // wanted of it
 }
 
 // holding is the handle on one acquisition's machine: what the holds of all
@@ -94,6 +96,9 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	open := options.open(a.path, c.config.RideOut)
 	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
 		open.Options[name] = strconv.FormatBool(on)
+	}
+	if a.permits > 0 {
+		open.Options["limit"], open.Options["permits"] = strconv.Itoa(a.limit), strconv.Itoa(a.permits)
 	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {
 		h.id = id

@@ -14,13 +14,13 @@ import (
 
 // Participant is somebody in a line, as seen from outside.
 type Participant struct {
-	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "readwrite"; "kazoo", kazoo's locks; "election"
-	Prefix string // what stands before the number in the node's name: "latch-", "lock-", "__READ__", "__WRIT__", "__lock__", "__rlock__", or a plain election's own
+	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "readwrite"; "kazoo", kazoo's locks; "lease", a semaphore's permits; "election"
+	Prefix string // what stands before the number in the node's name: "latch-", "lock-", "__READ__", "__WRIT__", "__lock__", "__rlock__", "lease-", or a plain election's own
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
 	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes
-	Leads  bool   // first in line; a reader, when no writer is before it
+	Leads  bool   // first in line; a reader, when no writer is before it; every permit
 	Err    error  // why the node could not be read, if so
 }
 

@@ -211,6 +211,18 @@ func (o *Outbox) Multi(ops ...events.Op) uint64 {
 	return c.Request
 }
 
+// Remove asks for the removal of all these nodes or none, ahead of everything that
+// waits, as Delete does.
+func (o *Outbox) Remove(paths ...string) uint64 {
+	c := o.urgent(events.ReplyMulti)
+	ops := make([]events.Op, len(paths))
+	for i, path := range paths {
+		ops[i] = events.Op{Verb: "delete", Path: path, Version: -1}
+	}
+	o.add(events.Multi{Call: c, Ops: ops})
+	return c.Request
+}
+
 // Flush has the ensemble's leader bring this server up to date before the
 // requests that follow. Nobody awaits the answer: theirs come after it.
 func (o *Outbox) Flush(path string) {

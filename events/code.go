@@ -47,12 +47,13 @@ const (
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
 	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
-	NodeType        Code = "NODETYPE"   // the ensemble does not take nodes of this type
-	Inside          Code = "INSIDE"     // already in the barrier, or on the way in or out
-	Outside         Code = "OUTSIDE"    // not in the barrier
-	MemberGone      Code = "MEMBERGONE" // a member's node went while it was inside the barrier
-	QueueFull       Code = "QUEUEFULL"  // the queue holds as many items as it may
-	ItemLost        Code = "ITEMLOST"   // an item was taken at most once, and the reply was lost: nobody has it
+	NodeType        Code = "NODETYPE"       // the ensemble does not take nodes of this type
+	Inside          Code = "INSIDE"         // already in the barrier, or on the way in or out
+	Outside         Code = "OUTSIDE"        // not in the barrier
+	MemberGone      Code = "MEMBERGONE"     // a member's node went while it was inside the barrier
+	QueueFull       Code = "QUEUEFULL"      // the queue holds as many items as it may
+	ItemLost        Code = "ITEMLOST"       // an item was taken at most once, and the reply was lost: nobody has it
+	LimitDisagrees  Code = "LIMITDISAGREES" // a semaphore's agreed limit is another; Text has both
 )
 
 // Outcomes that no server told.

@@ -71,6 +71,7 @@ const BeliefLapsed Kind = "belief.lapsed"
 // What a latch tells the machine that opened it, its patron.
 const (
 	LatchHeld   Kind = "latch.held"   // the latch leads; Path is its node
+	LatchWaits  Kind = "latch.waits"  // it stands behind another (told to semaphores)
 	LatchLost   Kind = "latch.lost"   // not any longer; it queues again by itself
 	LatchFailed Kind = "latch.failed" // a failure stands in its way: Code, Text; it goes on at a pace
 	LatchClosed Kind = "latch.closed" // it is over, and its node is gone
@@ -98,7 +99,7 @@ func Kinds() []Kind {
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		OfficeNear, OfficeFar,
 		BeliefLapsed,
-		LatchHeld, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn,
+		LatchHeld, LatchWaits, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn,
 		TimerFired,
 	}
 }

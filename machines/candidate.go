@@ -2,7 +2,6 @@ package machines
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -17,10 +16,7 @@ type candidate struct {
 	marker string // the marker's path
 	fence  fence
 
-	held    string // the latch's node while the latch is held
-	latch   events.ID
-	opened  uint64 // latches opened
-	latches int    // of them, those that are not over yet
+	errand // the latch
 
 	version int32 // the marker's, while it is ours
 }
@@ -124,34 +120,11 @@ func (c *candidate) seekWrite(ev events.Event, out *engine.Outbox) {
 	out.Multi(c.pins()...)
 }
 
-// queue stands in line for the latch: a machine of its own, with a place of its
-// own, which tells when it is held.
+// queue stands in line for the latch.
 func (c *candidate) queue(ev events.Event, out *engine.Outbox) {
 	c.release(out)
-	if c.latch != "" {
-		return
-	}
-	c.opened++
-	c.latches++
-	c.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), c.id, c.opened))
-	out.Tell(c.latch, events.Event{
-		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: join(c.dir, jobLatch), Data: c.data,
-		Seed: guid(c.seed, c.opened), Options: map[string]string{"patron": c.id},
-	})
-	out.Tell(c.latch, events.Event{Kind: events.CommandStart})
+	c.standAt(join(c.dir, jobLatch), &c.participant, map[string]string{}, out)
 }
-
-// leaveLatch gives the latch, or the place in its line, to the next.
-func (c *candidate) leaveLatch(out *engine.Outbox) {
-	if c.latch != "" {
-		out.Tell(c.latch, events.Event{Kind: events.CommandClose})
-		c.latch, c.held = "", ""
-	}
-}
-
-func (c *candidate) noteHeld(ev events.Event, out *engine.Outbox)   { c.held = ev.Path }
-func (c *candidate) noteLost(ev events.Event, out *engine.Outbox)   { c.held = "" }
-func (c *candidate) noteClosed(ev events.Event, out *engine.Outbox) { c.latches-- }
 
 // passOn makes the latch's trouble one's own.
 func (c *candidate) passOn(ev events.Event, out *engine.Outbox) { c.fail(ev.Code, ev.Text, ev, out) }

@@ -17,15 +17,6 @@ func (c *candidate) settleWrite(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// hold forgets what was asked on a connection that is gone, but for the write:
-// its outcome is unknown only once it has returned.
-func (c *candidate) hold(ev events.Event, out *engine.Outbox) {
-	if c.creating == 0 {
-		out.Forget()
-	}
-	c.unread(ev, out)
-}
-
 // forfeit is the end of the session: the marker goes with it.
 func (c *candidate) forfeit(ev events.Event, out *engine.Outbox) {
 	c.lose(ev, out)
@@ -34,7 +25,7 @@ func (c *candidate) forfeit(ev events.Event, out *engine.Outbox) {
 
 func (c *candidate) forfeitLeaving(ev events.Event, out *engine.Outbox) {
 	c.forfeit(ev, out)
-	c.tellGone(out)
+	c.tellGone(ev, out)
 }
 
 // lapse ends belief because the marker is gone.
@@ -64,7 +55,7 @@ func (c *candidate) clear(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	switch {
 	case !c.entangled(ev):
-		c.tellGone(out)
+		c.tellGone(ev, out)
 	case !ev.Attached:
 	case c.own != "" && c.fence.there:
 		c.erase(ev, out)
@@ -89,18 +80,14 @@ func (c *candidate) erase(ev events.Event, out *engine.Outbox) {
 // letGo is the marker, gone: what comes after is decided in one place.
 func (c *candidate) letGo(ev events.Event, out *engine.Outbox) {
 	c.release(out)
-	c.tellGone(out)
-}
-
-func (c *candidate) tellGone(out *engine.Outbox) {
-	out.Tell(events.ID(c.id), events.Event{Kind: events.NodeGone})
+	c.tellGone(ev, out)
 }
 
 // countOut is a latch that is over, on the way out.
 func (c *candidate) countOut(ev events.Event, out *engine.Outbox) {
 	c.latches--
 	if !c.entangled(ev) {
-		c.tellGone(out)
+		c.tellGone(ev, out)
 	}
 }
 

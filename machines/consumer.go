@@ -8,7 +8,7 @@ import (
 // States of consumers, besides those of others.
 const (
 	settling engine.State = "settling" // what became of an item is being written, and the next one's lock made
-	taking   engine.State = "taking"   // an item is being deleted, before it is handed over
+	taking   engine.State = "taking"   // an item is being deleted, before it is handed over; or permits are being made
 	working  engine.State = "working"  // the user's function has an item
 )
 

@@ -13,6 +13,8 @@
 //	selector.go     the leader selector
 //	mutex.go        the mutex: one machine for each acquisition
 //	readwrite.go    the two sides of a read-write lock
+//	semaphore.go    the semaphore, the same way; semaphore_guards.go, semaphore_actions.go what its rows do
+//	errand.go       a latch that stands in a line for another machine
 //	election.go     the plain election, on names without a GUID
 //	jobelection.go  Elastic-Job's election; candidate.go, candidate_exit.go what its rows do
 //	stem.go         what the recipes without a line share; founder.go makes missing directories for all
@@ -34,7 +36,7 @@ import "github.com/incumbent-go/incumbent/engine"
 
 // Recipes lists every chart that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
-	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
+	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
 		DeletionRecipe, NodewatchRecipe}
 }

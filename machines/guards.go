@@ -66,7 +66,7 @@ func (p *participant) unreadable(ev events.Event) bool {
 // own changed since it was read back and watched on this connection, and a
 // confirmation holds at this moment.
 func (p *participant) inherits(ev events.Event) bool {
-	return p.next && p.ahead(ev.Path) && p.owned && p.watched && confirmed(ev)
+	return p.next && p.ahead(ev.Path) && p.assured() && confirmed(ev)
 }
 
 // isAhead is an event about the predecessor.
@@ -124,19 +124,19 @@ func (p *participant) isFirst(ev events.Event) bool {
 
 // mayLead is isFirst with all that belief needs besides.
 func (p *participant) mayLead(ev events.Event) bool {
-	return p.isFirst(ev) && p.owned && p.watched && confirmed(ev)
+	return p.isFirst(ev) && p.assured() && confirmed(ev)
 }
 
 // Confirmations asked for before taking office.
 
 // nowConfirmed is the answer that lets the first one lead.
 func (p *participant) nowConfirmed(ev events.Event) bool {
-	return ev.Code == events.OK && p.first && p.owned && p.watched && confirmed(ev)
+	return ev.Code == events.OK && p.first && p.assured() && confirmed(ev)
 }
 
 // unseen is a check that went well, while the own node's watch was spent.
 func (p *participant) unseen(ev events.Event) bool {
-	return ev.Code == events.OK && !(p.owned && p.watched)
+	return ev.Code == events.OK && !p.assured()
 }
 
 // expired is belief that is over, although the session machine's timer has not

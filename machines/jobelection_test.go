@@ -194,15 +194,23 @@ func (w *jobs) mustBeGone(t *testing.T) {
 	}
 }
 
-// usherInstance brings "leads jobelection" to office, its latch gone again, and
-// "waits jobelection" behind another's marker.
-func (c *conversation) usherInstance(t *testing.T, goal, name string) string {
-	lines := []string{"command.start", "reply.stat czxid=5 owner=7"}
-	if goal == "leads" {
-		lines = []string{"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
-			"reply.stat code=NONODE", "reply.stat code=NONODE", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"}
-	}
-	for _, line := range lines {
+// ways are those of machines that have a latch of their own, L: "leads
+// jobelection" brings it to office, its latch gone again, "waits jobelection"
+// behind another's marker; "leads semaphore" has it hold two permits, and "waits
+// semaphore" wait for them at the head of the line.
+var ways = map[string][]string{
+	"waits jobelection": {"command.start", "reply.stat czxid=5 owner=7"},
+	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
+		"reply.stat code=NONODE", "reply.stat code=NONODE", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
+	"leads semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",
+		"reply.stat data=3 version=1", "reply.multi zxid=20", "reply.stat czxid=20"},
+	"waits semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",
+		"reply.stat data=3 version=1 count=2", "reply.children children=(lease-0,lease-1)"},
+}
+
+// usherAlong plays a way.
+func (c *conversation) usherAlong(t *testing.T, way []string, name string) string {
+	for _, line := range way {
 		to := name
 		if rest, latch := strings.CutPrefix(line, "L "); latch {
 			to, line = "latch-"+name+"-1", rest
@@ -212,7 +220,7 @@ func (c *conversation) usherInstance(t *testing.T, goal, name string) string {
 			key, value, given := strings.Cut(word, "=")
 			arg := datadriven.CmdArg{Key: key}
 			if given {
-				arg.Vals = []string{value}
+				arg.Vals = strings.Split(strings.Trim(value, "()"), ",")
 			}
 			d.CmdArgs = append(d.CmdArgs, arg)
 		}

@@ -16,6 +16,7 @@ type judge struct {
 	session *session
 	members map[events.ID]*participant
 	stands  map[events.ID]*candidate // those of the members that stand for a job
+	permits map[events.ID]*semaphore // those that want permits
 	known   map[events.ID]bool
 
 	leads  map[events.ID]bool
@@ -29,7 +30,7 @@ type judge struct {
 }
 
 func newJudge() *judge {
-	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]string{},
+	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
 	member := func(p *participant, err error) (*participant, error) {
@@ -48,7 +49,7 @@ func newJudge() *judge {
 				return s, err
 			})
 		case "latch":
-			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newParticipant(open, LatchLabel)) })
+			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newLatch(open)) })
 		case "mutex":
 			recipes[i] = engine.NewRecipe(mutexChart, func(open events.Event) (*participant, error) { return member(newMutex(open)) })
 		case "readwrite":
@@ -57,6 +58,14 @@ func newJudge() *judge {
 			recipes[i] = engine.NewRecipe(electionChart, func(open events.Event) (*participant, error) { return member(newElection(open)) })
 		case "selector":
 			recipes[i] = engine.NewRecipe(selectorChart, func(open events.Event) (*participant, error) { return member(newSelector(open)) })
+		case "semaphore":
+			recipes[i] = engine.NewRecipe(semaphoreChart, func(open events.Event) (*semaphore, error) {
+				s, err := newSemaphore(open)
+				if err == nil {
+					j.members[events.ID(s.id)], j.permits[events.ID(s.id)] = &s.participant, s
+				}
+				return s, err
+			})
 		case "jobelection":
 			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*candidate, error) {
 				c, err := newCandidate(open)
@@ -170,7 +179,7 @@ func (j *judge) order(out []engine.Addressed) {
 func (j *judge) effect(a engine.Addressed, cause events.Event) {
 	switch e := a.Effect.(type) {
 	case events.Answer:
-		if e.Command == 0 && strings.Contains(string(a.From), "-jobelection") {
+		if e.Command == 0 && strings.HasPrefix(string(a.From), "latch-") && j.serves(a.From) {
 			return // a command that its patron told has no number, and nobody waits
 		}
 		if _, open := j.open[a.From][e.Command]; !open {
@@ -190,6 +199,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 		if e.State == string(closed) {
 			delete(j.members, a.From)
 			delete(j.stands, a.From)
+			delete(j.permits, a.From)
 		}
 	case events.Request:
 		put(j.asked, a.From, e.Header().Request, e)
@@ -229,7 +239,7 @@ func (j *judge) member(id events.ID) {
 		owed[a.Kind] = true
 	}
 	attached := j.session != nil && j.session.attached
-	own := j.armed[id][p.path()] || owed[events.ReplyStat]
+	own := p.lean || j.armed[id][p.path()] || owed[events.ReplyStat]
 	inquires := p.plain && p.unknown && owed[events.ReplyStat]
 	awake := true
 	switch state {
@@ -260,6 +270,9 @@ func (j *judge) member(id events.ID) {
 	if c := j.stands[id]; c != nil {
 		awake = j.candidate(c, state, owed, attached, awake)
 	}
+	if s := j.permits[id]; s != nil {
+		awake = j.semaphore(s, state, owed, attached, awake)
+	}
 	if !awake {
 		j.wrong("%s: nothing can wake it in %s (awaits %v, watches %v)", id, state, j.engine.Awaits(id), j.armed[id])
 	}
@@ -287,18 +300,7 @@ func (j *judge) member(id events.ID) {
 // candidate is what differs where leadership is a marker: what wakes it, and that
 // it never has more than one latch that is not on its way out.
 func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
-	waiting := 0
-	for _, id := range j.engine.Machines() {
-		if m := j.members[id]; m != nil && m.patron == events.ID(c.id) && m.then != leave {
-			waiting++
-		}
-	}
-	if wanted := c.latch != ""; waiting > 1 || wanted != (waiting == 1) {
-		j.wrong("%s: %d latches in line, and it knows of %q", c.id, waiting, c.latch)
-	}
-	if c.held != "" && j.engine.State(c.latch) != leading {
-		j.wrong("%s: takes the latch for held in %s", c.id, j.engine.State(c.latch))
-	}
+	j.errand(c.id, &c.errand)
 	watched := j.armed[events.ID(c.id)][c.marker]
 	switch state {
 	case looking, checking:
@@ -313,6 +315,54 @@ func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind
 		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.latches > 0
 	}
 	return awake
+}
+
+// semaphore is what differs where places are permits: what wakes it, and that it
+// has at most as many names as it wants.
+func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
+	j.errand(s.id, &s.errand)
+	if len(s.names) > s.permits || s.own != "" && (len(s.names) == 0 || s.own != s.names[0]) {
+		j.wrong("%s: %q is its own, of %v", s.id, s.own, s.names)
+	}
+	switch state {
+	case probing:
+		return owed[events.ReplyChildren]
+	case looking:
+		return owed[events.ReplyStat]
+	case queueing:
+		return s.latch != "" && s.held == ""
+	case full:
+		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.dir+"/"] && j.armed[events.ID(s.id)][s.dir]
+	case taking:
+		return owed[events.ReplyMulti]
+	case confirming:
+		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti]
+	case leaving:
+		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] || s.latches > 0
+	}
+	return awake
+}
+
+// errand checks that a machine has no more than one latch that is not on its way
+// out, and knows when it is held.
+func (j *judge) errand(patron string, e *errand) {
+	waiting := 0
+	for _, id := range j.engine.Machines() {
+		if m := j.members[id]; m != nil && m.patron == events.ID(patron) && m.then != leave {
+			waiting++
+		}
+	}
+	if wanted := e.latch != ""; waiting > 1 || wanted != (waiting == 1) {
+		j.wrong("%s: %d latches in line, and it knows of %q", patron, waiting, e.latch)
+	}
+	if e.held != "" && j.engine.State(e.latch) != leading {
+		j.wrong("%s: takes the latch for held in %s", patron, j.engine.State(e.latch))
+	}
+}
+
+// serves reports whether a machine was opened by another.
+func (j *judge) serves(id events.ID) bool {
+	return strings.Contains(string(id), "-jobelection") || strings.Contains(string(id), "-semaphore")
 }
 
 // atRest are the states in which a machine without a line waits for its user, or

@@ -9,10 +9,15 @@ import (
 
 // LatchRecipe makes leader latches: each holds its place and its leadership
 // until it is closed, resigns, or loses it. Curator's LeaderLatch, on the same
-// names. Options: "rideOut", "tokenFloor", "retry".
-var LatchRecipe = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) {
-	return newParticipant(open, LatchLabel)
-})
+// names. Options: "rideOut", "tokenFloor", "retry". Of one that another machine
+// opens: "patron", "label" for what stands before the number, and "lean" for a node
+// that is not read back.
+var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
+
+func newLatch(open events.Event) (*participant, error) {
+	o := options{values: open.Options}
+	return newParticipant(open, o.text("label", LatchLabel))
+}
 
 var latchChart = engine.MustCompile(engine.Chart[participant]{
 	Name:       "latch",

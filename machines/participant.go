@@ -31,6 +31,7 @@ type participant struct {
 	dice    dice
 	rideOut bool
 	patron  events.ID // the machine that opened this one, and hears of it; "" where a handle did
+	lean    bool      // the own node is not read back: the patron's transaction names it, and fails without it
 	floor   int64     // a token below it is refused
 	retry   Policy
 
@@ -118,6 +119,7 @@ func newParticipant(open events.Event, label string) (*participant, error) {
 		id: open.Name, founder: newFounder(open.Path), label: label, kin: []string{label}, data: open.Data, seed: open.Seed, dice: newDice(open.Seed),
 		rideOut: o.flag("rideOut"),
 		patron:  events.ID(o.text("patron", "")),
+		lean:    o.flag("lean"),
 		floor:   o.number("tokenFloor"),
 		retry:   o.policy("retry", patience),
 	}
@@ -187,12 +189,16 @@ func (p *participant) register(ev events.Event, out *engine.Outbox) {
 func (p *participant) survey(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.line = line{behind: p.behind, purged: p.purged}
-	if !p.owned || !p.watched {
+	if !p.assured() {
 		p.owned, p.watched = false, false
 		p.readOwn(out)
 	}
 	out.Children(p.dir)
 }
+
+// assured is an own node that was read back on this connection, owned by this
+// session and watched; or one on which nothing rests but its patron's transaction.
+func (p *participant) assured() bool { return p.lean || p.owned && p.watched }
 
 // lookUp finds the node of a create whose reply was lost: only after a sync is
 // it certain that a listing would show it.
@@ -279,8 +285,9 @@ func (p *participant) queueUp(ev events.Event, out *engine.Outbox) {
 	ahead, _ := p.before(ev.Children)
 	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
 	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
-	p.next = second && p.owned && p.watched && len(p.behind) == 0
+	p.next = second && p.assured() && len(p.behind) == 0
 	p.recover(out)
+	p.tellWaits(out)
 	if second {
 		p.approach(out)
 	} else {

@@ -11,7 +11,7 @@ import (
 const (
 	quiet     engine.State = "idle"      // nothing is to be put
 	measuring engine.State = "measuring" // how many items the queue holds is asked
-	full      engine.State = "full"      // as many as it may
+	full      engine.State = "full"      // as many as there may be: items of a queue, or permits that are held
 	putting   engine.State = "putting"   // items are on their way
 )
 

@@ -31,6 +31,14 @@ func (p *participant) tellPatron(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// tellWaits lets a patron know that somebody is ahead: one that does not rest on
+// its latch's node, and has other things to see to meanwhile.
+func (p *participant) tellWaits(out *engine.Outbox) {
+	if p.lean {
+		p.tellPatron(events.Event{Kind: events.LatchWaits}, out)
+	}
+}
+
 // grantTo gives one await its piece of work under the present term.
 func (p *participant) grantTo(waiter uint64, ev events.Event, out *engine.Outbox) {
 	p.works++
@@ -74,7 +82,7 @@ const (
 
 func reason(ev events.Event) string {
 	switch ev.Kind {
-	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren:
+	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren, events.ReplyMulti:
 		return NodeGone
 	case events.WatchChanged:
 		return "the own node was changed"

@@ -168,8 +168,8 @@ func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
 		}
 	}
 	c.create(recipe, name, d)
-	if recipe == "jobelection" {
-		return c.usherInstance(t, d.Cmd, name)
+	if script := ways[d.Cmd+" "+recipe]; script != nil {
+		return c.usherAlong(t, script, name)
 	}
 	play := func(kind events.Kind, args ...datadriven.CmdArg) {
 		line := &datadriven.TestData{Cmd: name, CmdArgs: append([]datadriven.CmdArg{{Key: string(kind)}}, args...)}
@@ -335,7 +335,30 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 		ev.Path += sequence
 		c.own[to] = ev
 	}
+	if multi, ok := c.asked[to][ev.Request].(events.Multi); ok && ev.Kind == events.ReplyMulti && ev.Code == events.OK {
+		c.commit(to, &ev, multi, sequence)
+	}
 	return c.feed(t, to, ev)
+}
+
+// commit names the nodes that a transaction made; numbers go up from a first.
+func (c *conversation) commit(to events.ID, ev *events.Event, multi events.Multi, first string) {
+	n, _ := strconv.Atoi(first)
+	for _, op := range multi.Ops {
+		switch {
+		case op.Verb != "create":
+			continue
+		case op.Mode == events.EphemeralSequential:
+			op.Path += fmt.Sprintf("%010d", n)
+			n++
+		}
+		ev.Children = append(ev.Children, op.Path)
+	}
+	if own := len(ev.Children) - 1; own >= 0 && c.permits[to] != nil {
+		made := *ev
+		made.Path = slices.Min(slices.DeleteFunc(slices.Clone(ev.Children), func(p string) bool { return p == c.permits[to].dir }))
+		c.own[to] = made
+	}
 }
 
 // complete fills in what an executor would: numbers, send times, paths.

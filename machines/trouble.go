@@ -118,17 +118,23 @@ func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
 // the floor. A foreign one that carries our GUID is a copy, and the one that it
 // was copied from may still stand: it is looked for before anything is made.
 func (p *participant) rejectOwn(ev events.Event, out *engine.Outbox) {
-	if !p.ours(ev) {
-		text := fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", p.own, ev.Stat.EphemeralOwner, p.owner)
+	code, text := p.unfitness(ev)
+	if code == events.ForeignOwner {
 		p.sure = false // without a GUID, the owner is asked for once more, and decides
 		p.unknown = !p.plain
 		if p.unknown && p.single {
 			p.own = "" // nothing comes after the deletion: both are found, and go
 		}
-		p.reject(events.ForeignOwner, text, ev, out)
-		return
 	}
-	p.reject(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, p.own, p.floor), ev, out)
+	p.reject(code, text, ev, out)
+}
+
+// unfitness is what is wrong with the own node.
+func (p *participant) unfitness(ev events.Event) (events.Code, string) {
+	if !p.ours(ev) {
+		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, p.owner)
+	}
+	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, p.own, p.floor)
 }
 
 // rejectSequence gives back a place in a line whose counter is about to wrap.

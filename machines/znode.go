@@ -23,6 +23,7 @@ const (
 	ReadyNode     = "ready"    // of a double barrier, beside its members
 	ReadLabel     = "__READ__" // of a read-write lock; both its sides stand in one line
 	WriteLabel    = "__WRIT__"
+	LeaseLabel    = "lease-" // a permit of an InterProcessSemaphoreV2
 )
 
 // Elastic-Job's layout, below a job's node.
@@ -35,6 +36,63 @@ const (
 
 // JobMarker is the path of the node that says which instance leads a job.
 func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobInstance }
+
+// Curator's layout of a semaphore, and kazoo's: the line of those who may take
+// permits, and the directory of the permits, whose data are the agreed limit.
+const (
+	semaphoreLocks  = "/locks"
+	semaphoreLeases = "/leases"
+	kazooLocks      = "-__lock__" // kazoo's permits stand in the semaphore's own directory
+)
+
+// SemaphorePool is the directory of a semaphore's permits.
+func SemaphorePool(path string, kazoo bool) string {
+	if kazoo {
+		return path
+	}
+	return path + semaphoreLeases
+}
+
+// SemaphoreLocks is where those queue who want permits.
+func SemaphoreLocks(path string, kazoo bool) string {
+	if kazoo {
+		return path + kazooLocks
+	}
+	return path + semaphoreLocks
+}
+
+// ParseLimit reads a semaphore's agreed limit; zero for a directory without data,
+// and false for data that are none.
+func ParseLimit(data []byte) (limit int, ok bool) {
+	if len(data) == 0 {
+		return 0, true
+	}
+	n, err := strconv.Atoi(string(data))
+	return n, err == nil && n > 0
+}
+
+// FormatLimit is how a limit is written, as kazoo does.
+func FormatLimit(limit int) []byte { return []byte(strconv.Itoa(limit)) }
+
+// leases are permits: all hold beside each other.
+var leases = LineKind{Recipe: LeaseLine, Shared: LeaseLabel}
+
+// Permits is a listing of a semaphore's permits: on Curator's names the oldest
+// first, on kazoo's, which have no numbers, by name. The others are foreign, and
+// take a permit from everybody all the same.
+func Permits(children []string, kazoo bool) (permits []Place, foreign int) {
+	if !kazoo {
+		permits, foreign = Line(children, LeaseLabel)
+	} else {
+		for _, name := range slices.Sorted(slices.Values(children)) {
+			permits = append(permits, Place{Name: name})
+		}
+	}
+	for i := range permits {
+		permits[i].Label, permits[i].Kind = LeaseLabel, leases
+	}
+	return permits, foreign
+}
 
 // KazooLabel is that of kazoo's Lock, in kazoo's own layout: the uuid in 32
 // digits, then the label, then the number: "<uuid>__lock__0000000007".
@@ -257,6 +315,7 @@ const (
 	ReadWriteLine = "readwrite"
 	KazooLine     = "kazoo"
 	ElectionLine  = "election"
+	LeaseLine     = "lease" // permits that are held: no order among them means anything
 )
 
 // LineKind is a kind of line, with what stands before the number of its places;
@@ -276,7 +335,7 @@ func (k LineKind) LabelOf(path string) string {
 // Lines are the kinds of line that are known by their names, and those of the
 // plain elections with these prefixes. Each prefix counts once.
 func Lines(prefixes ...string) []LineKind {
-	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}}
+	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}, leases}
 	for _, prefix := range prefixes {
 		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.Label == prefix || k.Shared == prefix }) {
 			kinds = append(kinds, LineKind{ElectionLine, prefix, ""})

@@ -94,6 +94,7 @@ func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
 		switch op {
 		case opCreate:
 			r.Path = a.short(b.string())
+			e.Children = append(e.Children, r.Path)
 		case opSetData:
 			r.Stat = b.stat()
 			kept.Stat = r.Stat

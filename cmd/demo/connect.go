@@ -183,7 +183,7 @@ func failure(err error) error {
 	case errors.Is(err, incumbent.ErrNotConnected), incumbent.Retryable(err):
 		return exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
-		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrTimeoutTooShort):
+		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimit), errors.Is(err, incumbent.ErrTimeoutTooShort):
 		return exit(exitObstructed, err)
 	}
 	return exit(exitFailed, err)

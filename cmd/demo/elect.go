@@ -30,7 +30,8 @@ type elector struct {
 	prefix               string // of a plain election
 	try, grace           time.Duration
 	requeue, useSelector bool
-	noWait               bool
+	noWait, setLimit     bool
+	permits              int // of a semaphore
 	command              []string
 
 	client  *incumbent.Client
@@ -232,6 +233,10 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 
 // tellPlace says who else is in the line, once.
 func (e *elector) tellPlace(ctx context.Context) {
+	if p, ok := e.place.(*permits); ok {
+		p.tell(ctx)
+		return
+	}
 	line, err := e.client.Line(ctx, e.path, e.prefixes()...)
 	if err != nil {
 		return

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +14,12 @@ const lockHelp = `Lock a path and run a command only while holding the lock.
 The lock is a mutex: one holder at a time, first come, first served, among all
 who lock the same path, Java's InterProcessMutex included.
 
+With -n it is a semaphore, Java's InterProcessSemaphoreV2: up to N commands run
+at a time. All who share a path have to give the same N: the first one's is
+agreed in ZooKeeper, another is refused (78). --set-limit agrees on N anew.
+
 ` + underGuard + `   75  the lock was lost (without --requeue)
-  124  --try went by, or --no-wait found the lock held
+  124  --try went by, or --no-wait found the lock held, or no permit free
   130, 143, …  a signal came while waiting: 128 and its number
    73  the file of --record cannot be written
    78  something in the line has to be mended by hand: the message says what` + exitCodes
@@ -31,7 +34,8 @@ func (a *app) lock() *cobra.Command {
 		Long:  lockHelp,
 		Example: `  incumbent lock /locks/report -- ./report.sh
   incumbent lock /locks/report --no-wait -- ./report.sh || echo "somebody else does it"
-  incumbent lock /locks/import --try 1m -- ./import.sh`,
+  incumbent lock /locks/import --try 1m -- ./import.sh
+  incumbent lock /locks/encode -n 4 -- ./encode.sh film.mkv`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch before := c.ArgsLenAtDash(); {
 			case len(args) == 0 || before == 0:
@@ -40,53 +44,100 @@ func (a *app) lock() *cobra.Command {
 				return usage("lock does not know what to do with %q: the command comes after a --", args[1])
 			}
 			e.path, e.command = args[0], args[1:]
-			if e.noWait && e.try != 0 {
+			switch {
+			case e.noWait && e.try != 0:
 				return usage("--no-wait and --try are two ways to say when to give up: give one")
+			case e.permits < 1:
+				return usage("-n is how many may hold the lock at a time: at least 1")
+			case e.permits == 1 && e.setLimit:
+				return usage("--set-limit is for a semaphore: give -n, too")
+			case e.permits > 1:
+				e.stand = standPermits
 			}
 			return e.run(c)
 		},
 	}
 	f := c.Flags()
 	f.BoolVar(&e.noWait, "no-wait", false, "give up at once when somebody holds the lock or waits for it: one read, no write")
+	f.IntVarP(&e.permits, "permits", "n", 1, "how many may hold the lock at a time; more than one makes it a semaphore")
+	f.BoolVar(&e.setLimit, "set-limit", false, "agree on -n for everybody, whatever was agreed before")
 	e.flagsOfBoth(f)
 	return c
 }
 
-// mutex locks once for each turn.
-type mutex struct {
-	*incumbent.Mutex
+// lock holds once for each turn: a mutex, or a permit.
+type lock struct {
 	elector *elector
+	wait    func(context.Context) (*incumbent.Hold, error)
+	try     func(context.Context) (*incumbent.Hold, bool, error)
+	busy    string // why a try was in vain
 	hold    *incumbent.Hold
 	left    error // why the node of the last hold could not be deleted
 }
 
 func standMutex(e *elector) (candidate, error) {
 	m, err := e.client.Mutex(e.path, incumbent.MutexOptions{ID: e.id})
-	return &mutex{Mutex: m, elector: e}, err
+	if err != nil {
+		return nil, err
+	}
+	return &lock{elector: e, wait: m.Lock, try: m.TryLock, busy: "somebody holds " + e.path + ", or waits for it"}, nil
 }
 
-func (m *mutex) await(ctx context.Context) (l *incumbent.Leadership, err error) {
+func (l *lock) await(ctx context.Context) (_ *incumbent.Leadership, err error) {
 	held := true
-	if m.elector.noWait {
-		m.hold, held, err = m.TryLock(ctx)
+	if l.elector.noWait {
+		l.hold, held, err = l.try(ctx)
 	} else {
-		m.hold, err = m.Lock(ctx)
+		l.hold, err = l.wait(ctx)
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case !held:
-		return nil, exit(exitTried, fmt.Errorf("somebody holds %s, or waits for it (--no-wait)", m.Path()))
+		return nil, exit(exitTried, errors.New(l.busy+" (--no-wait)"))
 	}
-	return m.hold.Leadership, nil
+	return l.hold.Leadership, nil
 }
 
-func (m *mutex) done(*incumbent.Leadership) {
-	ctx, cancel := context.WithTimeout(context.Background(), m.elector.farewell())
+func (l *lock) done(*incumbent.Leadership) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.elector.farewell())
 	defer cancel()
-	if err := m.hold.Unlock(ctx); !errors.Is(err, incumbent.ErrLeadershipLost) {
-		m.left = err
+	if err := l.hold.Unlock(ctx); !errors.Is(err, incumbent.ErrLeadershipLost) {
+		l.left = err
 	}
 }
 
-func (m *mutex) close(context.Context) error { return m.left }
+func (l *lock) close(context.Context) error { return l.left }
+
+// permits is one permit of a semaphore at a time.
+type permits struct {
+	lock
+	semaphore *incumbent.Semaphore
+}
+
+func standPermits(e *elector) (candidate, error) {
+	s, err := e.client.Semaphore(e.path, e.permits, incumbent.SemaphoreOptions{ID: e.id})
+	if err == nil && e.setLimit {
+		if err = e.client.WaitConnected(e.signals.ctx); err == nil {
+			err = s.SetLimit(e.signals.ctx, e.permits)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &permits{lock{
+		elector: e, busy: "no permit of " + e.path + " is free, or somebody waits for one",
+		wait: func(ctx context.Context) (*incumbent.Hold, error) { return s.Acquire(ctx, 1) },
+		try:  func(ctx context.Context) (*incumbent.Hold, bool, error) { return s.TryAcquire(ctx, 1) },
+	}, s}, nil
+}
+
+// tell says who else is there, once.
+func (p *permits) tell(ctx context.Context) {
+	holders, err := p.semaphore.Holders(ctx)
+	if err != nil || len(holders) < p.semaphore.Limit() {
+		return
+	}
+	e := p.elector
+	e.note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path, quote(e.id), len(holders), quote(holders[0].ID), holders[0].Token)
+}

@@ -98,3 +98,36 @@ func TestALostLockIsTakenAgain(t *testing.T) {
 	p.wait()
 	inLine(t, srv, line, 0)
 }
+
+// TestLockWithSeveralPermits runs two of three at a time, and refuses who takes
+// the limit for another.
+func TestLockWithSeveralPermits(t *testing.T) {
+	srv := zkmem.Start(t)
+	first := lock(t, srv, "echo first; read line; exit 0", "-n", "2", "--id", "one")
+	first.prints("first")
+	second := lock(t, srv, "echo second; read line; exit 0", "-n2", "--id", "two")
+	second.prints("second")
+	third := lock(t, srv, "echo third", "-n", "2", "--id", "three")
+	third.notes(`all 2 are held, the oldest by "one"`)
+	contains(t, start(t, srv, "status", line+"/leases").exits(0).out.String(), "2 permits held", `"one"`, `"two"`, "lease ")
+	contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").exits(124).err.String(), "no permit of "+line+" is free")
+	contains(t, lock(t, srv, "echo fifth", "-n", "3").exits(78).err.String(), "3 here", `"2" in the data of`)
+	second.in.Close() // not the one that came first
+	second.exits(0)
+	third.exits(0).prints("third")
+	lock(t, srv, "echo fifth", "-n", "3", "--set-limit").exits(0).prints("fifth")
+	contains(t, lock(t, srv, "echo sixth", "-n", "2").exits(78).err.String(), "2 here", `"3" in the data of`)
+	first.in.Close()
+	first.exits(0)
+	inLine(t, srv, line+"/leases", 0)
+	inLine(t, srv, line+"/locks", 0)
+}
+
+func TestLockKnowsHowManyPermitsThereCanBe(t *testing.T) {
+	for want, flags := range map[string][]string{
+		"at least 1":  {"-n", "0"},
+		"give -n, to": {"--set-limit"},
+	} {
+		contains(t, lock(t, nil, "true", flags...).exits(64).err.String(), want)
+	}
+}

@@ -125,7 +125,10 @@ func (c positions) next(p incumbent.Participant) int {
 }
 
 func (a *app) showLine(dir string, line incumbent.Line) {
-	if leader, ok := line.Leader(); ok {
+	if leader, ok := line.Leader(); ok && leader.Recipe == "lease" {
+		a.out.line("%s: %s held", plain(dir), plural(len(line.Participants), "permit"))
+		a.out.table(a.lineRows(line))
+	} else if ok {
 		a.out.line("%s: %d in line, %s leads with token %s", plain(dir), len(line.Participants), a.out.bold(name(leader)), token(leader))
 		a.out.table(a.lineRows(line))
 	} else {

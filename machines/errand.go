@@ -1,0 +1,59 @@
+package machines
+
+import (
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// errand is the latch that a machine has stand in a line for it: a machine of
+// its own, which tells its patron when it waits, is held, lost, in trouble or over.
+type errand struct {
+	held    string // the latch's node while the latch is held
+	latch   events.ID
+	opened  uint64 // latches opened
+	latches int    // of them, those that are not over yet
+}
+
+// standAt has a latch stand in the line of a directory, if none does yet.
+func (e *errand) standAt(dir string, patron *participant, options map[string]string, out *engine.Outbox) {
+	if e.latch != "" {
+		return
+	}
+	e.opened++
+	e.latches++
+	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), patron.id, e.opened))
+	options["patron"] = patron.id
+	out.Tell(e.latch, events.Event{
+		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: patron.data,
+		Seed: guid(patron.seed, e.opened), Options: options,
+	})
+	out.Tell(e.latch, events.Event{Kind: events.CommandStart})
+}
+
+// leaveLatch gives the latch, or the place in its line, to the next.
+func (e *errand) leaveLatch(out *engine.Outbox) {
+	if e.latch != "" {
+		out.Tell(e.latch, events.Event{Kind: events.CommandClose})
+		e.latch, e.held = "", ""
+	}
+}
+
+func (e *errand) noteHeld(ev events.Event, out *engine.Outbox)   { e.held = ev.Path }
+func (e *errand) noteLost(ev events.Event, out *engine.Outbox)   { e.held = "" }
+func (e *errand) noteClosed(ev events.Event, out *engine.Outbox) { e.latches-- }
+
+// hold forgets what was asked on a connection that is gone, but for the write
+// that makes the own node: its outcome is unknown only once it has returned.
+func (p *participant) hold(ev events.Event, out *engine.Outbox) {
+	if p.creating == 0 {
+		out.Forget()
+	}
+	p.unread(ev, out)
+}
+
+// tellGone tells the machine itself that no node of its own is left.
+func (p *participant) tellGone(ev events.Event, out *engine.Outbox) {
+	out.Tell(events.ID(p.id), events.Event{Kind: events.NodeGone})
+}

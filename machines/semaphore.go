@@ -1,0 +1,198 @@
+package machines
+
+import (
+	"errors"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// SemaphoreRecipe makes the acquisitions of a semaphore: one machine is one
+// Acquire of so many permits, from the call to their return. Curator's
+// InterProcessSemaphoreV2 on the same names, or kazoo's Semaphore on its own.
+//
+// Whoever is first in the line of locks may take permits, and gives its place up
+// in the same transaction that takes them. So there is never one permit too many,
+// and only one in the line waits for a permit.
+//
+// Path is the semaphore's. Options: "limit" is how many permits there are,
+// "permits" how many are wanted, "try" never waits, "kazoo" takes kazoo's names;
+// and those of LatchRecipe.
+var SemaphoreRecipe = engine.NewRecipe(semaphoreChart, newSemaphore)
+
+func newSemaphore(open events.Event) (*semaphore, error) {
+	o := options{values: open.Options}
+	kazoo := o.flag("kazoo")
+	s := &semaphore{kazoo: kazoo, limit: o.integer("limit", 1), permits: o.integer("permits", 1), locks: SemaphoreLocks(open.Path, kazoo)}
+	tries := o.flag("try")
+	open.Path = SemaphorePool(open.Path, kazoo)
+	p, err := newParticipant(open, LeaseLabel)
+	if err = errors.Join(o.err, err); err != nil {
+		return nil, err
+	}
+	if s.permits < 1 || s.permits > s.limit {
+		return nil, errors.New("option permits: want at least 1, and no more than the limit")
+	}
+	s.participant = *p
+	s.custody = custody{single: true, tries: tries}
+	s.rename()
+	return s, nil
+}
+
+var (
+	// acquiring are those who hold no permits and want some.
+	acquiring = from{probing, queueing, looking, full, taking, confirming}
+	sought    = append(from{leading, draining, leaving, suspended, pausing}, acquiring...)
+)
+
+var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
+	Name: "semaphore",
+	Doc:  "One acquisition of a semaphore's permits: k of n as one, until they are held once, or until nobody wants them any more." + holdPromises,
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Not started."},
+		{Name: probing, Doc: "A try looks whether permits are free and nobody waits; nothing is written before."},
+		{Name: queueing, Doc: "A latch, a machine of its own, stands in the line of locks for the right to take permits."},
+		{Name: looking, Doc: "The lock is held: the directory of the permits is read, with the limit in its data."},
+		{Name: full, Doc: "The lock is held, and too few permits are free: their directory is watched, by nobody else in the line."},
+		{Name: taking, Doc: "All permits are being made, and the lock's node deleted, in one transaction."},
+		{Name: confirming, Doc: "The permits were taken: the first is read back with a watch; or they are looked for, after a lost reply."},
+		{Name: leading, Doc: "The permits are held: made, read back, owned by this session, confirmed. Belief holds until validUntil."},
+		{Name: draining, Doc: "Belief is over, but the work done under it has not returned."},
+		{Name: suspended, Doc: "No connection. The nodes may live on; nothing is believed."},
+		{Name: leaving, Doc: "The permits, or the latch, have to go; then it is over."},
+		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "Over."},
+	},
+	Final: closed,
+	Composites: []engine.Composite{
+		{Name: "queued", States: append(from{suspended, pausing}, acquiring...)},
+		{Name: "held", States: from{leading}},
+		{Name: "let go", States: from{draining, leaving}},
+	},
+	Happy: from{latent, queueing, looking, taking, confirming, leading, draining, leaving, closed},
+	Kinds: []events.Kind{
+		events.CommandAwait, events.CommandClose,
+		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+		events.LatchHeld, events.LatchWaits, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
+		events.WorkReturned, events.WorkDrained, events.TimerFired,
+	},
+	Rows: []engine.Row[semaphore]{
+		{From: from{latent}, On: events.CommandAwait, When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).seek, Then: (*semaphore).probe},
+		{From: from{latent}, On: events.CommandAwait, When: (*semaphore).attached, To: queueing, Do: (*semaphore).seek, Then: (*semaphore).queue},
+		{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*semaphore).seek},
+		{From: sought, On: events.CommandAwait, To: engine.Stay, Do: (*semaphore).refuseStart},
+
+		// The directory of the permits, read.
+		{From: from{probing, queueing, looking}, On: events.ReplyStat, When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{probing, queueing, looking}, On: events.ReplyStat, When: (*semaphore).disagrees, To: leaving, Do: (*semaphore).refuseLimit},
+		{From: from{probing, looking}, On: events.ReplyStat, When: (*semaphore).triesInVain, To: leaving, Do: (*semaphore).refuseLocked},
+		{From: from{probing, queueing}, On: events.ReplyStat, To: engine.Stay},
+		{From: from{looking}, On: events.ReplyStat, When: (*semaphore).scarce, To: full, Do: (*semaphore).notePool, Then: (*semaphore).watchPool},
+		{From: from{looking}, On: events.ReplyStat, To: taking, Do: (*semaphore).notePool, Then: (*semaphore).take},
+
+		// A try.
+		{From: from{probing}, On: events.ReplyChildren, When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{probing}, On: events.ReplyChildren, When: (*semaphore).lineOccupied, To: leaving, Do: (*semaphore).refuseLocked},
+		{From: from{probing}, On: events.ReplyChildren, To: queueing, Do: (*semaphore).queue},
+		{From: from{queueing}, On: events.LatchWaits, When: (*semaphore).neverWaits, To: leaving, Do: (*semaphore).refuseLocked},
+
+		// The line of locks.
+		{From: from{queueing}, On: events.LatchWaits, To: queueing, Do: (*semaphore).readPool},
+		{From: from{queueing}, On: events.WatchChanged, To: queueing, Do: (*semaphore).readPool},
+		{From: from{queueing}, On: events.LatchHeld, To: looking, Do: (*semaphore).noteHeld, Then: (*semaphore).readPool},
+		{From: but(sought, queueing), On: events.LatchHeld, To: engine.Stay, Do: (*semaphore).noteHeld},
+		{From: from{looking, full}, On: events.LatchLost, To: queueing, Do: (*semaphore).noteLost},
+		{From: but(sought, looking, full), On: events.LatchLost, To: engine.Stay, Do: (*semaphore).noteLost},
+		{From: append(from{suspended, pausing}, acquiring...), On: events.LatchFailed, When: (*semaphore).lasting, To: leaving, Do: (*semaphore).passOn, Then: (*semaphore).quitAndClear},
+		{From: sought, On: events.LatchFailed, To: engine.Stay, Do: (*semaphore).passOn},
+		{From: from{leaving}, On: events.LatchClosed, When: (*semaphore).unbound, To: leaving, Do: (*semaphore).noteClosed, Then: (*semaphore).tellGone},
+		{From: sought, On: events.LatchClosed, To: engine.Stay, Do: (*semaphore).noteClosed},
+
+		// Too few are free.
+		{From: from{full}, On: events.ReplyChildren, When: (*semaphore).spare, To: taking, Do: (*semaphore).take},
+		{From: from{full}, On: events.ReplyChildren, When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{full}, On: events.ReplyChildren, To: full},
+		{From: from{full}, On: events.WatchChildren, To: full, Do: (*semaphore).watchPool},
+		{From: from{full}, On: events.WatchChanged, To: looking, Do: (*semaphore).readPool},
+		{From: from{full}, On: events.WatchDeleted, To: looking, Do: (*semaphore).readPool},
+
+		// Taking permits.
+		{From: from{taking}, On: events.ReplyMulti, When: (*semaphore).made, To: confirming, Do: (*semaphore).book, Then: (*semaphore).readBack},
+		{From: from{taking}, On: events.ReplyMulti, When: (*semaphore).undecided, To: confirming, Do: (*semaphore).lookUp},
+		{From: from{taking}, On: events.ReplyMulti, When: (*semaphore).moot, To: looking, Do: (*semaphore).book, Then: (*semaphore).readPool},
+		{From: from{taking}, On: events.ReplyMulti, When: (*semaphore).outrun, To: queueing, Do: (*semaphore).leaveLine, Then: (*semaphore).queue},
+		{From: from{taking}, On: events.ReplyMulti, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{suspended}, On: events.ReplyMulti, To: suspended, Do: (*semaphore).settleTake},
+		{From: from{confirming}, On: events.ReplyChildren, When: (*semaphore).recovered, To: confirming, Do: (*semaphore).adopt, Then: (*semaphore).readBack},
+		{From: from{confirming}, On: events.ReplyChildren, When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).complain},
+		{From: from{confirming}, On: events.ReplyChildren, When: (*semaphore).stillHeld, To: looking, Do: (*semaphore).disown, Then: (*semaphore).readPool},
+		{From: from{confirming}, On: events.ReplyChildren, To: queueing, Do: (*semaphore).disown, Then: (*semaphore).queue},
+
+		// Reading them back.
+		{From: from{confirming}, On: events.ReplyStat, When: (*semaphore).unfit, To: leaving, Do: (*semaphore).rejectPermits},
+		{From: from{confirming}, On: events.ReplyStat, When: (*semaphore).mayHold, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takePermits},
+		{From: from{confirming}, On: events.ReplyStat, When: (*semaphore).ours, To: confirming, Do: (*semaphore).noteOwn, Then: (*semaphore).seekConfirmation},
+		{From: from{confirming}, On: events.ReplyStat, When: (*semaphore).vanished, To: leaving, Do: (*semaphore).refuseGone},
+		{From: from{confirming}, On: events.ReplyStat, To: pausing, Do: (*semaphore).complain},
+		{From: from{confirming}, On: events.ReplyMulti, When: (*semaphore).nowConfirmed, To: leading, Do: (*semaphore).takePermits},
+		{From: from{confirming}, On: events.ReplyMulti, When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).refuseGone},
+		{From: from{confirming}, On: events.ReplyMulti, To: pausing, Do: (*semaphore).complain},
+		{From: from{confirming}, On: events.WatchDeleted, To: leaving, Do: (*semaphore).refuseGone},
+		{From: from{confirming}, On: events.WatchChanged, To: confirming, Do: (*semaphore).readBack},
+
+		// Permits that are held.
+		{From: from{leading}, On: events.WatchDeleted, To: draining, Do: (*semaphore).lapse},
+		{From: from{leading}, On: events.WatchChanged, To: leading, Do: (*semaphore).rewatchOwn},
+		{From: from{leading}, On: events.ReplyStat, When: (*semaphore).ours, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takeStockLater},
+		{From: from{leading}, On: events.ReplyStat, To: draining, Do: (*semaphore).stepDown},
+		{From: from{leading}, On: events.TimerFired, To: leading, Do: (*semaphore).takeStock},
+		{From: from{leading}, On: events.ReplyMulti, When: (*semaphore).checkedGone, To: draining, Do: (*semaphore).stepDown},
+		{From: from{leading}, On: events.ReplyMulti, To: leading, Do: (*semaphore).takeStockLater},
+		{From: from{leading}, On: events.ConnectionSuspended, When: (*semaphore).ridesOut, To: leading, Do: (*semaphore).hush},
+		{From: from{leading}, On: events.ConnectionSuspended, To: draining, Do: (*semaphore).stepDownSuspended},
+		{From: from{leading}, On: events.ConnectionUnconfirmed, To: draining, Do: (*semaphore).stepDown},
+		{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*semaphore).stepDownLost},
+		{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*semaphore).attach, Then: (*semaphore).rewatchOwn},
+		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*semaphore).depose, Then: (*semaphore).workDone},
+		{From: from{leading}, On: events.CommandClose, To: draining, Do: (*semaphore).closeStepDown},
+		{From: from{draining}, On: events.WorkDrained, When: (*semaphore).tied, To: leaving, Do: (*semaphore).clear},
+		{From: from{draining}, On: events.WorkDrained, To: closed, Do: (*semaphore).finish},
+
+		// The connection.
+		{From: acquiring, On: events.ConnectionSuspended, To: suspended, Do: (*semaphore).hold},
+		{From: append(from{suspended}, acquiring...), On: events.ConnectionLost, To: suspended, Do: (*semaphore).forfeit},
+		{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*semaphore).forfeit},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).inFlight, To: taking, Do: (*semaphore).attach},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).unsure, To: confirming, Do: (*semaphore).attach, Then: (*semaphore).lookUp},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).placed, To: confirming, Do: (*semaphore).attach, Then: (*semaphore).readBack},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).attach, Then: (*semaphore).probe},
+		{From: from{suspended}, On: events.ConnectionAttached, To: queueing, Do: (*semaphore).attach, Then: (*semaphore).queue},
+		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*semaphore).attach},
+
+		// After a failure.
+		{From: from{pausing}, On: events.TimerFired, When: (*semaphore).exhausted, To: leaving, Do: (*semaphore).quitAndClear},
+		{From: from{pausing}, On: events.TimerFired, When: (*semaphore).detached, To: suspended},
+		{From: from{pausing}, On: events.TimerFired, When: (*semaphore).unsure, To: confirming, Do: (*semaphore).lookUp},
+		{From: from{pausing}, On: events.TimerFired, When: (*semaphore).placed, To: confirming, Do: (*semaphore).readBack},
+		{From: from{pausing}, On: events.TimerFired, When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).probe},
+		{From: from{pausing}, On: events.TimerFired, To: queueing, Do: (*semaphore).queue},
+
+		// The way out.
+		{From: append(from{latent, suspended, pausing}, acquiring...), On: events.CommandClose, To: leaving, Do: (*semaphore).close, Then: (*semaphore).clear},
+		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*semaphore).close},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).settleTake, Then: (*semaphore).clear},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).made, To: leaving, Do: (*semaphore).release, Then: (*semaphore).tellGone},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).lookUp},
+		{From: from{leaving}, On: events.ReplyMulti, To: leaving, Do: (*semaphore).retryDelete},
+		{From: from{leaving}, On: events.ReplyChildren, When: (*semaphore).unlisted, To: leaving, Do: (*semaphore).lookAgain},
+		{From: from{leaving}, On: events.ReplyChildren, To: leaving, Do: (*semaphore).adopt, Then: (*semaphore).clear},
+		{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*semaphore).clear},
+		{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*semaphore).hold},
+		{From: from{leaving}, On: events.ConnectionLost, To: leaving, Do: (*semaphore).forfeit, Then: (*semaphore).tellGone},
+		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*semaphore).attach, Then: (*semaphore).clear},
+		{From: from{leaving}, On: events.NodeGone, When: (*semaphore).tied, To: leaving},
+		{From: from{leaving}, On: events.NodeGone, To: closed, Do: (*semaphore).finish},
+	},
+	Ignores: semaphoreIgnores,
+})

@@ -1,0 +1,307 @@
+package machines
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// semaphore is one acquisition. Belief, work and troubles are a participant's,
+// whose own node is the first of the permits.
+type semaphore struct {
+	participant
+	errand         // the latch in the line of locks
+	locks   string // the directory of that line
+	kazoo   bool
+	limit   int // how many permits there are
+	permits int // how many are wanted
+
+	pool   pool
+	names  []string      // of our permits, the own node first: those that may still stand
+	stock  uint64        // the timer of the next look at all of them
+	period time.Duration // between two such looks
+}
+
+// pool is the directory of the permits, as it was read under the lock.
+type pool struct {
+	there   bool
+	agreed  bool  // its data say the limit
+	version int32 // of its data
+}
+
+// Watches says which nodes matter: the own permit, or the directory of all while
+// we have none.
+func (s *semaphore) Watches(path string) bool {
+	return s.mine(path) || s.own == "" && path == s.dir
+}
+
+func (s *semaphore) lockLabel() string {
+	if s.kazoo {
+		return KazooLabel
+	}
+	return LockLabel
+}
+
+// rename gives the permits names that no session before has used.
+func (s *semaphore) rename() {
+	s.count++
+	s.guid = guid(s.seed, s.count)
+}
+
+// kazooNames are what kazoo's permits are called: 32 digits, without a number.
+func (s *semaphore) kazooNames() []string {
+	names := make([]string, s.permits)
+	for i := range names {
+		names[i] = strings.ReplaceAll(guid(s.guid+"/permit", uint64(i)), "-", "")
+	}
+	return names
+}
+
+// probe looks at the permits and at the line of locks, and writes nothing.
+func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
+	out.Read(s.dir, false)
+	out.Children(s.locks)
+}
+
+// queue has a latch stand in the line of locks.
+func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
+	options := map[string]string{"label": s.lockLabel(), "lean": "true"}
+	s.standAt(s.locks, &s.participant, options, out)
+}
+
+// readPool reads the limit and the number of permits, with a watch on the limit.
+func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Read(s.dir, true)
+}
+
+// notePool keeps what was read under the lock.
+func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
+	s.pool = pool{there: ev.Code == events.OK, agreed: len(ev.Data) > 0}
+	if ev.Stat != nil {
+		s.pool.version = ev.Stat.Version
+	}
+}
+
+// watchPool waits for permits to come back, whosever they are.
+func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.WatchChildren(s.dir)
+}
+
+// take makes the permits, and gives the place in the line up. It commits only
+// while the lock's node stands, before which nobody else may take permits, and
+// while the limit is what was read.
+func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	limit := events.Op{Verb: "check", Path: s.dir, Version: s.pool.version}
+	switch {
+	case !s.pool.there:
+		limit = events.Op{Verb: "create", Path: s.dir, Mode: events.Persistent, Data: FormatLimit(s.limit)}
+	case !s.pool.agreed:
+		limit = events.Op{Verb: "set", Path: s.dir, Data: FormatLimit(s.limit), Version: s.pool.version}
+	}
+	ops := []events.Op{{Verb: "delete", Path: s.held, Version: -1}, limit}
+	for i := range s.permits {
+		op := events.Op{Verb: "create", Path: join(s.dir, ownPrefix(s.guid, s.label)), Mode: events.EphemeralSequential, Data: s.data}
+		if s.kazoo {
+			op.Path, op.Mode = join(s.dir, s.kazooNames()[i]), events.Ephemeral
+		}
+		ops = append(ops, op)
+	}
+	s.creating = out.Multi(ops...)
+}
+
+// book notes what the transaction came to.
+func (s *semaphore) book(ev events.Event, out *engine.Outbox) {
+	s.creating, s.unknown = 0, ev.Code.Unknown()
+	if ev.Code != events.OK {
+		return
+	}
+	s.token = ev.Zxid
+	var names []string
+	for _, path := range ev.Children {
+		names = append(names, base(path))
+	}
+	s.possess(s.among(names), out)
+}
+
+// settleTake books a transaction that returned late; other answers mean nothing.
+func (s *semaphore) settleTake(ev events.Event, out *engine.Outbox) {
+	if ev.Request == s.creating {
+		s.book(ev, out)
+	}
+}
+
+// adopt takes the permits that a listing shows.
+func (s *semaphore) adopt(ev events.Event, out *engine.Outbox) {
+	s.unknown = false
+	s.possess(s.among(ev.Children), out)
+}
+
+// possess notes our permits. The lock's node went with the transaction that made
+// them, so the latch is told, and is over.
+func (s *semaphore) possess(names []string, out *engine.Outbox) {
+	if !slices.Contains(names[:min(1, len(names))], s.own) {
+		s.far(out) // the heartbeat shall not go on checking a node that is gone
+	}
+	s.names, s.own = names, ""
+	if len(names) > 0 {
+		s.own = names[0]
+	}
+	if s.held != "" {
+		out.Tell(s.latch, events.Event{Kind: events.WatchDeleted, Path: s.held})
+	}
+	s.leaveLatch(out)
+}
+
+// disown is a transaction that was not carried out.
+func (s *semaphore) disown(ev events.Event, out *engine.Outbox) { s.creating, s.unknown = 0, false }
+
+// leaveLine gives the place in the line up, for a new one at its tail.
+func (s *semaphore) leaveLine(ev events.Event, out *engine.Outbox) {
+	s.disown(ev, out)
+	s.leaveLatch(out)
+}
+
+// readBack reads the own permit's stat, with a watch.
+func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	s.unread(ev, out)
+	s.readOwn(out)
+}
+
+// takePermits begins the one term. A guarded write asks for every permit.
+func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
+	if len(s.names) > 1 {
+		for _, name := range s.names {
+			s.guards = append(s.guards, events.Op{Verb: "check", Path: join(s.dir, name), Version: -1})
+		}
+	}
+	s.takeOffice(ev, out)
+	s.period = time.Duration(ev.ValidUntil-ev.At) / 2
+	s.takeStockLater(ev, out)
+}
+
+// takeStockLater asks after permits that are not watched, as often as belief by
+// checks is confirmed: a watch for each would cost a request for each.
+func (s *semaphore) takeStockLater(ev events.Event, out *engine.Outbox) {
+	if len(s.guards) > 0 {
+		out.StopTimer(s.stock)
+		s.stock = out.Timer("take stock", s.period)
+	}
+}
+
+// takeStock asks whether every permit still stands.
+func (s *semaphore) takeStock(ev events.Event, out *engine.Outbox) {
+	if ev.Attached {
+		out.Multi(s.guards...)
+	}
+}
+
+// passOn makes the latch's trouble one's own.
+func (s *semaphore) passOn(ev events.Event, out *engine.Outbox) {
+	s.fail(ev.Code, ev.Text, ev, out)
+	s.wait(ev)
+}
+
+// giveWay is complain without keeping others from the permits.
+func (s *semaphore) giveWay(ev events.Event, out *engine.Outbox) {
+	s.leaveLatch(out)
+	s.complain(ev, out)
+}
+
+// lapse ends belief because the own permit is gone; others may stand.
+func (s *semaphore) lapse(ev events.Event, out *engine.Outbox) {
+	s.names = s.names[1:]
+	s.stepDownGone(ev, out)
+}
+
+// stepDownLost ends belief with the session.
+func (s *semaphore) stepDownLost(ev events.Event, out *engine.Outbox) {
+	s.participant.stepDownLost(ev, out)
+	s.names = nil
+}
+
+// forfeit is the end of the session: the permits go with it.
+func (s *semaphore) forfeit(ev events.Event, out *engine.Outbox) {
+	s.lose(ev, out)
+	s.names = nil
+	s.rename()
+}
+
+// refuse ends the acquisition: its caller is told, and nothing stays.
+func (s *semaphore) refuse(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+	s.then = leave
+	s.refuseWaiters(code, text, out)
+	s.leaveLatch(out)
+	s.clear(ev, out)
+}
+
+// refuseLocked ends a try that would have to wait.
+func (s *semaphore) refuseLocked(ev events.Event, out *engine.Outbox) {
+	s.refuse(events.Locked, "", ev, out)
+}
+
+// refuseLimit ends an acquisition that was told another limit than the others.
+func (s *semaphore) refuseLimit(ev events.Event, out *engine.Outbox) {
+	s.refuse(events.LimitDisagrees, fmt.Sprintf("%d here, and %q in the data of %s", s.limit, ev.Data, s.dir), ev, out)
+}
+
+// refuseGone ends an acquisition whose permit was deleted before it was held.
+func (s *semaphore) refuseGone(ev events.Event, out *engine.Outbox) {
+	s.names = s.names[1:]
+	s.forgetOwn(out)
+	s.refuse(events.LeadershipLost, NodeGone, ev, out)
+}
+
+// rejectPermits gives back permits that are not this session's, or whose token is
+// below the floor.
+func (s *semaphore) rejectPermits(ev events.Event, out *engine.Outbox) {
+	code, text := s.unfitness(ev)
+	s.fail(code, text, ev, out)
+	s.refuse(code, text, ev, out)
+}
+
+// quitAndClear ends an acquisition that a failure stands in the way of.
+func (s *semaphore) quitAndClear(ev events.Event, out *engine.Outbox) {
+	s.refuse(s.trouble, s.words, ev, out)
+}
+
+// close notes who wants the acquisition gone.
+func (s *semaphore) close(ev events.Event, out *engine.Outbox) {
+	s.participant.close(ev, out)
+	s.leaveLatch(out)
+}
+
+// clear makes sure that no permit is left, as soon as there is a connection: all
+// are deleted in one transaction, or looked for where that is not certain.
+func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
+	if s.creating != 0 { // its answer comes first
+		return
+	}
+	out.Forget()
+	switch {
+	case !s.entangled(ev):
+		s.tellGone(ev, out)
+	case !ev.Attached:
+	case s.unknown:
+		s.lookUp(ev, out)
+	default:
+		paths := make([]string, len(s.names))
+		for i, name := range s.names {
+			paths[i] = join(s.dir, name)
+		}
+		out.Remove(paths...)
+	}
+}
+
+// release forgets permits that are gone.
+func (s *semaphore) release(ev events.Event, out *engine.Outbox) {
+	s.forgetOwn(out)
+	s.names = nil
+}
