@@ -47,12 +47,12 @@ type outcome struct {
 // acquisition of the client.
 func (m mutex) queue(ctx context.Context, n int) (handle, chan outcome) {
 	m.c.t.Helper()
-	return m.c.queue(fmt.Sprintf("mutex-%d", n), func() (*incumbent.Hold, error) { return m.Lock(ctx) })
+	return m.c.inLine(fmt.Sprintf("mutex-%d", n), "waiting", func() (*incumbent.Hold, error) { return m.Lock(ctx) })
 }
 
-// queue asks for a lock in a goroutine and returns when the acquisition, a machine
-// of this name, waits.
-func (c *client) queue(name string, lock func() (*incumbent.Hold, error)) (handle, chan outcome) {
+// inLine asks for a lock in a goroutine and returns when the acquisition, a machine
+// of this name, has come to rest in a state.
+func (c *client) inLine(name, state string, lock func() (*incumbent.Hold, error)) (handle, chan outcome) {
 	c.t.Helper()
 	done := make(chan outcome, 1)
 	go func() {
@@ -60,7 +60,7 @@ func (c *client) queue(name string, lock func() (*incumbent.Hold, error)) (handl
 		done <- outcome{h, err}
 	}()
 	waiter := handle{c, events.ID(name)}
-	waiter.settled("waiting")
+	waiter.settled(state)
 	return waiter, done
 }
 

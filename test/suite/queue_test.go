@@ -16,8 +16,8 @@ import (
 // textQueue is a queue of plain words.
 var textQueue = incumbent.QueueOptions[string]{Codec: incumbent.Text(), Retry: incumbent.RetryForever(time.Millisecond)}
 
-// queue is one end of a queue under test.
-func (c *client) queue(path string) *incumbent.Queue[string] {
+// newQueue is one end of a queue under test.
+func (c *client) newQueue(path string) *incumbent.Queue[string] {
 	c.t.Helper()
 	q, err := incumbent.NewQueue(c.Client, path, textQueue)
 	ok(c.t, err)
@@ -80,7 +80,7 @@ func same(t testing.TB, got, want any) {
 func TestAQueueKeepsTheOrderOfPuts(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		q := c.queue(e.dir())
+		q := c.newQueue(e.dir())
 		ok(t, q.Put(c.ctx, "a"))
 		ok(t, q.Put(c.ctx, "b", "c"))
 		ok(t, q.PutTogether(c.ctx, "d", "e"))
@@ -103,7 +103,7 @@ func TestAQueueKeepsTheOrderOfPuts(t *testing.T) {
 func TestAnItemThatFailsComesAgainAndIsGivenUp(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		q := c.queue(e.dir())
+		q := c.newQueue(e.dir())
 		ok(t, q.Put(c.ctx, "bad", "good"))
 		heard := make(chan error, 9)
 		eats := c.atLeast(q, incumbent.ConsumerOptions{Tries: 2, Backoff: incumbent.RetryForever(time.Millisecond),
@@ -124,7 +124,7 @@ func TestAnItemThatFailsComesAgainAndIsGivenUp(t *testing.T) {
 		e.untilChildren(e.dir(), 0)
 		ok(t, eats.Close(c.ctx))
 		same(t, e.children(e.dir()+"-locks"), "[]")
-		dead := c.queue(e.dir() + "-dead")
+		dead := c.newQueue(e.dir() + "-dead")
 		again := c.atLeast(dead, incumbent.ConsumerOptions{})
 		same(t, again.eat(1), "bad")
 		ok(t, again.Close(c.ctx))
@@ -138,7 +138,7 @@ func TestALostPutIsNotRepeated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := inMemory(t)
 			c := connected(t, e)
-			q := c.queue(e.dir())
+			q := c.newQueue(e.dir())
 			ok(t, q.Put(c.ctx, "first"))
 			hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpMulti }, verdict(v))
 			ok(t, q.Put(c.ctx, "second"))
@@ -153,7 +153,7 @@ func TestALostPutIsNotRepeated(t *testing.T) {
 func TestALostPutIsNotRepeatedInTheNextSession(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
-	q := c.queue(e.dir())
+	q := c.newQueue(e.dir())
 	ok(t, q.Put(c.ctx, "first"))
 	hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpMulti }, func(r zkmem.Request) zkmem.Verdict {
 		return zkmem.Verdict{Action: zkmem.CutAfter}
@@ -169,12 +169,12 @@ func TestALostPutIsNotRepeatedInTheNextSession(t *testing.T) {
 func TestADeadConsumerGivesItsItemBack(t *testing.T) {
 	e := inMemory(t)
 	first, second := connected(t, e), connected(t, e)
-	ok(t, first.queue(e.dir()).Put(first.ctx, "item"))
-	one := first.atLeast(first.queue(e.dir()), incumbent.ConsumerOptions{})
+	ok(t, first.newQueue(e.dir()).Put(first.ctx, "item"))
+	one := first.atLeast(first.newQueue(e.dir()), incumbent.ConsumerOptions{})
 	same(t, one.next().Item, "item")
 	names := e.children(e.dir() + "-locks")
 	e.ExpireSession(e.session(e.dir() + "-locks/" + names[0]))
-	two := second.atLeast(second.queue(e.dir()), incumbent.ConsumerOptions{})
+	two := second.atLeast(second.newQueue(e.dir()), incumbent.ConsumerOptions{})
 	first.tape.Until("the news", func(records []events.Record) bool {
 		for _, r := range records {
 			for _, effect := range r.Effects {

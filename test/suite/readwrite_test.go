@@ -51,7 +51,7 @@ func (l *readWrite) read() *incumbent.Hold {
 func (l *readWrite) queueWriter() (handle, chan outcome) {
 	l.c.t.Helper()
 	l.n++
-	return l.c.queue(fmt.Sprintf("readwrite-%d", l.n), func() (*incumbent.Hold, error) {
+	return l.c.inLine(fmt.Sprintf("readwrite-%d", l.n), "waiting", func() (*incumbent.Hold, error) {
 		h, err := l.Lock(l.c.ctx)
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (l *readWrite) queueWriter() (handle, chan outcome) {
 func (l *readWrite) queueReader() (handle, chan outcome) {
 	l.c.t.Helper()
 	l.n++
-	return l.c.queue(fmt.Sprintf("readwrite-%d", l.n), func() (*incumbent.Hold, error) { return l.RLock(l.c.ctx) })
+	return l.c.inLine(fmt.Sprintf("readwrite-%d", l.n), "waiting", func() (*incumbent.Hold, error) { return l.RLock(l.c.ctx) })
 }
 
 // granted waits for a hold that was queued for.

@@ -42,13 +42,8 @@ func (s semaphore) acquire(permits int) *incumbent.Hold {
 // acquisition of the client: for permits, or in the line behind who does.
 func (s semaphore) queue(ctx context.Context, n, permits int, state string) chan outcome {
 	s.c.t.Helper()
-	done := make(chan outcome, 1)
-	go func() {
-		h, err := s.Acquire(ctx, permits)
-		done <- outcome{h, err}
-	}()
 	id := fmt.Sprintf("semaphore-%d", n)
-	handle{s.c, events.ID(id)}.settled(state)
+	_, done := s.c.inLine(id, state, func() (*incumbent.Hold, error) { return s.Acquire(ctx, permits) })
 	if state == "queueing" {
 		handle{s.c, events.ID("latch-" + id + "-1")}.settled("waiting")
 	}
