@@ -148,6 +148,17 @@ func (s *stage) hear(p *peer, line string) {
 // position after it. What is an error to a peer is one to the test.
 func (s *stage) await(from int, what string, wanted func(saying) bool) (saying, int) {
 	s.t.Helper()
+	return s.awaitAny(from, what, func(said saying) bool {
+		if said.words[0] == "error" {
+			s.t.Fatalf("%s says %s. The last words:\n%s", said.peer.name, strings.Join(said.words, " "), s.last(40))
+		}
+		return wanted(said)
+	})
+}
+
+// awaitAny is await where an error may be what is wanted.
+func (s *stage) awaitAny(from int, what string, wanted func(saying) bool) (saying, int) {
+	s.t.Helper()
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for i := from; ; i++ {
@@ -164,10 +175,7 @@ func (s *stage) await(from int, what string, wanted func(saying) bool) (saying, 
 		}
 		said := s.heard[i]
 		s.mu.Unlock()
-		if len(said.words) > 0 && said.words[0] == "error" {
-			s.t.Fatalf("%s says %s. The last words:\n%s", said.peer.name, strings.Join(said.words, " "), s.last(40))
-		}
-		if wanted(said) {
+		if len(said.words) > 0 && wanted(said) {
 			return said, i + 1
 		}
 	}

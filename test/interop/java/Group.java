@@ -1,27 +1,32 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
 
 /**
- * Curator's side of shared barriers and groups. Arguments and manners are those of Peer; a command
+ * Curator's side of shared barriers, groups and semaphores. Arguments and manners are those of Peer; a command
  * that waits does so on a thread of its own.
  */
 public final class Group {
   private static CuratorFramework client;
   private static final Map<String, DistributedDoubleBarrier> barriers = new ConcurrentHashMap<>();
   private static final Map<String, GroupMember> members = new ConcurrentHashMap<>();
+  private static final Map<String, Collection<Lease>> leases = new ConcurrentHashMap<>();
   private static final Map<String, PersistentNode> nodes = new ConcurrentHashMap<>();
 
   public static void main(String[] args) throws Exception {
@@ -78,6 +83,21 @@ public final class Group {
         say("members " + name + " " + new TreeMap<>(members.get(name).getCurrentMembers()).entrySet().stream()
             .map(e -> e.getKey() + "=" + new String(e.getValue(), StandardCharsets.UTF_8)).collect(Collectors.joining(" ")));
         return;
+      case "take":
+        leases.put(name, semaphore(words).acquire(Integer.parseInt(words[4])));
+        break;
+      case "try":
+        Collection<Lease> got = semaphore(words).acquire(Integer.parseInt(words[4]), 0, TimeUnit.MILLISECONDS);
+        if (got != null) {
+          leases.put(name, got);
+        }
+        say("tried " + name + " " + (got != null));
+        return;
+      case "give":
+        for (Lease lease : leases.remove(name)) {
+          lease.close();
+        }
+        break;
       case "keep":
         nodes.put(name, new PersistentNode(client, CreateMode.EPHEMERAL, false, words[2], words[3].getBytes(StandardCharsets.UTF_8)));
         nodes.get(name).start();
@@ -90,6 +110,10 @@ public final class Group {
         return;
     }
     say("done " + words[0] + " " + name);
+  }
+
+  private static InterProcessSemaphoreV2 semaphore(String[] words) {
+    return new InterProcessSemaphoreV2(client, words[2], Integer.parseInt(words[3]));
   }
 
   private static synchronized void say(String line) {

@@ -1,4 +1,4 @@
-"""kazoo's side of shared barriers and parties.
+"""kazoo's side of shared barriers, parties and semaphores.
 
 Arguments and manners are those of peer.py; a command that waits does so on a
 thread of its own.
@@ -12,6 +12,7 @@ from kazoo.client import KazooClient
 said = threading.Lock()
 barriers = {}
 parties = {}
+semaphores = {}
 
 
 def say(*words):
@@ -39,6 +40,16 @@ def obey(client, words):
     elif verb == "members":
         say("members", name, *sorted(parties[name]))
         return
+    elif verb in ("take", "try"):  # kazoo's have one permit each
+        semaphore = client.Semaphore(words[2], name, int(words[3]))
+        got = semaphore.acquire(blocking=verb == "take")
+        if got:
+            semaphores[name] = semaphore
+        if verb == "try":
+            say("tried", name, str(got).lower())
+            return
+    elif verb == "give":
+        semaphores.pop(name).release()
     say("done", verb, name)
 
 
