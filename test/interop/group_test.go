@@ -18,18 +18,25 @@ import (
 // others are the peers with barriers: Curator's and kazoo's.
 func (s *stage) others(which string) *peer {
 	s.t.Helper()
-	p := s.peer(which)
 	if which == "java" {
-		classPath := curator.classPath(s.t)
-		p.command = func() *exec.Cmd {
-			return exec.Command("java", append([]string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-				"-cp", classPath, "Group"}, p.arguments()...)...)
-		}
-		return p.launch()
+		return s.javaOf("Group")
 	}
+	p := s.peer(which)
 	interpreter := python(s.t)
 	p.command = func() *exec.Cmd {
 		return exec.Command(interpreter, append([]string{filepath.Join("python", "group.py")}, p.arguments()...)...)
+	}
+	return p.launch()
+}
+
+// javaOf is a peer of this class in java/.
+func (s *stage) javaOf(class string) *peer {
+	s.t.Helper()
+	p := s.peer("java")
+	classPath := curator.classPath(s.t)
+	p.command = func() *exec.Cmd {
+		return exec.Command("java", append([]string{"-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+			"-cp", classPath, class}, p.arguments()...)...)
 	}
 	return p.launch()
 }
