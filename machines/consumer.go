@@ -37,6 +37,7 @@ type consumer struct {
 	stale   bool            // something has changed since
 	skipped int             // items that others have locked
 	rivals  bool            // others lock items
+	misses  int             // items in a row that could not be had
 
 	held     *holding
 	next     *Item   // whose lock is being made
@@ -137,7 +138,6 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
-		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).crossed, To: waiting, Do: (*consumer).uncouple, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).foundAll},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},

@@ -15,6 +15,8 @@ const (
 	// pace is what a listing costs in time before the next one may begin, for each name
 	// that it had: whatever others do to the queue, listing takes a bounded share.
 	pace = 100 * time.Microsecond
+	// leapMost is how many items are left out at most after one that could not be had.
+	leapMost = 64
 	// recheck is about how long it takes until an item that another consumer had locked
 	// is looked at again. Nothing tells that its lock has gone.
 	recheck = 5 * time.Second
@@ -53,18 +55,19 @@ func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
 // list lists the queue, with a watch on the next change.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	c.locked, c.stale = nil, false
+	c.locked, c.stale, c.founded = nil, false, false
 	if c.rivals && !c.once {
 		out.Children(c.locks)
 	}
+	c.rivals = c.rivals && !c.once
 	out.WatchChildren(c.path)
 }
 
 func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
-	c.rivals = len(ev.Children) > 0
-	c.locked = map[string]bool{}
+	c.rivals, c.locked = false, map[string]bool{}
 	for _, name := range ev.Children {
 		c.locked[name] = true
+		c.rivals = c.rivals || !c.keeps(name)
 	}
 }
 
@@ -73,11 +76,16 @@ func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 	all, foreign := c.kind.Backlog(ev.Children)
 	c.backlog = slices.DeleteFunc(all, func(i Item) bool {
-		return c.locked[i.Name] || slices.ContainsFunc(c.parked, func(h holding) bool { return h.Name == i.Name })
+		return c.locked[i.Name] || c.keeps(i.Name)
 	})
 	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
 	c.skipped = max(0, len(ev.Children)-foreign-len(c.backlog)-len(c.parked))
 	c.recover(out)
+}
+
+// keeps reports whether an item is parked here.
+func (c *consumer) keeps(name string) bool {
+	return slices.ContainsFunc(c.parked, func(h holding) bool { return h.Name == name })
 }
 
 // read has the item's data brought to the handle.
@@ -112,7 +120,7 @@ func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 
 // deliver hands the item over.
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
-	c.doubt, c.unlocked, c.founded = false, false, false
+	c.doubt, c.unlocked = false, false
 	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: int(c.held.version) + 1})
 }
 
@@ -145,6 +153,7 @@ func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
 func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
 	c.outcome, c.doubt = released, false
 	if c.once {
+		c.rivals = true
 		c.drop(ev, out)
 	}
 }
@@ -156,7 +165,8 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	}
 	ops := c.epilogue()
 	if c.next != nil {
-		ops = append(ops, events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.me)})
+		ops = append(ops, events.Op{Verb: "check", Path: join(c.path, c.next.Name), Version: -1},
+			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.me)})
 	}
 	out.Multi(ops...)
 }
@@ -195,7 +205,6 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 	case timed:
 		c.clock.note(ev)
 	}
-	c.founded = false
 	c.drop(ev, out)
 	c.recover(out)
 }
@@ -204,18 +213,26 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 func (c *consumer) advance(ev events.Event, out *engine.Outbox) {
 	next := &holding{Item: *c.next}
 	c.conclude(ev, out)
-	c.held, c.next = next, nil
+	c.held, c.next, c.misses = next, nil, 0
 }
 
-// skip leaves an item to the consumer that has locked it.
+// skip leaves an item that another consumer has locked, or has had. When that happens
+// twice in a row it leaves out some that follow, too, more each time: whoever was
+// faster is ahead, and what was left out is looked at again when all else is done.
 func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
+	leap := min(1<<c.misses-1, leapMost)
+	for leap > 0 && len(c.backlog) > 0 && c.backlog[0].Rank == c.next.Rank {
+		c.backlog = c.backlog[1:]
+		c.skipped++
+		leap--
+	}
 	c.next, c.alone, c.rivals = nil, true, true
 	c.skipped++
+	c.misses = min(c.misses+1, 16)
 }
 
 // uncouple takes the next item's lock out of what is written.
 func (c *consumer) uncouple(ev events.Event, out *engine.Outbox) {
-	c.founded = false
 	if c.next != nil {
 		c.backlog = slices.Insert(c.backlog, 0, *c.next)
 		c.next = nil

@@ -95,14 +95,9 @@ func (c *consumer) written(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.BadVersion && c.doubt && c.outcome == failed
 }
 
-// forestalled is a lock that another consumer has.
+// forestalled is a next item that another consumer has locked, or has had.
 func (c *consumer) forestalled(ev events.Event) bool {
-	return ev.Code == events.NodeExists && c.next != nil
-}
-
-// crossed is an outcome that could not be written together with the next lock.
-func (c *consumer) crossed(ev events.Event) bool {
-	return ev.Code == events.NoNode && c.next != nil && c.held != nil
+	return c.next != nil && (ev.Code == events.NodeExists || ev.Code == events.NoNode && (c.held != nil || c.founded))
 }
 
 // roofless is a directory that is missing.

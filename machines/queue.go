@@ -13,7 +13,7 @@ import (
 type directories struct {
 	dirs    []string
 	leaves  []uint64 // the creates of the directories themselves, in the last founding
-	founded bool     // since something succeeded: not twice in a row
+	founded bool     // and nothing has succeeded since: not twice in a row
 }
 
 // homeless is a request that found a directory missing which can be made.

@@ -77,7 +77,7 @@ func TestRequestsOfConsuming(t *testing.T) {
 			ok(t, consumer.Close(c.ctx))
 			counts := srv.Counts()
 			figure(t, fmt.Sprintf("%d items consumed %s: requests", items, test.mode), counts.Total, 3*items)
-			figure(t, fmt.Sprintf("%d items consumed %s: listings", items, test.mode), counts.ByOp[zkmem.OpChildren]+counts.ByOp[zkmem.OpChildren2], 2)
+			figure(t, fmt.Sprintf("%d items consumed %s: listings", items, test.mode), counts.ByOp[zkmem.OpGetChildren]+counts.ByOp[zkmem.OpGetChildren2], 2)
 			idle(t, c)
 		})
 	}
@@ -153,5 +153,5 @@ func TestRequestsOfConsumersTogether(t *testing.T) {
 	for _, one := range all {
 		ok(t, one.Close(c.ctx))
 	}
-	figure(t, fmt.Sprintf("%d items, %d consumers: requests", items, consumers), srv.Counts().Total, 8*items)
+	figure(t, fmt.Sprintf("%d items, %d consumers: requests", items, consumers), srv.Counts().Total, 8*items) // the figure varies: who is faster is chance
 }
