@@ -87,6 +87,22 @@ func (l *ReadWriteLock) Revoke(ctx context.Context, p Participant) error {
 	return l.client.revoke(ctx, p)
 }
 
+// Reader and Writer are the lock's sides, as a MultiLock takes them.
+func (l *ReadWriteLock) Reader() Lockable { return side{l, true} }
+
+// Writer is the other side: see Reader.
+func (l *ReadWriteLock) Writer() Lockable { return side{l, false} }
+
+type side struct {
+	*ReadWriteLock
+	reads bool
+}
+
+func (s side) Lock(ctx context.Context) (*Hold, error) { return s.acquire(ctx, s.reads, false) }
+func (s side) TryLock(ctx context.Context) (*Hold, bool, error) {
+	return tried(s.acquire(ctx, s.reads, true))
+}
+
 // WriteHold is a read-write lock that is held for writing.
 type WriteHold struct{ *Hold }
 

@@ -26,16 +26,34 @@ func (c *client) waiters(m *incumbent.Mutex, first, count int) chan *incumbent.H
 	c.t.Helper()
 	holds := make(chan *incumbent.Hold, count)
 	for i := range count {
-		go func() {
-			h, err := m.Lock(c.ctx)
-			if err != nil {
-				c.t.Error(err)
-			}
-			holds <- h
-		}()
-		c.settled(events.ID(fmt.Sprintf("mutex-%d", first+i)), "waiting")
+		c.waits(fmt.Sprintf("mutex-%d", first+i), holds, func() (*incumbent.Hold, error) { return m.Lock(c.ctx) })
 	}
 	return holds
+}
+
+// waits has a goroutine ask for a lock, and returns when the acquisition, a
+// machine of this name, is armed. What it gets comes out of the channel.
+func (c *client) waits(name string, holds chan<- *incumbent.Hold, lock func() (*incumbent.Hold, error)) {
+	c.t.Helper()
+	go func() {
+		h, err := lock()
+		if err != nil {
+			c.t.Error(err)
+		}
+		holds <- h
+	}()
+	c.settled(events.ID(name), "waiting")
+}
+
+// woken are the machines to which the deletion of a node meant something.
+func woken(records []events.Record) map[events.ID]bool {
+	all := map[events.ID]bool{}
+	for _, r := range records {
+		if r.Event.Kind == events.WatchDeleted && r.Row != events.RowIgnored && r.Row != events.RowLate {
+			all[r.Machine] = true
+		}
+	}
+	return all
 }
 
 func TestRequestsOfAMutex(t *testing.T) {
@@ -99,12 +117,7 @@ func TestOneReleaseWakesOneOfThirty(t *testing.T) {
 		h = <-holds
 		next := events.ID(fmt.Sprintf("mutex-%d", n+2))
 		c.settled(next, "leading")
-		woken := map[events.ID]bool{}
-		for _, r := range c.tape.Records()[begun:] {
-			if r.Event.Kind == events.WatchDeleted && r.Row != events.RowIgnored && r.Row != events.RowLate {
-				woken[r.Machine] = true
-			}
-		}
+		woken := woken(c.tape.Records()[begun:])
 		if n == 0 {
 			figure(t, "30 waiters, one release: woken", len(woken), 1)
 			figure(t, "30 waiters, one release: requests, the deletion included", srv.Counts().Total, 2)

@@ -1,0 +1,152 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+// Lockable is what a MultiLock is made of: a *Mutex, a side of a ReadWriteLock
+// (Reader, Writer), or whatever else gives a Hold. Locks are told apart, and put in
+// order, by their paths.
+type Lockable interface {
+	Path() string
+	Lock(ctx context.Context) (*Hold, error)
+	TryLock(ctx context.Context) (*Hold, bool, error)
+}
+
+// MultiLock is several locks as one: all are held, or none. It is Curator's
+// InterProcessMultiLock, with one budget of time for all.
+//
+// The locks are taken one after the other, in the order of their paths, whatever
+// the order they were given in: so two callers with locks in common never wait for
+// each other in a circle. That holds for all who take them through a MultiLock and
+// whose clients have the same chroot.
+//
+// All its methods are safe to call from any goroutine.
+type MultiLock struct{ locks []Lockable }
+
+// NewMultiLock makes one lock of several, of one client or of many. The error says
+// that there is none, or that two have one path: those would wait for each other.
+func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
+	if len(locks) == 0 {
+		return nil, errors.New("incumbent: a multi-lock of no locks")
+	}
+	sorted := slices.SortedFunc(slices.Values(locks), func(a, b Lockable) int { return cmp.Compare(a.Path(), b.Path()) })
+	for i, l := range sorted[1:] {
+		if l.Path() == sorted[i].Path() {
+			return nil, fmt.Errorf("incumbent: a multi-lock with %s twice: it would wait for itself", l.Path())
+		}
+	}
+	return &MultiLock{sorted}, nil
+}
+
+// Lock waits until all locks are held. The context bounds the wait for all of
+// them together, and nothing else. At the first that fails it asks for no more,
+// lets go of what it has, and returns that one's error with its path: see
+// Mutex.Lock. Nothing is left behind.
+func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
+	hold, _, err := m.acquire(ctx, func(l Lockable) (*Hold, bool, error) {
+		h, err := l.Lock(ctx)
+		return h, err == nil, err
+	})
+	return hold, err
+}
+
+// TryLock is Lock without a wait for others: false, with no error, when one of the
+// locks is not to be had at once; those before it were held for a moment.
+func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
+	return m.acquire(ctx, func(l Lockable) (*Hold, bool, error) { return l.TryLock(ctx) })
+}
+
+func (m *MultiLock) acquire(ctx context.Context, lock func(Lockable) (*Hold, bool, error)) (*MultiHold, bool, error) {
+	var holds []*Hold
+	for _, l := range m.locks {
+		h, held, err := lock(l)
+		if err == nil && held {
+			holds = append(holds, h)
+			continue
+		}
+		_ = unlock(ctx, holds) // one that was lost is let go, too
+		if err != nil {
+			err = naming(l.Path(), err)
+		}
+		return nil, false, err
+	}
+	return newMultiHold(context.WithoutCancel(ctx), holds), true, nil
+}
+
+// unlock lets go of the last one first, so that nobody is woken for a lock whose
+// successor in the order is not free yet.
+func unlock(ctx context.Context, holds []*Hold) error {
+	var errs []error
+	for _, h := range slices.Backward(holds) {
+		if err := h.Unlock(ctx); err != nil {
+			errs = append(errs, naming(h.machine.path, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// MultiHold is all locks of a MultiLock, held until Unlock or until one of them is
+// lost: then Context ends, and the work under it has to stop. The others are held
+// until Unlock all the same.
+//
+// All its methods are safe to call from any goroutine.
+type MultiHold struct {
+	holds    []*Hold
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	unlocked atomic.Bool
+}
+
+func newMultiHold(ctx context.Context, holds []*Hold) *MultiHold {
+	m := &MultiHold{holds: holds}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	for _, h := range holds {
+		context.AfterFunc(h.Context(), func() { m.cancel(naming(h.machine.path, context.Cause(h.Context()))) })
+	}
+	return m
+}
+
+// naming says which lock an error is about.
+func naming(path string, err error) error {
+	return fmt.Errorf("incumbent: multi-lock: %s: %w", path, err)
+}
+
+// Context ends when one of the locks is lost, with a cause that is
+// ErrLeadershipLost and names it. It carries the values of the context that the
+// locks were asked for with.
+func (m *MultiHold) Context() context.Context { return m.ctx }
+
+// Check returns nil while all locks may be believed to be held, and an error that
+// is ErrLeadershipLost and names the one that may not otherwise: see
+// Leadership.Check. Once it has returned an error it never returns nil again.
+func (m *MultiHold) Check() error {
+	for _, h := range m.holds {
+		if err := h.Check(); err != nil {
+			return naming(h.machine.path, err)
+		}
+	}
+	return nil
+}
+
+// Holds are those of the single locks, in the order of their paths: each has a
+// Token for the stores that it protects. Do not unlock them one by one.
+func (m *MultiHold) Holds() []*Hold { return slices.Clone(m.holds) }
+
+// Unlock lets all locks go, and returns when others may hold them. It has to be
+// called once, also after one was lost.
+//
+// Errors: ErrNotHeld for a second call; or what Hold.Unlock said of some, joined,
+// each with its path. All others are let go all the same.
+func (m *MultiHold) Unlock(ctx context.Context) error {
+	if !m.unlocked.CompareAndSwap(false, true) {
+		return ErrNotHeld
+	}
+	m.cancel(context.Canceled)
+	return unlock(ctx, m.holds)
+}
