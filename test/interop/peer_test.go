@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,6 +66,8 @@ type goMember struct {
 	line     func(context.Context) ([]incumbent.Participant, error)
 	leads    func() bool
 	mutex    *incumbent.Mutex // of those who lock
+	lowers   atomic.Bool      // the end of the term as a writer is one as a reader's beginning
+	lower    func(context.Context) (*incumbent.Hold, error)
 }
 
 func bePeer(args []string) error {
@@ -113,6 +116,9 @@ func (p *goPeer) obey(words []string) error {
 		return errors.New("who is that?")
 	case words[0] == "yield":
 		m.turns <- struct{}{}
+	case words[0] == "lower":
+		m.lowers.Store(true)
+		m.turns <- struct{}{}
 	case words[0] == "leave":
 		err := m.close(context.Background())
 		p.say("left %s", m.id)
@@ -153,6 +159,8 @@ func (p *goPeer) join(recipe, id, path string) error {
 	p.members[id] = m
 	options := incumbent.LatchOptions{ID: id, Retry: incumbent.RetryForever(10 * time.Millisecond)}
 	switch recipe {
+	case "read", "write", "kread", "kwrite":
+		return m.readWrite(incumbent.MutexOptions{ID: id, Kazoo: recipe[0] == 'k', Retry: options.Retry}, strings.HasSuffix(recipe, "read"))
 	case "mutex", "kazoo":
 		return m.lock(incumbent.MutexOptions{ID: id, Kazoo: recipe == "kazoo", Revocable: true, Retry: options.Retry})
 	case "election":

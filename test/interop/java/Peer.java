@@ -17,6 +17,7 @@ import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
@@ -65,6 +66,9 @@ public final class Peer {
       case "yield":
         members.get(words[1]).yield();
         return;
+      case "lower":
+        ((Mutex) members.get(words[1])).lower();
+        return;
       case "leave":
         members.remove(words[1]).leave();
         say("left " + words[1]);
@@ -97,6 +101,12 @@ public final class Peer {
         Mutex mutex = new Mutex(id, path);
         mutex.mutex.makeRevocable(m -> say("revoked " + id)); // Curator writes no data then
         return mutex;
+      case "read":
+      case "write":
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(elections, path, id.getBytes(StandardCharsets.UTF_8));
+        return recipe.equals("read")
+            ? new Mutex(id, path, "__READ__", lock.readLock(), null)
+            : new Mutex(id, path, "__WRIT__", lock.writeLock(), lock.readLock());
       default:
         return new Selector(id, path);
     }
@@ -288,20 +298,30 @@ public final class Peer {
 
   /** Locks again and again; each hold is a term, and lasts until the next yield. */
   private static final class Mutex extends Member {
-    private final InterProcessMutex mutex;
+    private final InterProcessMutex mutex, beside;
     private final Semaphore turns = new Semaphore(0);
     private final Thread thread = new Thread(this::run);
-    private volatile boolean held, over;
+    private volatile boolean held, lowers, over;
 
     Mutex(String id, String path) {
-      super(id, path, "lock-");
-      mutex =
+      this(
+          id,
+          path,
+          "lock-",
           new InterProcessMutex(elections, path) {
             @Override
             protected byte[] getLockNodeBytes() {
               return id.getBytes(StandardCharsets.UTF_8);
             }
-          };
+          },
+          null);
+    }
+
+    /** Beside is the reader that a writer may become. */
+    Mutex(String id, String path, String label, InterProcessMutex mutex, InterProcessMutex beside) {
+      super(id, path, label);
+      this.mutex = mutex;
+      this.beside = beside;
       // Nobody else tells the holder of a lock that its session may be over.
       elections
           .getConnectionStateListenable()
@@ -327,6 +347,13 @@ public final class Peer {
           held = true;
           enter();
           turns.acquire();
+          if (lowers) {
+            lowers = false;
+            beside.acquire();
+            mutex.release();
+            say("lowered " + id);
+            turns.acquire();
+          }
         } catch (Exception e) {
           // the connection was suspended: the lock may be lost
         }
@@ -336,6 +363,9 @@ public final class Peer {
           if (mutex.isAcquiredInThisProcess()) {
             mutex.release();
           }
+          if (beside != null && beside.isAcquiredInThisProcess()) {
+            beside.release();
+          }
         } catch (Exception e) {
           // the node goes with the session
         }
@@ -343,6 +373,11 @@ public final class Peer {
     }
 
     void yield() {
+      turns.release();
+    }
+
+    void lower() {
+      lowers = true;
       turns.release();
     }
 

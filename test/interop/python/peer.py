@@ -10,7 +10,7 @@ import sys
 import threading
 
 from kazoo.client import KazooClient
-from kazoo.recipe.lock import Lock
+from kazoo.recipe.lock import Lock, ReadLock, WriteLock
 
 said = threading.Lock()
 
@@ -76,6 +76,33 @@ class Holder:
         return self.lock.contenders()
 
 
+class Once:
+    """Holds one side of a read-write lock once, until the next yield."""
+
+    def __init__(self, side):
+        self.side = side
+
+    def __call__(self, client, name, path):
+        self.name, self.turn, self.lock = name, threading.Event(), self.side(client, path, name)
+        threading.Thread(target=self.run, daemon=True).start()
+        return self
+
+    def run(self):
+        try:
+            with self.lock:
+                say("leader", self.name, self.lock.node)
+                self.turn.wait()
+                say("stopped", self.name)
+        except Exception as e:  # the test must hear of it
+            say("error", self.name, repr(e))
+
+    def give(self):
+        self.turn.set()
+
+    def contenders(self):
+        return self.lock.contenders()
+
+
 PREFIX = "n_"
 
 
@@ -117,6 +144,7 @@ class Hand(Member):
             say("error", self.name, repr(e))
 
 
+SIDES = {"kread": ReadLock, "kwrite": WriteLock}
 KINDS = {"lock": Member, "kazoo": Holder, "plain": Plain, "hand": Hand}
 
 
@@ -139,7 +167,8 @@ def main():
         words = line.split()
         try:
             if words[0] == "join":
-                members[words[2]] = KINDS[words[1]](client, words[2], words[3])
+                kind = Once(SIDES[words[1]]) if words[1] in SIDES else KINDS[words[1]]
+                members[words[2]] = kind(client, words[2], words[3])
             elif words[0] == "yield":
                 members[words[1]].give()
             elif words[0] == "line":
