@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Lockable is what a MultiLock is made of: a *Mutex, a side of a ReadWriteLock
-// (Reader, Writer), or whatever else gives a Hold. Locks are told apart, and put in
-// order, by their paths.
+// Lockable is what a MultiLock is made of: a *Mutex, permits of a Semaphore
+// (Permits), a side of a ReadWriteLock (Reader, Writer), or whatever else gives a
+// Hold. Locks are told apart, and put in order, by their paths.
 type Lockable interface {
 	Path() string
 	Lock(ctx context.Context) (*Hold, error)

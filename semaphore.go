@@ -188,3 +188,17 @@ func (s *Semaphore) Waiting(ctx context.Context) ([]Participant, error) {
 	line, err := s.client.lineOf(ctx, machines.SemaphoreLocks(s.path, s.options.Kazoo), label)
 	return line.Participants, err
 }
+
+// Permits is so many permits as one lock, as a MultiLock takes them. What is wrong
+// with the number, Lock says.
+func (s *Semaphore) Permits(n int) Lockable { return permits{s, n} }
+
+type permits struct {
+	*Semaphore
+	n int
+}
+
+func (p permits) Lock(ctx context.Context) (*Hold, error) { return p.Acquire(ctx, p.n) }
+func (p permits) TryLock(ctx context.Context) (*Hold, bool, error) {
+	return p.TryAcquire(ctx, p.n)
+}

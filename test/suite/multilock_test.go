@@ -11,40 +11,50 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// three are a mutex and both sides of read-write locks, given in no order.
-func (c *client) three(e ensemble) (*incumbent.MultiLock, []string) {
+// four are a mutex, both sides of read-write locks, and two of two permits, given
+// in no order.
+func (c *client) four(e ensemble) (*incumbent.MultiLock, []string) {
 	c.t.Helper()
-	dirs := []string{e.dir() + "-a", e.dir() + "-b", e.dir() + "-c"}
+	dirs := []string{e.dir() + "-a", e.dir() + "-b", e.dir() + "-c", e.dir() + "-d"}
+	s, err := c.Semaphore(dirs[3], 2, incumbent.SemaphoreOptions{})
+	ok(c.t, err)
 	a := c.newMutex(dirs[0], incumbent.MutexOptions{})
 	b, z := c.newReadWrite(dirs[1], incumbent.MutexOptions{}), c.newReadWrite(dirs[2], incumbent.MutexOptions{})
-	m, err := incumbent.NewMultiLock(z.Writer(), a.Mutex, b.Reader())
+	m, err := incumbent.NewMultiLock(z.Writer(), s.Permits(2), a.Mutex, b.Reader())
 	ok(c.t, err)
 	return m, dirs
+}
+
+// free waits until nothing is left of anybody's locks.
+func free(e ensemble, dirs []string) {
+	for _, dir := range dirs[:3] {
+		e.untilChildren(dir, 0)
+	}
+	e.untilChildren(dirs[3]+"/leases", 0)
+	e.untilChildren(dirs[3]+"/locks", 0)
 }
 
 func TestMultiLockHoldsAll(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		m, dirs := c.three(e)
+		m, dirs := c.four(e)
 		h, err := m.Lock(c.ctx)
 		ok(t, err)
 		ok(t, h.Check())
 		holds := h.Holds()
 		for i, dir := range dirs { // in the order of their paths
-			if len(e.children(dir)) != 1 || !strings.HasPrefix(holds[i].Term().Path, dir+"/") || holds[i].Token() == 0 {
-				t.Fatalf("%s: %q, %+v", dir, e.children(dir), holds[i].Term())
+			if !strings.HasPrefix(holds[i].Term().Path, dir+"/") || holds[i].Token() == 0 {
+				t.Fatalf("%s: %+v", dir, holds[i].Term())
 			}
 		}
-		second, _ := connected(t, e).three(e)
+		second, _ := connected(t, e).four(e)
 		if none, held, err := second.TryLock(c.ctx); none != nil || held || err != nil {
 			t.Fatalf("%v, %t, %v", none, held, err)
 		}
 		ok(t, h.Unlock(c.ctx))
 		is(t, h.Unlock(c.ctx), incumbent.ErrNotHeld)
 		is(t, context.Cause(h.Context()), context.Canceled)
-		for _, dir := range dirs {
-			e.untilChildren(dir, 0)
-		}
+		free(e, dirs)
 		h, held, err := second.TryLock(c.ctx)
 		if err != nil || !held {
 			t.Fatalf("%t, %v", held, err)
@@ -58,7 +68,7 @@ func TestMultiLockHoldsAll(t *testing.T) {
 func TestMultiLockStopsAtTheFirstFailure(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		m, dirs := c.three(e)
+		m, dirs := c.four(e)
 		middle := connected(t, e).newReadWrite(dirs[1], incumbent.MutexOptions{})
 		w := middle.write()
 		ctx, cancel := context.WithCancelCause(c.ctx)
@@ -93,7 +103,7 @@ func TestMultiLockStopsAtTheFirstFailure(t *testing.T) {
 func TestMultiLockIsLostWithOne(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		m, dirs := c.three(e)
+		m, dirs := c.four(e)
 		h, err := m.Lock(c.ctx)
 		ok(t, err)
 		e.remove(h.Holds()[1].Term().Path)
@@ -104,9 +114,7 @@ func TestMultiLockIsLostWithOne(t *testing.T) {
 				t.Errorf("%v does not say which", err)
 			}
 		}
-		for _, dir := range dirs {
-			e.untilChildren(dir, 0)
-		}
+		free(e, dirs)
 	})
 }
 
