@@ -49,6 +49,8 @@ var (
 	ErrSessionExpired = errors.New("incumbent: the session expired")
 	// ErrNotConnected: there is no connection to the ensemble at this moment.
 	ErrNotConnected = zkio.ErrNotConnected
+	// ErrConflict: others wrote to an atomic long in every moment in which it was tried. Nothing was written here.
+	ErrConflict = errors.New("incumbent: others were faster")
 	// ErrNodeType: the ensemble does not take nodes of this type; the words say what it lacks.
 	ErrNodeType = errors.New("incumbent: the ensemble does not take nodes of this type")
 	// ErrOutcomeUnknown: a write was sent and its answer lost: it may or may not have been committed.

@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,12 +154,7 @@ type asked struct {
 // await waits for the answer, or for the context. When that ends first, the
 // machine says whether anything can have been done.
 func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result {
-	r, err := a.commands.wait(ctx, a.client, n, replied)
-	if err == nil {
-		err = r.err
-	} else if ctx.Err() != nil {
-		err = a.abandon(ctx, n, replied)
-	}
+	err := a.verdict(ctx, n, replied)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.op == "set" && len(a.kept.Results) > 0 {
@@ -185,15 +181,19 @@ func (a *asked) blame(err error) error {
 	return err
 }
 
-// abandon asks the machine what a request has come to that nobody waits for any
-// longer.
-func (a *asked) abandon(ctx context.Context, n uint64, replied chan reply) error {
-	a.client.post(a.id, events.Event{Kind: events.CommandClose})
-	r, err := a.commands.wait(context.WithoutCancel(ctx), a.client, n, replied)
+// verdict waits for the answer to the one command of a machine. When the context
+// ends first, the machine is closed, and says what can have been done.
+func (h *handle) verdict(ctx context.Context, n uint64, replied chan reply) error {
+	r, err := h.commands.wait(ctx, h.client, n, replied)
+	if err == nil || ctx.Err() == nil {
+		return cmp.Or(err, r.err)
+	}
+	h.client.post(h.id, events.Event{Kind: events.CommandClose})
+	r, err = h.commands.wait(context.WithoutCancel(ctx), h.client, n, replied)
 	if err == nil {
 		err = r.err
 	}
-	switch trouble := a.Err(); {
+	switch trouble := h.Err(); {
 	case errors.Is(err, ErrOutcomeUnknown):
 		return fmt.Errorf("%w: %w", err, context.Cause(ctx))
 	case errors.Is(err, ErrClosed) && trouble != nil:

@@ -184,6 +184,7 @@ const (
 	Present Notice = "present" // a persistent node stands: Path, Token, Owner
 	Absent  Notice = "absent"  // it does not, as far as is known
 	Members Notice = "members" // who is in a group: Names
+	Value   Notice = "value"   // a number: Text; Work is its version
 
 	Delivered Notice = "delivered" // an item of a queue is the handler's: Path, Work is the request that read it
 	Withdrawn Notice = "withdrawn" // it may be another consumer's by now: Path, Work

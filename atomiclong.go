@@ -1,0 +1,119 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// AtomicLongOptions shape an atomic long. The zero value is good.
+type AtomicLongOptions struct {
+	// Conflicts is how often an operation may be beaten by somebody else's before
+	// it goes on under the lock, or gives up where there is none. Default 10; -1
+	// is none at all. A back-off with jitter follows each.
+	Conflicts int
+	// Lock is the directory of a mutex, under which an operation goes on that was
+	// beaten too often. "" is none. Others need not take it: who does takes turns.
+	Lock string
+	// Retry paces attempts. Default: a random wait, longer after each, 1 s at most.
+	Retry RetryPolicy
+}
+
+// AtomicLong is a number in a node that many processes add to: Curator's
+// DistributedAtomicLong, in its eight bytes, so that Go and Java may share one. An
+// operation reads the number and writes it if nobody has written meanwhile; one
+// that is beaten too often goes on under a lock.
+//
+// The number is in the log, if one is recorded. All its methods are safe to call
+// from any goroutine. There is nothing to start or to close: a node that is not
+// there counts as zero and is made, its parents as containers where the server
+// can. Adding past the largest number goes on at the smallest, as in Java.
+type AtomicLong struct {
+	number
+	conflicts int
+	lock      *Mutex
+}
+
+// AtomicLong makes a handle on an atomic long. The error says what is wrong with a
+// path or with Conflicts.
+func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	a := &AtomicLong{number: number{c, path, map[string]string{"width": "8"}}, conflicts: options.Conflicts}
+	switch {
+	case options.Conflicts < -1:
+		return nil, fmt.Errorf("incumbent: %d conflicts: want how often an operation may be beaten, or -1 for never", options.Conflicts)
+	case options.Conflicts == -1:
+		a.conflicts = 0
+	case options.Conflicts == 0:
+		a.conflicts = 10
+	}
+	if options.Retry != (RetryPolicy{}) {
+		a.fixed["retry"] = options.Retry.String()
+	}
+	if options.Lock == "" {
+		return a, nil
+	}
+	var err error
+	a.lock, err = c.Mutex(options.Lock, MutexOptions{})
+	return a, err
+}
+
+// Get reads the number from the ensemble, behind a sync: all that was written
+// before the call is in it.
+//
+// Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS where the node
+// holds no number of eight bytes).
+func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
+	value, _, err := a.do(ctx, "get", nil)
+	return value, err
+}
+
+// Add adds to the number and returns what it is then.
+//
+// Errors: those of Get; ErrConflict when it was beaten too often and there is no
+// lock; ErrOutcomeUnknown when the answer was lost and somebody has written since,
+// or the context ended meanwhile: it is not added twice. An answer that was lost
+// while nobody else has written is no error.
+func (a *AtomicLong) Add(ctx context.Context, delta int64) (int64, error) {
+	return a.change(ctx, "add", map[string]int64{"operand": delta})
+}
+
+// Set makes the number this one, whatever it was. Errors as for Add.
+func (a *AtomicLong) Set(ctx context.Context, value int64) error {
+	_, err := a.change(ctx, "set", map[string]int64{"operand": value})
+	return err
+}
+
+// CompareAndSet makes the number next if it is was. False, and the number as it
+// is, say that it is another one. Errors as for Add.
+func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64, bool, error) {
+	value, err := a.change(ctx, "swap", map[string]int64{"operand": next, "expected": was})
+	if errors.Is(err, errUnequal) {
+		return value, false, nil
+	}
+	return value, err == nil, err
+}
+
+// change has an operation done, under the lock if it does not succeed without.
+func (a *AtomicLong) change(ctx context.Context, task string, options map[string]int64) (int64, error) {
+	options["tries"] = int64(a.conflicts)
+	value, _, err := a.do(ctx, task, options)
+	switch {
+	case !errors.Is(err, errBeaten):
+		return value, err
+	case a.lock == nil:
+		return 0, fmt.Errorf("%w: %s, %d times", ErrConflict, a.path, a.conflicts+1)
+	}
+	hold, err := a.lock.Lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	options["tries"] = 1 << 20
+	value, _, err = a.do(ctx, task, options)
+	// The lock only makes room. What becomes of it says nothing about the operation,
+	// and its node goes by itself, if need be after the next connection.
+	_ = hold.Unlock(ctx)
+	return value, err
+}

@@ -1,0 +1,262 @@
+package machines
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// number is one operation on a number that a node holds, in Curator's layout: four
+// bytes, or eight, the highest first. A machine deals with one and is over.
+type number struct {
+	stem
+	founder
+	task     string
+	width    int   // bytes
+	operand  int64 // what is set or added
+	expected int64 // of swap: the value; of replace: the version
+	seed     int64 // what a number that is not there begins with
+	tries    int   // conflicts that may still be met with another try
+	command  uint64
+
+	value   int64 // read last
+	version int32
+	sent    bool // a write was not answered
+	asked   int32
+}
+
+// What can be done with a number.
+const (
+	numberGet     = "get"
+	numberSet     = "set"
+	numberAdd     = "add"
+	numberSwap    = "swap"    // if it has this value
+	numberReplace = "replace" // if it has this version
+)
+
+// NumberRecipe makes operations on numbers. Options: "task", "width", "operand",
+// "expected", "seed", "tries", "retry".
+var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*number, error) {
+	o := options{values: open.Options}
+	n := &number{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
+		operand: o.number("operand"), expected: o.number("expected"), seed: o.number("seed"), tries: o.integer("tries", 0)}
+	n.retry = o.policy("retry", BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
+	return n, o.err
+})
+
+var (
+	numbered  = from{reading, creating, founding, writing, suspended, pausing}
+	numberful = but(numbered, suspended)
+)
+
+var numberChart = engine.MustCompile(engine.Chart[number]{
+	Name: "number",
+	Doc:  "One operation on a number in a node: it is read, and written if nobody has written meanwhile; else it is tried again.",
+	States: []engine.StateDoc{
+		{Name: latent, Doc: "Nothing was asked yet."},
+		{Name: reading, Doc: "The number is being read, behind a sync."},
+		{Name: creating, Doc: "There was none; it is being made with its first value."},
+		{Name: founding, Doc: "Its directory did not exist; it is being made, as a container where the server can."},
+		{Name: writing, Doc: "The new value is being written, in the version that was read."},
+		{Name: suspended, Doc: "No connection. After the next one the number is read again: that tells whether an unanswered write was carried out, unless others have written, too."},
+		{Name: pausing, Doc: "Somebody else was faster, or the ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: closed, Doc: "The call was answered."},
+	},
+	Final: closed,
+	Happy: from{latent, reading, writing, closed},
+	Kinds: []events.Kind{
+		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyCreate, events.ReplyMulti,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
+	},
+	Rows: []engine.Row[number]{
+		{From: from{latent}, On: events.CommandStart, When: (*number).attached, To: reading, Do: (*number).begin, Then: (*number).look},
+		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*number).begin},
+		{From: numbered, On: events.CommandStart, To: engine.Stay, Do: (*number).refuseStart},
+
+		{From: from{reading}, On: events.ReplyStat, When: (*number).passing, To: pausing, Do: (*number).complain},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).moved, To: closed, Do: (*number).doubt},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).noNode, To: creating, Do: (*number).create},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).refused, To: closed, Do: (*number).fail},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).malformed, To: closed, Do: (*number).reject},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).read, To: closed, Do: (*number).tell},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).unequal, To: closed, Do: (*number).decline},
+		{From: from{reading}, On: events.ReplyStat, To: writing, Do: (*number).write},
+
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).parentless, To: founding, Do: (*number).found},
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).passing, To: pausing, Do: (*number).complain},
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).barred, To: closed, Do: (*number).fail},
+		{From: from{creating}, On: events.ReplyCreate, To: reading, Do: (*number).look},
+		{From: from{founding}, On: events.ReplyCreate, When: (*number).containerless, To: founding, Do: (*number).foundPlain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafMade, To: creating, Do: (*number).create},
+		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafRefused, To: closed, Do: (*number).fail},
+		{From: from{founding}, On: events.ReplyCreate, To: founding},
+
+		{From: from{writing}, On: events.ReplyMulti, When: (*number).done, To: closed, Do: (*number).announce},
+		{From: from{writing}, On: events.ReplyMulti, When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
+		{From: from{writing}, On: events.ReplyMulti, When: (*number).beaten, To: pausing, Do: (*number).yield},
+		{From: from{writing}, On: events.ReplyMulti, When: (*number).passing, To: pausing, Do: (*number).settle, Then: (*number).complain},
+		{From: from{writing}, On: events.ReplyMulti, To: closed, Do: (*number).fail},
+
+		{From: numberful, On: events.ConnectionSuspended, To: suspended},
+		{From: numbered, On: events.ConnectionLost, To: suspended},
+		{From: from{suspended}, On: events.ConnectionAttached, To: reading, Do: (*number).look},
+		{From: from{pausing}, On: events.TimerFired, To: reading, Do: (*number).look},
+
+		{From: from{latent}, On: events.CommandClose, To: closed, Do: (*number).finish},
+		{From: numbered, On: events.CommandClose, When: (*number).unsure, To: closed, Do: (*number).doubt, Then: (*number).finish},
+		{From: numbered, On: events.CommandClose, To: closed, Do: (*number).withdraw, Then: (*number).finish},
+	},
+	Ignores: []engine.Ignore{
+		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing was asked yet"},
+		{In: numberful, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
+		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+	},
+})
+
+// moved is a number that somebody has written since a write of ours that was not
+// answered: who it was cannot be told.
+func (n *number) moved(ev events.Event) bool {
+	return n.sent && (ev.Code != events.OK || ev.Stat.Version != n.asked)
+}
+
+// malformed is a node that holds something else. One that holds nothing is zero,
+// as for Curator.
+func (n *number) malformed(ev events.Event) bool { return len(ev.Data) != 0 && len(ev.Data) != n.width }
+
+// read is a call that only wants to know.
+func (n *number) read(events.Event) bool { return n.task == numberGet }
+
+// unequal is a number that is not what the call expects.
+func (n *number) unequal(ev events.Event) bool {
+	switch n.task {
+	case numberSwap:
+		return decode(ev.Data) != n.expected
+	case numberReplace:
+		return int64(ev.Stat.Version) != n.expected
+	}
+	return false
+}
+
+// barred is a create that the ensemble refuses for good.
+func (n *number) barred(ev events.Event) bool {
+	return ev.Code != events.OK && ev.Code != events.NodeExists
+}
+
+// done is a write that was carried out.
+func (n *number) done(ev events.Event) bool { return ev.Code == events.OK }
+
+// beaten is a write that came after somebody else's, with a try left.
+func (n *number) beaten(ev events.Event) bool {
+	return ev.Code == events.BadVersion && n.tries > 0
+}
+
+// unsure is a write that may have been carried out.
+func (n *number) unsure(events.Event) bool { return n.sent }
+
+func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Request }
+
+// look reads the number, behind a sync: whatever was written is seen.
+func (n *number) look(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	out.Flush(n.path)
+	out.Read(n.path, false)
+}
+
+// create makes the number. A get, too: Curator's readers expect the node.
+func (n *number) create(ev events.Event, out *engine.Outbox) {
+	out.Create(n.path, events.Persistent, encode(n.seed, n.width))
+}
+
+// write writes what comes of what was read.
+func (n *number) write(ev events.Event, out *engine.Outbox) {
+	n.note(ev)
+	n.sent, n.asked = true, n.version
+	out.Multi(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})
+}
+
+func (n *number) next() int64 {
+	if n.task == numberAdd {
+		return n.value + n.operand
+	}
+	return n.operand
+}
+
+func (n *number) note(ev events.Event) { n.value, n.version = decode(ev.Data), ev.Stat.Version }
+
+// settle notes that nothing was written.
+func (n *number) settle(ev events.Event, out *engine.Outbox) { n.sent = false }
+
+// yield tries again after a while.
+func (n *number) yield(ev events.Event, out *engine.Outbox) {
+	n.sent = false
+	n.tries--
+	wait, _ := n.retry.Next(n.failures, 0, n.dice.roll())
+	n.failures++
+	out.Timer("back-off", wait)
+}
+
+// tell answers with the number as it was read.
+func (n *number) tell(ev events.Event, out *engine.Outbox) {
+	n.note(ev)
+	n.succeed(ev, out)
+}
+
+// announce answers with the number as it was written.
+func (n *number) announce(ev events.Event, out *engine.Outbox) {
+	n.value, n.version = n.next(), n.version+1
+	n.succeed(ev, out)
+}
+
+func (n *number) succeed(ev events.Event, out *engine.Outbox) {
+	n.report(out)
+	out.Answer(n.command, events.OK, "")
+}
+
+// decline answers that the number is another one.
+func (n *number) decline(ev events.Event, out *engine.Outbox) {
+	n.note(ev)
+	n.report(out)
+	out.Answer(n.command, events.BadVersion, n.path)
+}
+
+func (n *number) report(out *engine.Outbox) {
+	out.Notify(events.Notify{What: events.Value, Path: n.path, Work: uint64(n.version), Text: strconv.FormatInt(n.value, 10)})
+}
+
+// fail answers with what the ensemble refuses.
+func (n *number) fail(ev events.Event, out *engine.Outbox) { out.Answer(n.command, ev.Code, n.path) }
+
+// reject answers that the node holds no such number.
+func (n *number) reject(ev events.Event, out *engine.Outbox) {
+	out.Answer(n.command, events.BadArguments, fmt.Sprintf("%s holds %d bytes, which are no number of %d", n.path, len(ev.Data), n.width))
+}
+
+// doubt answers that the write may have been carried out.
+func (n *number) doubt(ev events.Event, out *engine.Outbox) {
+	out.Answer(n.command, events.OutcomeUnknown, n.path)
+}
+
+// withdraw answers that nothing was written.
+func (n *number) withdraw(ev events.Event, out *engine.Outbox) {
+	out.Answer(n.command, events.Closed, "")
+}
+
+// encode writes a number as Curator does.
+func encode(value int64, width int) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(value))[8-width:]
+}
+
+func decode(data []byte) int64 {
+	switch len(data) {
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(data)))
+	case 8:
+		return int64(binary.BigEndian.Uint64(data))
+	}
+	return 0
+}

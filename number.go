@@ -1,0 +1,83 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// counted is the handle on the machine of one operation on a number. It decides
+// nothing.
+type counted struct {
+	handle
+	value   int64 // under mu, as are all below
+	version int32
+	told    bool
+}
+
+// Close makes an operation end with its client.
+func (x *counted) Close(ctx context.Context) error { return x.end(ctx, false) }
+
+// notice takes the number as it was read or written; on the loop's goroutine.
+func (x *counted) notice(n events.Notify) {
+	if n.What == events.Value {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.value, _ = strconv.ParseInt(n.Text, 10, 64)
+		x.version, x.told = int32(n.Work), true
+		return
+	}
+	x.handle.notice(n)
+}
+
+// number is what numbers in nodes share.
+type number struct {
+	client *Client
+	path   string
+	fixed  map[string]string // options that every operation has
+}
+
+// Path is the node's.
+func (n *number) Path() string { return n.path }
+
+// errUnequal is a number that is not what the call expects. It never gets out.
+var errUnequal = errors.New("incumbent: the number is another one")
+
+// errBeaten is a write that came after somebody else's once more than allowed. It never gets out.
+var errBeaten = errors.New("incumbent: somebody else was faster")
+
+// do has one operation done. The number is told with errUnequal, too.
+func (n *number) do(ctx context.Context, task string, options map[string]int64) (value int64, version int32, err error) {
+	x := &counted{}
+	x.init(n.client, n.path)
+	open := events.Event{Path: n.path, Options: maps.Clone(n.fixed)}
+	open.Options["task"] = task
+	for name, v := range options {
+		open.Options[name] = strconv.FormatInt(v, 10)
+	}
+	if _, err := n.client.register(machines.NumberRecipe.Name(), func(id events.ID) receiver {
+		x.id = id
+		return x
+	}, open); err != nil {
+		return 0, 0, err
+	}
+	command, replied, err := x.commands.begin(n.client, x.id, events.Event{Kind: events.CommandStart})
+	if err == nil {
+		err = x.verdict(ctx, command, replied)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var refused *Error
+	switch {
+	case !errors.As(err, &refused) || refused.Code != events.BadVersion:
+	case x.told:
+		err = errUnequal
+	default:
+		err = errBeaten
+	}
+	return x.value, x.version, err
+}

@@ -1,0 +1,87 @@
+package incumbent
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+)
+
+// SharedCount is a number in a node that many processes read, write and watch:
+// Curator's SharedCount, in its four bytes, so that Go and Java may share one.
+//
+// The number is in the log, if one is recorded. All its methods are safe to call
+// from any goroutine. There is nothing to start or to close: a node that is not
+// there is made by the first call, with the seed, its parents as containers where
+// the server can.
+type SharedCount struct{ number }
+
+// Count is a shared count as it was at one moment.
+type Count struct {
+	Value   int32
+	Version int32 // of the node's data: what TrySet depends on
+}
+
+// SharedCount makes a handle on a shared count; seed is what one that is not
+// there begins with. The error says what is wrong with the path.
+func (c *Client) SharedCount(path string, seed int32) (*SharedCount, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	return &SharedCount{number{c, path, map[string]string{"width": "4", "seed": strconv.Itoa(int(seed))}}}, nil
+}
+
+// Get reads the count from the ensemble, behind a sync: all that was written before
+// the call is in it. Curator's getCount returns what a watch has told it last.
+//
+// Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS where the node
+// holds no number of four bytes).
+func (s *SharedCount) Get(ctx context.Context) (Count, error) { return s.count(ctx, "get", nil) }
+
+// Set writes the count, whatever it was. When somebody else writes in the same
+// moment, it is tried again. Errors as for Get, and ErrOutcomeUnknown when the
+// answer was lost and somebody has written since, or the context ended meanwhile.
+func (s *SharedCount) Set(ctx context.Context, value int32) (Count, error) {
+	return s.count(ctx, "set", map[string]int64{"operand": int64(value), "tries": 1 << 20})
+}
+
+// TrySet writes the count if it is still as it was read. False, and the present
+// count, say that somebody else has written since, even the same value. Errors as
+// for Set.
+func (s *SharedCount) TrySet(ctx context.Context, was Count, value int32) (Count, bool, error) {
+	now, err := s.count(ctx, "replace", map[string]int64{"operand": int64(value), "expected": int64(was.Version), "tries": 1 << 20})
+	if errors.Is(err, errUnequal) {
+		return now, false, nil
+	}
+	return now, err == nil, err
+}
+
+func (s *SharedCount) count(ctx context.Context, task string, options map[string]int64) (Count, error) {
+	value, version, err := s.do(ctx, task, options)
+	return Count{int32(value), version}, err
+}
+
+// Watch tells the count now and whenever it is written, until the context ends or
+// the loop over it is left. What it can miss is what Client.WatchNode can: versions
+// that are left out say how many writes. A count that is not there is not told.
+func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
+	return func(yield func(Count, error) bool) {
+		for change, err := range s.client.WatchNode(ctx, s.path) {
+			count := Count{Version: change.Stat.Version}
+			switch {
+			case err != nil:
+			case !change.Exists:
+				continue
+			case len(change.Data) == 4:
+				count.Value = int32(binary.BigEndian.Uint32(change.Data))
+			default:
+				err = fmt.Errorf("incumbent: %s holds %d bytes, which are no count of 4", s.path, len(change.Data))
+			}
+			if !yield(count, err) {
+				return
+			}
+		}
+	}
+}
