@@ -66,3 +66,19 @@ func TestRequestsOfWatchesAndDeletions(t *testing.T) {
 	ok(t, d.Wait(c.ctx))
 	figure(t, "guaranteed delete: requests, the sync included", srv.Counts().Total, 3)
 }
+
+func TestRequestsOfNumbers(t *testing.T) {
+	srv := zkmem.Start(t)
+	c := open(t, srv)
+	n, err := c.AtomicLong("/n", incumbent.AtomicLongOptions{})
+	ok(t, err)
+	ok(t, n.Set(c.ctx, 1))
+	srv.ResetCounts()
+	_, err = n.Get(c.ctx)
+	ok(t, err)
+	figure(t, "a number, read: requests, the sync included", srv.Counts().Total, 2)
+	srv.ResetCounts()
+	_, err = n.Add(c.ctx, 1)
+	ok(t, err)
+	figure(t, "a number, added to: requests, the sync included", srv.Counts().Total, 3)
+}

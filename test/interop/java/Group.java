@@ -9,17 +9,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.AtomicValue;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.atomic.PromotedToLock;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.RetryForever;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
 
 /**
- * Curator's side of shared barriers, groups and semaphores. Arguments and manners are those of Peer; a command
+ * Curator's side of shared barriers, groups, semaphores and numbers. Arguments and manners are those of Peer; a command
  * that waits does so on a thread of its own.
  */
 public final class Group {
@@ -105,6 +110,31 @@ public final class Group {
       case "drop":
         nodes.remove(name).close();
         break;
+      case "count":
+        try (SharedCount count = new SharedCount(client, words[2], Integer.parseInt(words[3]))) {
+          count.start();
+          for (int i = 4; i < words.length; i++) {
+            boolean done = count.trySetCount(count.getVersionedValue(), Integer.parseInt(words[i]));
+            if (!done) {
+              say("error beaten");
+              return;
+            }
+          }
+          say("count " + name + " " + count.getCount() + " " + count.getVersionedValue().getVersion());
+        }
+        return;
+      case "add":
+        PromotedToLock lock = PromotedToLock.builder().lockPath(words[3]).retryPolicy(new RetryForever(10)).build();
+        DistributedAtomicLong number = new DistributedAtomicLong(client, words[2], new RetryNTimes(2, 10), lock);
+        for (int i = 4; i < words.length; i++) {
+          AtomicValue<Long> sum = number.add(Long.parseLong(words[i]));
+          if (!sum.succeeded()) {
+            say("error beaten");
+            return;
+          }
+        }
+        say("sum " + name + " " + number.get().postValue());
+        return;
       default:
         say("error what is " + words[0] + "?");
         return;
