@@ -197,8 +197,9 @@ func (p *participant) survey(ev events.Event, out *engine.Outbox) {
 }
 
 // assured is an own node that was read back on this connection, owned by this
-// session and watched; or one on which nothing rests but its patron's transaction.
-func (p *participant) assured() bool { return p.lean || p.owned && p.watched }
+// session and watched; or one on which nothing rests but its patron's transaction,
+// if its czxid is known.
+func (p *participant) assured() bool { return p.lean && p.token != 0 || p.owned && p.watched }
 
 // lookUp finds the node of a create whose reply was lost: only after a sync is
 // it certain that a listing would show it.

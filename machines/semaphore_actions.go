@@ -34,9 +34,9 @@ type pool struct {
 }
 
 // Watches says which nodes matter: the own permit, or the directory of all while
-// we have none.
+// we surely have none.
 func (s *semaphore) Watches(path string) bool {
-	return s.mine(path) || s.own == "" && path == s.dir
+	return s.mine(path) || s.own == "" && !s.unknown && path == s.dir
 }
 
 func (s *semaphore) lockLabel() string {

@@ -48,13 +48,13 @@ func (s *semaphore) lineOccupied(ev events.Event) bool {
 // moot is a transaction that failed because the directory of the permits is not
 // what it was, while the lock is held.
 func (s *semaphore) moot(ev events.Event) bool {
-	return s.held != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists)
+	return s.held != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there)
 }
 
 // outrun is a transaction that came too late: the lock's node, or the directory of
 // the permits, is not what it was.
 func (s *semaphore) outrun(ev events.Event) bool {
-	return ev.Code == events.NoNode || ev.Code == events.BadVersion || ev.Code == events.NodeExists
+	return ev.Code == events.NoNode || ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there
 }
 
 // recovered is a listing with our permits.
