@@ -33,12 +33,12 @@ func (c *Client) revoke(ctx context.Context, p Participant) error {
 // told: the node is read, and the operation depends on what was read.
 func (c *Client) amend(ctx context.Context, p Participant, op func(version int32) Op) error {
 	session := c.io.Current()
-	_, stat, err := c.io.Read(ctx, p.Path)
+	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {
 		return fmt.Errorf("%w: %s is another's by now, with token %d", ErrNotInLine, p.Path, stat.Czxid)
 	}
 	if err == nil {
-		_, _, err = c.io.Commit(ctx, session, []Op{op(stat.Version)})
+		_, err = c.commit(ctx, session, op(stat.Version))
 	}
 	var refused *zkio.Error
 	switch {

@@ -142,7 +142,7 @@ func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
 // takes leadership from it. Errors as of HasLeader.
 func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
 	path := machines.JobMarker(j.job)
-	data, stat, err := j.latch.client.io.Read(ctx, path)
+	data, stat, err := j.latch.client.read(ctx, path)
 	refused := refusal(err)
 	switch {
 	case err == nil:

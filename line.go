@@ -59,7 +59,7 @@ func (c *Client) Line(ctx context.Context, path string, prefixes ...string) (Lin
 
 // line reads those children of a directory that pick picks.
 func (c *Client) line(ctx context.Context, path string, pick func(children []string) (places []machines.Place, foreign int)) (Line, error) {
-	children, err := c.io.List(ctx, path)
+	children, err := c.list(ctx, path)
 	if err != nil {
 		if refused := refusal(err); refused != nil {
 			if refused.Code == events.NoNode {
@@ -124,7 +124,7 @@ func (c *Client) readLine(ctx context.Context, path string, places []machines.Pl
 // readParticipant returns nil for a node that has gone meanwhile.
 func (c *Client) readParticipant(ctx context.Context, path string, place machines.Place) (*Participant, error) {
 	p := &Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: path}
-	data, stat, err := c.io.Read(ctx, path)
+	data, stat, err := c.read(ctx, path)
 	refused := refusal(err)
 	switch {
 	case err == nil:

@@ -99,7 +99,7 @@ func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	ids, err := c.io.List(ctx, path)
+	ids, err := c.list(ctx, path)
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
@@ -112,7 +112,7 @@ func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			data, stat, err := c.io.Read(ctx, path+"/"+id)
+			data, stat, err := c.read(ctx, path+"/"+id)
 			if err != nil {
 				errs[i] = unlessMissing(err)
 				return

@@ -17,7 +17,7 @@ import (
 // Errors: ErrNotConnected, the context's, ErrOutcomeUnknown (one more may have been
 // removed), or an *Error. Nothing is tried twice: call it again.
 func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
-	names, err := q.client.io.List(ctx, q.path)
+	names, err := q.client.list(ctx, q.path)
 	if err != nil {
 		return 0, unlessMissing(err)
 	}
@@ -47,7 +47,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 	}
 	for founded := false; ; founded = true {
 		session := q.client.io.Current()
-		results, _, err := q.client.io.Commit(ctx, session, ops)
+		results, err := q.client.commit(ctx, session, ops...)
 		var refused *zkio.Error
 		switch {
 		case err == nil:
@@ -64,8 +64,8 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 			return false, &Error{refused.Code, q.options.LockPath}
 		}
 		// Nobody ever locked anything: the locks have no directory.
-		home := []Op{{Verb: "create", Path: q.options.LockPath, Mode: events.Persistent}}
-		if _, _, err := q.client.io.Commit(ctx, session, home); err != nil && !(errors.As(err, &refused) && refused.Code == events.NodeExists) {
+		home := Op{Verb: "create", Path: q.options.LockPath, Mode: events.Persistent}
+		if _, err := q.client.commit(ctx, session, home); err != nil && !(errors.As(err, &refused) && refused.Code == events.NodeExists) {
 			return false, err
 		}
 	}

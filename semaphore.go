@@ -10,7 +10,6 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // SemaphoreOptions shape a semaphore. The zero value is good.
@@ -115,7 +114,7 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 // context's, or an *Error.
 func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	pool := machines.SemaphorePool(s.path, s.options.Kazoo)
-	data, _, err := s.client.io.Read(ctx, pool)
+	data, _, err := s.client.read(ctx, pool)
 	if refused := refusal(err); refused != nil {
 		if refused.Code == events.NoNode {
 			return 0, nil
@@ -163,10 +162,7 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 }
 
 func (s *Semaphore) commit(ctx context.Context, op Op) error {
-	_, _, err := s.client.io.Commit(ctx, s.client.io.Current(), []Op{op})
-	if errors.Is(err, zkio.ErrOtherSession) {
-		return ErrNotConnected
-	}
+	_, err := s.client.commit(ctx, s.client.io.Current(), op)
 	return err
 }
 

@@ -17,6 +17,7 @@ who lock the same path, Java's InterProcessMutex included.
 With -n it is a semaphore, Java's InterProcessSemaphoreV2: up to N commands run
 at a time. All who share a path have to give the same N: the first one's is
 agreed in ZooKeeper, another is refused (78). --set-limit agrees on N anew.
+A semaphore, also one of -n 1, and a mutex on the same PATH do not see each other.
 
 ` + underGuard + `   75  the lock was lost (without --requeue)
   124  --try went by, or --no-wait found the lock held, or no permit free
@@ -49,17 +50,17 @@ func (a *app) lock() *cobra.Command {
 				return usage("--no-wait and --try are two ways to say when to give up: give one")
 			case e.permits < 1:
 				return usage("-n is how many may hold the lock at a time: at least 1")
-			case e.permits == 1 && e.setLimit:
-				return usage("--set-limit is for a semaphore: give -n, too")
-			case e.permits > 1:
+			case c.Flags().Changed("permits"):
 				e.stand = standPermits
+			case e.setLimit:
+				return usage("--set-limit is for a semaphore: give -n, too")
 			}
 			return e.run(c)
 		},
 	}
 	f := c.Flags()
 	f.BoolVar(&e.noWait, "no-wait", false, "give up at once when somebody holds the lock or waits for it: one read, no write")
-	f.IntVarP(&e.permits, "permits", "n", 1, "how many may hold the lock at a time; more than one makes it a semaphore")
+	f.IntVarP(&e.permits, "permits", "n", 1, "how many may hold the lock at a time; given, also as 1, it makes the lock a semaphore")
 	f.BoolVar(&e.setLimit, "set-limit", false, "agree on -n for everybody, whatever was agreed before")
 	e.flagsOfBoth(f)
 	return c

@@ -117,6 +117,7 @@ func TestLockWithSeveralPermits(t *testing.T) {
 	third.exits(0).prints("third")
 	lock(t, srv, "echo fifth", "-n", "3", "--set-limit").exits(0).prints("fifth")
 	contains(t, lock(t, srv, "echo sixth", "-n", "2").exits(78).err.String(), "2 here", `"3" in the data of`)
+	contains(t, lock(t, srv, "echo seventh", "-n", "1").exits(78).err.String(), "1 here", `"3" in the data of`) // no mutex
 	first.in.Close()
 	first.exits(0)
 	inLine(t, srv, line+"/leases", 0)

@@ -1,0 +1,50 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// What handles ask outside of any machine: it is sent once, and nothing follows
+// from the answer but what the caller makes of it.
+
+// read returns a node's data and stat.
+func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
+	data, stat, err := c.io.Read(ctx, path)
+	return data, stat, c.unsent(err)
+}
+
+// list returns the names of a node's children in no order.
+func (c *Client) list(ctx context.Context, path string) ([]string, error) {
+	children, err := c.io.List(ctx, path)
+	return children, c.unsent(err)
+}
+
+// commit carries operations out, all or none, in what was the client's session a
+// moment ago.
+func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]OpResult, error) {
+	results, _, err := c.io.Commit(ctx, session, ops)
+	return results, c.unsent(err)
+}
+
+// unsent is why a request could not be sent, as its caller may be told it: of
+// sessions they know nothing, and a client that is closed stays so.
+func (c *Client) unsent(err error) error {
+	other := errors.Is(err, zkio.ErrOtherSession)
+	if !other && !errors.Is(err, ErrNotConnected) {
+		return err
+	}
+	select {
+	case <-c.closed:
+		return ErrClosed
+	default:
+	}
+	if other {
+		return fmt.Errorf("%w (%v)", ErrNotConnected, err)
+	}
+	return err
+}
