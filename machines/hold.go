@@ -198,5 +198,5 @@ func (p *participant) occupied(ev events.Event) bool {
 
 // outrun is a try whose place turned out to be behind another.
 func (p *participant) outrun(ev events.Event) bool {
-	return p.tries && ev.Code == events.OK && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
+	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
 }

@@ -82,6 +82,7 @@ func TestAReaderLosesItsHoldAlone(t *testing.T) {
 			ok(t, err)
 		}
 		e.remove(third.Term().Path) // whom the writer watches
+		<-third.Context().Done()
 		is(t, third.Unlock(ctx), incumbent.ErrLeadershipLost)
 		writer.settled("waiting")
 		ok(t, first.Unlock(ctx))
