@@ -47,9 +47,10 @@ func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 // Lock waits until all locks are held. The context bounds the wait for all of
 // them together, and nothing else. At the first that fails it asks for no more,
 // lets go of what it has, and returns that one's error with its path: see
-// Mutex.Lock. Nothing is left behind.
+// Mutex.Lock. Nothing is left behind. One that is lost while the next is waited for
+// is a failure, too: ErrLeadershipLost.
 func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
-	hold, _, err := m.acquire(ctx, func(l Lockable) (*Hold, bool, error) {
+	hold, _, err := m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) {
 		h, err := l.Lock(ctx)
 		return h, err == nil, err
 	})
@@ -59,24 +60,36 @@ func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
 // TryLock is Lock without a wait for others: false, with no error, when one of the
 // locks is not to be had at once; those before it were held for a moment.
 func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
-	return m.acquire(ctx, func(l Lockable) (*Hold, bool, error) { return l.TryLock(ctx) })
+	return m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) { return l.TryLock(ctx) })
 }
 
-func (m *MultiLock) acquire(ctx context.Context, lock func(Lockable) (*Hold, bool, error)) (*MultiHold, bool, error) {
-	var holds []*Hold
+// acquire takes one lock after the other. The wait for the next ends when one
+// that is held already is lost.
+func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lockable) (*Hold, bool, error)) (*MultiHold, bool, error) {
+	hold := newMultiHold(context.WithoutCancel(ctx))
+	wait, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	context.AfterFunc(hold.ctx, func() { end(context.Cause(hold.ctx)) })
 	for _, l := range m.locks {
-		h, held, err := lock(l)
-		if err == nil && held {
-			holds = append(holds, h)
+		h, held, err := lock(wait, l)
+		lost := hold.Check()
+		switch {
+		case err == nil && held:
+			hold.add(h)
 			continue
-		}
-		_ = unlock(ctx, holds) // one that was lost is let go, too
-		if err != nil {
+		case err != nil && lost != nil:
+			err = lost
+		case err != nil:
 			err = naming(l.Path(), err)
 		}
+		_ = hold.Unlock(ctx) // one that was lost is let go, too
 		return nil, false, err
 	}
-	return newMultiHold(context.WithoutCancel(ctx), holds), true, nil
+	if err := hold.Check(); err != nil {
+		_ = hold.Unlock(ctx)
+		return nil, false, err
+	}
+	return hold, true, nil
 }
 
 // unlock lets go of the last one first, so that nobody is woken for a lock whose
@@ -103,13 +116,16 @@ type MultiHold struct {
 	unlocked atomic.Bool
 }
 
-func newMultiHold(ctx context.Context, holds []*Hold) *MultiHold {
-	m := &MultiHold{holds: holds}
+func newMultiHold(ctx context.Context) *MultiHold {
+	m := &MultiHold{}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
-	for _, h := range holds {
-		context.AfterFunc(h.Context(), func() { m.cancel(naming(h.machine.path, context.Cause(h.Context()))) })
-	}
 	return m
+}
+
+// add takes one more lock in, while nobody else has the hold yet.
+func (m *MultiHold) add(h *Hold) {
+	m.holds = append(m.holds, h)
+	context.AfterFunc(h.Context(), func() { m.cancel(naming(h.machine.path, context.Cause(h.Context()))) })
 }
 
 // naming says which lock an error is about.

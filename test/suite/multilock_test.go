@@ -100,6 +100,31 @@ func TestMultiLockStopsAtTheFirstFailure(t *testing.T) {
 	})
 }
 
+// TestMultiLockLosesOneWhileItWaits has an operator delete the node of the first
+// lock while the second is waited for.
+func TestMultiLockLosesOneWhileItWaits(t *testing.T) {
+	both(t, func(t *testing.T, e ensemble) {
+		c := connected(t, e)
+		m, dirs := c.four(e)
+		w := connected(t, e).newReadWrite(dirs[1], incumbent.MutexOptions{}).write()
+		failed := make(chan error, 1)
+		go func() {
+			_, err := m.Lock(c.ctx)
+			failed <- err
+		}()
+		handle{c, "readwrite-1"}.settled("waiting")
+		e.remove(handle{c, "mutex-1"}.node())
+		err := recv(t, failed, "the end of the wait")
+		is(t, err, incumbent.ErrLeadershipLost)
+		if !strings.Contains(err.Error(), dirs[0]) || strings.Contains(err.Error(), dirs[1]) {
+			t.Fatalf("%v does not say which", err)
+		}
+		e.untilChildren(dirs[0], 0)
+		e.untilChildren(dirs[1], 1)
+		ok(t, w.Unlock(c.ctx))
+	})
+}
+
 func TestMultiLockIsLostWithOne(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
