@@ -58,6 +58,8 @@ type Consumer struct {
 	number uint64
 	data   []byte
 	cancel context.CancelCauseFunc // of the work that runs; nil where none does
+
+	part func() bool // from the client's base context
 }
 
 // AtLeastOnce makes a consumer whose items are deleted after the handler has returned
@@ -71,8 +73,13 @@ type Consumer struct {
 // of one means that all of them come again.
 //
 // The context ends when the session is lost (its cause is ErrSessionExpired), with the
-// client's base context, and when the consumer is closed by a Close whose context has
-// ended.
+// client's base context, which closes the consumer, and when the consumer is closed by
+// a Close whose context has ended. A handler that fails after that has not failed a
+// try: the item is given back as it was.
+//
+// Errors of the handler stay out of Config.Record, because they may hold some of the
+// item: Config.Logger and OnFailure have them. A handler must not call Close of its
+// own consumer with a context that does not end: Close awaits the handler.
 //
 // The consumer does nothing before Start. The error is ErrClosed.
 func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
@@ -130,12 +137,26 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	c.heard.panicked = q.client.log.caught(q.path)
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.id = id
+		c.part = context.AfterFunc(q.client.base, c.depart)
 		return c
 	}, events.Event{Path: q.path, Options: values})
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// depart closes the consumer with the client's base context.
+func (c *Consumer) depart() {
+	c.client.receive(c.id, func(receiver) { c.client.post(c.id, events.Event{Kind: events.CommandClose}) })
+}
+
+// entered is the loop's.
+func (c *Consumer) entered(state string) {
+	c.handle.entered(state)
+	if state == "closed" {
+		c.part()
+	}
 }
 
 // Start begins to consume and returns at once. A second call returns
@@ -190,16 +211,31 @@ func (c *Consumer) notice(n events.Notify) {
 func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 	err := errGoexit
 	defer func() {
-		if err != nil && c.failed != nil {
-			c.heard.put(func() { c.failed(c.node(n), n.Try, err) })
+		returned := events.Event{Kind: events.WorkReturned, Work: n.Work}
+		if err != nil {
+			returned.Text = "failed" // the words may hold some of the item: they stay out of the log
+			c.tell(n, err)
+		}
+		if ctx.Err() != nil {
+			returned.Code = events.Cancelled
 		}
 		c.mu.Lock()
 		c.cancel(nil)
 		c.cancel = nil
 		c.mu.Unlock()
-		c.client.post(c.id, events.Event{Kind: events.WorkReturned, Work: n.Work, Text: errorText(err)})
+		c.client.post(c.id, returned)
 	}()
 	err = c.call(ctx, data, n)
+}
+
+// tell tells of a try that failed.
+func (c *Consumer) tell(n events.Notify, err error) {
+	c.client.log.say(zerolog.WarnLevel, "an item was not dealt with", func(e *zerolog.Event) {
+		e.Str("item", n.Path).Int("try", n.Try).Err(err)
+	})
+	if c.failed != nil {
+		c.heard.put(func() { c.failed(c.node(n), n.Try, err) })
+	}
 }
 
 // call calls the user's function; a panic becomes an error.

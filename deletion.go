@@ -37,7 +37,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	d := &Deletion{started: 1, done: make(chan struct{})}
+	d := &Deletion{started: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.init(r.client, r.path)
 	d.cannot = "cannot delete for now"
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {

@@ -127,6 +127,9 @@ type onlooker struct {
 
 // keep takes what an answer holds for the user. It is called by zkio.
 func (o *onlooker) keep(request uint64, kept zkio.Kept) {
+	if kept.Stat == nil {
+		return // an answer that holds nothing
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.kept[request] = kept

@@ -75,6 +75,9 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, 
 }
 
 func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	n, _, ch, err := p.begin(nodes, options, false, nil)
 	if err != nil {
 		return err
@@ -86,12 +89,22 @@ func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]s
 	case errors.Is(err, ErrClosed):
 		return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
 	}
-	p.commands.drop(n)
-	p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
-	return errors.Join(fmt.Errorf("incumbent: put into %s: %w: %w", p.path, err, ErrOutcomeUnknown), p.Err())
+	cause := context.Cause(ctx)
+	_ = p.ask(context.WithoutCancel(ctx), events.Event{Kind: events.CommandCancel, Work: n})
+	if p.commands.drop(n) {
+		return errors.Join(fmt.Errorf("incumbent: put into %s: %w: %w", p.path, cause, ErrOutcomeUnknown), p.Err())
+	}
+	var refused *Error
+	if r = <-ch; errors.As(r.err, &refused) && refused.Code == events.Cancelled {
+		return errors.Join(fmt.Errorf("incumbent: put into %s: %w", p.path, cause), p.Err())
+	}
+	return r.err // it came at the last moment
 }
 
 func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, told func(error)) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	select {
 	case p.slots <- struct{}{}:
 	case <-p.commands.ended:

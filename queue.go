@@ -74,7 +74,10 @@ type PriorityQueue[T any] struct{ queue[T] }
 // NewPriorityQueue is NewQueue for a PriorityQueue.
 func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*PriorityQueue[T], error) {
 	q, err := newQueue(c, path, machines.ByPriority, options)
-	return &PriorityQueue[T]{q}, err
+	if err != nil {
+		return nil, err
+	}
+	return &PriorityQueue[T]{q}, nil
 }
 
 // Priority is where items of this priority are put.
@@ -92,7 +95,10 @@ type DelayQueue[T any] struct{ queue[T] }
 // NewDelayQueue is NewQueue for a DelayQueue.
 func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*DelayQueue[T], error) {
 	q, err := newQueue(c, path, machines.ByDue, options)
-	return &DelayQueue[T]{q}, err
+	if err != nil {
+		return nil, err
+	}
+	return &DelayQueue[T]{q}, nil
 }
 
 // After is where items are put that are due after a delay, counted from when they are
@@ -118,7 +124,10 @@ type IDQueue[T any] struct{ queue[T] }
 // NewIDQueue is NewQueue for an IDQueue.
 func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueue[T], error) {
 	q, err := newQueue(c, path, machines.ByID, options)
-	return &IDQueue[T]{q}, err
+	if err != nil {
+		return nil, err
+	}
+	return &IDQueue[T]{q}, nil
 }
 
 // ID is where items of this id are put. A put says what is wrong with the id.
@@ -174,10 +183,11 @@ type Slot[T any] struct {
 // returns nil when they are there. A lost reply is looked into after the next
 // connection, also in another session: nothing is put twice.
 //
-// When the context ends first its error comes with ErrOutcomeUnknown, and what is
-// under way may yet be put. Other errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown
-// (the producer's own node was deleted by somebody while a reply was missing, or the
-// handle closed), or an *Error for what the ensemble refuses.
+// When the context ends first, what still waits is taken back: the error is the
+// context's. What is under way may yet be put: the error is ErrOutcomeUnknown, too.
+// Other errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown (the producer's own node was
+// deleted by somebody while a reply was missing, or the handle closed), ErrCounterEnd,
+// or an *Error for what the ensemble, or this side, refuses.
 func (s Slot[T]) Put(ctx context.Context, items ...T) error {
 	nodes, err := s.nodes(items, 1)
 	if err != nil || len(nodes) == 0 {
@@ -216,7 +226,7 @@ func (s Slot[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 		if id == "" {
 			return nil, fmt.Errorf("incumbent: an item's id is empty")
 		}
-		if err := checkPath(s.queued.path + "/" + machines.FixID(id)); err != nil {
+		if err := checkPath(s.queued.path + "/" + machines.StemOf(id)); err != nil {
 			return nil, err
 		}
 	}

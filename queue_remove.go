@@ -64,8 +64,8 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 			return false, &Error{refused.Code, q.options.LockPath}
 		}
 		// Nobody ever locked anything: the locks have no directory.
-		home := Op{Verb: "create", Path: q.options.LockPath, Mode: events.Persistent}
-		if _, err := q.client.commit(ctx, session, home); err != nil && !(errors.As(err, &refused) && refused.Code == events.NodeExists) {
+		_, err = q.client.Create(q.options.LockPath, nil).Parents().Do(ctx)
+		if there := (*Error)(nil); err != nil && !(errors.As(err, &there) && there.Code == events.NodeExists) {
 			return false, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -125,7 +126,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 			ops[i].Data, ops[i].Payload = nil, uint64(i+1)
 		}
 	}
-	open := events.Event{Path: r.path, Ops: ops, Options: r.options}
+	open := events.Event{Path: r.path, Ops: ops, Options: maps.Clone(r.options)}
 	if _, err := r.client.register(machines.RequestRecipe.Name(), func(id events.ID) receiver {
 		a.id = id
 		return a

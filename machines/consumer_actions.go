@@ -20,6 +20,8 @@ const (
 	// recheck is about how long it takes until an item that another consumer had locked
 	// is looked at again. Nothing tells that its lock has gone.
 	recheck = 5 * time.Second
+	// longest is how long a timer runs at most: due times may lie centuries ahead.
+	longest = time.Hour
 )
 
 func newConsumer(open events.Event) (*consumer, error) {
@@ -52,10 +54,11 @@ func (c *consumer) turn(ev events.Event, out *engine.Outbox) {
 // stir notes that the queue has changed.
 func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
 
-// list lists the queue, with a watch on the next change.
+// list lists the queue, with a watch on the next change. Until that is answered, what
+// was seen before counts for nothing: no watch may be there.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	c.locked, c.stale, c.founded = nil, false, false
+	c.locked, c.stale, c.founded, c.looked = nil, false, false, 0
 	if c.rivals && !c.once {
 		out.Children(c.locks)
 	}
@@ -137,6 +140,8 @@ func (c *consumer) judge(ev events.Event, out *engine.Outbox) {
 		c.drop(ev, out)
 	case ev.Text == "":
 		c.outcome = finished
+	case ev.Code == events.Cancelled:
+		c.outcome = released // it was told to end, and that is no failure of the item's
 	case c.tries > 0 && int(c.held.version)+1 >= c.tries:
 		c.outcome = buried
 	default:
@@ -149,9 +154,10 @@ func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
 	c.held, c.outcome, c.doubt, c.alone, c.unlocked = nil, undecided, false, false, false
 }
 
-// abandon gives an item back, or up where it is gone.
+// abandon gives an item back, or up where it is gone. Where it is not, nothing else
+// tells of it.
 func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
-	c.outcome, c.doubt = released, false
+	c.outcome, c.doubt, c.stale = released, false, true
 	if c.once {
 		c.rivals = true
 		c.drop(ev, out)
@@ -315,7 +321,8 @@ func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
 		sooner(time.Duration(c.parked[i].due - ev.At))
 	}
 	if c.kind == ByDue && len(c.backlog) > 0 && len(c.parked) < parkedMost {
-		sooner(time.Duration(c.backlog[0].Rank-c.clock.least(ev.At)) * time.Millisecond)
+		left := c.backlog[0].Rank - c.clock.least(ev.At)
+		sooner(time.Duration(min(left, longest.Milliseconds())) * time.Millisecond)
 	}
 	switch {
 	case c.stale:

@@ -51,10 +51,14 @@ func (c *consumer) blind(ev events.Event) bool {
 // fresh is until when the last listing is good enough, whatever has changed.
 func (c *consumer) fresh() int64 { return c.looked + int64(c.listed)*int64(pace) }
 
-// timeless is a consumer that has items with due times, and does not know the time.
-func (c *consumer) timeless(events.Event) bool {
-	return c.kind == ByDue && !c.clock.known() && len(c.backlog) > 0
+// timeless is a consumer that has items with due times, and does not know the time,
+// or not well enough to say that one of them is due.
+func (c *consumer) timeless(ev events.Event) bool {
+	return c.kind == ByDue && len(c.backlog) > 0 && !c.clock.fresh(ev.At) && (!c.clock.known() || c.due(ev))
 }
+
+// due says whether the first item's time has come, as far as is known.
+func (c *consumer) due(ev events.Event) bool { return c.backlog[0].Rank <= c.clock.least(ev.At) }
 
 // retryable is a parked item whose time has come.
 func (c *consumer) retryable(ev events.Event) bool {
@@ -79,7 +83,7 @@ func (c *consumer) ready(ev events.Event) bool { return c.available(ev) }
 // available is an item whose time has come.
 func (c *consumer) available(ev events.Event) bool {
 	return len(c.backlog) > 0 && len(c.parked) < parkedMost && len(c.closing) == 0 &&
-		(c.kind != ByDue || c.clock.known() && c.backlog[0].Rank <= c.clock.least(ev.At))
+		(c.kind != ByDue || c.clock.fresh(ev.At) && c.due(ev))
 }
 
 // Guards of answers.
@@ -124,6 +128,12 @@ func (c *consumer) ours(ev events.Event) bool {
 // disowned is a lock that is gone, or another's.
 func (c *consumer) disowned(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// hopeless is an outcome that the ensemble refuses to write, of a consumer that is to
+// end: the next one tries.
+func (c *consumer) hopeless(events.Event) bool {
+	return len(c.closing) > 0 && c.held != nil && c.next == nil && c.outcome != released
 }
 
 func (c *consumer) atMostOnce(events.Event) bool { return c.once }

@@ -112,8 +112,8 @@ func (j *judge) before(to events.ID, ev events.Event) {
 	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,
 		events.CommandSet, events.CommandRemove, events.CommandPut, events.CommandEnter, events.CommandLeave:
 		put(j.open, to, ev.Request, ev.Kind)
-	case events.WorkReturned:
-		if ev.Request != 0 { // a writer that wants to read on
+	case events.WorkReturned, events.CommandCancel:
+		if ev.Request != 0 { // a writer that wants to read on; who asks what became of a put
 			put(j.open, to, ev.Request, events.CommandAwait)
 		}
 	case events.ReplyStat:

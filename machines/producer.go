@@ -86,7 +86,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{quiet}, On: events.CommandPut, To: quiet, Do: (*producer).enqueue, Then: (*producer).turn},
 		{From: but(produces, quiet), On: events.CommandPut, To: engine.Stay, Do: (*producer).enqueue},
 		{From: from{leaving}, On: events.CommandPut, To: leaving, Do: (*producer).refuseClosed},
-		{From: produces, On: events.CommandCancel, To: engine.Stay, Do: (*producer).cancel},
+		{From: append(from{leaving}, produces...), On: events.CommandCancel, To: engine.Stay, Do: (*producer).cancel},
 
 		{From: from{quiet}, On: events.QueueTurn, When: (*producer).over, To: closed, Do: (*producer).end},
 		{From: from{quiet}, On: events.QueueTurn, When: (*producer).parting, To: leaving, Do: (*producer).depart},
@@ -143,7 +143,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 	},
 	Ignores: []engine.Ignore{
 		{In: but(produces, quiet), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
-		{In: from{leaving}, On: []events.Kind{events.QueueTurn, events.CommandCancel}, Why: "all who wait were answered"},
+		{In: from{leaving}, On: []events.Kind{events.QueueTurn}, Why: "all who wait were answered"},
 		{In: append(from{leaving}, but(produces, marking, founding)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: append(from{quiet, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
 		{In: from{quiet, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -63,7 +64,8 @@ func (p *producer) refuseClosed(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Closed, "")
 }
 
-// cancel takes a put back that is not under way. One that is goes on.
+// cancel takes a put back that is not under way. One that is goes on. Its own answer
+// comes behind that of the put, if that has one already.
 func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 	p.queue = slices.DeleteFunc(p.queue, func(b batch) bool {
 		if b.command == ev.Work {
@@ -71,6 +73,9 @@ func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 		}
 		return b.command == ev.Work
 	})
+	if ev.Request != 0 {
+		out.Answer(ev.Request, events.OK, "")
+	}
 }
 
 // Guards of what is next.
@@ -142,7 +147,7 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	items, bytes, space := 0, 0, p.space(ev)
 	for len(p.queue) > 0 {
 		b := p.queue[0]
-		if b.later && !p.clock.known() {
+		if b.later && !p.clock.fresh(ev.At) {
 			return
 		}
 		items, bytes = items+b.items, bytes+b.bytes
@@ -219,9 +224,15 @@ func (p *producer) renew(ev events.Event, out *engine.Outbox) {
 	p.marker = ""
 }
 
+// refuseSending answers with what the ensemble said. A name with a number that is
+// taken already means that the numbers have come to their end.
 func (p *producer) refuseSending(ev events.Event, out *engine.Outbox) {
 	p.founded = false
-	p.answer(ev.Code, p.path, out)
+	code := ev.Code
+	if code == events.NodeExists {
+		code = events.CounterEnd
+	}
+	p.answer(code, strings.TrimSpace(p.path+" "+ev.Text), out)
 }
 
 // refuseFirst answers the put that does not fit, or cannot be judged.

@@ -64,6 +64,13 @@ func (c *clock) note(ev events.Event) {
 
 func (c clock) known() bool { return c.millis != 0 }
 
+// clockAge is for how long a time that the leader wrote is good enough to count from:
+// clocks drift apart, and leaders change.
+const clockAge = time.Minute
+
+// fresh is a time that may be counted from at an instant of the loop's clock.
+func (c clock) fresh(at int64) bool { return c.known() && at-c.heard <= int64(clockAge) }
+
 // least and most are the bounds of the leader's time at an instant of the loop's clock.
 func (c clock) least(at int64) int64 { return c.millis + (at-c.heard)/int64(time.Millisecond) }
 func (c clock) most(at int64) int64 {

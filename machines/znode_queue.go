@@ -56,10 +56,13 @@ func (k ItemKind) stem(rank int64, id string) string {
 	case ByDue:
 		return fmt.Sprintf("%s%s%08X%s", itemLabel, itemSeparator, rank, itemSeparator)
 	case ByID:
-		return itemLabel + itemSeparator + FixID(id) + itemSeparator
+		return StemOf(id)
 	}
 	return itemLabel
 }
+
+// StemOf is what a create of an item with an id asks for.
+func StemOf(id string) string { return itemLabel + itemSeparator + FixID(id) + itemSeparator }
 
 // FixID is an id as it stands in a name: "/" and "|" have become "_".
 func FixID(id string) string { return strings.NewReplacer("/", "_", itemSeparator, "_").Replace(id) }

@@ -1,0 +1,360 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// plain is a queue of words.
+var plain = QueueOptions[string]{Codec: Text()}
+
+func fine(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eats starts a consumer of what a queue holds.
+func eats(t *testing.T, q interface {
+	AtLeastOnce(func(context.Context, Delivery[string]) error, ConsumerOptions) (*Consumer, error)
+}, o ConsumerOptions, handler func(context.Context, Delivery[string]) error) *Consumer {
+	t.Helper()
+	c, err := q.AtLeastOnce(handler, o)
+	fine(t, err)
+	fine(t, c.Start())
+	return c
+}
+
+// An item that an operator mends while it is being worked on comes again.
+func TestAnItemThatIsWrittenUnderWork(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "bad"))
+		var got []string
+		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+			if got = append(got, d.Item); d.Item == "bad" {
+				good, _ := pack(Text(), []string{"good"})
+				fine(t, w.srv.Set("/q/"+d.Name, good))
+				return errors.New("bad")
+			}
+			return nil
+		})
+		pass(time.Hour)
+		if strings.Join(got, " ") != "bad good" {
+			t.Fatalf("got %v\n%s", got, n.tape.Tail(20))
+		}
+	})
+}
+
+// An item whose lock an operator deletes is dealt with, maybe twice, and not forgotten.
+func TestALockThatIsDeletedUnderWork(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "a"))
+		tries := 0
+		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+			if tries++; tries == 1 {
+				fine(t, w.srv.Delete("/q-locks/"+d.Name))
+			}
+			return nil
+		})
+		pass(time.Hour)
+		if left := w.children("/q"); len(left) > 0 {
+			t.Fatalf("%v is left after %d tries\n%s", left, tries, n.tape.Tail(20))
+		}
+	})
+}
+
+// What is due in centuries does not keep anybody awake.
+func TestAnItemThatIsDueInCenturies(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewDelayQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.At(time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC)).Put(t.Context(), "a"))
+		fine(t, q.After(math.MaxInt64).Put(t.Context(), "b"))
+		eats(t, q, ConsumerOptions{}, func(context.Context, Delivery[string]) error { t.Error("early"); return nil })
+		pass(10 * time.Second)
+		if fired := n.tape.Count(func(r events.Record) bool { return r.Event.Kind == events.TimerFired && r.Machine == "consumer-1" }); fired > 20 {
+			t.Fatalf("%d timers in 10 s", fired)
+		}
+	})
+}
+
+// A program that is about to end does not use up the tries of its items: the one under
+// work is given back as it was, and no more are taken up.
+func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		base, end := context.WithCancel(t.Context())
+		n.base = base
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "a", "b"))
+		var got []Delivery[string]
+		handler := func(ctx context.Context, d Delivery[string]) error {
+			got = append(got, d)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		c := eats(t, q, ConsumerOptions{}, handler)
+		synctest.Wait()
+		end()
+		synctest.Wait()
+		if len(got) != 1 || c.State() != Closed || len(w.children("/q-locks")) > 0 || len(w.children("/q")) != 2 {
+			t.Fatalf("%v, %s\n%s", got, c.State(), n.tape.Tail(20))
+		}
+		late, err := q.AtLeastOnce(handler, ConsumerOptions{})
+		fine(t, err)
+		synctest.Wait()
+		if err := late.Start(); !errors.Is(err, ErrClosed) {
+			t.Fatal(err)
+		}
+		other := w.open()
+		again, err := NewQueue(other.Client, "/q", plain)
+		fine(t, err)
+		eats(t, again, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+			got = append(got, d)
+			return nil
+		})
+		pass(time.Hour)
+		if len(got) != 3 || got[1].Try != 1 || got[1].Item != "a" {
+			t.Fatal(got)
+		}
+	})
+}
+
+// What is refused on this side says why, what was taken back was not put, and a queue
+// whose numbers have come to their end says so.
+func TestPutsThatCannotBe(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "first"))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		says := func(err error, words string) {
+			t.Helper()
+			if err == nil || !strings.Contains(err.Error(), words) || errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("%v, want: %s", err, words)
+			}
+		}
+		says(q.Put(t.Context(), strings.Repeat("x", 2<<20)), "bytes")
+		says(q.Put(t.Context(), make([]string, 5000)...), "bytes")
+		says(q.Put(ended, "never"), "canceled")
+		says(q.PutLater(ended, "never", nil), "canceled")
+
+		full, err := NewQueue(n.Client, "/q", QueueOptions[string]{Bound: WaitAt(1)})
+		fine(t, err)
+		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		says(full.Put(soon, "never"), "deadline")
+
+		fine(t, w.srv.SetSequence("/q", math.MaxInt32))
+		fine(t, q.Put(t.Context(), "last"))
+		if err := q.Put(t.Context(), "never"); !errors.Is(err, ErrCounterEnd) {
+			t.Error(err)
+		}
+		if items := w.children("/q"); len(items) != 2 {
+			t.Error(items)
+		}
+	})
+}
+
+// Of ids only those are refused whose nodes could not be, and they are removed before
+// anybody has locked anything.
+func TestOddIDs(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewIDQueue(n.Client, "/q", QueueOptions[string]{LockPath: "/locks/of/q"})
+		fine(t, err)
+		for _, id := range []string{"a", "a", "..", "a/b|c", "é☃", "a b", "queue-|x|0000000001"} {
+			fine(t, q.ID(id).Put(t.Context(), "x"))
+		}
+		for _, id := range []string{"", "\x00", "\xff", "\n"} {
+			if err := q.ID(id).Put(t.Context(), "x"); err == nil {
+				t.Errorf("%q was put", id)
+			}
+		}
+		for id, want := range map[string]int{"a": 2, "..": 1, "a_b_c": 1, "a|b/c": 0, "none": 0, "": 0} {
+			if removed, err := q.Remove(t.Context(), id); removed > want || err != nil {
+				t.Errorf("%q: %d, %v", id, removed, err)
+			}
+		}
+		if left := w.children("/q"); len(left) != 3 {
+			t.Error(left)
+		}
+		if p, err := NewPriorityQueue(n.Client, "", plain); p != nil || err == nil {
+			t.Error(p, err)
+		}
+	})
+}
+
+// Nobody can write to the dead letters: the consumer says so, and can be closed.
+func TestDeadLettersThatCannotBeWritten(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "bad"))
+		_, err = w.srv.Do(zkmem.Op{Code: zkmem.OpCreate2, Path: "/q-dead", ACL: []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
+		fine(t, err)
+		c := eats(t, q, ConsumerOptions{Tries: 1}, func(context.Context, Delivery[string]) error { return errors.New("bad") })
+		pass(time.Minute)
+		if err := c.Err(); !errors.Is(err, ErrNoAuth) {
+			t.Fatal(err)
+		}
+		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		fine(t, c.Close(soon))
+		if left := w.children("/q"); len(left) != 1 {
+			t.Fatal(left)
+		}
+	})
+}
+
+// What is in a node is anybody's: nothing of it is in the log, and each is heard of.
+func TestItemsThatNobodyPacked(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", QueueOptions[int]{})
+		fine(t, err)
+		_, err = w.srv.Create("/q", nil, zkmem.Persistent)
+		fine(t, err)
+		whole, _ := pack(Text(), []string{"4711", `"secret"`})
+		none, _ := pack(Text(), nil)
+		for name, data := range map[string][]byte{
+			"queue-0000000001": nil, "queue-0000000002": whole[:len(whole)-1], "queue-0000000003": whole, "queue-0000000004": none,
+			"queue-0000000005": []byte("secret"), "queue--000000005": whole, "queue-": whole, "queue-|": whole, "queue-+000000005": whole,
+		} {
+			_, err = w.srv.Create("/q/"+name, data, zkmem.Persistent)
+			fine(t, err)
+		}
+		var heard []string
+		c, err := q.AtLeastOnce(func(context.Context, Delivery[int]) error { panic("secret") },
+			ConsumerOptions{Tries: 2, OnFailure: func(name string, try int, err error) { heard = append(heard, name) }})
+		fine(t, err)
+		fine(t, c.Start())
+		pass(time.Hour)
+		if len(heard) != 10 || len(w.children("/q")) != 3 || len(w.children("/q-dead")) != 5 || len(w.children("/q-locks")) != 0 {
+			t.Fatal(heard, w.children("/q"), w.children("/q-dead"), w.children("/q-locks"))
+		}
+		if strings.Contains(string(n.tape.Bytes()), "secret") {
+			t.Error("some of an item is in the log")
+		}
+	})
+}
+
+// A queue that is deleted under way, directories and all, goes on anew.
+func TestAQueueThatIsDeletedUnderWork(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewDelayQueue(n.Client, "/q", plain)
+		fine(t, err)
+		var got []string
+		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+			got = append(got, d.Item)
+			return nil
+		})
+		for _, item := range []string{"a", "b", "c"} {
+			for _, dir := range []string{"", "-locks", "-dead", "-producers"} {
+				for _, child := range w.children("/q" + dir) {
+					fine(t, w.srv.Delete("/q"+dir+"/"+child))
+				}
+				_ = w.srv.Delete("/q" + dir)
+			}
+			fine(t, q.After(time.Second).Put(t.Context(), item))
+			pass(time.Hour)
+		}
+		if strings.Join(got, " ") != "a b c" {
+			t.Fatalf("%v\n%s", got, n.tape.Tail(20))
+		}
+	})
+}
+
+// A listing that is refused once leaves no consumer deaf.
+func TestAListingThatIsRefused(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		var got []string
+		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+			got = append(got, d.Item)
+			return nil
+		})
+		fine(t, q.Put(t.Context(), "a"))
+		pass(time.Minute)
+		refused := 0
+		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+			if r.Path == "/q" && (r.Op == zkmem.OpGetChildren || r.Op == zkmem.OpGetChildren2) {
+				if refused++; refused == 1 {
+					v = zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}
+				}
+			}
+			return v
+		})
+		fine(t, q.Put(t.Context(), "b"))
+		pass(time.Hour)
+		if strings.Join(got, " ") != "a b" || refused == 0 {
+			t.Fatalf("%v\n%s", got, n.tape.Tail(20))
+		}
+	})
+}
+
+// Background puts are heard of when their client ends without a connection.
+func TestPutsAtTheClientsEnd(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "a"))
+		w.refuse(n, true)
+		n.cut()
+		synctest.Wait()
+		heard := 0
+		for range 3 {
+			fine(t, q.PutLater(t.Context(), "b", func(err error) {
+				if heard++; !errors.Is(err, ErrClosed) && !errors.Is(err, ErrOutcomeUnknown) {
+					t.Error(err)
+				}
+			}))
+		}
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := n.Close(soon); !errors.Is(err, ErrSuspended) {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if heard != 3 {
+			t.Errorf("%d were heard of", heard)
+		}
+		fine(t, q.Flush(t.Context()))
+		if err := q.PutLater(t.Context(), "c", nil); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		if err := q.Put(t.Context(), "c"); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// children are the names of a node's children.
+func (w *world) children(path string) (names []string) {
+	w.srv.View(func(v *zkmem.View) { names = v.Children(path) })
+	return names
+}
