@@ -16,9 +16,11 @@ import (
 // does not come back: Context ends with the cause ErrLeadershipLost, the work
 // under it has to stop, and Unlock says that it was lost.
 //
-// Check, Token, ValidUntil and Write are those of every Leadership. Context
-// carries the values of the context that the lock was asked for with, but does
-// not end with it.
+// Check, Token, ValidUntil and Write are those of every Leadership. Before
+// AloneUntil no other holds a mutex, or writes; beside a reader others read, and
+// beside a permit others have theirs: then only what it keeps out is kept out.
+// Context carries the values of the context that the lock was asked for with, but
+// does not end with it.
 //
 // All its methods are safe to call from any goroutine.
 type Hold struct {
@@ -33,7 +35,8 @@ type Hold struct {
 // node of a lost hold stays until then, if the session does.
 //
 // Errors: ErrNotHeld for a second call; ErrLeadershipLost when the hold was lost
-// before, and so another may have held the lock meanwhile; the context's cause
+// before, as far as was known here, and so another may have held the lock
+// meanwhile; the context's cause
 // when it ends first: the deletion then goes on by itself, without a connection
 // after the next one.
 func (h *Hold) Unlock(ctx context.Context) error {

@@ -22,8 +22,9 @@ type MutexOptions struct {
 	// TokenFloor refuses a hold with a token below it: see LatchOptions.
 	TokenFloor int64
 	// Kazoo has a mutex stand in the line of kazoo's Lock, on kazoo's names, and
-	// not in Curator's; a read-write lock in that of its ReadLock and WriteLock. The two lines do not see each other: all who are to exclude
-	// each other have to stand in one.
+	// not in Curator's; a read-write lock in that of its ReadLock and WriteLock. The
+	// two lines do not see each other: all who are to exclude each other have to
+	// stand in one.
 	Kazoo bool
 	// Revocable has holds hear of Mutex.Revoke, and of Curator's Revoker: see
 	// Hold.Revoked. It takes writing to the own node for somebody asking.

@@ -37,7 +37,12 @@ type SemaphoreOptions struct {
 //
 // The limit is agreed in ZooKeeper: the first Acquire writes it down, as the data
 // of the directory of the permits, and whoever comes with another is refused with
-// ErrLimit. Curator knows nothing of that: give it the same number.
+// ErrLimit. Curator knows nothing of that: give it the same number. Every child of
+// that directory counts as a permit, for Curator too, whoever made it.
+//
+// Tokens grow from one Acquire to the next, but several hold at a time, and who
+// came first has the lowest: a store that refuses what is lower than it has seen
+// would refuse holders. Only with a limit of 1 do they serve as a mutex's do.
 //
 // All its methods are safe to call from any goroutine.
 type Semaphore struct {
