@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -55,7 +56,7 @@ func (w *world) ambush(c *client, id events.ID, state string) {
 		return
 	}
 	d := w.roll("ambush")
-	if u := c.user(id); u != nil && u.queues() && oneIn(d, cmp.Or(seldom[state], 25)) {
+	if u := c.user(id); u != nil && u.hit() && oneIn(d, cmp.Or(seldom[state], 25)) {
 		w.lay(u, anAmbush(d))
 	} else if id == events.SessionMachine && !c.leaving && oneIn(d, 2*cmp.Or(seldom[state], 25)) {
 		w.after(shortly(d), func() {
@@ -97,8 +98,15 @@ func shortly(d *rand.Rand) time.Duration {
 	return between(d, 0, []time.Duration{1, 2 * time.Millisecond, 20 * time.Millisecond}[d.IntN(3)])
 }
 
-// place is the path of the participant's newest node, "" where it has none.
+// hit reports whether ambushes may be laid for a handle's machine.
+func (u *user) hit() bool { return u.queues() || u.role.spot != nil }
+
+// place is the path of the node that the handle is about: of a participant its
+// newest, "" where it has none.
 func (u *user) place() (path string) {
+	if u.role.spot != nil {
+		return u.role.spot(u)
+	}
 	w, newest := u.c.w, int64(0)
 	for _, name := range w.ens.children(u.dir) {
 		data, stat, err := w.ens.truth.Get(u.dir + "/" + name)
@@ -119,6 +127,9 @@ func (w *world) deleteOf(u *user) bool {
 }
 
 func (w *world) deleteAhead(u *user) bool {
+	if !u.queues() {
+		return false
+	}
 	line, _ := machines.Line(w.ens.children(u.dir), u.role.label)
 	for i := 1; i < len(line); i++ {
 		if u.dir+"/"+line[i].Name == u.place() {
@@ -141,7 +152,7 @@ func (w *world) hide(path string) bool { return w.forbid(path, zkmem.PermRead) }
 // product does not survive that without a second node, and it is not done here.)
 func (w *world) copyOf(u *user) bool {
 	path := u.place()
-	if path == "" {
+	if path == "" || !strings.Contains(path, machines.GUIDPrefix) {
 		return false
 	}
 	d := w.roll("ambush")

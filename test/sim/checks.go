@@ -138,20 +138,29 @@ func (k *checks) deleted(path string, p *proposal) {
 func (k *checks) created(p *proposal) {
 	delete(k.ended, p.txn.Path)
 	delete(k.led, p.txn.Path)
-	dir, name, _ := strings.Cut(strings.TrimPrefix(p.txn.Path, "/"), "/_c_")
-	if name == "" || k.meddled {
+	dir, name := split(p.txn.Path)
+	if k.meddled || !slices.Contains(k.w.lines(), dir) {
 		return
 	}
 	for _, label := range labels() {
-		line, _ := machines.Line(k.w.ens.children("/"+dir), label)
+		if _, fits := machines.ParsePlace(name, label); !fits {
+			continue
+		}
+		line, _ := machines.Line(k.w.ens.children(dir), label)
 		for i := 1; i < len(line); i++ {
-			_, a, errA := k.w.ens.truth.Get("/" + dir + "/" + line[i-1].Name)
-			_, b, errB := k.w.ens.truth.Get("/" + dir + "/" + line[i].Name)
+			_, a, errA := k.w.ens.truth.Get(dir + "/" + line[i-1].Name)
+			_, b, errB := k.w.ens.truth.Get(dir + "/" + line[i].Name)
 			if errA == nil && errB == nil && a.Czxid >= b.Czxid {
 				k.fail("one is first", "%s stands before %s and was made later", line[i-1].Name, line[i].Name)
 			}
 		}
 	}
+}
+
+// split takes a path apart.
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:i], path[i+1:]
 }
 
 // elected: belief begins.
@@ -190,7 +199,7 @@ func (k *checks) owns(b *belief) {
 	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
 		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
 	}
-	dir, name := b.path[:strings.LastIndexByte(b.path, '/')], b.path[strings.LastIndexByte(b.path, '/')+1:]
+	dir, name := split(b.path)
 	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.label)
 	for _, p := range line {
 		if p.Name == name {
@@ -301,8 +310,10 @@ func (c *client) fed(ev events.Event) {
 }
 
 // replied keeps when the last confirmation left.
-
 func (k *checks) replied(c *client, a *asked, ev events.Event) {
+	if u := c.user(a.id); u != nil && ev.Kind == events.ReplyChildren {
+		k.sees(u, ev)
+	}
 	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
 		return
 	}
@@ -344,8 +355,11 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 	if !ok || e.Mode != events.EphemeralSequential {
 		return
 	}
-	if u := c.user(a.From); len(u.works) > 0 {
-		k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.id, a.From)
+	if u := c.user(a.From); u != nil {
+		if len(u.works) > 0 {
+			k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.id, a.From)
+		}
+		k.tries(u)
 	}
 	key := fmt.Sprint(c.id, a.From, k.w.now/int64(time.Second))
 	k.creates[key]++

@@ -47,6 +47,7 @@ type client struct {
 	linked    bool  // as far as the loop knows, there is a connection
 	written   bool  // and a committed write was acknowledged on it
 	leaving   bool  // it closes, or has closed
+	ends      bool  // its session does
 
 	news  map[events.ID]events.Event // what made its machines leaders
 	owned map[string]events.ID       // the places that its machines made
@@ -396,6 +397,7 @@ func (c *client) believes(b *belief) bool {
 
 // closeSession ends the client; some programs do so twice.
 func (c *client) closeSession() {
+	c.ends = true
 	for range 1 + c.w.roll("user").IntN(2) {
 		c.ask(events.SessionMachine, events.CommandClose, events.Event{})
 	}

@@ -31,6 +31,9 @@ func actLatch(u *user, n int) {
 // cancel ends the context of the await that was asked for last, or of one that
 // was granted just now: who waits cannot know.
 func (u *user) cancel() bool {
+	if u.role.cancel != nil {
+		return u.role.cancel(u)
+	}
 	for number := u.c.command; number > 0; number-- {
 		if u.awaits[number] || u.granted == number {
 			u.granted = 0

@@ -3,7 +3,10 @@ package sim
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -19,13 +22,7 @@ func (w *world) shuffled(names []string) []string {
 // lines are the directories that participants queue in: those that the recipes
 // share, then the homes of recipes that have their own.
 func (w *world) lines() []string {
-	all := []string{"/app/line0", "/app/line1", "/deep"}[:w.Lines]
-	for _, r := range roles {
-		if r.home != "" {
-			all = append(all, r.home)
-		}
-	}
-	return all
+	return append([]string{"/app/line0", "/app/line1", "/deep"}[:w.Lines], w.Homes...)
 }
 
 func (w *world) anyLine(d *rand.Rand) string {
@@ -36,6 +33,12 @@ func (w *world) anyLine(d *rand.Rand) string {
 // anyPlace is a random node of a random line, the first ones more often.
 func (w *world) anyPlace(d *rand.Rand) string {
 	dir := w.anyLine(d)
+	if names := w.ens.children(dir); slices.Contains(w.Homes, dir) {
+		if len(names) == 0 {
+			return ""
+		}
+		return dir + "/" + names[d.IntN(len(names))]
+	}
 	label := w.anyLabel(d)
 	line, _ := machines.Line(w.ens.children(dir), label)
 	if len(line) == 0 {
@@ -72,7 +75,7 @@ func (w *world) clear(dir string) bool {
 		return false
 	}
 	for _, name := range w.ens.children(dir) {
-		w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir + "/" + name, Version: zkmem.AnyVersion})
+		w.clear(dir + "/" + name)
 	}
 	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
 	return true
@@ -109,12 +112,17 @@ func (w *world) persistentChild(d *rand.Rand) bool {
 	return true
 }
 
+// keeps reports whether a role's node is meant to outlive every session.
+func keeps(dir, name string) bool {
+	return slices.ContainsFunc(roles, func(r *role) bool { return r.home == dir && slices.Contains(r.keeps, name) })
+}
+
 // tidy takes away what no participant made.
 func (w *world) tidy() {
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.children(dir) {
 			path := dir + "/" + name
-			if _, stat, err := w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == 0 {
+			if _, stat, err := w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == 0 && !keeps(dir, name) {
 				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}
@@ -232,6 +240,9 @@ func (w *world) repair() {
 		}
 		for _, u := range c.users {
 			c.own(u.endAll)
+			if u.role.healed != nil {
+				c.own(func() { u.role.healed(u) })
+			}
 		}
 	}
 	w.ens.leader = nil
@@ -256,6 +267,11 @@ func (w *world) restoreLines() {
 // tend does what an operator goes on doing until it helps.
 func (w *world) tend() {
 	w.openLedgers()
+	for _, r := range roles {
+		if r.tend != nil && slices.Contains(w.Homes, r.home) {
+			r.tend(w)
+		}
+	}
 	for _, dir := range w.lines() {
 		w.resetCounter(dir)
 		if w.ens.life > 0 {
@@ -296,12 +312,11 @@ func readable(acl []zkmem.ACL) bool {
 
 // left reports whether the participant of this name is over.
 func (w *world) left(name string) bool {
-	for _, c := range w.clients {
-		for _, u := range c.users {
-			if u.name() == name {
-				return c.engine.State(u.id) == "" || c.engine.State(u.id) == "idle"
-			}
-		}
+	client, id, _ := strings.Cut(name, "/")
+	n, err := strconv.Atoi(client)
+	if err != nil || n >= len(w.clients) {
+		return false
 	}
-	return false
+	state := w.clients[n].engine.State(events.ID(id))
+	return state == "" || state == "idle"
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -105,12 +104,17 @@ func (w *world) stuck() string {
 			continue
 		}
 		for _, u := range c.users {
-			if !u.queues() {
-				continue
-			}
 			state := string(c.engine.State(u.id))
 			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
 				return u.name() + " is " + state
+			}
+			if u.role.unsettled != nil {
+				if why := u.role.unsettled(u); why != "" {
+					return u.name() + " " + why
+				}
+			}
+			if !u.queues() {
+				continue
 			}
 			if state == "leading" {
 				leaders[u.line]++
@@ -222,8 +226,7 @@ func (w *world) nothingLeft() {
 	}
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.children(dir) {
-			if strings.HasPrefix(name, "_c_") {
-				_, stat, _ := w.ens.truth.Get(dir + "/" + name)
+			if _, stat, _ := w.ens.truth.Get(dir + "/" + name); stat.EphemeralOwner != 0 {
 				k.fail("nothing is left", "%s/%s of session %x is left", dir, name, stat.EphemeralOwner)
 			}
 		}

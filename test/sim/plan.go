@@ -16,6 +16,7 @@ type Plan struct {
 	Seed      int64
 	Clients   int
 	Lines     int
+	Homes     []string // directories of single recipes that are lived in
 	Tick      time.Duration
 	SyncLimit int
 	Timeout   time.Duration
@@ -46,6 +47,7 @@ func NewPlan(seed int64) Plan {
 	p.Timeout = time.Duration(ticks) * p.Tick
 	p.RideOut = oneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
+	p.settle(homes())
 	for _, f := range faults {
 		d := rand.New(rand.NewPCG(uint64(seed), hash(f.name))) // its own: one more fault leaves the others' luck as it was
 		if !oneIn(d, f.odds) {
@@ -55,6 +57,26 @@ func NewPlan(seed int64) Plan {
 		p.Faults = append(p.Faults, Rate{f.name, p.Length / time.Duration(1+d.IntN(5))})
 	}
 	return p
+}
+
+// settle draws which of the homes are lived in: none in half of the worlds, else
+// one or two, and then one line is enough.
+func (p *Plan) settle(homes []string) {
+	d := rand.New(rand.NewPCG(uint64(p.Seed), hash("homes")))
+	if len(homes) == 0 || oneIn(d, 2) {
+		return
+	}
+	for range 1 + d.IntN(4)/3 {
+		if home := homes[d.IntN(len(homes))]; !slices.Contains(p.Homes, home) {
+			p.Homes = append(p.Homes, home)
+		}
+	}
+	p.Lines = 1
+}
+
+// in makes worlds in which a home is lived in.
+func in(home string) func(*Plan) {
+	return func(p *Plan) { p.Homes, p.Lines = []string{home}, 1 }
 }
 
 // often adds faults to a plan, each about so many times in it.
@@ -83,8 +105,8 @@ func (p Plan) has(fault string) bool {
 // String is the plan on one line.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d clients, %d lines, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
-		p.Seed, p.Clients, p.Lines, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
+	fmt.Fprintf(&b, "seed %d: %d clients, %d lines and %q, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
+		p.Seed, p.Clients, p.Lines, p.Homes, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
 	for _, r := range p.Faults {
 		if p.has(r.Fault) {
 			fmt.Fprintf(&b, " %s/%s", r.Fault, r.Every.Round(time.Millisecond))

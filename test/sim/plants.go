@@ -1,10 +1,9 @@
 package sim
 
 import (
-	"strings"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Plant is a bug put in on purpose, between the executor and the engine. Every
@@ -73,8 +72,13 @@ func (c *client) mine(id events.ID, path string) bool {
 
 // owns remembers the places that a machine made.
 func (c *client) remember(id events.ID, ev events.Event) {
-	if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
+	u := c.user(id)
+	if u == nil || !u.queues() || ev.Kind != events.ReplyCreate || ev.Code != events.OK {
+		return
+	}
+	if _, fits := machines.ParsePlace(base(ev.Path), u.role.label); fits {
 		c.owned[ev.Path] = id
+		u.made = append(u.made, ev.Path)
 	}
 }
 
@@ -88,4 +92,9 @@ func beats(id events.ID, e events.Effect) (events.Call, bool) {
 		return events.Call{}, false
 	}
 	return r.Header(), true
+}
+
+func base(path string) string {
+	_, name := split(path)
+	return name
 }

@@ -54,8 +54,11 @@ func (k *checks) kept(path string, p *proposal) {
 		return
 	}
 	for _, c := range k.w.clients {
+		if p.txn.Session != c.x.id {
+			continue
+		}
 		u := c.user(c.owned[path])
-		if u == nil || u.closing || c.leaving || u.floor || u.once || k.w.has("policy ends") {
+		if u == nil || u.closing || c.leaving || u.floor || u.once || u.call.refused || k.w.has("policy ends") {
 			continue
 		}
 		k.fail("a place is kept", "%s deleted %s, which had not led", u.name(), path)
@@ -66,5 +69,11 @@ func (k *checks) kept(path string, p *proposal) {
 func (c *client) became(r events.Record) {
 	if r.To == "leading" && r.From != "leading" {
 		c.news[r.Machine] = r.Event
+	}
+	if u := c.user(r.Machine); u != nil && r.To != r.From {
+		c.w.checks.waits(u, r.To)
+		if r.To == "closed" {
+			c.w.checks.over(u)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -11,14 +13,25 @@ import (
 // it has come to rest, what can wake it, and which bugs are planted in it. Each
 // has a file of its own, which its init adds to roles.
 type role struct {
-	recipe string // its chart's name
-	label  string // what stands before the number of its places; "" where it has none
-	home   string // the directory of its own where it lives; "" is the lines that recipes share
-	share  int    // how many of the handles in a line are of this role, of all shares
+	recipe string   // its chart's name
+	label  string   // what stands before the number of its places; "" where it has none
+	home   string   // the directory of its own where it lives; "" is the lines that recipes share
+	path   string   // what its handles in the home are about, where that is not the home itself
+	keeps  []string // the names of its nodes that are meant to outlive every session
+	share  int      // how many of the handles in a line are of this role, of all shares
+	most   int      // how many handles a process opens in the home, at most; 0 is one
+	calls  bool     // every call is a machine of its own: see user.call
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
 	act     func(u *user, n int)                          // one of twelve things, by a die, now and then; may be nil
 	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
+	answers func(u *user, a events.Answer)                // and at the answer of a command; may be nil
+	cancel  func(u *user) bool                            // ends the context of a call; nil: of the await that was asked for last
+	spot    func(u *user) string                          // the node that ambushes are about; nil: the newest with the handle's name as its data
+
+	healed    func(u *user)        // what the program does when the faults are over; may be nil
+	tend      func(w *world)       // and what an operator does then, again and again; may be nil
+	unsettled func(u *user) string // what is missing to a settled world, beside rests; may be nil
 
 	rests []engine.State          // where it may stay for ever in a healed world; nil: anywhere
 	wakes map[engine.State]waking // what can wake it, state by state; states that are left out need nothing
@@ -38,15 +51,19 @@ func roleOf(recipe string) *role {
 	return nil
 }
 
-// labels are those of the roles that queue.
+// labels are those of the roles that queue, each once.
 func labels() (all []string) {
 	for _, r := range roles {
-		if r.label != "" {
+		if r.label != "" && !slices.Contains(all, r.label) {
 			all = append(all, r.label)
 		}
 	}
 	return all
 }
+
+// line is what excludes each other in a directory: all of one label stand in one
+// line, whichever recipe's they are.
+func (r *role) line(dir string) string { return dir + " " + cmp.Or(r.label, r.recipe) }
 
 // draw is a role for a handle in a shared line.
 func draw(d *rand.Rand) *role {

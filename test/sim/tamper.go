@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"unsafe"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -89,4 +90,20 @@ func ahead(model any, children []string) (all []machines.Place, tied bool) {
 		}
 	}
 	return all, tied
+}
+
+// without is a listing without some names.
+func without(names []string, out func(name string) bool) (kept []string) {
+	for _, name := range names {
+		if !out(name) {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
+
+// isOf reports whether a node carries the name of a recipe's handle.
+func (w *world) isOf(recipe, path string) bool {
+	_, id, _ := strings.Cut(string(w.data(path)), "/")
+	return strings.HasPrefix(id, recipe+"-")
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -17,8 +16,10 @@ type user struct {
 	role    *role
 	line    string // directory and recipe
 	dir     string
-	floor   bool // it refuses low tokens
-	once    bool // it does not queue again by itself
+	path    string            // what it is about
+	options map[string]string // what its machines are opened with
+	floor   bool              // it refuses low tokens
+	once    bool              // it does not queue again by itself
 	leads   bool
 	stuck   bool // its work does not heed the end of leadership
 	works   map[uint64]bool
@@ -27,6 +28,9 @@ type user struct {
 	granted uint64 // the await that was granted last
 	closing bool
 
+	which   string   // the end of its machines' names
+	call    call     // the last, where every call has a machine of its own
+	made    []string // the places that its machine was told to have made
 	term    *belief  // the last that it was told of
 	busy    int64    // until when a callback of its own runs
 	waiting []func() // callbacks that wait for that one
@@ -69,41 +73,6 @@ func (w *world) populate(c *client) {
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
 
-// settleHomes opens the handles of the roles that live in directories of their
-// own, from dice of their own: the lines' luck stays as it was.
-func (w *world) settleHomes(c *client) {
-	for _, r := range roles {
-		if r.home == "" {
-			continue
-		}
-		if d := w.roll("home of " + r.recipe); oneIn(d, 2) {
-			w.join(c, r, r.home, "home", d)
-		}
-	}
-}
-
-// join opens a handle, and has it started within two seconds.
-func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
-	u := &user{c: c, role: r, dir: dir, line: dir + " " + r.recipe, id: events.ID(r.recipe + "-" + which),
-		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
-	options := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
-	if r.options != nil {
-		maps.Copy(options, r.options(u, d))
-	}
-	if w.has("policy ends") && oneIn(d, 2) {
-		options["retry"] = "times/2/100ms/0s"
-		w.cover.fault("policy ends")
-	}
-	if w.has("token floor") && oneIn(d, 2) {
-		options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
-		u.floor = true
-		w.cover.fault("token floor")
-	}
-	c.users = append(c.users, u)
-	c.ask(u.id, events.CommandOpen, events.Event{Recipe: r.recipe, Path: dir, Data: []byte(u.name()), Seed: newSeed(d), Options: options})
-	w.after(between(d, 0, 2*time.Second), func() { c.own(u.start) })
-}
-
 // name is the participant's id, as its nodes carry it.
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.id, u.id) }
 
@@ -111,7 +80,7 @@ func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.id, u.id) }
 func (u *user) queues() bool { return u.role.label != "" }
 
 func (u *user) start() {
-	if !u.closing {
+	if !u.closing && !u.role.calls {
 		u.c.ask(u.id, events.CommandStart, events.Event{})
 	}
 }
@@ -156,6 +125,9 @@ func (u *user) run(work uint64) {
 	d := u.dice()
 	u.stuck = u.c.w.hit("stuck work")
 	lasts := between(d, time.Millisecond, u.c.w.Timeout)
+	if u.c.w.calm {
+		lasts = min(lasts, 2*time.Second)
+	}
 	if oneIn(d, 4) || u.c.w.hit("failing work") {
 		lasts = between(d, 0, 150*time.Millisecond)
 	}
@@ -246,7 +218,13 @@ func (u *user) catchUp() {
 	}
 }
 
-func (u *user) answered(a events.Answer) { delete(u.awaits, a.Command) }
+func (u *user) answered(a events.Answer) {
+	delete(u.awaits, a.Command)
+	u.call.refused = u.call.refused || u.role.calls && a.Command == u.call.number && a.Code != events.OK
+	if u.role.answers != nil {
+		u.role.answers(u, a)
+	}
+}
 
 // close asks for the end of the handle.
 func (u *user) close() {

@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// homes are the directories of roles that have their own, each once: roles that
+// belong together share one.
+func homes() (all []string) {
+	for _, r := range roles {
+		if r.home != "" && !slices.Contains(all, r.home) {
+			all = append(all, r.home)
+		}
+	}
+	return all
+}
+
+// settleHomes opens the handles of the roles that live in directories of their
+// own, from dice of their own: the lines' luck stays as it was.
+func (w *world) settleHomes(c *client) {
+	for _, r := range roles {
+		if r.home == "" || !slices.Contains(w.Homes, r.home) {
+			continue
+		}
+		d := w.roll("home of " + r.recipe)
+		for i := range 1 + d.IntN(max(r.most, 1)) {
+			if !oneIn(d, 5) {
+				w.join(c, r, r.home, fmt.Sprint("home", i), d)
+			}
+		}
+	}
+}
+
+// join opens a handle, and has it started within two seconds.
+func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
+	u := &user{c: c, role: r, dir: dir, path: dir, line: r.line(dir), which: which, id: events.ID(r.recipe + "-" + which),
+		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
+	if r.path != "" {
+		u.path = r.path
+	}
+	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
+	if r.options != nil {
+		maps.Copy(u.options, r.options(u, d))
+	}
+	if w.has("policy ends") && oneIn(d, 2) {
+		u.options["retry"] = "times/2/100ms/0s"
+		w.cover.fault("policy ends")
+	}
+	if w.has("token floor") && r.label != "" && oneIn(d, 2) {
+		u.options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
+		u.floor = true
+		w.cover.fault("token floor")
+	}
+	c.users = append(c.users, u)
+	if !r.calls {
+		u.open(newSeed(d), nil)
+	}
+	w.after(between(d, 0, 2*time.Second), func() { c.own(u.start) })
+}
+
+// open makes a machine, with options beside those of the handle.
+func (u *user) open(seed string, more map[string]string) {
+	options := maps.Clone(u.options)
+	maps.Copy(options, more)
+	u.c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options})
+}
+
+// call is one call, where each has a machine of its own.
+type call struct {
+	serial        uint64 // calls so far
+	going         bool   // its machine is not over
+	kind          events.Kind
+	at            int64  // when it was asked for, by the world's clock
+	number        uint64 // the command
+	options       map[string]string
+	gaveUp        bool
+	refused       bool // it was answered, with a failure
+	grants, terms int
+	found, wrote  bool // of a try: its first look showed somebody; it has asked for a node
+}
+
+// begins has a machine of its own deal with a call, as the door does for recipes
+// whose handles have none. It reports false while the one before is not over.
+func (u *user) begins(kind events.Kind, options map[string]string) bool {
+	w := u.c.w
+	if u.call.going || u.closing || w.calm {
+		return false
+	}
+	u.call = call{serial: u.call.serial + 1, going: true, kind: kind, at: w.now, options: options}
+	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.which, u.call.serial))
+	u.made = nil
+	u.open(newSeed(u.dice()), options)
+	if kind != "" {
+		u.call.number = u.c.ask(u.id, kind, events.Event{})
+	}
+	return true
+}
+
+// giveUp ends the wait for a call's answer, as the end of its context does.
+func (u *user) giveUp() bool {
+	if !u.call.going || u.call.gaveUp || len(u.works) > 0 {
+		return false
+	}
+	u.call.gaveUp = true
+	u.c.ask(u.id, events.CommandClose, events.Event{})
+	return true
+}
+
+// over is the end of a machine: nothing that it was told to have made is left, if
+// its session goes on.
+func (k *checks) over(u *user) {
+	u.call.going = false
+	if k.w.ens.life > 0 || u.c.x.over || u.c.ends {
+		return
+	}
+	for _, path := range u.made {
+		if _, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && string(k.w.data(path)) == u.name() {
+			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
+		}
+	}
+}
+
+func (w *world) data(path string) []byte {
+	data, _, _ := w.ens.truth.Get(path)
+	return data
+}

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// The mutex: a program that locks, works and lets go, and tries, and gives up. It
+// stands in the selectors' line, so that the checks of belief hold both together.
+func init() {
+	roles = append(roles, &role{
+		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true,
+		act: actMutex, told: toldMutex, cancel: (*user).giveUp,
+		healed: func(u *user) {
+			if u.call.kind == "" {
+				u.giveUp()
+			}
+		},
+		rests: []engine.State{""}, wakes: holdWakes,
+		plants: plantedMutexes,
+	})
+}
+
+// holdWakes are those of every hold.
+var holdWakes = with(lineWakes, map[engine.State]waking{"probing": answered})
+
+func with(wakes, more map[engine.State]waking) map[engine.State]waking {
+	all := maps.Clone(wakes)
+	maps.Copy(all, more)
+	return all
+}
+
+func actMutex(u *user, n int) {
+	switch {
+	case n < 6:
+		d := u.dice()
+		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(oneIn(d, 3)), "revocable": fmt.Sprint(oneIn(d, 4))})
+	case n == 6 && oneIn(u.dice(), 3):
+		u.c.ask(u.id, events.CommandAwait, events.Event{})
+	case n == 11 && oneIn(u.dice(), 4):
+		u.begins("", nil) // what its client closes before it was asked
+	case n == 7:
+		u.giveUp()
+	case n == 8 || n == 10:
+		u.write()
+	}
+}
+
+func toldMutex(u *user, n events.Notify) {
+	k := u.c.w.checks
+	switch n.What {
+	case events.Granted:
+		if u.call.grants++; u.call.grants > 1 {
+			k.fail("a hold is granted once", "%s was granted %d times", u.name(), u.call.grants)
+		}
+		u.begin()
+	case events.Elected:
+		if u.call.terms++; u.call.terms > 1 {
+			k.fail("a hold is over after its end", "%s holds again", u.name())
+		}
+	case events.Deposed:
+		u.stop()
+	}
+}
+
+// trying reports whether the handle's call is a try.
+func (u *user) trying() bool { return u.call.options["try"] == "true" }
+
+// sees notes whether the first look of a try showed somebody.
+func (k *checks) sees(u *user, ev events.Event) {
+	line, _ := machines.Line(ev.Children, u.role.label)
+	u.call.found = u.trying() && len(u.made) == 0 && !u.call.wrote && ev.Code == events.OK && len(line) > 0
+}
+
+// tries: a try that finds somebody writes nothing.
+func (k *checks) tries(u *user) {
+	if u.call.found {
+		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and asks for a place", u.name())
+	}
+	u.call.wrote = true
+}
+
+// waits: a try stands behind nobody.
+func (k *checks) waits(u *user, state string) {
+	if u.trying() && state == "waiting" {
+		k.fail("a try does not wait", "%s stands in line behind somebody", u.name())
+	}
+}
+
+var plantedMutexes = []Plant{
+	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() engine.Mutation { return instead("occupied", never) })},
+	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() engine.Mutation { return instead("outrun", never) })},
+	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() engine.Mutation { return instead("entangled", never) })},
+	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() engine.Mutation {
+		return engine.Mutation{
+			Guards:  map[string]guarding{"inherits": never},
+			Actions: map[string]acting{"rejoin": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},
+		}
+	})},
+	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() engine.Mutation {
+		return engine.Mutation{
+			Actions: map[string]acting{"depart": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				if ev.Kind != events.WorkDrained {
+					do(ev)
+					return
+				}
+				out.Children(*field[string](model, "dir"))
+			}},
+			Detours: []engine.Detour{{Row: engine.Edge{From: "draining", Name: "work.drained [entangled]", To: "leaving"}, To: "verifying"}},
+		}
+	})},
+	{Name: "mutex: a selector in the line does not count", Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if u := c.user(id); u != nil && u.role.recipe == "mutex" && ev.Kind == events.ReplyChildren {
+			ev.Children = without(ev.Children, func(name string) bool {
+				return string(c.w.data(u.dir+"/"+name)) != "" && !c.w.isOf("mutex", u.dir+"/"+name)
+			})
+		}
+		return true
+	}},
+}
