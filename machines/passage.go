@@ -36,7 +36,7 @@ var (
 func passageStates(way string) []engine.StateDoc {
 	return []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: looking, Doc: "A sync and a read, with a watch, ask whether the node is there."},
+		{Name: looking, Doc: "A check through the quorum and a read, with a watch, ask whether the node is there."},
 		{Name: shut, Doc: way},
 		{Name: setting, Doc: "The node is being made."},
 		{Name: founding, Doc: "The node's directory did not exist; it is being made, as a container where the server can."},
@@ -49,7 +49,7 @@ func passageStates(way string) []engine.StateDoc {
 
 var passageKinds = append([]events.Kind{
 	events.CommandAwait, events.CommandSet, events.CommandRemove, events.CommandClose,
-	events.ReplyStat, events.ReplyCreate, events.ReplyDelete,
+	events.ReplyStat, events.ReplyCreate, events.ReplyDelete, events.ReplyMulti,
 	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 }, anyWatch...)
 
@@ -66,6 +66,8 @@ func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.
 		{From: passing, On: events.CommandSet, To: engine.Stay, Do: (*passage).refuseStart},
 		{From: passing, On: events.CommandRemove, To: engine.Stay, Do: (*passage).refuseStart},
 
+		{From: from{looking}, On: events.ReplyMulti, When: (*passage).passing, To: pausing, Do: (*passage).complain},
+		{From: from{looking}, On: events.ReplyMulti, To: looking},
 		{From: from{looking}, On: events.ReplyStat, When: lets, To: closed, Do: (*passage).succeed},
 		{From: from{looking}, On: events.ReplyStat, When: (*passage).passing, To: pausing, Do: (*passage).complain},
 		{From: from{looking}, On: events.ReplyStat, When: (*passage).denied, To: closed, Do: (*passage).fallThrough},
@@ -136,11 +138,13 @@ func (p *passage) sets(events.Event) bool  { return p.task == events.CommandSet 
 // begin notes the call.
 func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command = ev.Kind, ev.Request }
 
-// look asks for the node, with a watch either way. The sync before it makes sure
-// that whatever was done before this call began is seen, wherever it was done.
+// look asks for the node, with a watch either way. The check before it makes sure
+// that whatever was done before this call began is seen, wherever it was done: it
+// goes through the quorum, whether it finds the node or not. A sync would not do,
+// for a leader that was deposed goes on answering it.
 func (p *passage) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.Flush(p.path)
+	out.Check(p.path, false)
 	out.Exists(p.path, true)
 }
 

@@ -29,6 +29,8 @@ type checks struct {
 	writes   int64                      // guarded writes that were asked for
 	written  map[int64]int              // and how often each was committed
 	ledgers  map[string]int64           // line → the highest token that wrote
+
+	presences []*presence // of the nodes that somebody asks about
 }
 
 // Violation is one promise broken.
@@ -70,6 +72,7 @@ func (k *checks) fail(check, format string, args ...any) {
 // committed looks at one transaction of the history.
 func (k *checks) committed(p *proposal) {
 	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
+	k.look()
 	gone := p.txn.Ephemera
 	if p.txn.Code == zkmem.OpDelete {
 		gone = []string{p.txn.Path}
@@ -86,6 +89,13 @@ func (k *checks) committed(p *proposal) {
 		}
 	case zkmem.OpSetACL:
 		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
+	}
+}
+
+// look keeps up with the nodes that somebody asks about.
+func (k *checks) look() {
+	for _, p := range k.presences {
+		p.look(k.w)
 	}
 }
 
@@ -199,18 +209,24 @@ func (k *checks) owns(b *belief) {
 	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
 		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
 	}
+	if before := k.ahead(b); before != "" && b.u.c.believes(b) && !k.revived[before] {
+		k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), b.path, before)
+	}
+}
+
+// ahead is a node of the line that stands before a leader's, "" where none does.
+func (k *checks) ahead(b *belief) string {
 	dir, name := split(b.path)
 	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.label)
 	for _, p := range line {
 		if p.Name == name {
-			return
+			return ""
 		}
-		_, other, _ := k.w.ens.truth.Get(dir + "/" + p.Name)
-		if other.Czxid < b.token && b.u.c.believes(b) && !k.revived[dir+"/"+p.Name] {
-			k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), name, p.Name)
-			return
+		if _, other, _ := k.w.ens.truth.Get(dir + "/" + p.Name); other.Czxid < b.token {
+			return dir + "/" + p.Name
 		}
 	}
+	return ""
 }
 
 // grows: tokens rise from node to node within one history.
@@ -371,6 +387,7 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 // reborn forgets what was true of the history before.
 func (k *checks) reborn() {
 	k.meddled = true
+	k.look()
 	clear(k.tokens)
 	clear(k.ledgers)
 	clear(k.ended)
@@ -381,7 +398,7 @@ func (k *checks) reborn() {
 	}
 	for _, b := range k.beliefs {
 		_, stat, err := k.w.ens.truth.Get(b.path)
-		if !b.excused && (err != nil || stat.Czxid != b.token) {
+		if !b.excused && (err != nil || stat.Czxid != b.token || k.ahead(b) != "") {
 			b.gone, b.excused = k.w.now, true
 		}
 	}

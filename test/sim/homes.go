@@ -43,6 +43,7 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	if r.path != "" {
 		u.path = r.path
+		w.checks.presence(u.path)
 	}
 	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
 	if r.options != nil {
@@ -77,6 +78,7 @@ type call struct {
 	going         bool   // its machine is not over
 	kind          events.Kind
 	at            int64  // when it was asked for, by the world's clock
+	life          int    // and the ensemble's
 	number        uint64 // the command
 	options       map[string]string
 	gaveUp        bool
@@ -92,7 +94,7 @@ func (u *user) begins(kind events.Kind, options map[string]string) bool {
 	if u.call.going || u.closing || w.calm {
 		return false
 	}
-	u.call = call{serial: u.call.serial + 1, going: true, kind: kind, at: w.now, options: options}
+	u.call = call{serial: u.call.serial + 1, going: true, kind: kind, at: w.now, life: w.ens.life, options: options}
 	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.which, u.call.serial))
 	u.made = nil
 	u.open(newSeed(u.dice()), options)
@@ -100,6 +102,13 @@ func (u *user) begins(kind events.Kind, options map[string]string) bool {
 		u.call.number = u.c.ask(u.id, kind, events.Event{})
 	}
 	return true
+}
+
+// asksAgain asks the machine of a call for something else, which it refuses.
+func (u *user) asksAgain(kind events.Kind) {
+	if u.call.kind != "" {
+		u.c.ask(u.id, kind, events.Event{})
+	}
 }
 
 // giveUp ends the wait for a call's answer, as the end of its context does.
@@ -110,6 +119,13 @@ func (u *user) giveUp() bool {
 	u.call.gaveUp = true
 	u.c.ask(u.id, events.CommandClose, events.Event{})
 	return true
+}
+
+// withdraw ends a call that was not asked for anything yet.
+func (u *user) withdraw() {
+	if u.call.kind == "" {
+		u.giveUp()
+	}
 }
 
 // over is the end of a machine: nothing that it was told to have made is left, if

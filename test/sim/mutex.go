@@ -15,12 +15,7 @@ func init() {
 	roles = append(roles, &role{
 		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true,
 		act: actMutex, told: toldMutex, cancel: (*user).giveUp,
-		healed: func(u *user) {
-			if u.call.kind == "" {
-				u.giveUp()
-			}
-		},
-		rests: []engine.State{""}, wakes: holdWakes,
+		healed: (*user).withdraw, rests: []engine.State{""}, wakes: holdWakes,
 		plants: plantedMutexes,
 	})
 }
@@ -40,7 +35,7 @@ func actMutex(u *user, n int) {
 		d := u.dice()
 		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(oneIn(d, 3)), "revocable": fmt.Sprint(oneIn(d, 4))})
 	case n == 6 && oneIn(u.dice(), 3):
-		u.c.ask(u.id, events.CommandAwait, events.Event{})
+		u.asksAgain(events.CommandAwait)
 	case n == 11 && oneIn(u.dice(), 4):
 		u.begins("", nil) // what its client closes before it was asked
 	case n == 7:

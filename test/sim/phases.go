@@ -81,7 +81,8 @@ func (w *world) result(settled time.Duration) Result {
 func (w *world) progress() time.Duration {
 	begun := w.now
 	w.repair()
-	end := begun + int64(w.settling())
+	bound := w.settling() + 30*time.Second // the longest back-off, of who has to see that its node goes
+	end := begun + int64(bound)
 	for w.checks.clean() && w.now < end {
 		w.until(min(end, w.now+int64(w.Tick)))
 		if w.checks.clean() && w.stuck() == "" {
@@ -90,7 +91,7 @@ func (w *world) progress() time.Duration {
 		w.tend()
 	}
 	if stuck := w.stuck(); w.checks.clean() && stuck != "" {
-		w.checks.fail("progress", "%s after %s without faults", stuck, w.settling())
+		w.checks.fail("progress", "%s after %s without faults", stuck, bound)
 	}
 	return time.Duration(w.now - begun)
 }

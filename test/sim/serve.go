@@ -107,6 +107,9 @@ func (s *server) take(a *asked) {
 	case events.Children:
 		a.read = func() { s.list(a, r) }
 	}
+	if a.read != nil && s.ens.w.hit("throttled") {
+		a.read = func() { a.result.Err, a.zxid = throttled, s.tree.Zxid() }
+	}
 	c.drain()
 }
 

@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// The barrier: programs that wait at one node, set it and remove it. Whoever is
+// let through must have been asked for while the way was open, for a moment at
+// least; in a healed world an operator opens it, and nobody may go on waiting.
+func init() {
+	roles = append(roles, passageRole("barrier", func(p *presence, since int64) bool { return p.missed(since) },
+		func(w *world, path string) {
+			if w.ens.truth.Exists(path) {
+				w.ens.operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			}
+		}, plantedBarriers))
+}
+
+// passageRole is a barrier's or a gate's: open says whether the way was open at
+// some moment since a time, opens has an operator open it.
+func passageRole(recipe string, open func(p *presence, since int64) bool, opens func(w *world, path string), plants []Plant) *role {
+	home := "/app/" + recipe
+	path := home + "/here"
+	return &role{
+		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true,
+		act: actPassage, cancel: (*user).giveUp, healed: (*user).withdraw,
+		answers: func(u *user, a events.Answer) {
+			if a.Command == u.call.number && a.Code == events.OK {
+				u.c.w.checks.passed(u, open)
+			}
+		},
+		spot:  func(u *user) string { return u.path },
+		tend:  func(w *world) { opens(w, path) },
+		rests: []engine.State{""},
+		wakes: map[engine.State]waking{
+			"looking": answered, "setting": answered, "founding": answered, "removing": answered, "shut": needs(1), "pausing": timed,
+		},
+		plants: plants,
+	}
+}
+
+func actPassage(u *user, n int) {
+	kinds := []events.Kind{events.CommandAwait, events.CommandAwait, events.CommandAwait, events.CommandAwait,
+		events.CommandSet, events.CommandSet, events.CommandRemove, events.CommandRemove}
+	switch {
+	case n < len(kinds):
+		u.begins(kinds[n], nil)
+	case n == 8:
+		u.giveUp()
+	case n == 10:
+		u.asksAgain(kinds[u.dice().IntN(len(kinds))])
+	case n == 11 && oneIn(u.dice(), 4):
+		u.begins("", nil)
+	}
+}
+
+// passed: a call did what it says, at some moment between its beginning and now.
+func (k *checks) passed(u *user, open func(p *presence, since int64) bool) {
+	p := k.presence(u.path)
+	if u.call.life != k.w.ens.life {
+		return // what was seen before a restore is no measure
+	}
+	switch u.call.kind {
+	case events.CommandAwait:
+		if !open(p, u.call.at) {
+			k.fail("nobody passes what is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
+		}
+	case events.CommandSet:
+		if !p.stood(u.call.at) {
+			k.fail("what was set stands", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
+		}
+	case events.CommandRemove:
+		if !p.missed(u.call.at) {
+			k.fail("what was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
+		}
+	}
+}
+
+// presence is whether a node is there in the committed history, and since when.
+type presence struct {
+	path  string
+	there bool
+	since int64 // by the world's clock
+}
+
+// presence finds a node's, which is kept from the world's beginning on.
+func (k *checks) presence(path string) *presence {
+	i := slices.IndexFunc(k.presences, func(p *presence) bool { return p.path == path })
+	if i < 0 {
+		k.presences = append(k.presences, &presence{path: path})
+		i = len(k.presences) - 1
+	}
+	return k.presences[i]
+}
+
+// look takes down what the history has come to.
+func (p *presence) look(w *world) {
+	if there := w.ens.truth.Exists(p.path); there != p.there {
+		p.there, p.since = there, w.now
+	}
+}
+
+// missed reports whether the node was away at some moment since a time.
+func (p *presence) missed(since int64) bool { return !p.there || p.since >= since }
+
+// stood reports whether it was there at some moment since a time.
+func (p *presence) stood(since int64) bool { return p.there || p.since >= since }
+
+// of plants an effect's change in one recipe.
+func of(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+	return edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if u := c.user(id); u == nil || u.role.recipe != recipe {
+			return e
+		}
+		return change(e)
+	})
+}
+
+// unchecked has a recipe read without a check before.
+func unchecked(e events.Effect) events.Effect {
+	if _, check := e.(events.Multi); check {
+		return nil
+	}
+	return e
+}
+
+// synced has it ask for a sync in the check's place.
+func synced(e events.Effect) events.Effect {
+	if m, check := e.(events.Multi); check {
+		return events.Sync{Call: m.Call, Path: m.Ops[0].Path}
+	}
+	return e
+}
+
+// deafTo makes an action that does nothing on events of a kind.
+func deafTo(kind events.Kind) acting {
+	return func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		if ev.Kind != kind {
+			do(ev)
+		}
+	}
+}
+
+var plantedBarriers = []Plant{
+	{Name: "barrier: the node is read, and nothing before", Shape: in("/app/barrier"), Stepped: of("barrier", unchecked)},
+	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation {
+		return instead("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) || *field[int64](model, "seen") != 0
+		})
+	})},
+	{Name: "barrier: a change of the node's data spends the watch", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchChanged)}}
+	})},
+	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation { return instead("stands", always) })},
+	{Name: "barrier: a refused removal counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation { return instead("gone", always) })},
+}

@@ -1,0 +1,37 @@
+package sim
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// The gate: as the barrier, the other way round.
+func init() {
+	roles = append(roles, passageRole("gate", func(p *presence, since int64) bool { return p.stood(since) },
+		func(w *world, path string) {
+			for i := range path + "/" {
+				if i > 0 && (path + "/")[i] == '/' {
+					w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: path[:i], ACL: zkmem.OpenACL()})
+				}
+			}
+		}, plantedGates))
+}
+
+var plantedGates = []Plant{
+	{Name: "gate: a sync is enough before the read", Shape: in("/app/gate"), Stepped: of("gate", synced)},
+	{Name: "gate: the missing node is not watched", Shape: in("/app/gate"), Stepped: of("gate", func(e events.Effect) events.Effect {
+		if look, ok := e.(events.Exists); ok {
+			look.Watch = false
+			return look
+		}
+		return e
+	})},
+	{Name: "gate: who looks twice goes through", Shape: in("/app/gate"), Mutations: inOne("gate", func() engine.Mutation {
+		looks := map[any]int{}
+		return instead("ajar", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			looks[model]++
+			return holds(ev) || looks[model] > 1
+		})
+	})},
+}
