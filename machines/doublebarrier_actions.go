@@ -180,8 +180,14 @@ func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 	b.goal, b.leaves, b.crowd = leaveBarrier, ev.Request, crowd{}
 }
 
+// list looks who is there. The first time a check goes through the quorum before:
+// on a server that lags, or whose leader was deposed, a member that is inside may
+// not have arrived yet.
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
+	if !b.begun {
+		out.Check(b.dir, false)
+	}
 	out.Children(b.dir)
 }
 

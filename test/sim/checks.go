@@ -30,7 +30,9 @@ type checks struct {
 	written  map[int64]int              // and how often each was committed
 	ledgers  map[string]int64           // line → the highest token that wrote
 
-	presences []*presence // of the nodes that somebody asks about
+	presences []*presence      // of the nodes that somebody asks about
+	makers    map[string]*user // who asked for a node of a fixed name
+	enough    map[string]bool  // nodes that stood in a double barrier among enough
 }
 
 // Violation is one promise broken.
@@ -58,7 +60,8 @@ type token struct {
 
 func newChecks(w *world) *checks {
 	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{},
-		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{}}
+		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{},
+		makers: map[string]*user{}, enough: map[string]bool{}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -73,12 +76,10 @@ func (k *checks) fail(check, format string, args ...any) {
 func (k *checks) committed(p *proposal) {
 	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
 	k.look()
-	gone := p.txn.Ephemera
-	if p.txn.Code == zkmem.OpDelete {
-		gone = []string{p.txn.Path}
-	}
-	for _, path := range gone {
+	k.gathered()
+	for _, path := range deletions(p.txn) {
 		k.deleted(path, p)
+		k.removed(path, p)
 	}
 	switch p.txn.Code {
 	case zkmem.OpCreate:
@@ -90,6 +91,20 @@ func (k *checks) committed(p *proposal) {
 	case zkmem.OpSetACL:
 		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
 	}
+}
+
+// deletions are the nodes that a transaction ended.
+func deletions(t zkmem.Txn) (gone []string) {
+	switch t.Code {
+	case zkmem.OpDelete:
+		return []string{t.Path}
+	case zkmem.OpMulti:
+		for _, sub := range t.Ops {
+			gone = append(gone, deletions(sub)...)
+		}
+		return gone
+	}
+	return t.Ephemera
 }
 
 // look keeps up with the nodes that somebody asks about.
@@ -368,6 +383,9 @@ func (k *checks) granted(u *user, n events.Notify) {
 // asked bounds how often a place is asked for.
 func (k *checks) asked(c *client, a engine.Addressed) {
 	e, ok := a.Effect.(events.Create)
+	if u := c.user(a.From); ok && u != nil && e.Mode == events.Ephemeral {
+		k.enters(u, e.Path)
+	}
 	if !ok || e.Mode != events.EphemeralSequential {
 		return
 	}
@@ -398,8 +416,12 @@ func (k *checks) reborn() {
 	}
 	for _, b := range k.beliefs {
 		_, stat, err := k.w.ens.truth.Get(b.path)
-		if !b.excused && (err != nil || stat.Czxid != b.token || k.ahead(b) != "") {
+		switch {
+		case b.excused:
+		case err != nil || stat.Czxid != b.token:
 			b.gone, b.excused = k.w.now, true
+		case k.ahead(b) != "": // whoever rides the outage out does not look at the line again
+			b.excused = true
 		}
 	}
 }

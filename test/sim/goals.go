@@ -23,6 +23,12 @@ var beyond = []struct {
 		"the deadline's timer is wound anew whenever the deadline moves, and no timer rings early here"},
 	{[]string{"session"}, "timer.fired", "suspended",
 		"the same while a disconnect is ridden out"},
+	{[]string{"mutex"}, "connection.lost", "probing",
+		"a connection ends, through suspended, before its session does"},
+	{[]string{"doublebarrier"}, "watch.created", "waiting",
+		"only the ready node is watched while it is missing: the name of an own node is never used again"},
+	{[]string{"doublebarrier"}, "reply.create [doubtful]", "entering",
+		"the same, and zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }

@@ -132,11 +132,16 @@ func (u *user) withdraw() {
 // its session goes on.
 func (k *checks) over(u *user) {
 	u.call.going = false
+	k.nothingOf(u)
+}
+
+// nothingOf: a machine that is over, or out of all rounds, has nothing left behind.
+func (k *checks) nothingOf(u *user) {
 	if k.w.ens.life > 0 || u.c.x.over || u.c.ends {
 		return
 	}
-	for _, path := range u.made {
-		if _, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && string(k.w.data(path)) == u.name() {
+	for _, path := range slices.Concat(u.made, u.stay.nodes) {
+		if data, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && (!u.queues() || string(data) == u.name()) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}

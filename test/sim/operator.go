@@ -288,7 +288,7 @@ func (w *world) layGhosts(dir string) {
 	newest := map[string]int64{}
 	read := func(name string, do func(path, owner string, czxid int64)) {
 		data, stat, err := w.ens.truth.Get(dir + "/" + name)
-		if err == nil && stat.EphemeralOwner != 0 {
+		if err == nil && stat.EphemeralOwner != 0 && strings.Contains(string(data), "/") {
 			do(dir+"/"+name, string(data), stat.Czxid)
 		}
 	}

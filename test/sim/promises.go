@@ -72,8 +72,11 @@ func (c *client) became(r events.Record) {
 	}
 	if u := c.user(r.Machine); u != nil && r.To != r.From {
 		c.w.checks.waits(u, r.To)
-		if r.To == "closed" {
+		switch r.To {
+		case "closed":
 			c.w.checks.over(u)
+		case "outside":
+			c.w.checks.nothingOf(u)
 		}
 	}
 }
