@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"slices"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -16,9 +18,31 @@ var barrierChart = engine.MustCompile(engine.Chart[passage]{
 	Final:   closed,
 	Happy:   from{latent, looking, shut, closed},
 	Kinds:   passageKinds,
-	Rows:    passageRows((*passage).unbarred, events.WatchDeleted, events.WatchCreated),
+	Rows:    slices.Concat(hiddenRows, passageRows((*passage).unbarred, events.WatchDeleted, events.WatchCreated)),
 	Ignores: passageIgnores(events.WatchDeleted, events.WatchCreated),
 })
+
+// hiddenRows are those of a node that may not be read. Its watch may never tell
+// when it goes (servers since 3.8.4 spend it without a word), so it is asked for
+// again and again.
+var hiddenRows = []engine.Row[passage]{
+	{From: from{looking}, On: events.ReplyMulti, When: (*passage).forbidden, To: looking, Do: (*passage).noteHidden},
+	{From: from{looking}, On: events.ReplyStat, When: (*passage).unreadable, To: pausing, Do: (*passage).complainHidden},
+}
+
+func (p *passage) forbidden(ev events.Event) bool { return ev.Code == events.NoAuth }
+
+func (p *passage) noteHidden(ev events.Event, out *engine.Outbox) { p.hidden = true }
+
+// unreadable is a barrier that is shut, by a node that may not be read.
+func (p *passage) unreadable(ev events.Event) bool {
+	return p.hidden && ev.Code == events.OK && !p.unbarred(ev)
+}
+
+func (p *passage) complainHidden(ev events.Event, out *engine.Outbox) {
+	ev.Code = events.NoAuth
+	p.complain(ev, out)
+}
 
 // unbarred is a barrier that is open, or was since the wait began: its node is
 // gone, or is another than the one that was seen.

@@ -13,6 +13,7 @@ type passage struct {
 	task    events.Kind // command.await, command.set or command.remove
 	command uint64
 	seen    int64 // czxid of the node that the wait has seen; 0: none
+	hidden  bool  // the node may not be read: servers since 3.8.4 do not tell of its end
 }
 
 func newPassage(open events.Event) (*passage, error) {
@@ -72,7 +73,8 @@ func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.
 		{From: from{looking}, On: events.ReplyStat, When: (*passage).passing, To: pausing, Do: (*passage).complain},
 		{From: from{looking}, On: events.ReplyStat, When: (*passage).denied, To: closed, Do: (*passage).fallThrough},
 		{From: from{looking}, On: events.ReplyStat, To: shut, Do: (*passage).remember},
-		{From: from{shut, looking}, On: opens, To: closed, Do: (*passage).succeed},
+		{From: from{shut}, On: opens, To: closed, Do: (*passage).succeed},
+		{From: from{looking}, On: opens, To: looking, Do: (*passage).look},
 		{From: from{shut, looking}, On: shuts, To: looking, Do: (*passage).look},
 		{From: from{shut, looking}, On: events.WatchChanged, To: looking, Do: (*passage).look},
 
@@ -141,9 +143,12 @@ func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command
 // look asks for the node, with a watch either way. The check before it makes sure
 // that whatever was done before this call began is seen, wherever it was done: it
 // goes through the quorum, whether it finds the node or not. A sync would not do,
-// for a leader that was deposed goes on answering it.
+// for a leader that was deposed goes on answering it. Nor does a watch event that
+// comes before the answer: it may tell of what was done before the call, to another
+// call's watch.
 func (p *passage) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
+	p.hidden = false
 	out.Check(p.path, false)
 	out.Exists(p.path, true)
 }

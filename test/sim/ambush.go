@@ -43,12 +43,13 @@ func init() {
 		{"hide the own node", 2, func(u *user) bool { return u.c.w.hide(u.place()) }},
 		{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.hide(u.place()) && u.c.w.deleteOf(u) }},
 		{"refuse creates", 2, func(u *user) bool { return u.c.w.forbid(u.dir, zkmem.PermCreate) }},
+		{"throttle", 2, func(u *user) bool { u.c.x.choked = u.c.w.now + int64(5*time.Millisecond); return true }},
 		{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
 	}
 }
 
 // seldom are states that few machines get into: they are ambushed more often.
-var seldom = map[string]int{"blocked": 3, "founding": 6, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4}
+var seldom = map[string]int{"blocked": 3, "founding": 6, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5}
 
 // ambush lies in wait for machines that enter a state.
 func (w *world) ambush(c *client, id events.ID, state string) {

@@ -147,6 +147,18 @@ func deafTo(kind events.Kind) acting {
 
 var plantedBarriers = []Plant{
 	{Name: "barrier: the node is read, and nothing before", Shape: in("/app/barrier"), Stepped: of("barrier", unchecked)},
+	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { in("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() engine.Mutation {
+		return engine.Mutation{
+			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				if ev.Kind == events.WatchDeleted {
+					out.Answer(*field[uint64](model, "command"), events.OK, "")
+					return
+				}
+				do(ev)
+			}},
+			Detours: []engine.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
+		}
+	})},
 	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation {
 		return instead("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0

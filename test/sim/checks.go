@@ -20,6 +20,7 @@ type checks struct {
 	tokens   map[string]token
 	revived  map[string]bool // places that came back with a backup
 	hushed   map[string]bool // places that their own session may not read
+	deaf     map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
 	worst    time.Duration   // the longest belief after a deletion by others
 	creates  map[string]int
 	departed map[string]map[string]bool // place → who was woken by its departure
@@ -33,6 +34,9 @@ type checks struct {
 	presences []*presence      // of the nodes that somebody asks about
 	makers    map[string]*user // who asked for a node of a fixed name
 	enough    map[string]bool  // nodes that stood in a double barrier among enough
+	sites     map[string]*user // path → whose persistent node stands there
+	births    map[int64]string // czxid → whose persistent node it is
+	groups    []string         // who was in the group, one state after the other
 }
 
 // Violation is one promise broken.
@@ -59,9 +63,9 @@ type token struct {
 }
 
 func newChecks(w *world) *checks {
-	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, revived: map[string]bool{},
+	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, deaf: map[string]bool{}, revived: map[string]bool{},
 		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{},
-		makers: map[string]*user{}, enough: map[string]bool{}}
+		makers: map[string]*user{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, groups: []string{""}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -77,6 +81,8 @@ func (k *checks) committed(p *proposal) {
 	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
 	k.look()
 	k.gathered()
+	k.keeps(p.txn, p)
+	k.grouped()
 	for _, path := range deletions(p.txn) {
 		k.deleted(path, p)
 		k.removed(path, p)
@@ -90,6 +96,9 @@ func (k *checks) committed(p *proposal) {
 		}
 	case zkmem.OpSetACL:
 		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
+	}
+	for _, path := range deletions(p.txn) {
+		k.deaf[path] = k.deaf[path] || k.hushed[path]
 	}
 }
 
@@ -163,6 +172,7 @@ func (k *checks) deleted(path string, p *proposal) {
 func (k *checks) created(p *proposal) {
 	delete(k.ended, p.txn.Path)
 	delete(k.led, p.txn.Path)
+	delete(k.hushed, p.txn.Path)
 	dir, name := split(p.txn.Path)
 	if k.meddled || !slices.Contains(k.w.lines(), dir) {
 		return
@@ -383,7 +393,7 @@ func (k *checks) granted(u *user, n events.Notify) {
 // asked bounds how often a place is asked for.
 func (k *checks) asked(c *client, a engine.Addressed) {
 	e, ok := a.Effect.(events.Create)
-	if u := c.user(a.From); ok && u != nil && e.Mode == events.Ephemeral {
+	if u := c.user(a.From); ok && u != nil && u.role.recipe == "doublebarrier" && e.Mode == events.Ephemeral {
 		k.enters(u, e.Path)
 	}
 	if !ok || e.Mode != events.EphemeralSequential {
@@ -406,6 +416,7 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 func (k *checks) reborn() {
 	k.meddled = true
 	k.look()
+	k.grouped()
 	clear(k.tokens)
 	clear(k.ledgers)
 	clear(k.ended)

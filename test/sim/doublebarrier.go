@@ -28,6 +28,7 @@ func init() {
 			}
 			return ""
 		},
+		owns:   func(u *user, _ string) bool { return true },        // names are never used again
 		healed: func(u *user) { u.c.later(2*u.c.w.Tick, u.stayOn) }, // when an operator has cleared up
 		tend:   endLeaves, unsettled: (*user).locked,
 		wakes: map[engine.State]waking{

@@ -17,7 +17,8 @@ type executor struct {
 	session int64 // number of the session opened last
 	over    bool
 	closing bool
-	id      int64 // ZooKeeper's; 0 before the first greeting
+	id      int64   // ZooKeeper's; 0 before the first greeting
+	ids     []int64 // and those of the sessions before, too
 	timeout time.Duration
 
 	wire     *wire // attached
@@ -28,6 +29,7 @@ type executor struct {
 	since    int64 // when the connection was lost
 	probing  map[int]bool
 
+	choked   int64 // until when servers refuse its requests
 	lastZxid int64
 	seen     int64 // lastZxid when the connection began
 	heard    int64 // when the last frame came, by the client's clock
@@ -129,7 +131,7 @@ func (x *executor) handshake() time.Duration { return min(x.w.Timeout/3, 5*time.
 
 // submit takes a request in. What cannot leave now is answered now.
 func (x *executor) submit(id events.ID, r events.Request) {
-	x.accept(&asked{id: id, req: r, wire: x.wire})
+	x.accept(&asked{id: id, req: x.c.fill(id, r), wire: x.wire})
 }
 
 // accept takes in a request, a machine's or the door's own.

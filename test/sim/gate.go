@@ -19,7 +19,7 @@ func init() {
 }
 
 var plantedGates = []Plant{
-	{Name: "gate: a sync is enough before the read", Shape: in("/app/gate"), Stepped: of("gate", synced)},
+	{Name: "gate: a sync is enough before the read", Shape: func(p *Plan) { in("/app/gate")(p); p.often(8, "leader deposed") }, Stepped: of("gate", synced)},
 	{Name: "gate: the missing node is not watched", Shape: in("/app/gate"), Stepped: of("gate", func(e events.Effect) events.Effect {
 		if look, ok := e.(events.Exists); ok {
 			look.Watch = false

@@ -85,6 +85,7 @@ func (x *executor) greet(wire *wire, f frame) {
 		x.lose("the ensemble went back in time")
 	case f.greeting != nil:
 		x.id, x.timeout, x.rearming = f.greeting.session, f.greeting.timeout, true
+		x.ids = append(x.ids, x.id)
 		all := x.mirror.all()
 		d := x.w.roll("rearm")
 		d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -69,7 +69,7 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 func (u *user) open(seed string, more map[string]string) {
 	options := maps.Clone(u.options)
 	maps.Copy(options, more)
-	u.c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options})
+	u.c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Work: u.payload})
 }
 
 // call is one call, where each has a machine of its own.
@@ -111,6 +111,14 @@ func (u *user) asksAgain(kind events.Kind) {
 	}
 }
 
+// owns reports whether a node with these data is the handle's.
+func (u *user) owns(data string) bool {
+	if u.role.owns != nil {
+		return u.role.owns(u, data)
+	}
+	return data == u.name()
+}
+
 // giveUp ends the wait for a call's answer, as the end of its context does.
 func (u *user) giveUp() bool {
 	if !u.call.going || u.call.gaveUp || len(u.works) > 0 {
@@ -140,8 +148,12 @@ func (k *checks) nothingOf(u *user) {
 	if k.w.ens.life > 0 || u.c.x.over || u.c.ends {
 		return
 	}
-	for _, path := range slices.Concat(u.made, u.stay.nodes) {
-		if data, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && (!u.queues() || string(data) == u.name()) {
+	nodes := slices.Concat(u.made, u.stay.nodes)
+	if u.payload != 0 {
+		nodes = []string{u.path}
+	}
+	for _, path := range nodes {
+		if data, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && u.owns(string(data)) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}

@@ -105,6 +105,9 @@ func (w *world) stuck() string {
 			continue
 		}
 		for _, u := range c.users {
+			if !u.queues() && w.checks.deaf[u.path] {
+				continue
+			}
 			state := string(c.engine.State(u.id))
 			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
 				return u.name() + " is " + state

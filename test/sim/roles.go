@@ -27,6 +27,7 @@ type role struct {
 	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
 	answers func(u *user, a events.Answer)                // and at the answer of a command; may be nil
 	cancel  func(u *user) bool                            // ends the context of a call; nil: of the await that was asked for last
+	owns    func(u *user, data string) bool               // whether a node with these data is the handle's; nil: they are its name
 	spot    func(u *user) string                          // the node that ambushes are about; nil: the newest with the handle's name as its data
 
 	healed    func(u *user)        // what the program does when the faults are over; may be nil

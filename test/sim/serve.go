@@ -94,7 +94,7 @@ func (s *server) take(a *asked) {
 		s.write(a)
 	case events.Sync:
 		outcome := zkmem.Result{}
-		if s.ens.w.hit("throttled") {
+		if c.throttled() {
 			outcome.Err = throttled
 		}
 		s.toLeader(func(l *server) {
@@ -107,7 +107,7 @@ func (s *server) take(a *asked) {
 	case events.Children:
 		a.read = func() { s.list(a, r) }
 	}
-	if a.read != nil && s.ens.w.hit("throttled") {
+	if a.read != nil && c.throttled() {
 		a.read = func() { a.result.Err, a.zxid = throttled, s.tree.Zxid() }
 	}
 	c.drain()
@@ -118,7 +118,7 @@ func (s *server) write(a *asked) {
 	op := operation(a.req)
 	session := a.wire.session
 	bare := s.ens.w.hit("no containers") && op.Code == zkmem.OpCreateContainer
-	refused := !bare && s.ens.w.hit("throttled")
+	refused := !bare && a.wire.throttled()
 	s.toLeader(func(l *server) {
 		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
 			a.result.Err = zkmem.SessionMoved
@@ -139,6 +139,10 @@ func (s *server) write(a *asked) {
 		l.propose(zkmem.Caller{Session: session}, op, a, s)
 	})
 }
+
+// throttled reports whether a server refuses the next request: by a die, or in an
+// ambush.
+func (c *wire) throttled() bool { return c.w.now < c.x.choked || c.w.hit("throttled") }
 
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127

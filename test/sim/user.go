@@ -28,9 +28,11 @@ type user struct {
 	granted uint64 // the await that was granted last
 	closing bool
 
-	which   string   // the end of its machines' names
-	call    call     // the last, where every call has a machine of its own
-	stay    stay     // a double barrier\'s round
+	which string // the end of its machines' names
+	call  call   // the last, where every call has a machine of its own
+	stay  stay   // a double barrier\'s round
+	tenure
+	group   group
 	made    []string // the places that its machine was told to have made
 	term    *belief  // the last that it was told of
 	busy    int64    // until when a callback of its own runs

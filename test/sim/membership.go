@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// The membership: programs that are told who is in a group. What they are told was
+// so at some moment, in the order of the history; in a healed world it is so now.
+func init() {
+	roles = append(roles, &role{
+		recipe: "membership", home: keepers,
+		told: func(u *user, n events.Notify) {
+			if n.What == events.Members {
+				u.c.w.checks.members(u, n.Names)
+			}
+		},
+		unsettled: func(u *user) string {
+			if now := list(u.c.w.ens.children(keepers)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
+				return "was told of other members than there are"
+			}
+			return ""
+		},
+		wakes: map[engine.State]waking{
+			"observing": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
+		},
+		plants: plantedMemberships,
+	})
+}
+
+// group is what the program of a membership was told last.
+type group struct {
+	told    bool
+	names   string
+	index   int   // the state of the history that it was
+	session int64 // the process's, then
+	life    int   // and the ensemble's
+}
+
+// list is a state of a group, to compare.
+func list(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), " ") }
+
+// grouped takes down who is in the group now.
+func (k *checks) grouped() {
+	if !slices.Contains(k.w.Homes, keepers) {
+		return
+	}
+	if now := list(k.w.ens.children(keepers)); now != k.groups[len(k.groups)-1] {
+		k.groups = append(k.groups, now)
+	}
+}
+
+// members: what is told was so, and not before what was told last; a new session
+// may be told by a server that lags further behind.
+func (k *checks) members(u *user, names []string) {
+	g, was := list(names), 0
+	if u.group.session == u.c.x.id && u.group.life == k.w.ens.life {
+		was = u.group.index
+	}
+	i := slices.Index(k.groups[was:], g)
+	if i < 0 {
+		k.fail("members were there", "%s was told of %q, which were never together since what it was told before", u.name(), names)
+		return
+	}
+	u.group = group{true, g, was + i, u.c.x.id, k.w.ens.life}
+}
+
+var plantedMemberships = []Plant{
+	{Name: "membership: a change is not looked at", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"list": deafTo(events.WatchChildren)}}
+	})},
+	{Name: "membership: the directory is listed without a watch", Shape: in(keepers), Stepped: of("membership", func(e events.Effect) events.Effect {
+		if c, children := e.(events.Children); children {
+			c.Watch = false
+			return c
+		}
+		return e
+	})},
+	{Name: "membership: whoever was there is still there", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			for _, name := range *field[[]string](model, "names") {
+				if !slices.Contains(ev.Children, name) {
+					ev.Children = append(slices.Clone(ev.Children), name)
+				}
+			}
+			do(ev)
+		}}}
+	})},
+	{Name: "membership: what was told once is not told again", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			if len(ev.Children) != 2 || len(*field[[]string](model, "names")) == 0 {
+				do(ev)
+			}
+		}}}
+	})},
+}

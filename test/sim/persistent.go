@@ -1,0 +1,259 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// keepers is the directory in which persistent nodes stand, and members with them.
+const keepers = "/app/kept"
+
+// The persistent node: programs that keep a node at one of three paths, so that
+// some are in each other's way, and give it other data.
+func init() {
+	roles = append(roles, &role{
+		recipe: "persistent", home: keepers, most: 2,
+		options: func(u *user, d *rand.Rand) map[string]string {
+			u.path, u.payload = u.c.site(d), 1
+			u.sets = map[uint64]uint64{}
+			return nil
+		},
+		act: actKeeper, told: toldKeeper, answers: answersKeeper,
+		cancel: cancelKeeper, spot: func(u *user) string { return u.path },
+		owns:      func(u *user, _ string) bool { return u.c.w.checks.sites[u.path] == u },
+		unsettled: misled,
+		rests:     []engine.State{"present", "occupied", "closed", ""},
+		wakes: map[engine.State]waking{
+			"creating": answered, "founding": answered, "reading": answered, "writing": answered, "clearing": answered, "leaving": answered,
+			"present": needs(1), "occupied": needs(1), "pausing": timed,
+		},
+		plants: plantedPersistents,
+	})
+}
+
+// tenure is what the program of a persistent node knows.
+type tenure struct {
+	payload uint64            // the number of the data that it set last; 0: it keeps none
+	sets    map[uint64]uint64 // commands and their payloads
+	present bool              // as it was told
+	wrote   uint64            // the last payload that was committed
+	refused bool              // some data were
+	robbed  bool              // others deleted the node that it made last
+}
+
+// site is one of three paths, another one for each handle of a process: after a lost
+// reply two at one path could not be told apart.
+func (c *client) site(d *rand.Rand) string {
+	for {
+		path := keepers + "/" + string("abc"[d.IntN(3)])
+		if !slices.ContainsFunc(c.users, func(u *user) bool { return u.path == path }) {
+			return path
+		}
+	}
+}
+
+func actKeeper(u *user, n int) {
+	switch {
+	case n < 3 && len(u.awaits) < 3:
+		u.awaits[u.c.ask(u.id, events.CommandAwait, events.Event{})] = true
+	case n < 6 && len(u.sets) < 3 && !u.c.w.calm:
+		u.payload++
+		u.sets[u.c.ask(u.id, events.CommandSet, events.Event{Work: u.payload})] = u.payload
+	case n == 7:
+		cancelKeeper(u)
+	}
+}
+
+// cancelKeeper ends the context of the wait that began last.
+func cancelKeeper(u *user) bool {
+	number := uint64(0)
+	for n := range u.awaits {
+		number = max(number, n)
+	}
+	for n := range u.sets {
+		number = max(number, n)
+	}
+	u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1: another handle's
+	return number > 0
+}
+
+// data is what a handle's payload of this number holds: it says whose it is.
+func (u *user) data(payload uint64) []byte {
+	return fmt.Appendf(nil, "%d of %s", payload, strings.Replace(u.name(), "/", " ", 1))
+}
+
+// keeper is the handle that a node's data name.
+func keeper(data string) string {
+	_, name, _ := strings.Cut(data, " of ")
+	return strings.Replace(name, " ", "/", 1)
+}
+
+// fill puts the user's data in the place of their numbers, as the door does.
+func (c *client) fill(id events.ID, r events.Request) events.Request {
+	switch r := r.(type) {
+	case events.Create:
+		if r.Payload != 0 {
+			r.Data = c.user(id).data(r.Payload)
+		}
+		return r
+	case events.Multi:
+		r.Ops = slices.Clone(r.Ops)
+		for i, op := range r.Ops {
+			if op.Payload != 0 {
+				r.Ops[i].Data = c.user(id).data(op.Payload)
+			}
+		}
+		return r
+	}
+	return r
+}
+
+func toldKeeper(u *user, n events.Notify) {
+	k := u.c.w.checks
+	switch n.What {
+	case events.Present:
+		if u.present {
+			k.fail("present and absent alternate", "%s was told twice that its node stands", u.name())
+		}
+		u.present = true
+		if by, known := k.births[n.Token]; k.w.ens.life == 0 && (!known || by != u.name()) {
+			k.fail("whoever is told present has made it", "%s was told that its node stands; czxid %x is of %q", u.name(), n.Token, by)
+		}
+	case events.Absent:
+		u.present = false
+	}
+}
+
+func answersKeeper(u *user, a events.Answer) {
+	payload, set := u.sets[a.Command]
+	if !set {
+		return
+	}
+	delete(u.sets, a.Command)
+	switch a.Code {
+	case events.OK:
+		if u.wrote < payload {
+			u.c.w.checks.fail("what was set was written", "%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
+		}
+	case events.Cancelled, events.Closed:
+	default:
+		u.refused = true // given up, or not: it depends on what was refused
+	}
+}
+
+// misled says that what a program was told of its node is not so.
+func misled(u *user) string {
+	data, stat, err := u.c.w.ens.truth.Get(u.path)
+	life := u.c.w.ens.life
+	ours := err == nil && u.c.w.checks.births[stat.Czxid] == u.name() && stat.EphemeralOwner == u.c.x.id
+	switch {
+	case u.closing || u.c.leaving:
+		return ""
+	case err != nil:
+		return "keeps no node, and nobody else does"
+	case life > 0 && u.c.engine.State(u.id) == "occupied": // by a node of its own that a backup brought back: an operator has to delete it
+		return ""
+	case ours != u.present:
+		return fmt.Sprintf("was told present %t, and it is %t", u.present, ours)
+	case ours && !u.refused && life == 0 && !u.robbed && string(data) != string(u.data(u.payload)):
+		return fmt.Sprintf("has %q at its node, and set payload %d", data, u.payload)
+	}
+	return ""
+}
+
+// keeps looks at what was done to persistent nodes: one is written and deleted only
+// by the handle that made it. Where others have deleted that one, a request for it
+// may hit the next: ZooKeeper compares versions, and not owners.
+func (k *checks) keeps(t zkmem.Txn, p *proposal) {
+	for _, sub := range t.Ops {
+		k.keeps(sub, p)
+	}
+	for _, path := range t.Ephemera {
+		delete(k.sites, path)
+	}
+	if !strings.HasPrefix(t.Path, keepers+"/") {
+		return
+	}
+	by, owner := k.w.keeperAt(t.Path, p.txn.Session), k.sites[t.Path]
+	foreign := !p.operator && owner != nil && owner != by && (by == nil || !by.robbed) && k.w.ens.life == 0
+	switch t.Code {
+	case zkmem.OpCreate:
+		k.sites[t.Path], k.births[p.txn.Zxid] = by, keeper(string(t.Data))
+		if by != nil {
+			by.robbed, by.wrote = false, max(by.wrote, payloadOf(t.Data))
+		}
+	case zkmem.OpSetData:
+		if foreign {
+			k.fail("a node is its maker's", "session %x wrote %q to the node of %s", p.txn.Session, t.Data, owner.name())
+		}
+		if by != nil {
+			by.wrote = max(by.wrote, payloadOf(t.Data))
+		}
+	case zkmem.OpDelete:
+		if foreign {
+			k.fail("a node is its maker's", "session %x deleted the node of %s", p.txn.Session, owner.name())
+		}
+		if owner != nil {
+			owner.robbed = owner.robbed || owner != by
+		}
+		delete(k.sites, t.Path)
+	}
+}
+
+// keeperAt is the handle at a path in the process that has, or had, a session.
+func (w *world) keeperAt(path string, session int64) *user {
+	for _, c := range w.clients {
+		if slices.Contains(c.x.ids, session) {
+			for _, u := range c.users {
+				if u.payload != 0 && u.path == path {
+					return u
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// payloadOf is the number that data have.
+func payloadOf(data []byte) (n uint64) {
+	number, _, _ := strings.Cut(string(data), " of ")
+	n, _ = strconv.ParseUint(number, 10, 64)
+	return n
+}
+
+var plantedPersistents = []Plant{
+	{Name: "persistent: it deletes whatever stands in its place", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+		return instead("remains", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+	})},
+	{Name: "persistent: whatever stands in its place is its own", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+		return instead("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+	})},
+	{Name: "persistent: a node that was deleted is not made again", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"create": deafTo(events.WatchDeleted)}}
+	})},
+	{Name: "persistent: data that changed on the way are forgotten", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+		return instead("oursStale", never)
+	})},
+	{Name: "persistent: the end of the connection is not told", Shape: in(keepers), Stepped: of("persistent", func(e events.Effect) events.Effect {
+		if n, ok := e.(events.Notify); ok && n.What == events.Absent {
+			return nil
+		}
+		return e
+	})},
+	{Name: "persistent: closing, it leaves its node", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation { return instead("entangled", never) })},
+	{Name: "persistent: it writes whatever the version", Shape: in(keepers), Stepped: of("persistent", func(e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi {
+			m.Ops = slices.Clone(m.Ops)
+			m.Ops[0].Version = -1
+			return m
+		}
+		return e
+	})},
+}
