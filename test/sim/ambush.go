@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,6 +56,9 @@ var seldom = map[string]int{"blocked": 3, "founding": 6, "resting": 4, "lost": 8
 func (w *world) ambush(c *client, id events.ID, state string) {
 	if w.calm || !w.has("ambush") {
 		return
+	}
+	if u := c.user(id); u != nil && state != "" && state == u.role.sore && oneIn(w.roll("sore"), 4) {
+		w.lay(u, ambushes[slices.IndexFunc(ambushes, func(a ambush) bool { return a.name == "delete the own node" })])
 	}
 	d := w.roll("ambush")
 	if u := c.user(id); u != nil && u.hit() && oneIn(d, cmp.Or(seldom[state], 25)) {

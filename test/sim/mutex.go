@@ -13,7 +13,7 @@ import (
 // stands in the selectors' line, so that the checks of belief hold both together.
 func init() {
 	roles = append(roles, &role{
-		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true,
+		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sore: "verifying",
 		act: actMutex, told: toldMutex, cancel: (*user).giveUp,
 		healed: (*user).withdraw, rests: []engine.State{""}, wakes: holdWakes,
 		plants: plantedMutexes,

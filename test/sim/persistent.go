@@ -45,7 +45,9 @@ type tenure struct {
 	present bool              // as it was told
 	wrote   uint64            // the last payload that was committed
 	refused bool              // some data were
-	robbed  bool              // others deleted the node that it made last
+	robbed  bool              // others deleted the node that it made last, or a later session of its own did
+	spoilt  bool              // others wrote to its node
+	session int64             // that made it
 }
 
 // site is one of three paths, another one for each handle of a process: after a lost
@@ -162,7 +164,7 @@ func misled(u *user) string {
 		return ""
 	case ours != u.present:
 		return fmt.Sprintf("was told present %t, and it is %t", u.present, ours)
-	case ours && !u.refused && life == 0 && !u.robbed && string(data) != string(u.data(u.payload)):
+	case ours && !u.refused && life == 0 && !u.spoilt && string(data) != string(u.data(u.payload)):
 		return fmt.Sprintf("has %q at its node, and set payload %d", data, u.payload)
 	}
 	return ""
@@ -187,11 +189,14 @@ func (k *checks) keeps(t zkmem.Txn, p *proposal) {
 	case zkmem.OpCreate:
 		k.sites[t.Path], k.births[p.txn.Zxid] = by, keeper(string(t.Data))
 		if by != nil {
-			by.robbed, by.wrote = false, max(by.wrote, payloadOf(t.Data))
+			by.robbed, by.wrote, by.session = false, max(by.wrote, payloadOf(t.Data)), p.txn.Session
 		}
 	case zkmem.OpSetData:
 		if foreign {
 			k.fail("a node is its maker's", "session %x wrote %q to the node of %s", p.txn.Session, t.Data, owner.name())
+		}
+		if owner != nil && owner != by {
+			owner.spoilt = true
 		}
 		if by != nil {
 			by.wrote = max(by.wrote, payloadOf(t.Data))
@@ -201,7 +206,7 @@ func (k *checks) keeps(t zkmem.Txn, p *proposal) {
 			k.fail("a node is its maker's", "session %x deleted the node of %s", p.txn.Session, owner.name())
 		}
 		if owner != nil {
-			owner.robbed = owner.robbed || owner != by
+			owner.robbed = owner.robbed || owner != by || owner.session != p.txn.Session
 		}
 		delete(k.sites, t.Path)
 	}

@@ -20,6 +20,7 @@ type role struct {
 	keeps  []string // the names of its nodes that are meant to outlive every session
 	share  int      // how many of the handles in a line are of this role, of all shares
 	most   int      // how many handles a process opens in the home, at most; 0 is one
+	sore   string   // a state in which its own node is deleted more often than others'
 	calls  bool     // every call is a machine of its own: see user.call
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
