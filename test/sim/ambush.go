@@ -135,7 +135,7 @@ func (w *world) deleteAhead(u *user) bool {
 	if !u.queues() {
 		return false
 	}
-	line, _ := machines.Line(w.ens.children(u.dir), u.role.label)
+	line, _ := machines.Line(w.ens.children(u.dir), u.role.labels()...)
 	for i := 1; i < len(line); i++ {
 		if u.dir+"/"+line[i].Name == u.place() {
 			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name, Version: zkmem.AnyVersion})

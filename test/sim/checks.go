@@ -215,8 +215,12 @@ func (k *checks) elected(u *user, n events.Notify) {
 	k.led[b.path] = true
 	k.confirmed(b)
 	k.heard(b)
-	k.owns(b)
-	k.grows(b)
+	if u.role.shared != "" {
+		k.beside(b)
+	} else {
+		k.owns(b)
+		k.grows(b)
+	}
 	k.beliefs = append(k.beliefs, b)
 	k.alone(b)
 }
@@ -276,7 +280,7 @@ func (k *checks) alone(b *belief) {
 		return
 	}
 	for _, o := range k.beliefs {
-		if o != b && o.u.line == b.u.line && o.u.c.believes(o) && !o.excused && !b.excused {
+		if o != b && o.u.line == b.u.line && !(reads(o.path) && reads(b.path)) && o.u.c.believes(o) && !o.excused && !b.excused {
 			k.fail("one believer", "%s and %s believe at once, in %s and %s", o.u.name(), b.u.name(), o.path, b.path)
 		}
 	}
@@ -374,6 +378,9 @@ func (k *checks) record(c *client, r events.Record) {
 
 // woken: one departure wakes at most one.
 func (k *checks) woken(c *client, r events.Record) {
+	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // all of them, by the writer before them
+		return
+	}
 	key := fmt.Sprint(k.w.ens.life, r.Event.Path)
 	if k.departed[key] == nil {
 		k.departed[key] = map[string]bool{}

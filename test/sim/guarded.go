@@ -48,9 +48,9 @@ type guard struct {
 // write is what the door does for Leadership.Write: it looks at the clock, then
 // sends one multi that begins with a check of the own node, on the term's own
 // session, past the machines. What becomes of it is the program's affair; it is
-// never sent twice.
+// never sent twice. Readers do not write: their tokens are in no order.
 func (u *user) write() bool {
-	if u.term == nil || !u.leads || !u.c.believes(u.term) {
+	if u.term == nil || !u.leads || !u.c.believes(u.term) || reads(u.term.path) {
 		return false
 	}
 	k := u.c.w.checks

@@ -14,7 +14,7 @@ import (
 // belong together share one.
 func homes() (all []string) {
 	for _, r := range roles {
-		if r.home != "" && !slices.Contains(all, r.home) {
+		if r.home != "" && !r.apart && !slices.Contains(all, r.home) {
 			all = append(all, r.home)
 		}
 	}
@@ -84,6 +84,7 @@ type call struct {
 	gaveUp        bool
 	refused       bool // it was answered, with a failure
 	grants, terms int
+	lowers        bool // a writer that asked to read on
 	found, wrote  bool // of a try: its first look showed somebody; it has asked for a node
 }
 

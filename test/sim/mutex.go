@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -67,8 +68,9 @@ func (u *user) trying() bool { return u.call.options["try"] == "true" }
 
 // sees notes whether the first look of a try showed somebody.
 func (k *checks) sees(u *user, ev events.Event) {
-	line, _ := machines.Line(ev.Children, u.role.label)
-	u.call.found = u.trying() && len(u.made) == 0 && !u.call.wrote && ev.Code == events.OK && len(line) > 0
+	line, _ := machines.Line(ev.Children, u.role.labels()...)
+	minded := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !reads(p.Name) })
+	u.call.found = u.trying() && len(u.made) == 0 && !u.call.wrote && ev.Code == events.OK && minded
 }
 
 // tries: a try that finds somebody writes nothing.

@@ -146,7 +146,7 @@ func (w *world) stuck() string {
 func (w *world) nodes(u *user) (n int) {
 	for _, name := range w.ens.children(u.dir) {
 		data, _, err := w.ens.truth.Get(u.dir + "/" + name)
-		_, fits := machines.ParsePlace(name, u.role.label)
+		_, fits := machines.ParsePlace(name, u.role.labels()...)
 		if err == nil && fits && string(data) == u.name() {
 			n++
 		}

@@ -76,7 +76,7 @@ func (c *client) remember(id events.ID, ev events.Event) {
 	if u == nil || !u.queues() || ev.Kind != events.ReplyCreate || ev.Code != events.OK {
 		return
 	}
-	if _, fits := machines.ParsePlace(base(ev.Path), u.role.label); fits {
+	if _, fits := machines.ParsePlace(base(ev.Path), u.role.labels()...); fits {
 		c.owned[ev.Path] = id
 		u.made = append(u.made, ev.Path)
 	}

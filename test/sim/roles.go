@@ -15,6 +15,8 @@ import (
 type role struct {
 	recipe string   // its chart's name
 	label  string   // what stands before the number of its places; "" where it has none
+	shared string   // and before that of those who hold beside each other; "" where nobody does
+	apart  bool     // it has worlds of its own: what is drawn for the others stays as it was
 	home   string   // the directory of its own where it lives; "" is the lines that recipes share
 	path   string   // what its handles in the home are about, where that is not the home itself
 	keeps  []string // the names of its nodes that are meant to outlive every session
@@ -27,6 +29,7 @@ type role struct {
 	act     func(u *user, n int)                          // one of twelve things, by a die, now and then; may be nil
 	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
 	answers func(u *user, a events.Answer)                // and at the answer of a command; may be nil
+	returns func(u *user, ev *events.Event)               // what the return of a piece of work says; may be nil
 	cancel  func(u *user) bool                            // ends the context of a call; nil: of the await that was asked for last
 	owns    func(u *user, data string) bool               // whether a node with these data is the handle's; nil: they are its name
 	spot    func(u *user) string                          // the node that ambushes are about; nil: the newest with the handle's name as its data
@@ -56,11 +59,19 @@ func roleOf(recipe string) *role {
 // labels are those of the roles that queue, each once.
 func labels() (all []string) {
 	for _, r := range roles {
-		if r.label != "" && !slices.Contains(all, r.label) {
+		if r.label != "" && !r.apart && !slices.Contains(all, r.label) {
 			all = append(all, r.label)
 		}
 	}
 	return all
+}
+
+// labels are what stands before the numbers of its line.
+func (r *role) labels() []string {
+	if r.shared == "" {
+		return []string{r.label}
+	}
+	return []string{r.label, r.shared}
 }
 
 // line is what excludes each other in a directory: all of one label stand in one

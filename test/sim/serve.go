@@ -166,7 +166,11 @@ func operation(r events.Request) zkmem.Op {
 		op := zkmem.Op{Code: zkmem.OpMulti}
 		codes := map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData, "create": zkmem.OpCreate}
 		for _, sub := range r.Ops {
-			op.Ops = append(op.Ops, zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Version: sub.Version, ACL: zkmem.OpenACL()})
+			part := zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Version: sub.Version, ACL: zkmem.OpenACL()}
+			if sub.Mode == events.Ephemeral {
+				part.Mode = zkmem.Ephemeral
+			}
+			op.Ops = append(op.Ops, part)
 		}
 		return op
 	}

@@ -157,7 +157,11 @@ func (u *user) end(work uint64) {
 func (u *user) fail(work uint64, why string) {
 	if u.works[work] {
 		delete(u.works, work)
-		u.c.post(u.id, events.Event{Kind: events.WorkReturned, Text: why})
+		ev := events.Event{Kind: events.WorkReturned, Text: why}
+		if u.role.returns != nil {
+			u.role.returns(u, &ev)
+		}
+		u.c.post(u.id, ev)
 	}
 }
 

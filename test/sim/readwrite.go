@@ -1,0 +1,170 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// The read-write lock: a program that reads and writes, tries, gives up, and reads
+// on in a writer's place. It has worlds of its own, so that those of the others
+// stay as they were: ReadWriteWorlds.
+func init() {
+	roles = append(roles, &role{
+		recipe: "readwrite", label: machines.WriteLabel, shared: machines.ReadLabel, home: readWriteHome, apart: true, most: 3, calls: true,
+		act: actReadWrite, told: toldReadWrite, cancel: (*user).giveUp, returns: (*user).readsOn,
+		healed: (*user).withdraw, rests: []engine.State{""},
+		wakes:  with(holdWakes, map[engine.State]waking{"lowering": timed}), // answers come, or their loss
+		plants: plantedReadWrite,
+	})
+}
+
+const readWriteHome = "/app/readwrite"
+
+// ReadWriteWorlds shapes worlds in which read-write locks are used, and nothing else.
+var ReadWriteWorlds = Plant{Name: "none: read-write locks", Shape: in(readWriteHome)}
+
+func actReadWrite(u *user, n int) {
+	switch {
+	case n < 7:
+		d := u.dice()
+		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(oneIn(d, 4)), "revocable": fmt.Sprint(oneIn(d, 4)), "reads": fmt.Sprint(oneIn(d, 2))})
+	case n == 7 && oneIn(u.dice(), 3):
+		u.asksAgain(events.CommandAwait)
+	case n == 8:
+		u.giveUp()
+	case n == 9 || n == 10:
+		u.write()
+	case n == 11 && oneIn(u.dice(), 4):
+		u.begins("", nil)
+	}
+}
+
+// readsOn has every other writer ask to go on as a reader when its work returns.
+func (u *user) readsOn(ev *events.Event) {
+	if u.call.options["reads"] == "false" && u.leads && !reads(u.term.path) && !u.call.lowers && oneIn(u.dice(), 2) {
+		u.call.lowers = true
+		u.c.command++
+		u.c.commands[u.c.command] = u.id
+		ev.Request = u.c.command
+	}
+}
+
+func toldReadWrite(u *user, n events.Notify) {
+	k := u.c.w.checks
+	most := 1
+	if u.call.lowers {
+		most = 2
+	}
+	switch n.What {
+	case events.Granted:
+		if u.call.grants++; u.call.grants > most {
+			k.fail("a hold is granted once", "%s was granted %d times", u.name(), u.call.grants)
+		}
+		u.begin()
+	case events.Elected:
+		if u.call.terms++; u.call.terms > most {
+			k.fail("a hold is over after its end", "%s holds again", u.name())
+		}
+		if reads(n.Path) {
+			u.made = append(u.made, n.Path)
+		}
+	case events.Deposed:
+		u.stop()
+	}
+}
+
+// reads reports whether a node is a reader's.
+func reads(path string) bool { return strings.Contains(path, machines.ReadLabel) }
+
+// beside: a reader holds behind no writer, a writer behind nobody, and writers'
+// tokens grow. A reader that was a writer has that one's token, and its place.
+func (k *checks) beside(b *belief) {
+	dir, name := split(b.path)
+	_, stat, err := k.w.ens.truth.Get(b.path)
+	if err != nil {
+		b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[b.path]
+		if !k.meddled && b.u.c.believes(b) {
+			k.fail("belief within the life of the own node", "%s begins to hold %s, which is not there", b.u.name(), b.path)
+		}
+		return
+	}
+	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
+		k.fail("the owner is this session", "%s holds %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
+	}
+	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.labels()...)
+	for _, p := range line {
+		if p.Name == name {
+			break
+		}
+		if !(reads(name) && reads(p.Name)) && b.u.c.believes(b) && !k.meddled {
+			k.fail("nobody who matters is before a holder", "%s holds %s, and %s is before it", b.u.name(), name, p.Name)
+		}
+	}
+	if !reads(name) {
+		k.grows(b)
+	}
+}
+
+// outside reports whether a reader's node stands before places that were made
+// earlier: it was a writer's.
+func (w *world) outside(dir, name string, than int64) bool {
+	_, stat, err := w.ens.truth.Get(dir + "/" + name)
+	return err == nil && reads(name) && stat.Czxid > than
+}
+
+// unseen plants a listing that does not show some nodes to some holds.
+func unseen(hides func(c *client, u *user, name string) bool) func(c *client, id events.ID, ev *events.Event) bool {
+	return func(c *client, id events.ID, ev *events.Event) bool {
+		if u := c.user(id); u != nil && u.role.recipe == "readwrite" && ev.Kind == events.ReplyChildren {
+			ev.Children = without(ev.Children, func(name string) bool {
+				return !slices.Contains(u.made, u.dir+"/"+name) && hides(c, u, name)
+			})
+		}
+		return true
+	}
+}
+
+var plantedReadWrite = []Plant{
+	{Name: "readwrite: a reader does not see writers", Shape: in(readWriteHome), Posted: unseen(func(c *client, u *user, name string) bool {
+		return u.call.options["reads"] == "true" && strings.Contains(name, machines.WriteLabel)
+	})},
+	{Name: "readwrite: a writer does not see readers", Shape: in(readWriteHome), Posted: unseen(func(c *client, u *user, name string) bool {
+		return u.call.options["reads"] == "false" && reads(name)
+	})},
+	{Name: "readwrite: names outside the sequence are not looked for", Shape: in(readWriteHome), Posted: unseen(func(c *client, u *user, name string) bool {
+		if u.call.options["reads"] == "true" || len(u.made) == 0 {
+			return false
+		}
+		_, own, err := c.w.ens.truth.Get(u.made[0])
+		return err == nil && c.w.outside(u.dir, name, own.Czxid)
+	})},
+	{Name: "readwrite: a writer reads on before its term as a writer is over", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"depose": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			if ev.Request == 0 || ev.Kind != events.WorkReturned {
+				do(ev)
+			}
+		}}}
+	})},
+	{Name: "readwrite: a writer lets go, and then makes a reader's node at the tail", Shape: in(readWriteHome), Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+		multi, ok := e.(events.Multi)
+		if u := c.user(id); ok && u != nil && u.role.recipe == "readwrite" && len(multi.Ops) == 2 && multi.Ops[0].Verb == "create" {
+			i := strings.LastIndex(multi.Ops[0].Path, machines.ReadLabel) + len(machines.ReadLabel)
+			ops := slices.Clone(multi.Ops)
+			ops[0].Path = ops[0].Path[:i] + "0000009999"
+			multi.Ops = ops
+			return multi
+		}
+		return e
+	})},
+	{Name: "readwrite: a transaction in doubt leaves its node", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"giveUpLowering": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			do(ev)
+			*field[bool](model, "unknown") = false
+		}}}
+	})},
+}
