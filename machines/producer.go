@@ -31,6 +31,7 @@ type producer struct {
 	marked  bool   // it stands, as far as is known
 	markers uint64 // names that were made for it
 	version int32  // of its data
+	number  int64  // of the last multi, which its data tell
 
 	queue   []batch // what was asked for and is not under way
 	sending []batch // what is under way, or may have been carried out
@@ -56,7 +57,7 @@ type batch struct {
 var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
 
 var (
-	busyPutting = from{marking, founding, measuring, putting}
+	busyPutting = from{marking, founding, measuring, putting, verifying}
 	produces    = append(from{quiet, full, suspended, pausing}, busyPutting...)
 )
 
@@ -70,6 +71,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{Name: measuring, Doc: "How many items the queue holds is being asked, because it is bounded."},
 		{Name: full, Doc: "The queue is full. It is looked at again after a while."},
 		{Name: putting, Doc: "Items are on their way, together with a new version of the marker."},
+		{Name: verifying, Doc: "What was sent again was refused, mostly because the marker was written meanwhile: by whom, its data tell."},
 		{Name: suspended, Doc: "No connection. What was under way is sent again after the next one."},
 		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
 		{Name: leaving, Doc: "The marker is being deleted."},
@@ -113,9 +115,15 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).carriedOut, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).effaced, To: quiet, Do: (*producer).giveUp, Then: (*producer).turn},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).foundAll},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
 		{From: from{putting}, On: events.ReplyMulti, To: quiet, Do: (*producer).refuseSending, Then: (*producer).turn},
+
+		{From: from{verifying}, On: events.ReplyStat, When: (*producer).vouched, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
+		{From: from{verifying}, On: events.ReplyStat, When: (*producer).untouched, To: quiet, Do: (*producer).trust, Then: (*producer).turn},
+		{From: from{verifying}, On: events.ReplyStat, When: (*producer).passing, To: pausing, Do: (*producer).complain},
+		{From: from{verifying}, On: events.ReplyStat, To: quiet, Do: (*producer).giveUp, Then: (*producer).turn},
 
 		{From: but(busyPutting, putting), On: events.ConnectionSuspended, To: suspended},
 		{From: from{full}, On: events.ConnectionSuspended, To: suspended},

@@ -164,7 +164,10 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 // send asks for all that is to be sent, and for the marker's next version: whoever
 // sends the same again finds that version taken.
 func (p *producer) send(ev events.Event, out *engine.Outbox) {
-	ops := []events.Op{{Verb: "set", Path: p.marker, Version: p.version}}
+	if !p.doubt {
+		p.number++
+	}
+	ops := []events.Op{{Verb: "set", Path: p.marker, Version: p.version, Data: strconv.AppendInt(nil, p.number, 10)}}
 	for _, b := range p.sending {
 		for i := range b.items {
 			ops = append(ops, events.Op{Verb: "create", Path: join(p.path, b.stem), Mode: events.PersistentSequential, Payload: b.payload + uint64(i)})
@@ -173,10 +176,27 @@ func (p *producer) send(ev events.Event, out *engine.Outbox) {
 	out.Multi(ops...)
 }
 
-// carriedOut is a multi that was committed: now, or the time before.
-func (p *producer) carriedOut(ev events.Event) bool {
-	return ev.Code == events.OK || ev.Code == events.BadVersion && p.doubt
+// carriedOut is a multi that was committed.
+func (p *producer) carriedOut(ev events.Event) bool { return ev.Code == events.OK }
+
+// verify reads who wrote it.
+func (p *producer) verify(ev events.Event, out *engine.Outbox) {
+	out.Flush(p.marker)
+	out.Read(p.marker, false)
 }
+
+// vouched is a marker that says that the last multi was carried out, and nothing since.
+func (p *producer) vouched(ev events.Event) bool {
+	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
+}
+
+// untouched is a marker that nobody has written since: nothing was carried out.
+func (p *producer) untouched(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.Version == p.version
+}
+
+// trust ends the doubt: what was under way is sent once more.
+func (p *producer) trust(ev events.Event, out *engine.Outbox) { p.doubt = false }
 
 // effaced is a marker that went while it was the only witness.
 func (p *producer) effaced(ev events.Event) bool { return ev.Code == events.NoNode && p.doubt }
@@ -187,7 +207,9 @@ func (p *producer) tampered(ev events.Event) bool { return ev.Code == events.Bad
 // succeed answers what was put.
 func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
 	p.version++
-	p.clock.note(ev)
+	if ev.Kind == events.ReplyMulti {
+		p.clock.note(ev)
+	}
 	p.founded, p.looks = false, 0
 	p.answer(events.OK, "", out)
 	p.recover(out)
@@ -218,9 +240,10 @@ func (p *producer) takeBack(ev events.Event, out *engine.Outbox) {
 	p.queue, p.sending, p.marked = append(p.sending, p.queue...), nil, false
 }
 
-// renew is takeBack, to be sent with another marker.
+// renew is takeBack, to be sent with another marker. The old one has nothing to tell.
 func (p *producer) renew(ev events.Event, out *engine.Outbox) {
 	p.takeBack(ev, out)
+	out.Discard(p.marker)
 	p.marker = ""
 }
 
@@ -276,9 +299,11 @@ func (p *producer) depart(ev events.Event, out *engine.Outbox) {
 
 func (p *producer) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
 
-// end answers who closed it.
+// end answers who closed it, and whoever waits still: a put that was taken back after
+// the close.
 func (p *producer) end(ev events.Event, out *engine.Outbox) {
 	p.answer(events.OutcomeUnknown, p.path, out)
+	p.dismiss(events.Closed, "", out)
 	for _, c := range p.closing {
 		out.Answer(c, events.OK, "")
 	}
