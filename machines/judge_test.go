@@ -29,7 +29,8 @@ type judge struct {
 	wrongs []string
 }
 
-func newJudge() *judge {
+// newJudge is a judge of all recipes; plants are what is wrong with some of them.
+func newJudge(plants ...plant) *judge {
 	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
@@ -75,6 +76,10 @@ func newJudge() *judge {
 				return c, err
 			})
 		}
+	}
+	for _, p := range plants {
+		i := slices.IndexFunc(recipes, func(r engine.Recipe) bool { return r.Name() == p.recipe })
+		recipes[i] = engine.Mutate(recipes[i], p.mutation)
 	}
 	j.engine = engine.New(true, recipes...)
 	return j

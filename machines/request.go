@@ -108,9 +108,9 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{tracing}, On: events.ReplyChildren, When: (*request).elsewhere, To: closed, Do: (*request).expire},
 		{From: from{tracing}, On: events.ReplyChildren, To: asking, Do: (*request).ask},
 		{From: from{discarding}, On: events.ReplyChildren, When: (*request).there, To: discarding, Do: (*request).discard},
-		{From: from{discarding}, On: events.ReplyChildren, When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{discarding}, On: events.ReplyChildren, When: (*request).denied, To: pausing, Do: (*request).complain},
 		{From: from{discarding}, On: events.ReplyChildren, To: closed, Do: (*request).end},
-		{From: from{discarding}, On: events.ReplyDelete, When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{discarding}, On: events.ReplyDelete, When: (*request).denied, To: pausing, Do: (*request).complain},
 		{From: from{discarding}, On: events.ReplyDelete, To: closed, Do: (*request).end},
 
 		{From: from{founding, tracing, discarding, pausing}, On: events.ConnectionSuspended, To: suspended},
@@ -187,7 +187,7 @@ func (r *request) node(ev events.Event) string {
 	return join(parent(r.path), withGUID(ev.Children, r.guid))
 }
 
-// denied is a listing that the ensemble refuses for good.
+// denied is a listing, or a delete, that the ensemble refuses.
 func (r *request) denied(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }

@@ -36,6 +36,9 @@ type world struct {
 	ride     bool
 
 	generation int // of holds: each has names of its own
+
+	applied func(asked, events.Event)      // sees what the server did with a request; may be nil
+	told    func(events.ID, events.Answer) // sees answers to commands; may be nil
 }
 
 type asked struct {
@@ -127,6 +130,10 @@ func (w *world) execute(a engine.Addressed) {
 		w.post("session", events.Event{Kind: events.ConnectionClosed, Session: e.Session})
 	case events.Notify:
 		w.notified(a.From, e)
+	case events.Answer:
+		if w.told != nil {
+			w.told(a.From, e)
+		}
 	case events.Request:
 		w.mustBeOwn(a.From, e)
 		r := asked{a.From, e, w.now}
@@ -161,10 +168,11 @@ func (w *world) notified(id events.ID, n events.Notify) {
 }
 
 // mustBeOwn demands that nobody deletes another session's node by its name,
-// unless the news that it is another's is still on its way.
+// unless the news that it is another's is still on its way, or its GUID says that
+// it is a persistent one of the machine's own.
 func (w *world) mustBeOwn(id events.ID, r events.Request) {
 	d, deletes := r.(events.Delete)
-	if !deletes || w.nodes[d.Path] == nil || w.nodes[d.Path].EphemeralOwner == w.number {
+	if !deletes || w.nodes[d.Path] == nil || w.nodes[d.Path].EphemeralOwner == w.number || strings.Contains(d.Path, guid(string(id), 1)) {
 		return
 	}
 	told := slices.ContainsFunc(w.inbox, func(env events.Envelope) bool {
@@ -209,10 +217,18 @@ func (w *world) reply(r asked, ev events.Event) {
 func (w *world) serve(mute bool) {
 	r := w.pending[0]
 	w.pending = w.pending[1:]
-	ev := w.apply(r)
+	ev := w.carryOut(r)
 	if !mute {
 		w.reply(r, ev)
 	}
+}
+
+func (w *world) carryOut(r asked) events.Event {
+	ev := w.apply(r)
+	if w.applied != nil {
+		w.applied(r, ev)
+	}
+	return ev
 }
 
 func (w *world) apply(r asked) events.Event {
@@ -303,9 +319,12 @@ func (w *world) create(e events.Create) events.Event {
 		return events.Event{Code: events.NoNode}
 	}
 	path, owner := e.Path, int64(0)
-	if e.Mode == events.EphemeralSequential {
-		path, owner = fmt.Sprintf("%s%010d", path, w.count[parent]), w.number
+	if e.Mode == events.EphemeralSequential || e.Mode == events.PersistentSequential {
+		path = fmt.Sprintf("%s%010d", path, w.count[parent])
 		w.count[parent]++
+	}
+	if e.Mode == events.EphemeralSequential {
+		owner = w.number
 	}
 	if w.nodes[path] != nil {
 		return events.Event{Code: events.NodeExists}
@@ -370,7 +389,7 @@ func (w *world) disconnect() {
 	for _, r := range w.pending {
 		ev := events.Event{Code: events.ConnectionLoss}
 		if w.dice.Intn(2) == 0 {
-			w.apply(r)
+			w.carryOut(r)
 		}
 		w.reply(r, ev)
 	}
