@@ -94,6 +94,7 @@ func (k *checks) committed(p *proposal) {
 		if p.origin != nil && p.origin.guard != nil {
 			k.wrote(p.origin.guard, p)
 		}
+		k.permitted(p)
 	case zkmem.OpSetACL:
 		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
 	}
@@ -260,6 +261,9 @@ func (k *checks) ahead(b *belief) string {
 
 // grows: tokens rise from node to node within one history.
 func (k *checks) grows(b *belief) {
+	if b.u.role.beside {
+		return
+	}
 	last := k.tokens[b.u.line]
 	if b.excused || k.revived[b.path] {
 		return
@@ -276,7 +280,7 @@ func (k *checks) grows(b *belief) {
 // alone: at any instant at most one believes, but for those whose node was
 // deleted by others and who cannot have heard of it.
 func (k *checks) alone(b *belief) {
-	if !b.u.c.believes(b) {
+	if b.u.role.beside || !b.u.c.believes(b) {
 		return
 	}
 	for _, o := range k.beliefs {

@@ -369,6 +369,9 @@ func (c *client) notice(id events.ID, n events.Notify) {
 }
 
 func (c *client) answer(id events.ID, a events.Answer) {
+	if a.Command == 0 {
+		return // its patron told it, and nobody waits
+	}
 	if asked, open := c.commands[a.Command]; !open || asked != id {
 		c.w.checks.fail("answers", "client %d: %s answered command %d, which is not open", c.id, id, a.Command)
 	}

@@ -32,6 +32,8 @@
 //   - share, for recipes that queue in the directories that all share, or home, for
 //     those that have a directory of their own (a label that another recipe uses as
 //     well needs one).
+//   - rooms, where the nodes stand in directories below the home; beside, where
+//     several may hold at once.
 //   - options: what a handle is opened with, drawn by the dice that it is given.
 //   - act and told: the program. act is called now and then with a number below
 //     twelve; commands are sent with u.c.ask. told hears every notice: it begins work

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // executor is zkio, as its package documentation promises it: one reply for
@@ -306,8 +307,21 @@ func (x *executor) take(wire *wire, f frame) {
 		if a.result.Path != "" {
 			a.path = a.result.Path
 		}
+		if a.result.Err == 0 {
+			a.children = append(a.children, made(a.result)...)
+		}
 		x.reply(a, codeOf(a.result), "")
 	}
+}
+
+// made are the nodes that a transaction made.
+func made(r zkmem.Result) (paths []string) {
+	for _, sub := range r.Results {
+		if sub.Code == zkmem.OpCreate {
+			paths = append(paths, sub.Path)
+		}
+	}
+	return paths
 }
 
 // overdue ends a connection that answers pings and nothing else.

@@ -29,6 +29,10 @@ var beyond = []struct {
 		"only the ready node is watched while it is missing: the name of an own node is never used again"},
 	{[]string{"doublebarrier"}, "reply.create [doubtful]", "entering",
 		"the same, and zkio tells suspended before every reply with an unknown outcome"},
+	{[]string{"semaphore"}, "connection.attached [inFlight]", "suspended",
+		"zkio answers a transaction before the next connection begins"},
+	{[]string{"semaphore"}, "reply.multi [undecided]", "taking",
+		"zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }

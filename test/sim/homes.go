@@ -21,6 +21,16 @@ func homes() (all []string) {
 	return all
 }
 
+// rooms are the directories of a home that hold nodes.
+func rooms(home string) []string {
+	for _, r := range roles {
+		if r.home == home && len(r.rooms) > 0 {
+			return r.rooms
+		}
+	}
+	return []string{home}
+}
+
 // settleHomes opens the handles of the roles that live in directories of their
 // own, from dice of their own: the lines' luck stays as it was.
 func (w *world) settleHomes(c *client) {
@@ -53,7 +63,7 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 		u.options["retry"] = "times/2/100ms/0s"
 		w.cover.fault("policy ends")
 	}
-	if w.has("token floor") && r.label != "" && oneIn(d, 2) {
+	if w.has("token floor") && (r.label != "" || r.beside) && oneIn(d, 2) {
 		u.options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
 		u.floor = true
 		w.cover.fault("token floor")
@@ -141,6 +151,7 @@ func (u *user) withdraw() {
 // its session goes on.
 func (k *checks) over(u *user) {
 	u.call.going = false
+	k.noPermitLeft(u)
 	k.nothingOf(u)
 }
 

@@ -19,10 +19,17 @@ func (w *world) shuffled(names []string) []string {
 	return all
 }
 
+// shared are the directories that recipes queue in together.
+var shared = []string{"/app/line0", "/app/line1", "/deep"}
+
 // lines are the directories that participants queue in: those that the recipes
 // share, then the homes of recipes that have their own.
 func (w *world) lines() []string {
-	return append([]string{"/app/line0", "/app/line1", "/deep"}[:w.Lines], w.Homes...)
+	all := slices.Clone(shared[:w.Lines])
+	for _, home := range w.Homes {
+		all = append(all, rooms(home)...)
+	}
+	return all
 }
 
 func (w *world) anyLine(d *rand.Rand) string {
@@ -33,7 +40,7 @@ func (w *world) anyLine(d *rand.Rand) string {
 // anyPlace is a random node of a random line, the first ones more often.
 func (w *world) anyPlace(d *rand.Rand) string {
 	dir := w.anyLine(d)
-	if names := w.ens.children(dir); slices.Contains(w.Homes, dir) {
+	if names := w.ens.children(dir); !slices.Contains(shared, dir) {
 		if len(names) == 0 {
 			return ""
 		}

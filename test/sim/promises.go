@@ -72,6 +72,7 @@ func (c *client) became(r events.Record) {
 	}
 	if u := c.user(r.Machine); u != nil && r.To != r.From {
 		c.w.checks.waits(u, r.To)
+		c.w.checks.finds(u, r)
 		switch r.To {
 		case "closed":
 			c.w.checks.over(u)

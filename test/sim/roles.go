@@ -19,10 +19,12 @@ type role struct {
 	apart  bool     // it has worlds of its own: what is drawn for the others stays as it was
 	home   string   // the directory of its own where it lives; "" is the lines that recipes share
 	path   string   // what its handles in the home are about, where that is not the home itself
+	rooms  []string // the directories in its home that hold its nodes, where that is not the home itself
 	keeps  []string // the names of its nodes that are meant to outlive every session
 	share  int      // how many of the handles in a line are of this role, of all shares
 	most   int      // how many handles a process opens in the home, at most; 0 is one
 	sore   string   // a state in which its own node is deleted more often than others'
+	beside bool     // several may hold at once
 	calls  bool     // every call is a machine of its own: see user.call
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil

@@ -147,17 +147,14 @@ func (c *wire) throttled() bool { return c.w.now < c.x.choked || c.w.hit("thrott
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
 
+var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events.EphemeralSequential: zkmem.EphemeralSequential}
+
 func operation(r events.Request) zkmem.Op {
 	switch r := r.(type) {
 	case events.Create:
 		op := zkmem.Op{Code: zkmem.OpCreate, Path: r.Path, Data: r.Data, ACL: zkmem.OpenACL()}
-		switch r.Mode {
-		case events.Container:
+		if op.Mode = modes[r.Mode]; r.Mode == events.Container {
 			op.Code = zkmem.OpCreateContainer
-		case events.Ephemeral:
-			op.Mode = zkmem.Ephemeral
-		case events.EphemeralSequential:
-			op.Mode = zkmem.EphemeralSequential
 		}
 		return op
 	case events.Delete:
@@ -166,11 +163,7 @@ func operation(r events.Request) zkmem.Op {
 		op := zkmem.Op{Code: zkmem.OpMulti}
 		codes := map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData, "create": zkmem.OpCreate}
 		for _, sub := range r.Ops {
-			part := zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Version: sub.Version, ACL: zkmem.OpenACL()}
-			if sub.Mode == events.Ephemeral {
-				part.Mode = zkmem.Ephemeral
-			}
-			op.Ops = append(op.Ops, part)
+			op.Ops = append(op.Ops, zkmem.Op{Code: codes[sub.Verb], Path: sub.Path, Data: sub.Data, Mode: modes[sub.Mode], Version: sub.Version, ACL: zkmem.OpenACL()})
 		}
 		return op
 	}

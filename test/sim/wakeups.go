@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -26,6 +28,9 @@ func (k *checks) stepped(c *client) {
 func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	if u := c.user(id); u != nil {
 		return u.role.wakes
+	}
+	if strings.HasPrefix(string(id), "latch-semaphore") {
+		return leanWakes
 	}
 	return nil // the session's timers are looked at below
 }

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+const (
+	semaphores = "/app/semaphore"
+	leaseRoom  = semaphores + "/leases"
+	lockRoom   = semaphores + "/locks"
+	limit      = 3
+)
+
+// The semaphore: programs that acquire some of three permits, work, and give them
+// back; that try, give up, and now and then agree on another limit. At no zxid is
+// there a permit too many, whatever an operator did; and in a healed world every
+// call comes to its end.
+func init() {
+	roles = append(roles, &role{
+		recipe: "semaphore", home: semaphores, rooms: []string{lockRoom, leaseRoom}, most: 2, apart: true, calls: true, beside: true,
+		act: actSemaphore, told: toldSemaphore, cancel: (*user).giveUp, healed: (*user).withdraw,
+		spot:  func(u *user) string { return u.newest(lockRoom, leaseRoom) },
+		rests: []engine.State{""},
+		wakes: map[engine.State]waking{
+			"probing": answered, "looking": answered, "taking": answered, "confirming": answered,
+			"full": needs(2), "queueing": latched, "leaving": latched, "leading": needs(1), "draining": working, "pausing": timed,
+		},
+		plants: plantedSemaphores,
+	})
+}
+
+// latched is a state that waits for an answer, a timer, or a latch of its own.
+func latched(c *client, id events.ID, owed, _ int) bool {
+	return !c.attached || owed >= 1 || c.latchOf(id) != ""
+}
+
+// leanWakes are those of a latch whose patron names its node in a transaction.
+var leanWakes = with(lineWakes, map[engine.State]waking{
+	"waiting": needs(1), "blocked": needs(1), "leading": nil, "draining": nil,
+})
+
+// latchOf is the latch that stands in a line for a machine, "" for none.
+func (c *client) latchOf(patron events.ID) events.ID {
+	for _, id := range c.engine.Machines() {
+		if strings.HasPrefix(string(id), "latch-"+string(patron)+"-") {
+			return id
+		}
+	}
+	return ""
+}
+
+// newest is the newest node of the handle in some directories, "" for none.
+func (u *user) newest(dirs ...string) (path string) {
+	last := int64(0)
+	for _, dir := range dirs {
+		for _, name := range u.c.w.ens.children(dir) {
+			data, stat, err := u.c.w.ens.truth.Get(dir + "/" + name)
+			if err == nil && string(data) == u.name() && stat.Czxid > last {
+				path, last = dir+"/"+name, stat.Czxid
+			}
+		}
+	}
+	return path
+}
+
+func actSemaphore(u *user, n int) {
+	d := u.dice()
+	switch {
+	case n < 6:
+		permits, own := 1+d.IntN(limit), limit
+		if oneIn(d, 8) {
+			own = limit + 1
+		}
+		u.begins(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(oneIn(d, 3))})
+	case n == 6 && oneIn(d, 3):
+		u.asksAgain(events.CommandAwait)
+	case n == 7:
+		u.giveUp()
+	case n == 8 && oneIn(d, 2):
+		u.c.w.agree(limit + d.IntN(4)/3)
+	case n == 8 || n == 10:
+		u.write()
+	case n == 11 && oneIn(d, 4):
+		u.begins("", nil)
+	}
+}
+
+// agree has somebody set the limit.
+func (w *world) agree(limit int) {
+	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseRoom, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
+}
+
+func toldSemaphore(u *user, n events.Notify) {
+	k := u.c.w.checks
+	switch n.What {
+	case events.Granted:
+		if u.call.grants++; u.call.grants > 1 {
+			k.fail("a hold is granted once", "%s was granted %d times", u.name(), u.call.grants)
+		}
+		u.begin()
+	case events.Elected:
+		if u.call.terms++; u.call.terms > 1 {
+			k.fail("a hold is over after its end", "%s holds again", u.name())
+		}
+	case events.Deposed:
+		u.stop()
+	}
+}
+
+// permitted: whoever makes permits makes all that it wants in one transaction,
+// under the limit that it was told, and not one too many.
+func (k *checks) permitted(p *proposal) {
+	made := 0
+	for _, op := range p.txn.Ops {
+		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseRoom+"/") {
+			made++
+			delete(k.ended, op.Path) // the directory was made anew, and the name came again
+		}
+	}
+	u := k.asker(p)
+	if made == 0 || u == nil || k.w.ens.life > 0 {
+		return
+	}
+	data, _, _ := k.w.ens.truth.Get(leaseRoom)
+	agreed, _ := machines.ParseLimit(data)
+	if want := u.call.options["permits"]; want != fmt.Sprint(made) {
+		k.fail("all permits or none", "%s wants %s permits, and makes %d", u.name(), want, made)
+	}
+	if own := u.call.options["limit"]; own != fmt.Sprint(agreed) {
+		k.fail("one limit for all", "%s takes permits under a limit of %s, and %d is agreed", u.name(), own, agreed)
+	}
+	held := 0
+	for _, name := range k.w.ens.children(leaseRoom) {
+		if _, stat, _ := k.w.ens.truth.Get(leaseRoom + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
+			held++
+		}
+	}
+	if held > agreed {
+		k.fail("no permit too many", "%s makes %d permits, and then there are %d of %d", u.name(), made, held, agreed)
+	}
+}
+
+// finds: a try that finds somebody in the line of locks does not join it.
+func (k *checks) finds(u *user, r events.Record) {
+	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" && r.To == "queueing" && len(line) > 0 {
+		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and joins it", u.name())
+	}
+}
+
+// asker is the handle whose machine asked for a transaction, nil for none.
+func (k *checks) asker(p *proposal) *user {
+	if p.origin == nil {
+		return nil
+	}
+	for _, c := range k.w.clients {
+		if c.x.id == p.txn.Session {
+			return c.user(p.origin.id)
+		}
+	}
+	return nil
+}
+
+// noPermitLeft: a call that is over holds no permits, if its session goes on.
+func (k *checks) noPermitLeft(u *user) {
+	if u.role.recipe != "semaphore" || k.w.ens.life > 0 || u.c.x.over || u.c.ends || k.meddled {
+		return
+	}
+	if path := u.newest(lockRoom, leaseRoom); path != "" {
+		if _, stat, _ := k.w.ens.truth.Get(path); stat.EphemeralOwner == u.c.x.id {
+			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
+		}
+	}
+}
+
+// inSemaphore plants an effect's change in a semaphore's machine.
+func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engine.Addressed) []engine.Addressed {
+	return of("semaphore", func(e events.Effect) events.Effect {
+		if m, ok := e.(events.Multi); ok {
+			return change(m)
+		}
+		return e
+	})
+}
+
+// takes reports whether a transaction makes permits.
+func takes(m events.Multi) bool { return m.Ops[len(m.Ops)-1].Verb == "create" }
+
+var plantedSemaphores = []Plant{
+	{Name: "semaphore: only the permit that is n before is watched", Shape: in(semaphores), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		u := c.user(id)
+		if u == nil || u.role.recipe != "semaphore" {
+			return true
+		}
+		switch ev.Kind {
+		case events.ReplyChildren:
+			if line, _ := machines.Line(ev.Children, machines.LeaseLabel); len(line) > 0 {
+				u.call.options["before"] = line[0].Name
+			}
+		case events.WatchChildren:
+			return !c.w.ens.truth.Exists(leaseRoom + "/" + u.call.options["before"])
+		}
+		return true
+	}},
+	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("scarce", never) })},
+	{Name: "semaphore: one more than the limit", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation {
+		return instead("spare", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
+		})
+	})},
+	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+		if takes(m) {
+			m.Ops = m.Ops[1:]
+		}
+		return m
+	})},
+	{Name: "semaphore: another limit is no reason to refuse", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("disagrees", never) })},
+	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { in(semaphores)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
+		if takes(m) && m.Ops[1].Verb == "check" {
+			m.Ops[1].Version = -1
+		}
+		return m
+	})},
+	{Name: "semaphore: permits are taken one after another", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+		if takes(m) {
+			m.Ops = m.Ops[:3]
+		}
+		return m
+	})},
+	{Name: "semaphore: one permit is given back", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+		if m.Ops[0].Verb == "delete" && !takes(m) {
+			m.Ops = m.Ops[:1]
+		}
+		return m
+	})},
+	{Name: "semaphore: a lost reply means that nothing was taken", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("recovered", never) })},
+	{Name: "semaphore: a try queues behind whom it found", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("lineOccupied", never) })},
+}
