@@ -8,7 +8,9 @@
 //	wire.go       one TCP connection: delays, stalls, cuts
 //	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go its parts
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does
-//	roles.go      what a recipe brings: latch.go, selector.go, observer.go
+//	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
+//	              doublebarrier.go, persistent.go, membership.go
+//	homes.go      directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
 //	              happens to a machine just when it enters a state
@@ -32,8 +34,16 @@
 //   - share, for recipes that queue in the directories that all share, or home, for
 //     those that have a directory of their own (a label that another recipe uses as
 //     well needs one).
+//     Half of the worlds have one or two homes (Plan.Homes); in(home) shapes a
+//     plant's worlds so that its home is lived in. keeps names what lasts there.
 //   - rooms, where the nodes stand in directories below the home; beside, where
 //     several may hold at once.
+//   - calls, where every call is a machine of its own: act begins one with u.begins,
+//     and giveUp ends it. nothingOf asks, at the end of each, that nothing is left.
+//   - spot: the node that ambushes and operators strike, where it does not carry the
+//     handle's name as its data; owns: which of the nodes left there are its own.
+//   - healed, tend and unsettled: what the program and an operator do once the faults
+//     are over, and what is missing then to a settled world.
 //   - options: what a handle is opened with, drawn by the dice that it is given.
 //   - act and told: the program. act is called now and then with a number below
 //     twelve; commands are sent with u.c.ask. told hears every notice: it begins work

@@ -70,7 +70,7 @@ func (k *checks) members(u *user, names []string) {
 
 var plantedMemberships = []Plant{
 	{Name: "membership: a change is not looked at", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"list": deafTo(events.WatchChildren)}}
+		return engine.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChildren)}}
 	})},
 	{Name: "membership: the directory is listed without a watch", Shape: in(keepers), Stepped: of("membership", func(e events.Effect) events.Effect {
 		if c, children := e.(events.Children); children {

@@ -253,12 +253,4 @@ var plantedPersistents = []Plant{
 		return e
 	})},
 	{Name: "persistent: closing, it leaves its node", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation { return instead("entangled", never) })},
-	{Name: "persistent: it writes whatever the version", Shape: in(keepers), Stepped: of("persistent", func(e events.Effect) events.Effect {
-		if m, multi := e.(events.Multi); multi {
-			m.Ops = slices.Clone(m.Ops)
-			m.Ops[0].Version = -1
-			return m
-		}
-		return e
-	})},
 }
