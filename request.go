@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -112,8 +111,8 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	switch {
 	case r.err != nil:
 		return failed(r.err)
-	case strings.HasSuffix(r.path, "/") && r.op == "create" && !sequential[r.ops[0].Mode]:
-		return failed(fmt.Errorf("incumbent: path %q ends with a slash: want %s, or a sequential node", r.path, strings.TrimRight(r.path, "/")))
+	case r.op == "create" && checkNamed(r.ops[0]) != nil:
+		return failed(checkNamed(r.ops[0]))
 	case ctx.Err() != nil:
 		return failed(context.Cause(ctx))
 	}
@@ -280,7 +279,7 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 		r.refuse("a multi without operations")
 	}
 	for _, op := range ops {
-		if err := checkNode(strings.TrimSuffix(op.Path, "/")); err != nil && r.err == nil {
+		if err := checkOp(op); err != nil && r.err == nil {
 			r.err = err
 		}
 		switch {

@@ -119,8 +119,8 @@ func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: ev.Stat.Version})
 }
 
-// settle notes that nothing was done.
-func (d *deletion) settle(ev events.Event, out *engine.Outbox) { d.sent = false }
+// settle notes that nothing was done, unless that is not known.
+func (d *deletion) settle(ev events.Event, out *engine.Outbox) { d.sent = ev.Code.Unknown() }
 
 // succeed answers that the node is gone.
 func (d *deletion) succeed(ev events.Event, out *engine.Outbox) {

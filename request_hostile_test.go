@@ -1,0 +1,132 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// What is asked of the root, of paths that end in a slash and of nothing is answered in
+// words that help.
+func TestRequestsOfOddPaths(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		ctx := t.Context()
+		_, err := c.Set("/", []byte("x")).Do(ctx)
+		fine(t, err)
+		_, err = c.Multi(CheckVersion("/", AnyVersion), SetData("/", nil, AnyVersion)).Do(ctx)
+		fine(t, err)
+		for name, ask := range map[string]func() error{
+			"the root": func() error { _, err := c.Create("/", nil).Do(ctx); return err },
+			"BADARG":   func() error { return c.Delete("/").Do(ctx) },
+			"slash":    func() error { _, err := c.Multi(CreateNode("/a/", nil)).Do(ctx); return err },
+			"NODEEX":   func() error { _, err := c.Create("/zookeeper", nil).Do(ctx); return err },
+		} {
+			if err := ask(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A request may be changed and asked for again while it is still on its way.
+func TestARequestThatIsAskedForAgain(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		r := c.Create("/a/b-", nil).Sequential().Parents()
+		heard := make(chan Result, 2)
+		r.Background(t.Context(), func(r Result) { heard <- r })
+		r.Protected()
+		r.Background(t.Context(), func(r Result) { heard <- r })
+		for range 2 {
+			fine(t, (<-heard).Err)
+		}
+		if children := w.children("/a"); len(children) != 2 {
+			t.Fatal(children)
+		}
+	})
+}
+
+// Many requests without a connection are all answered, by callbacks that panic or block,
+// and what is asked of a closed client is refused.
+func TestManyRequestsInTheBackground(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		fine(t, c.WaitConnected(t.Context()))
+		w.refuse(c, true)
+		c.cut()
+		var heard, failed atomic.Int64
+		var block = make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range 600 {
+			r, asker := c.Exists("/none"), t.Context()
+			if i%2 == 0 {
+				asker = ctx
+			}
+			r.Background(asker, func(r Result) {
+				if heard.Add(1); r.Err != nil {
+					failed.Add(1)
+				}
+				if i%3 == 0 {
+					panic("a callback")
+				}
+				<-block
+			})
+		}
+		cancel()
+		synctest.Wait()
+		if heard.Load() != 300 || failed.Load() != 300 {
+			t.Fatal(heard.Load(), failed.Load())
+		}
+		w.refuse(c, false)
+		pass(time.Minute)
+		if heard.Load() != 600 || failed.Load() != 300 {
+			t.Fatal(heard.Load(), failed.Load())
+		}
+		fine(t, c.Close(t.Context()))
+		close(block)
+		if _, err := c.Get("/").Do(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		if d, err := c.Delete("/a").Guaranteed(); !errors.Is(err, ErrClosed) {
+			t.Error(d, err)
+		}
+		for _, err := range c.WatchNode(t.Context(), "/a") {
+			if !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A guaranteed delete whose answer was lost is in doubt when it is cancelled before
+// anybody could look.
+func TestAGuaranteedDeleteThatIsCancelledInDoubt(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		_, err := c.Create("/a", nil).Do(t.Context())
+		fine(t, err)
+		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
+			if r.Path == "/a" && r.Op == zkmem.OpMulti {
+				w.refuse(c, true)
+				v.Action = zkmem.CutAfter
+			}
+			return v
+		})
+		d, err := c.Delete("/a").Guaranteed()
+		fine(t, err)
+		synctest.Wait()
+		if err := d.Cancel(); !errors.Is(err, ErrOutcomeUnknown) {
+			t.Fatalf("%v\n%s", err, c.tape.Tail(9))
+		}
+		if err := d.Cancel(); !errors.Is(err, ErrOutcomeUnknown) || len(c.Deletions()) != 0 {
+			t.Fatal(err)
+		}
+	})
+}
