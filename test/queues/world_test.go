@@ -62,7 +62,6 @@ type client struct {
 	works    map[events.ID]*work
 	kept     map[events.ID][]byte
 	users    []events.ID
-	closing  bool
 }
 
 type asked struct {
