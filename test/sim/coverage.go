@@ -72,10 +72,8 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
 		if role := roleOf(d.Name); d.Name == "session" || role != nil && !role.apart {
-			n, lacks := v.rowsOf(d)
-			rows, hit = rows+n, hit+n-len(lacks)
-			missing = append(missing, lacks...)
-			missing = append(missing, v.endings(d)...)
+			n, fired, lacks := v.chart(d)
+			rows, hit, missing = rows+n, hit+fired, append(missing, lacks...)
 		}
 	}
 	for _, f := range faults {
@@ -90,6 +88,12 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	}
 	sort.Strings(missing)
 	return rows, hit, missing
+}
+
+// chart is Goals of one recipe, without faults and ambushes.
+func (v *Coverage) chart(d engine.Description) (rows, hit int, missing []string) {
+	rows, missing = v.rowsOf(d)
+	return rows, rows - len(missing), append(missing, v.endings(d)...)
 }
 
 func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {

@@ -10,6 +10,7 @@
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
+//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go
 //	homes.go      directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
@@ -21,8 +22,9 @@
 //	soak.go       long runs that can be stopped; shrink.go failing worlds made small
 //
 // A world is reproduced by its seed alone: make sim SEED=n. With
-// ARGS='-shrink' a failing one is made small first, and ARGS='-plant NAME' puts a
-// planted bug into it.
+// ARGS='-shrink' a failing one is made small first, ARGS='-plant NAME' puts a
+// planted bug into it, and ARGS='-plant "none: RECIPE"' makes it one of a recipe's
+// own.
 //
 // # How a recipe joins the simulation
 //
@@ -36,6 +38,8 @@
 //     well needs one).
 //     Half of the worlds have one or two homes (Plan.Homes); in(home) shapes a
 //     plant's worlds so that its home is lived in. keeps names what lasts there.
+//   - apart, for a recipe that comes late: it has worlds of its own (TestWorldsApart),
+//     and what is drawn for the others, their digests with it, stays as it was.
 //   - rooms, where the nodes stand in directories below the home; beside, where
 //     several may hold at once.
 //   - calls, where every call is a machine of its own: act begins one with u.begins,
@@ -61,8 +65,8 @@
 // and a call of it where users hear of notices (user.notice) or where the ensemble
 // commits (checks.committed).
 //
-// Then: run TestWorlds -worlds 20000, which names every row of the chart that never
-// fired, and make the dice kinder (ambush.go) or, where no world can fire a row, say
+// Then: run TestWorlds -worlds 20000 (TestWorldsApart, where it is apart), which
+// names every row of the chart that never fired, and make the dice kinder (ambush.go) or, where no world can fire a row, say
 // why in goals.go; make plants, because other dice find old bugs elsewhere; make
 // golden, which writes the digests anew.
 package sim

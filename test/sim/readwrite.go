@@ -12,7 +12,7 @@ import (
 
 // The read-write lock: a program that reads and writes, tries, gives up, and reads
 // on in a writer's place. It has worlds of its own, so that those of the others
-// stay as they were: ReadWriteWorlds.
+// stay as they were.
 func init() {
 	roles = append(roles, &role{
 		recipe: "readwrite", label: machines.WriteLabel, shared: machines.ReadLabel, home: readWriteHome, apart: true, most: 3, calls: true,
@@ -24,9 +24,6 @@ func init() {
 }
 
 const readWriteHome = "/app/readwrite"
-
-// ReadWriteWorlds shapes worlds in which read-write locks are used, and nothing else.
-var ReadWriteWorlds = Plant{Name: "none: read-write locks", Shape: in(readWriteHome)}
 
 func actReadWrite(u *user, n int) {
 	switch {

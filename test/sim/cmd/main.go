@@ -21,7 +21,7 @@ func main() {
 	first := flag.Int64("first", 1, "the seed that a long run begins with")
 	state := flag.String("state", ".cache/sim/soak.json", "where a long run keeps its place")
 	shrink := flag.Bool("shrink", false, "make a failing world smaller first")
-	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one")
+	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one; \"none: RECIPE\" is a world of a recipe's own, without a bug")
 	flag.Parse()
 	err := os.MkdirAll(*dir, 0o700)
 	switch {
@@ -40,7 +40,7 @@ func main() {
 // one tells a world's story and writes a log for each of its clients.
 func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
-	for _, p := range sim.Plants() {
+	for _, p := range append(sim.Plants(), sim.Apart()...) {
 		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
 			o.Plant = &p
 		}

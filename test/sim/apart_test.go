@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// TestWorldsApart runs worlds of every role that has some of its own: every
+// promise holds in every one of them, and over a long run, -worlds 20000, every
+// row of the role's chart has fired.
+func TestWorldsApart(t *testing.T) {
+	n := int64(150)
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "worlds" {
+			n = *worlds
+		}
+	})
+	if testing.Short() || raced {
+		n = min(n, 15)
+	}
+	for _, plant := range Apart() {
+		recipe := strings.TrimPrefix(plant.Name, "none: ")
+		t.Run(recipe, func(t *testing.T) { runApart(t, plant, recipe, n) })
+	}
+}
+
+func runApart(t *testing.T, plant Plant, recipe string, n int64) {
+	sum := NewSum(*first)
+	Many(t.Context(), sum, n, Options{Plant: &plant}, nil)
+	for _, r := range sum.Failed {
+		t.Errorf("%s ARGS='-plant %q'", r.Report(), plant.Name)
+	}
+	i := slices.IndexFunc(machines.Recipes(), func(r engine.Recipe) bool { return r.Name() == recipe })
+	rows, hit, missing := sum.Cover.chart(machines.Recipes()[i].Describe())
+	t.Logf("%d worlds in %.1f s: %d of %d rows fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, sum.Cover.Writes)
+	for _, m := range missing {
+		if n >= 20_000 {
+			t.Errorf("never fired: %s", m)
+		} else {
+			t.Logf("not fired in so few worlds: %s", m)
+		}
+	}
+}
