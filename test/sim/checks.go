@@ -14,27 +14,30 @@ import (
 
 // checks are the promises, held against the truth at every event.
 type checks struct {
-	w        *world
-	broken   []Violation
-	beliefs  []*belief
-	tokens   map[string]token
-	revived  map[string]bool // places that came back with a backup
-	hushed   map[string]bool // places that their own session may not read
-	deaf     map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
-	worst    time.Duration   // the longest belief after a deletion by others
-	creates  map[string]int
-	departed map[string]map[string]bool // place → who was woken by its departure
-	ended    map[string]int64           // place → the transaction that ended it
-	led      map[string]bool            // places that somebody led with
-	meddled  bool                       // somebody else changed a line
-	writes   int64                      // guarded writes that were asked for
-	written  map[int64]int              // and how often each was committed
-	ledgers  map[string]int64           // line → the highest token that wrote
+	w         *world
+	broken    []Violation
+	beliefs   []*belief
+	tokens    map[string]token
+	revived   map[string]bool // places that came back with a backup
+	hushed    map[string]bool // places that their own session may not read
+	deaf      map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
+	worst     time.Duration   // the longest belief after a deletion by others
+	creates   map[string]int
+	departed  map[string]map[string]bool // place → who was woken by its departure
+	ended     map[string]int64           // place → the transaction that ended it
+	led       map[string]bool            // places that somebody led with
+	meddled   bool                       // somebody else changed a line
+	fenceless bool                       // somebody deleted what tells one marker of a job from the next
+	writes    int64                      // guarded writes that were asked for
+	written   map[int64]int              // and how often each was committed
+	ledgers   map[string]int64           // line → the highest token that wrote
 
 	presences []*presence      // of the nodes that somebody asks about
 	makers    map[string]*user // who asked for a node of a fixed name
 	enough    map[string]bool  // nodes that stood in a double barrier among enough
 	sites     map[string]*user // path → whose persistent node stands there
+	owners    map[string]int64 // path → the session that made the node
+	born      map[string]int64 // path → the transaction that did: names may come again
 	births    map[int64]string // czxid → whose persistent node it is
 	groups    []string         // who was in the group, one state after the other
 }
@@ -48,6 +51,7 @@ type Violation struct {
 // belief is one term of one participant.
 type belief struct {
 	u       *user
+	guards  []events.Op // what guarded writes begin with; nil: a check of the node
 	path    string
 	token   int64
 	session int64
@@ -65,7 +69,7 @@ type token struct {
 func newChecks(w *world) *checks {
 	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, deaf: map[string]bool{}, revived: map[string]bool{},
 		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{},
-		makers: map[string]*user{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, groups: []string{""}}
+		makers: map[string]*user{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, owners: map[string]int64{}, born: map[string]int64{}, groups: []string{""}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -86,6 +90,12 @@ func (k *checks) committed(p *proposal) {
 	for _, path := range deletions(p.txn) {
 		k.deleted(path, p)
 		k.removed(path, p)
+		if p.txn.Code != zkmem.OpCloseSession {
+			k.stolen(path, p)
+		}
+	}
+	for _, path := range creations(p.txn) {
+		k.begun(path, p.txn)
 	}
 	switch p.txn.Code {
 	case zkmem.OpCreate:
@@ -144,15 +154,16 @@ func brief(t zkmem.Txn) string {
 // others is excused, until its watch event can have come.
 func (k *checks) deleted(path string, p *proposal) {
 	k.ended[path] = p.txn.Zxid
+	k.fenceless = k.fenceless || p.operator && path == office+"/fence"
 	k.kept(path, p)
 	if p.txn.Code == zkmem.OpCloseSession && p.server == nil { // nobody asked for it
 		k.expired(path)
 	}
 	for _, b := range k.beliefs {
-		if b.path != path {
+		if b.path != path || b.another(k) {
 			continue
 		}
-		if p.operator {
+		if p.operator || k.unfenced(b.u) {
 			b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[path]
 			continue
 		}
@@ -168,12 +179,8 @@ func (k *checks) deleted(path string, p *proposal) {
 	}
 }
 
-// created: the node has no end yet, though one of its name had (the directory was
-// made anew, and the enrolment went on); order by number is order by czxid, so one place is first.
+// created: order by number is order by czxid, so one place is first.
 func (k *checks) created(p *proposal) {
-	delete(k.ended, p.txn.Path)
-	delete(k.led, p.txn.Path)
-	delete(k.hushed, p.txn.Path)
 	dir, name := split(p.txn.Path)
 	if k.meddled || !slices.Contains(k.w.lines(), dir) {
 		return
@@ -201,7 +208,7 @@ func split(path string) (dir, name string) {
 
 // elected: belief begins.
 func (k *checks) elected(u *user, n events.Notify) {
-	b := &belief{u: u, path: n.Path, token: n.Token, session: n.Session}
+	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
 	u.term = b
 	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
@@ -313,6 +320,10 @@ func (k *checks) overrun(b *belief) {
 		return
 	}
 	over, bound := time.Duration(k.w.now-b.gone+left), k.w.Timeout
+	if b.deaf && b.u.role.named { // the heartbeat's check holds by the next leader's marker, too
+		k.w.cover.Deaf++
+		return
+	}
 	if b.deaf { // the heartbeat asks for the nodes of all in turn
 		k.w.cover.Deaf++
 		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)
@@ -431,6 +442,11 @@ func (k *checks) reborn() {
 	clear(k.tokens)
 	clear(k.ledgers)
 	clear(k.ended)
+	for path := range k.born {
+		_, stat, _ := k.w.ens.truth.Get(path)
+		k.born[path] = stat.Czxid
+	}
+	clear(k.owners)
 	for _, dir := range k.w.lines() {
 		for _, name := range k.w.ens.children(dir) {
 			k.revived[dir+"/"+name] = true

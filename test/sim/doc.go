@@ -10,7 +10,7 @@
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
-//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go
+//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go
 //	homes.go      directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
@@ -44,6 +44,8 @@
 //     several may hold at once.
 //   - calls, where every call is a machine of its own: act begins one with u.begins,
 //     and giveUp ends it. nothingOf asks, at the end of each, that nothing is left.
+//   - named, where leadership is a node of a fixed name, told apart by versions; plain,
+//     where names carry no GUID: nothing is written under such a term.
 //   - spot: the node that ambushes and operators strike, where it does not carry the
 //     handle's name as its data; owns: which of the nodes left there are its own.
 //   - healed, tend and unsettled: what the program and an operator do once the faults

@@ -37,7 +37,7 @@ var beyond = []struct {
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }
 
-var lineCharts = []string{"latch", "selector", "mutex"}
+var lineCharts = []string{"latch", "selector", "mutex", "election"}
 
 // unreachable reports whether a row is one of those.
 func unreachable(chart string, row engine.RowDoc) bool {

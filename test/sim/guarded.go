@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -31,7 +32,7 @@ func (w *world) openLedgers() {
 	make(ledger)
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if u.queues() {
+			if u.queues() || u.role.named {
 				make(w.ledgerOf(u))
 			}
 		}
@@ -50,14 +51,17 @@ type guard struct {
 // session, past the machines. What becomes of it is the program's affair; it is
 // never sent twice. Readers do not write: their tokens are in no order.
 func (u *user) write() bool {
-	if u.term == nil || !u.leads || !u.c.believes(u.term) || reads(u.term.path) {
+	if u.role.plain || u.term == nil || !u.leads || !u.c.believes(u.term) || reads(u.term.path) {
 		return false
 	}
 	k := u.c.w.checks
 	k.writes++
 	g := &guard{number: k.writes, u: u, term: u.term}
-	ops := []events.Op{{Verb: "check", Path: u.term.path, Version: -1},
-		{Verb: "set", Path: u.c.w.ledgerOf(u), Data: fmt.Append(nil, u.term.token), Version: -1}}
+	guards := u.term.guards
+	if guards == nil {
+		guards = []events.Op{{Verb: "check", Path: u.term.path, Version: -1}}
+	}
+	ops := append(slices.Clone(guards), events.Op{Verb: "set", Path: u.c.w.ledgerOf(u), Data: fmt.Append(nil, u.term.token), Version: -1})
 	u.c.x.commit(g, ops)
 	return true
 }
@@ -87,6 +91,9 @@ func (k *checks) wrote(g *guard, p *proposal) {
 	k.w.cover.Writes++
 	if k.written[g.number]++; k.written[g.number] > 1 {
 		k.fail("a guarded write is never sent twice", "write %d of %s was committed again", g.number, g.u.name())
+	}
+	if k.unfenced(g.u) {
+		return
 	}
 	_, stat, err := k.w.ens.truth.Get(g.term.path)
 	if err != nil || stat.Czxid != g.term.token {

@@ -63,7 +63,7 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 		u.options["retry"] = "times/2/100ms/0s"
 		w.cover.fault("policy ends")
 	}
-	if w.has("token floor") && (r.label != "" || r.beside) && oneIn(d, 2) {
+	if w.has("token floor") && (r.label != "" || r.beside || r.named) && oneIn(d, 2) {
 		u.options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
 		u.floor = true
 		w.cover.fault("token floor")
@@ -161,8 +161,11 @@ func (k *checks) nothingOf(u *user) {
 		return
 	}
 	nodes := slices.Concat(u.made, u.stay.nodes)
-	if u.payload != 0 {
+	switch {
+	case u.payload != 0:
 		nodes = []string{u.path}
+	case u.role.named:
+		nodes = []string{u.place()}
 	}
 	for _, path := range nodes {
 		if data, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && u.owns(string(data)) {

@@ -214,13 +214,21 @@ func (k *checks) keeps(t zkmem.Txn, p *proposal) {
 
 // keeperAt is the handle at a path in the process that has, or had, a session.
 func (w *world) keeperAt(path string, session int64) *user {
+	if c := w.of(session); c != nil {
+		for _, u := range c.users {
+			if u.payload != 0 && u.path == path {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// of is the process that has, or had, a session.
+func (w *world) of(session int64) *client {
 	for _, c := range w.clients {
 		if slices.Contains(c.x.ids, session) {
-			for _, u := range c.users {
-				if u.payload != 0 && u.path == path {
-					return u
-				}
-			}
+			return c
 		}
 	}
 	return nil

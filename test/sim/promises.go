@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -32,7 +34,7 @@ func (k *checks) expired(path string) {
 	for _, c := range k.w.clients {
 		for _, u := range c.users {
 			b := u.term
-			if b == nil || b.path != path || b.over || c.believed.Session != b.session {
+			if b == nil || b.path != path || b.another(k) || b.over || c.believed.Session != b.session {
 				continue
 			}
 			alone := c.believed.Alone
@@ -80,4 +82,41 @@ func (c *client) became(r events.Record) {
 			c.w.checks.nothingOf(u)
 		}
 	}
+}
+
+// another reports whether the node of this name is not the one that belief rests on.
+func (b *belief) another(k *checks) bool { return k.born[b.path] != 0 && k.born[b.path] != b.token }
+
+// begun: the node has no end yet, though one of its name had.
+func (k *checks) begun(path string, t zkmem.Txn) {
+	k.born[path] = t.Zxid
+	delete(k.ended, path)
+	delete(k.led, path)
+	delete(k.hushed, path)
+	delete(k.owners, path)
+	if _, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == t.Session && !strings.HasPrefix(path, keepers+"/") {
+		k.owners[path] = t.Session // persistent nodes are looked at by keeps
+	}
+}
+
+// stolen: nobody deletes another process's node.
+func (k *checks) stolen(path string, p *proposal) {
+	if k.fenceless && path == machines.JobMarker(job) {
+		return
+	}
+	owner, by := k.w.of(k.owners[path]), k.w.of(p.txn.Session)
+	if !p.operator && owner != nil && by != owner && k.w.ens.life == 0 {
+		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.txn.Session, path, k.owners[path])
+	}
+}
+
+// creations are the nodes that a transaction made.
+func creations(t zkmem.Txn) (made []string) {
+	if t.Code == zkmem.OpCreate {
+		return []string{t.Path}
+	}
+	for _, sub := range t.Ops {
+		made = append(made, creations(sub)...)
+	}
+	return made
 }

@@ -22,6 +22,8 @@ type role struct {
 	rooms  []string // the directories in its home that hold its nodes, where that is not the home itself
 	keeps  []string // the names of its nodes that are meant to outlive every session
 	share  int      // how many of the handles in a line are of this role, of all shares
+	named  bool     // who leads has a node of a fixed name
+	plain  bool     // its names carry no GUID: nothing is written under its terms
 	most   int      // how many handles a process opens in the home, at most; 0 is one
 	sore   string   // a state in which its own node is deleted more often than others'
 	beside bool     // several may hold at once

@@ -29,8 +29,11 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	if u := c.user(id); u != nil {
 		return u.role.wakes
 	}
-	if strings.HasPrefix(string(id), "latch-semaphore") {
+	switch {
+	case strings.HasPrefix(string(id), "latch-semaphore"):
 		return leanWakes
+	case strings.HasPrefix(string(id), "latch-jobelection"):
+		return innerWakes
 	}
 	return nil // the session's timers are looked at below
 }

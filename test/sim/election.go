@@ -1,0 +1,47 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// plainNames is the directory of the elections on plain names.
+const plainNames = "/app/plain"
+
+// The plain election: as the latch, on names without a GUID. It has a directory of
+// its own, and each process one candidate in it; it writes nothing under its term.
+func init() {
+	roles = append(roles, &role{
+		recipe: "election", label: "n_", home: plainNames, apart: true, plain: true,
+		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"prefix": "n_"} },
+		act:     actLatch, told: worksWhenGranted,
+		rests: lineRests, wakes: lineWakes,
+		plants: plantedElections,
+	})
+}
+
+// claimed has an action take every node for the session's own.
+func claimed(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	anyOwner(model, ev, func(ev events.Event) bool { do(ev); return true })
+}
+
+var plantedElections = []Plant{
+	{Name: "election: a create whose answer was lost is asked for again", Shape: in(plainNames), Mutations: inOne("election", func() engine.Mutation {
+		return instead("suspected", never)
+	})},
+	{Name: "election: whoever owns a node, it is its own", Shape: in(plainNames), Mutations: inOne("election", func() engine.Mutation {
+		return engine.Mutation{
+			Guards:  map[string]guarding{"identified": anyOwner, "unidentified": never},
+			Actions: map[string]acting{"note": claimed, "settleOn": claimed},
+		}
+	})},
+	{Name: "election: a node is deleted by a name of another connection", Shape: func(p *Plan) { in(plainNames)(p); p.often(6, "cut", "operator deletes the line") },
+		Mutations: inOne("election", func() engine.Mutation {
+			return engine.Mutation{Actions: map[string]acting{"depart": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				*field[bool](model, "sure") = *field[string](model, "own") != ""
+				do(ev)
+			}}}
+		})},
+}

@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// job is what the job elections are about; office is where its marker, its fence
+// and the line for the right to write it are.
+const (
+	job    = "/app/job"
+	office = job + "/leader/election"
+)
+
+// The job election: as the latch, by a marker of a fixed name. The latch that it
+// opens for itself is checked with it.
+func init() {
+	roles = append(roles, &role{
+		recipe: "jobelection", home: office, path: job, rooms: []string{office, office + "/latch"}, apart: true, named: true, keeps: []string{"fence", "latch"},
+		act: actLatch, told: worksWhenGranted,
+		spot:      func(*user) string { return machines.JobMarker(job) },
+		rests:     []engine.State{"leading", "following", "closed", ""},
+		unsettled: leaderless,
+		wakes: map[engine.State]waking{
+			"looking": answered, "checking": answered, "marking": answered, "confirming": answered,
+			"following": needs(1), "queueing": needs(1), "leading": needs(1),
+			"draining": working, "pausing": timed,
+			"leaving": latched,
+		},
+		plants: plantedJobs,
+	})
+}
+
+// innerWakes are those of the latch that a candidate opens: no work runs under it.
+var innerWakes = with(lineWakes, map[engine.State]waking{"draining": nil})
+
+// unfenced reports whether a handle leads by a node of a fixed name, and others have
+// undone what tells one of these from the next: they deleted the fence, whose
+// versions begin anew then, or history went back. An old leader may take the next
+// one's marker for its own then, by its versions, and delete it.
+func (k *checks) unfenced(u *user) bool { return u.role.named && (k.fenceless || k.w.ens.life > 0) }
+
+// leaderless says that a job has no leader, or several.
+func leaderless(u *user) string {
+	if u.c.w.has("token floor") {
+		return ""
+	}
+	leaders, stand := 0, 0
+	for _, o := range u.c.w.users(u.role.recipe) {
+		switch o.c.engine.State(o.id) {
+		case "leading":
+			leaders++
+			stand++
+		case "following":
+			stand++
+		}
+	}
+	if stand > 0 && leaders != 1 {
+		return fmt.Sprintf("stands for a job with %d leaders", leaders)
+	}
+	return ""
+}
+
+var plantedJobs = []Plant{
+	{Name: "jobelection: any marker is its own", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation { return instead("mayGovern", anyOwner) })},
+	{Name: "jobelection: takes office without a confirmation", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
+		return instead("mayGovern", believing(func(events.Event) bool { return true }))
+	})},
+	{Name: "jobelection: the marker's end is no reason to look", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchDeleted)}}
+	})},
+	{Name: "jobelection: closing, it leaves the marker", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
+		return engine.Mutation{Guards: map[string]guarding{"bound": never, "tied": never}}
+	})},
+	{Name: "jobelection: it leads on by another's marker", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
+		return engine.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
+	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		u := c.user(id)
+		return u == nil || u.role.recipe != "jobelection" || ev.Kind != events.WatchDeleted
+	}},
+	{Name: "jobelection: the marker is deleted whosever it is", Shape: func(p *Plan) { in(office)(p); p.often(6, "operator deletes a place", "cut") }, Stepped: of("jobelection", func(e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi {
+			for _, op := range m.Ops {
+				if op.Verb == "delete" {
+					m.Ops = []events.Op{{Verb: "delete", Path: op.Path, Version: -1}}
+					return m
+				}
+			}
+		}
+		return e
+	})},
+}
