@@ -20,6 +20,12 @@ type Description struct {
 	Model      string // the type whose methods the guards and actions are
 }
 
+// Summary is the first line of what the chart is for: what fits under a title.
+func (d Description) Summary() string {
+	first, _, _ := strings.Cut(d.Doc, "\n")
+	return first
+}
+
 // RowDoc is one row as written: From may name many states, To is Stay where the
 // state does not change.
 type RowDoc struct {

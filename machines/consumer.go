@@ -99,7 +99,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
-	Happy: from{latent, waiting, listing, waiting, settling, reading, working, waiting, closed},
+	Happy: from{latent, waiting, settling, reading, working},
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.WorkReturned, events.QueueTurn,
 		events.ReplyCreate, events.ReplyChildren, events.ReplyStat, events.ReplyMulti,

@@ -78,7 +78,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
-	Happy: from{quiet, marking, quiet, putting, quiet, leaving, closed},
+	Happy: from{quiet, putting},
 	Kinds: []events.Kind{
 		events.CommandPut, events.CommandCancel, events.CommandClose, events.QueueTurn,
 		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.ReplyDelete,

@@ -166,6 +166,16 @@ func TestTracksDoNotShareALine(t *testing.T) {
 	}
 }
 
+// What stands under the title is one line that fits the picture; letters of that
+// size are about 7 wide.
+func TestTheSummaryFits(t *testing.T) {
+	for _, d := range charts() {
+		if m, want := size(layout(d), 88), 2*margin+7*len([]rune(d.Summary())); want > m.width {
+			t.Errorf("%s: %q is about %d wide, the picture %d", d.Name, d.Summary(), want, m.width)
+		}
+	}
+}
+
 // The path that a newcomer should see first goes straight down.
 func TestHappyPathIsStraight(t *testing.T) {
 	for _, d := range charts() {

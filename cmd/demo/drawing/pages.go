@@ -30,8 +30,7 @@ the ones that run, in the order in which they are tried.
 		}
 		files[d.Name+".svg"] = SVG(d)
 		files[d.Name+".md"] = page(d, words)
-		short, _, _ := strings.Cut(d.Doc, "\n")
-		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d |\n", d.Name, d.Name, short, len(d.States), len(d.Rows))
+		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d |\n", d.Name, d.Name, d.Summary(), len(d.States), len(d.Rows))
 	}
 	for _, d := range charts {
 		fmt.Fprintf(&index, "\n[![%s](%s.svg)](%s.md)\n", d.Name, d.Name, d.Name)

@@ -80,7 +80,7 @@ func (p *pen) head() {
 	p.WriteString("</defs>\n")
 	fmt.Fprintf(p, `<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n")
 	p.text("title", margin, 40, p.d.Name)
-	p.text("doc", margin, 63, p.d.Doc)
+	p.text("doc", margin, 63, p.d.Summary())
 }
 
 func (p *pen) text(class string, x, y int, s string) {
