@@ -322,7 +322,11 @@ const (
 // Shared is "", or the label of those who hold beside each other.
 type LineKind struct{ Recipe, Label, Shared string }
 
+// labels are one or two; the one of a plain election may be empty.
 func (k LineKind) labels() []string {
+	if k.Recipe == ElectionLine {
+		return []string{k.Label}
+	}
 	return slices.DeleteFunc([]string{k.Label, k.Shared}, func(l string) bool { return l == "" })
 }
 
@@ -337,7 +341,7 @@ func (k LineKind) LabelOf(path string) string {
 func Lines(prefixes ...string) []LineKind {
 	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}, leases}
 	for _, prefix := range prefixes {
-		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return k.Label == prefix || k.Shared == prefix }) {
+		if !slices.ContainsFunc(kinds, func(k LineKind) bool { return slices.Contains(k.labels(), prefix) }) {
 			kinds = append(kinds, LineKind{ElectionLine, prefix, ""})
 		}
 	}

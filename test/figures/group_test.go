@@ -114,5 +114,5 @@ func TestRequestsOfADoubleBarrier(t *testing.T) {
 	go func() { done <- members[0].Leave(c.ctx) }()
 	ok(t, members[1].Leave(c.ctx))
 	ok(t, <-done)
-	figure(t, "double barrier, two leave: requests of both", srv.Counts().Total, 8)
+	figure(t, "double barrier, two leave: requests of both", srv.Counts().Total, 10)
 }

@@ -185,7 +185,7 @@ func TestShrink(t *testing.T) {
 		faults int // that the bug needs
 	}{
 		{"CURATOR-171", 1},
-		{"the look-up by GUID finds nothing", 2},
+		{"CURATOR-604", 2},
 		{"CURATOR-653", 2},
 	} {
 		i := slices.IndexFunc(Plants(), func(p Plant) bool { return strings.HasPrefix(p.Name, c.plant) })

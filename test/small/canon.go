@@ -243,7 +243,7 @@ func (c *client) items() []item {
 		oldest = min(oldest, r.sent)
 	}
 	for _, m := range c.inbox {
-		if m.event.SentAt != 0 {
+		if m.event.SentAt != 0 && m.event.Code == events.OK { // what failed confirms nothing, whenever it was sent
 			oldest = min(oldest, m.event.SentAt)
 		}
 	}

@@ -70,6 +70,7 @@ var fields = map[string]how{
 	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
 	"session.validUntil": ahead, "session.beating": call, "session.misses": some, "session.since": some,
+	"session.probed": inside, "holder.machine": value, "holder.path": name, "session.syncs": value,
 	"session.office": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
 
