@@ -85,7 +85,11 @@ func (c *client) became(r events.Record) {
 }
 
 // another reports whether the node of this name is not the one that belief rests on.
-func (b *belief) another(k *checks) bool { return k.born[b.path] != 0 && k.born[b.path] != b.token }
+// A name with a GUID does not come again.
+func (b *belief) another(k *checks) bool {
+	again := b.u.role.named || b.u.role.plain
+	return again && k.born[b.path] != 0 && k.born[b.path] != b.token
+}
 
 // begun: the node has no end yet, though one of its name had.
 func (k *checks) begun(path string, t zkmem.Txn) {
