@@ -15,7 +15,8 @@
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
 //	              happens to a machine just when it enters a state
-//	checks.go     the promises, held against the ensemble's committed history; promises.go, wakeups.go
+//	checks.go     the promises, held against the ensemble's committed history; beliefs.go those of
+//	              belief; promises.go, wakeups.go
 //	phases.go     two phases: faults for safety, then healing and the demand for progress
 //	coverage.go   every row, fault and ambush must have fired in a long run; goals.go which cannot
 //	plants.go     bugs planted on purpose: the harness must be able to fail; planted*.go, tamper.go

@@ -15,7 +15,7 @@ import (
 func init() {
 	roles = append(roles, &role{
 		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sore: "verifying",
-		act: actMutex, told: toldMutex, cancel: (*user).giveUp,
+		act: actMutex, told: toldHold, cancel: (*user).giveUp,
 		healed: (*user).withdraw, rests: []engine.State{""}, wakes: holdWakes,
 		plants: plantedMutexes,
 	})
@@ -46,7 +46,8 @@ func actMutex(u *user, n int) {
 	}
 }
 
-func toldMutex(u *user, n events.Notify) {
+// toldHold is what the program of every lock hears: it is granted and holds once.
+func toldHold(u *user, n events.Notify) {
 	k := u.c.w.checks
 	switch n.What {
 	case events.Granted:

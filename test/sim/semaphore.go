@@ -24,7 +24,7 @@ const (
 func init() {
 	roles = append(roles, &role{
 		recipe: "semaphore", home: semaphores, rooms: []string{lockRoom, leaseRoom}, most: 2, apart: true, calls: true, beside: true,
-		act: actSemaphore, told: toldSemaphore, cancel: (*user).giveUp, healed: (*user).withdraw,
+		act: actSemaphore, told: toldHold, cancel: (*user).giveUp, healed: (*user).withdraw,
 		spot:  func(u *user) string { return u.newest(lockRoom, leaseRoom) },
 		rests: []engine.State{""},
 		wakes: map[engine.State]waking{
@@ -94,23 +94,6 @@ func actSemaphore(u *user, n int) {
 // agree has somebody set the limit.
 func (w *world) agree(limit int) {
 	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseRoom, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
-}
-
-func toldSemaphore(u *user, n events.Notify) {
-	k := u.c.w.checks
-	switch n.What {
-	case events.Granted:
-		if u.call.grants++; u.call.grants > 1 {
-			k.fail("a hold is granted once", "%s was granted %d times", u.name(), u.call.grants)
-		}
-		u.begin()
-	case events.Elected:
-		if u.call.terms++; u.call.terms > 1 {
-			k.fail("a hold is over after its end", "%s holds again", u.name())
-		}
-	case events.Deposed:
-		u.stop()
-	}
 }
 
 // permitted: whoever makes permits makes all that it wants in one transaction,

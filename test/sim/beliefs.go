@@ -1,0 +1,200 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// What is asked of belief: when it begins, while it lasts, and when it ends.
+
+// belief is one term of one participant.
+type belief struct {
+	u       *user
+	guards  []events.Op // what guarded writes begin with; nil: a check of the node
+	path    string
+	token   int64
+	session int64
+	gone    int64 // when others deleted the node; 0 while it is there
+	excused bool
+	over    bool // it ended, and the node or the session is known to be gone
+	deaf    bool // its node could not be read any more when it was deleted: servers do not tell of that
+}
+
+// elected: belief begins.
+func (k *checks) elected(u *user, n events.Notify) {
+	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
+	u.term = b
+	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
+	if u.leads {
+		k.fail("started and stopped alternate", "%s was elected twice", u.name())
+	}
+	if n := len(u.works); n != 0 {
+		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
+	}
+	if now := u.c.clock(); !u.c.written && u.c.linked && now < u.c.deadline.Until {
+		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
+	}
+	k.led[b.path] = true
+	k.confirmed(b)
+	k.heard(b)
+	if u.role.shared != "" {
+		k.beside(b)
+	} else {
+		k.owns(b)
+		k.grows(b)
+	}
+	k.beliefs = append(k.beliefs, b)
+	k.alone(b)
+}
+
+// owns: at the start of belief the node is there, ours, and first.
+func (k *checks) owns(b *belief) {
+	_, stat, err := k.w.ens.truth.Get(b.path)
+	if err != nil || stat.Czxid != b.token {
+		b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[b.path] // unless nobody meddled
+		if !k.meddled && b.u.c.believes(b) {
+			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
+		}
+		return
+	}
+	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
+		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
+	}
+	if before := k.ahead(b); before != "" && b.u.c.believes(b) && !k.revived[before] {
+		k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), b.path, before)
+	}
+}
+
+// ahead is a node of the line that stands before a leader's, "" where none does.
+func (k *checks) ahead(b *belief) string {
+	dir, name := split(b.path)
+	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.label)
+	for _, p := range line {
+		if p.Name == name {
+			return ""
+		}
+		if _, other, _ := k.w.ens.truth.Get(dir + "/" + p.Name); other.Czxid < b.token {
+			return dir + "/" + p.Name
+		}
+	}
+	return ""
+}
+
+// grows: tokens rise from node to node within one history.
+func (k *checks) grows(b *belief) {
+	if b.u.role.beside {
+		return
+	}
+	last := k.tokens[b.u.line]
+	if b.excused || k.revived[b.path] {
+		return
+	}
+	if b.token < last.value || b.token == last.value && b.path != last.path {
+		if b.u.c.believes(b) {
+			k.fail("tokens grow", "%s leads with token %x after %x", b.u.name(), b.token, last.value)
+		}
+		return
+	}
+	k.tokens[b.u.line] = token{b.token, b.path}
+}
+
+// alone: at any instant at most one believes, but for those whose node was
+// deleted by others and who cannot have heard of it.
+func (k *checks) alone(b *belief) {
+	if b.u.role.beside || !b.u.c.believes(b) {
+		return
+	}
+	for _, o := range k.beliefs {
+		if o != b && o.u.line == b.u.line && !(reads(o.path) && reads(b.path)) && o.u.c.believes(o) && !o.excused && !b.excused {
+			k.fail("one believer", "%s and %s believe at once, in %s and %s", o.u.name(), b.u.name(), o.path, b.path)
+		}
+	}
+}
+
+// deposed: belief ends.
+func (k *checks) deposed(u *user, n events.Notify) {
+	k.w.tell("%s STOPPED %s: %s", u.name(), n.Path, n.Text)
+	i := slices.IndexFunc(k.beliefs, func(b *belief) bool { return b.u == u })
+	if i < 0 || !u.leads {
+		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
+		return
+	}
+	k.beliefs[i].over = n.Text == machines.NodeGone || n.Text == machines.SessionOver
+	k.overrun(k.beliefs[i])
+	k.beliefs = slices.Delete(k.beliefs, i, i+1)
+}
+
+// overrun measures belief after a deletion by others, up to now or the deadline.
+func (k *checks) overrun(b *belief) {
+	if !b.excused || b.gone == 0 {
+		return
+	}
+	left := min(0, b.u.c.deadline.Until-b.u.c.clock())
+	if b.session != b.u.c.deadline.Session {
+		return
+	}
+	over, bound := time.Duration(k.w.now-b.gone+left), k.w.Timeout
+	if b.deaf && b.u.role.named { // the heartbeat's check holds by the next leader's marker, too
+		k.w.cover.Deaf++
+		return
+	}
+	if b.deaf { // the heartbeat asks for the nodes of all in turn
+		k.w.cover.Deaf++
+		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)
+	} else {
+		k.worst = max(k.worst, over)
+	}
+	if bound += k.w.Timeout / 20; over > bound {
+		k.fail("belief after a deletion by others", "%s believed for %s after %s was deleted; at most %s", b.u.name(), over, b.path, bound)
+	}
+}
+
+// deadline: belief lasts at most half a timeout from a request that was
+// confirmed on this connection, and never comes back within a term.
+func (k *checks) deadline(c *client, d events.Deadline) {
+	if d.Until == 0 {
+		return
+	}
+	if most := c.confirmed + int64(k.w.Timeout)/2; d.Until > most {
+		k.fail("the deadline", "client %d believes until %s after its last confirmed request left: at most half of %s", c.id,
+			time.Duration(d.Until-c.confirmed), k.w.Timeout)
+	}
+	old := c.deadline
+	c.deadline = d
+	for _, b := range k.beliefs {
+		if b.u.c == c {
+			if old.Until != 0 && c.clock() >= old.Until || old.Session != d.Session {
+				k.fail("belief does not come back within a term", "%s: the deadline passed and moved on", b.u.name())
+			}
+			k.alone(b)
+		}
+	}
+}
+
+// fed keeps what a connection has confirmed, as far as the loop knows.
+func (c *client) fed(ev events.Event) {
+	switch ev.Kind {
+	case events.ConnectionAttached:
+		c.linked, c.written = true, false
+	case events.ConnectionSuspended:
+		c.linked = false
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
+		c.written = c.written || ev.Code == events.OK && ev.SentAt != 0
+	}
+}
+
+// replied keeps when the last confirmation left.
+func (k *checks) replied(c *client, a *asked, ev events.Event) {
+	if u := c.user(a.id); u != nil && ev.Kind == events.ReplyChildren {
+		k.sees(u, ev)
+	}
+	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
+		return
+	}
+	if _, sync := a.req.(events.Sync); sync || writes(a.req) {
+		c.confirmed = max(c.confirmed, a.sent)
+	}
+}
