@@ -162,7 +162,7 @@ func (c *Consumer) entered(state string) {
 // Start begins to consume and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
 func (c *Consumer) Start() error {
-	return c.ask(context.Background(), events.Event{Kind: events.CommandStart})
+	return c.start()
 }
 
 // Close takes up no more items, awaits the handler, writes down what became of its

@@ -20,6 +20,7 @@ type handle struct {
 	path     string
 	cannot   string // what the log says of trouble
 	commands commands
+	started  chan struct{} // closed when the machine has left latent
 	phase    atomic.Pointer[string]
 
 	mu      sync.Mutex
@@ -28,7 +29,7 @@ type handle struct {
 
 func (h *handle) init(c *Client, path string) {
 	h.client, h.path, h.cannot = c, path, "cannot go on for now"
-	h.commands.ended = make(chan struct{})
+	h.commands.ended, h.started = make(chan struct{}), make(chan struct{})
 	latent := "latent"
 	h.phase.Store(&latent)
 }
@@ -87,6 +88,18 @@ func (h *handle) setTrouble(err error) {
 	}
 }
 
+// start asks the machine to begin, and waits until it has.
+func (h *handle) start() error {
+	err := h.ask(context.Background(), events.Event{Kind: events.CommandStart})
+	if err == nil {
+		select { // State says Started when Start has returned
+		case <-h.started:
+		case <-h.client.closed:
+		}
+	}
+	return err
+}
+
 // end asks the machine to close, and waits until it has.
 func (h *handle) end(ctx context.Context, silent bool) error {
 	err := h.ask(ctx, events.Event{Kind: events.CommandClose, Silent: silent})
@@ -117,7 +130,9 @@ func (h *handle) notice(n events.Notify) {
 func (h *handle) answer(a events.Answer) { h.commands.answer(a) }
 
 func (h *handle) entered(state string) {
-	h.phase.Store(&state)
+	if before := h.phase.Swap(&state); *before == "latent" && state != "latent" {
+		close(h.started)
+	}
 	if state == "closed" {
 		h.client.forget(h.id)
 		close(h.commands.ended)

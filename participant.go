@@ -143,11 +143,6 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 	})
 }
 
-// start sends the start command.
-func (p *participant) start() error {
-	return p.ask(context.Background(), events.Event{Kind: events.CommandStart})
-}
-
 // Close leaves the line. While leading, the work is told first, its return is
 // awaited, and only then the node is deleted and another may lead; when the
 // context ends before the work has, ErrWorkRunning is returned, and the node

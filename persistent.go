@@ -75,7 +75,7 @@ func (c *Client) stand(path string, data []byte, options PersistentNodeOptions) 
 // Start begins to make the node and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
 func (s *standing) Start() error {
-	return s.ask(context.Background(), events.Event{Kind: events.CommandStart})
+	return s.start()
 }
 
 // WaitPresent returns when the node stands. When the context ends first, its

@@ -119,18 +119,18 @@ func (l *Link) Open() int {
 	return len(l.pairs)
 }
 
-// Close ends the link and returns when nothing of it is left.
+// Close ends the link and returns when nothing of it is left. What was held does not arrive any more.
 func (l *Link) Close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
 	l.listener.Close()
-	for _, w := range l.ways {
-		w.set(func(w *way) { w.over = true })
-	}
 	for _, p := range l.refuse() {
 		reset(p[Forth])
 		reset(p[Back])
+	}
+	for _, w := range l.ways { // after the resets: what is held must not arrive now
+		w.set(func(w *way) { w.over = true })
 	}
 	l.all.Wait()
 }

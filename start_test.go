@@ -1,0 +1,44 @@
+package incumbent
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// latecomer is a latch that hears late which state its machine is in.
+type latecomer struct {
+	*Latch
+	freed chan struct{}
+}
+
+func (l latecomer) entered(state string) {
+	<-l.freed
+	l.Latch.entered(state)
+}
+
+// The answer to Start comes before the news of the state; Start waits for both, so that who asks next is not told that
+// nobody started.
+func TestStartReturnsWhenStarted(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		l := latecomer{&Latch{&keeper{newParticipant(c.Client, "/line", LatchOptions{})}}, make(chan struct{})}
+		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+			l.id = id
+			return l
+		}, LatchOptions{}.open("/line", c.config.RideOut)); err != nil {
+			t.Fatal(err)
+		}
+		started := make(chan error, 1)
+		go func() { started <- l.Start() }()
+		synctest.Wait()
+		early := len(started) > 0
+		close(l.freed)
+		if err := <-started; err != nil || early || l.State() != Started {
+			t.Errorf("Start: %v, before the state was known: %t; State is %s", err, early, l.State())
+		}
+	})
+}
