@@ -26,9 +26,36 @@ func gangs() engine.Description {
 	return d
 }
 
+func laidOut(t *testing.T, d engine.Description) *sheet {
+	t.Helper()
+	s, err := layout(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func drawn(t *testing.T, d engine.Description) string {
+	t.Helper()
+	svg, err := SVG(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svg
+}
+
+// Composites that overlap are no boxes: the chart's author is told, and does not wait for ever.
+func TestAChartWithoutAPicture(t *testing.T) {
+	d := gangs()
+	d.Composites = append(d.Composites, engine.Composite{Name: "Z", States: []engine.State{"a", "c"}})
+	if _, err := Draw(d, "svg"); err == nil || !strings.Contains(err.Error(), "chart gangs: its composites cannot be drawn") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestArrowsCrossTheSpine(t *testing.T) {
 	crossing := 0
-	for _, r := range layout(gangs()).routes {
+	for _, r := range laidOut(t, gangs()).routes {
 		if r.cross >= 0 {
 			crossing++
 		}
@@ -97,7 +124,7 @@ func room(p *pen) (boxes, labels []rect) {
 
 func TestNothingLiesOnAnythingElse(t *testing.T) {
 	for _, d := range charts() {
-		p := &pen{measure: size(layout(d), 88)}
+		p := &pen{measure: size(laidOut(t, d), 88)}
 		boxes, labels := room(p)
 		if len(boxes) != len(d.States) {
 			t.Errorf("%s: %d boxes for %d states", d.Name, len(boxes), len(d.States))
@@ -151,7 +178,7 @@ func mustKeepClear(t *testing.T, p *pen, r *route, all []rect) {
 
 func TestTracksDoNotShareALine(t *testing.T) {
 	for _, d := range charts() {
-		s := layout(d)
+		s := laidOut(t, d)
 		for c := range s.tracks {
 			for i, r := range s.routes {
 				a, b, ok := s.extent(r, c)
@@ -170,7 +197,7 @@ func TestTracksDoNotShareALine(t *testing.T) {
 // size are about 7 wide.
 func TestTheSummaryFits(t *testing.T) {
 	for _, d := range charts() {
-		if m, want := size(layout(d), 88), 2*margin+7*len([]rune(d.Summary())); want > m.width {
+		if m, want := size(laidOut(t, d), 88), 2*margin+7*len([]rune(d.Summary())); want > m.width {
 			t.Errorf("%s: %q is about %d wide, the picture %d", d.Name, d.Summary(), want, m.width)
 		}
 	}
@@ -179,14 +206,14 @@ func TestTheSummaryFits(t *testing.T) {
 // The path that a newcomer should see first goes straight down.
 func TestHappyPathIsStraight(t *testing.T) {
 	for _, d := range charts() {
-		m := size(layout(d), 88)
+		m := size(laidOut(t, d), 88)
 		for i := 1; i < len(d.Happy); i++ {
 			a, b := m.boxes[d.Happy[i-1]], m.boxes[d.Happy[i]]
 			if a.center() != b.center() || a.bottom() >= b.y {
 				t.Errorf("%s: from %s to %s it is not straight down", d.Name, d.Happy[i-1], d.Happy[i])
 			}
 		}
-		svg := SVG(d)
+		svg := drawn(t, d)
 		if got := strings.Count(svg, `<path class="arrow happy"`); got != len(d.Happy) { // one in the legend
 			t.Errorf("%s: %d happy arrows for %d steps", d.Name, got-1, len(d.Happy)-1)
 		}
@@ -195,7 +222,7 @@ func TestHappyPathIsStraight(t *testing.T) {
 
 func TestCompositesHoldTheirOwn(t *testing.T) {
 	for _, d := range charts() {
-		m := size(layout(d), 88)
+		m := size(laidOut(t, d), 88)
 		for _, c := range d.Composites {
 			f := m.frameOf(c)
 			for s, b := range m.boxes {
@@ -215,7 +242,7 @@ func TestCompositesHoldTheirOwn(t *testing.T) {
 
 func TestSVGIsWellFormed(t *testing.T) {
 	for _, d := range append(charts(), engine.Description{}) {
-		dec := xml.NewDecoder(strings.NewReader(SVG(d)))
+		dec := xml.NewDecoder(strings.NewReader(drawn(t, d)))
 		for {
 			_, err := dec.Token()
 			if errors.Is(err, io.EOF) {

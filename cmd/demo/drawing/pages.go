@@ -28,7 +28,9 @@ the ones that run, in the order in which they are tried.
 		if err != nil {
 			return nil, err
 		}
-		files[d.Name+".svg"] = SVG(d)
+		if files[d.Name+".svg"], err = SVG(d); err != nil {
+			return nil, err
+		}
 		files[d.Name+".md"] = page(d, words)
 		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d |\n", d.Name, d.Name, d.Summary(), len(d.States), len(d.Rows))
 	}

@@ -1,6 +1,7 @@
 package drawing
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -19,9 +20,14 @@ const (
 // spot is where a state stands.
 type spot struct{ column, row int }
 
+// patience is how many placements are looked at: three times what the largest
+// chart needs.
+const patience = 2_000_000
+
 // placement looks for the spots that keep arrows short: it tries them all, the
 // most promising first, and gives up a branch that cannot win any more.
 type placement struct {
+	tries int
 	d     engine.Description
 	pull  map[engine.State]map[engine.State]int // how much an arrow's length weighs
 	rows  int
@@ -33,7 +39,11 @@ type placement struct {
 	bestCost int
 }
 
-func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int) {
+// place finds each state's spot and how many rows there are. A chart that has no
+// picture is an error: a composite is one box with no other state in it, which
+// nothing can be when composites overlap, or the happy path leaves one and
+// returns to it.
+func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int, error) {
 	p := &placement{d: d, at: map[engine.State]spot{}, taken: map[spot]bool{}}
 	p.weigh(pic)
 	path := d.Happy
@@ -49,9 +59,12 @@ func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int
 		}
 	}
 	for p.rows = len(path); p.best == nil; p.rows++ {
+		if p.tries >= patience || p.rows > len(d.States)+1 {
+			return nil, 0, fmt.Errorf("drawing: chart %s: its composites cannot be drawn as boxes: none may overlap another, and the happy path may not come back to one that it left", d.Name)
+		}
 		p.try(0, 0)
 	}
-	return p.best, p.rows - 1
+	return p.best, p.rows - 1, nil
 }
 
 // weigh makes what is drawn count for more than what is not.
@@ -70,7 +83,7 @@ func (p *placement) weigh(pic engine.Picture) {
 }
 
 func (p *placement) try(i, cost int) {
-	if p.best != nil && cost >= p.bestCost {
+	if p.tries++; p.tries > patience || p.best != nil && cost >= p.bestCost {
 		return
 	}
 	if i == len(p.free) {

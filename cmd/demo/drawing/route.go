@@ -38,10 +38,13 @@ type sheet struct {
 	crossing []int        // by gap: how many arrows cross the spine in it
 }
 
-func layout(d engine.Description) *sheet {
+func layout(d engine.Description) (*sheet, error) {
 	p := d.Picture()
 	s := &sheet{d: d}
-	s.at, s.rows = place(d, p)
+	var err error
+	if s.at, s.rows, err = place(d, p); err != nil {
+		return nil, err
+	}
 	s.crossing = make([]int, s.rows+1)
 	for c := range s.slots {
 		s.slots[c] = make([][]*slot, s.rows)
@@ -56,7 +59,7 @@ func layout(d engine.Description) *sheet {
 	for c := range s.tracks {
 		s.assign(c)
 	}
-	return s
+	return s, nil
 }
 
 func (s *sheet) add(r *route) {

@@ -19,17 +19,22 @@ func Formats() []string { return append(engine.Formats(), "svg") }
 // Draw writes a chart in one of Formats.
 func Draw(d engine.Description, format string) (string, error) {
 	if format == "svg" {
-		return SVG(d), nil
+		return SVG(d)
 	}
 	return engine.Draw(d, format)
 }
 
-// SVG draws a chart. The same chart always gives the same bytes.
-func SVG(d engine.Description) string {
+// SVG draws a chart. The same chart always gives the same bytes. A chart whose
+// composites cannot be boxes is an error.
+func SVG(d engine.Description) (string, error) {
 	if len(d.States) == 0 {
-		return `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>` + "\n"
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>` + "\n", nil
 	}
-	m := size(layout(d), 88)
+	s, err := layout(d)
+	if err != nil {
+		return "", err
+	}
+	m := size(s, 88)
 	p := &pen{measure: m}
 	p.head()
 	p.frames()
@@ -44,7 +49,7 @@ func SVG(d engine.Description) string {
 		p.state(s)
 	}
 	p.foot()
-	return p.String()
+	return p.String(), nil
 }
 
 type pen struct {
