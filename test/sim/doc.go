@@ -6,7 +6,7 @@
 //	plan.go       what a seed makes of a world: clients, timeouts, faults and their rates
 //	ensemble.go   the leader, its proposals, elections; server.go, serve.go, tracker.go one server
 //	wire.go       one TCP connection: delays, stalls, cuts
-//	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go its parts
+//	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go, payloads.go its parts
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
@@ -52,6 +52,7 @@
 //   - healed, tend and unsettled: what the program and an operator do once the faults
 //     are over, and what is missing then to a settled world.
 //   - options: what a handle is opened with, drawn by the dice that it is given.
+//   - data, keep: the door's part in what is the user's and reaches no machine.
 //   - act and told: the program. act is called now and then with a number below
 //     twelve; commands are sent with u.c.ask. told hears every notice: it begins work
 //     with u.begin and has it return with u.stop.

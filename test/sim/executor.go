@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -230,6 +231,9 @@ func (x *executor) reply(a *asked, code events.Code, text string) {
 	if a.path != "" {
 		ev.Path = a.path
 	}
+	if h.Keep {
+		x.c.keep(a.id, &ev)
+	}
 	x.c.checks().replied(x.c, a, ev)
 	x.post(a.id, ev)
 }
@@ -309,6 +313,7 @@ func (x *executor) take(wire *wire, f frame) {
 		}
 		if a.result.Err == 0 {
 			a.children = append(a.children, made(a.result)...)
+			a.stat = cmp.Or(a.stat, left(a.result))
 		}
 		x.reply(a, codeOf(a.result), "")
 	}
@@ -322,6 +327,16 @@ func made(r zkmem.Result) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// left is what the last "set" of a transaction left, nil where there was none.
+func left(r zkmem.Result) (stat *events.Stat) {
+	for _, sub := range r.Results {
+		if sub.Code == zkmem.OpSetData {
+			stat = convert(sub.Stat)
+		}
+	}
+	return stat
 }
 
 // overdue ends a connection that answers pings and nothing else.

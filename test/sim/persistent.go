@@ -25,7 +25,7 @@ func init() {
 			u.sets = map[uint64]uint64{}
 			return nil
 		},
-		act: actKeeper, told: toldKeeper, answers: answersKeeper,
+		data: (*user).data, act: actKeeper, told: toldKeeper, answers: answersKeeper,
 		cancel: cancelKeeper, spot: func(u *user) string { return u.path },
 		owns:      func(u *user, _ string) bool { return u.c.w.checks.sites[u.path] == u },
 		unsettled: misled,
@@ -95,26 +95,6 @@ func (u *user) data(payload uint64) []byte {
 func keeper(data string) string {
 	_, name, _ := strings.Cut(data, " of ")
 	return strings.Replace(name, " ", "/", 1)
-}
-
-// fill puts the user's data in the place of their numbers, as the door does.
-func (c *client) fill(id events.ID, r events.Request) events.Request {
-	switch r := r.(type) {
-	case events.Create:
-		if r.Payload != 0 {
-			r.Data = c.user(id).data(r.Payload)
-		}
-		return r
-	case events.Multi:
-		r.Ops = slices.Clone(r.Ops)
-		for i, op := range r.Ops {
-			if op.Payload != 0 {
-				r.Ops[i].Data = c.user(id).data(op.Payload)
-			}
-		}
-		return r
-	}
-	return r
 }
 
 func toldKeeper(u *user, n events.Notify) {

@@ -30,6 +30,8 @@ type role struct {
 	calls  bool     // every call is a machine of its own: see user.call
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
+	data    func(u *user, payload uint64) []byte          // what a request holds in the place of such a number; nil where none does
+	keep    func(u *user, number uint64, data []byte)     // takes the data of an answer that go past the machine; may be nil
 	act     func(u *user, n int)                          // one of twelve things, by a die, now and then; may be nil
 	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
 	answers func(u *user, a events.Answer)                // and at the answer of a command; may be nil

@@ -147,7 +147,8 @@ func (c *wire) throttled() bool { return c.w.now < c.x.choked || c.w.hit("thrott
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
 
-var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events.EphemeralSequential: zkmem.EphemeralSequential}
+var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events.EphemeralSequential: zkmem.EphemeralSequential,
+	events.PersistentSequential: zkmem.PersistentSequential}
 
 func operation(r events.Request) zkmem.Op {
 	switch r := r.(type) {
@@ -220,7 +221,7 @@ func (s *server) list(a *asked, r events.Children) {
 }
 
 func convert(s zkmem.Stat) *events.Stat {
-	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren}
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren, Mtime: s.Mtime}
 }
 
 // rearm sets a session's watches again on a new connection: what changed since

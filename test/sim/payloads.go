@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// What is the user's reaches no machine: requests carry its number, and the door
+// puts it in on the way out; on the way in the door keeps it for itself.
+
+// fill puts the user's data in the place of their numbers, as the door does.
+func (c *client) fill(id events.ID, r events.Request) events.Request {
+	switch r := r.(type) {
+	case events.Create:
+		if r.Payload != 0 {
+			r.Data = c.payload(id, r.Payload)
+		}
+		return r
+	case events.Multi:
+		r.Ops = slices.Clone(r.Ops)
+		for i, op := range r.Ops {
+			if op.Payload != 0 {
+				r.Ops[i].Data = c.payload(id, op.Payload)
+			}
+		}
+		return r
+	}
+	return r
+}
+
+func (c *client) payload(id events.ID, number uint64) []byte {
+	u := c.user(id)
+	return u.role.data(u, number)
+}
+
+// keep takes the user's data out of an answer, failures included.
+func (c *client) keep(id events.ID, ev *events.Event) {
+	if u := c.user(id); u != nil && u.role.keep != nil {
+		u.role.keep(u, ev.Request, ev.Data)
+	}
+	ev.Data = nil
+}
