@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -341,64 +339,6 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 	return c.feed(t, to, ev)
 }
 
-// commit names the nodes that a transaction made; numbers go up from a first.
-func (c *conversation) commit(to events.ID, ev *events.Event, multi events.Multi, first string) {
-	n, _ := strconv.Atoi(first)
-	for _, op := range multi.Ops {
-		switch {
-		case op.Verb != "create":
-			continue
-		case op.Mode == events.EphemeralSequential:
-			op.Path += fmt.Sprintf("%010d", n)
-			n++
-		}
-		ev.Children = append(ev.Children, op.Path)
-	}
-	if own := len(ev.Children) - 1; own >= 0 && c.permits[to] != nil {
-		made := *ev
-		made.Path = slices.Min(slices.DeleteFunc(slices.Clone(ev.Children), func(p string) bool { return p == c.permits[to].dir }))
-		c.own[to] = made
-	}
-}
-
-// complete fills in what an executor would: numbers, send times, paths.
-func (c *conversation) complete(to events.ID, ev *events.Event) {
-	switch {
-	case strings.HasPrefix(string(ev.Kind), "reply."), ev.Kind == events.TimerFired:
-		if ev.Kind != events.TimerFired {
-			ev.Session = cmp.Or(ev.Session, c.number)
-			ev.SentAt = cmp.Or(ev.SentAt, int64(c.now))
-		}
-		c.answer(to, ev)
-	case strings.HasPrefix(string(ev.Kind), "command.") && ev.Request == 0 && ev.Kind != events.CommandCancel:
-		c.command++
-		ev.Request = c.command
-	}
-}
-
-func (c *conversation) answer(to events.ID, ev *events.Event) {
-	awaited := func(number uint64) bool {
-		return slices.ContainsFunc(c.engine.Awaits(to), func(a engine.Awaited) bool { return a.Request == number })
-	}
-	for i, o := range c.owed[to] {
-		if ev.Request == 0 && !awaited(o.number) {
-			continue
-		}
-		if ev.Request == o.number || ev.Request == 0 && o.kind == ev.Kind && (ev.Path == "" || ev.Kind != events.ReplyStat || o.path == ev.Path) &&
-			(ev.Text == "" || ev.Kind != events.TimerFired || ev.Text == o.name) {
-			ev.Request = o.number
-			if ev.Path == "" && ev.Kind != events.ReplyMulti {
-				ev.Path = o.path
-			}
-			if ev.Kind == events.TimerFired {
-				ev.Path, ev.Text = "", ""
-			}
-			c.owed[to] = append(c.owed[to][:i:i], c.owed[to][i+1:]...)
-			return
-		}
-	}
-}
-
 // feed steps the engine and writes down what happened.
 func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string {
 	ev.At = int64(c.now)
@@ -430,83 +370,4 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 		}
 	}
 	return c.readable(b.String())
-}
-
-func (c *conversation) note(a engine.Addressed) {
-	add := func(kind events.Kind, number uint64, name, path string) {
-		c.owed[a.From] = append(c.owed[a.From], owed{number, kind, name, path})
-	}
-	switch e := a.Effect.(type) {
-	case events.Connect:
-		c.number = e.Session
-	case events.SetTimer:
-		add(events.TimerFired, e.Request, e.Name, "")
-	case events.StopTimer:
-		for i, o := range c.owed[a.From] {
-			if o.number == e.Request {
-				c.owed[a.From] = append(c.owed[a.From][:i:i], c.owed[a.From][i+1:]...)
-				break
-			}
-		}
-	case events.Create:
-		add(events.ReplyCreate, e.Request, "", e.Path)
-	case events.Delete:
-		add(events.ReplyDelete, e.Request, "", e.Path)
-	case events.Get:
-		add(events.ReplyStat, e.Request, "", e.Path)
-	case events.Exists:
-		add(events.ReplyStat, e.Request, "", e.Path)
-	case events.Children:
-		add(events.ReplyChildren, e.Request, "", e.Path)
-	case events.Multi:
-		add(events.ReplyMulti, e.Request, "", e.Ops[0].Path)
-	case events.Sync:
-		add(events.ReplySync, e.Request, "", e.Path)
-	}
-}
-
-// real puts GUIDs in the place of their short names: G1 is the first enrolment
-// of the machine "latch" or "selector", G1.latch-2 that of "latch-2".
-func (c *conversation) real(s string) string { return c.swap(s, false) }
-
-func (c *conversation) readable(s string) string { return c.swap(s, true) }
-
-func (c *conversation) swap(s string, short bool) string {
-	var pairs []string
-	for id, seed := range c.next {
-		for n := uint64(1); n < 9; n++ {
-			name := fmt.Sprintf("<%s.%d>", id, n)
-			digits, plain := strings.ReplaceAll(guid(seed, n), "-", ""), strings.ReplaceAll(name, ">", "#>") // as kazoo writes it
-			if short {
-				pairs = append(pairs, guid(seed, n), name, digits, plain)
-			} else {
-				pairs = append(pairs, name, guid(seed, n), plain, digits)
-			}
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace(s)
-}
-
-// replays feeds the conversation's own log to fresh machines.
-func (c *conversation) replays(t *testing.T) {
-	var b strings.Builder
-	w, err := events.NewWriter(&b, events.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range c.log {
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	sum, err := engine.Replay(strings.NewReader(b.String()), 0, Recipes()...)
-	if err != nil {
-		t.Errorf("the conversation does not replay: %v", err)
-	}
-	if sum.Records != uint64(len(c.log)) {
-		t.Errorf("replayed %d of %d records", sum.Records, len(c.log))
-	}
 }

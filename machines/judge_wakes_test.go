@@ -1,0 +1,127 @@
+package machines
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// candidate is what differs where leadership is a marker: what wakes it, and that
+// it never has more than one latch that is not on its way out.
+func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
+	j.errand(c.id, &c.errand)
+	watched := j.armed[events.ID(c.id)][c.marker]
+	switch state {
+	case looking, checking:
+		return owed[events.ReplyStat]
+	case marking, confirming:
+		return owed[events.ReplyMulti]
+	case following:
+		return watched
+	case queueing:
+		return watched && c.latch != ""
+	case leaving:
+		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.latches > 0
+	}
+	return awake
+}
+
+// semaphore is what differs where places are permits: what wakes it, and that it
+// has at most as many names as it wants.
+func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
+	j.errand(s.id, &s.errand)
+	if len(s.names) > s.permits || s.own != "" && (len(s.names) == 0 || s.own != s.names[0]) {
+		j.wrong("%s: %q is its own, of %v", s.id, s.own, s.names)
+	}
+	switch state {
+	case probing:
+		return owed[events.ReplyChildren]
+	case looking:
+		return owed[events.ReplyStat]
+	case queueing:
+		return s.latch != "" && s.held == ""
+	case full:
+		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.dir+"/"] && j.armed[events.ID(s.id)][s.dir]
+	case taking:
+		return owed[events.ReplyMulti]
+	case confirming:
+		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti]
+	case leaving:
+		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] || s.latches > 0
+	}
+	return awake
+}
+
+// errand checks that a machine has no more than one latch that is not on its way
+// out, and knows when it is held.
+func (j *judge) errand(patron string, e *errand) {
+	waiting := 0
+	for _, id := range j.engine.Machines() {
+		if m := j.members[id]; m != nil && m.patron == events.ID(patron) && m.then != leave {
+			waiting++
+		}
+	}
+	if wanted := e.latch != ""; waiting > 1 || wanted != (waiting == 1) {
+		j.wrong("%s: %d latches in line, and it knows of %q", patron, waiting, e.latch)
+	}
+	if e.held != "" && j.engine.State(e.latch) != leading {
+		j.wrong("%s: takes the latch for held in %s", patron, j.engine.State(e.latch))
+	}
+}
+
+// serves reports whether a machine was opened by another.
+func (j *judge) serves(id events.ID) bool {
+	return strings.Contains(string(id), "-jobelection") || strings.Contains(string(id), "-semaphore")
+}
+
+// atRest are the states in which a machine without a line waits for its user, or
+// for the connection.
+var atRest = from{latent, suspended, closed, outside, inside, quiet, working}
+
+// wakes checks that a machine outside of every line can be woken: by an answer,
+// a timer or a watch.
+func (j *judge) wakes(id events.ID) {
+	state := j.engine.State(id)
+	if id == events.SessionMachine || j.members[id] != nil || slices.Contains(atRest, state) || j.session != nil && !j.session.attached {
+		return
+	}
+	if len(j.engine.Awaits(id)) == 0 && len(j.armed[id]) == 0 {
+		j.wrong("%s: nothing can wake it in %s", id, state)
+	}
+}
+
+// heartbeat checks the session machine's timers against who needs them: belief
+// always has a timer that ends it.
+func (j *judge) heartbeat(now int64) {
+	if j.session == nil {
+		return
+	}
+	beats, ends := 0, int64(0)
+	for _, a := range j.engine.Awaits(events.SessionMachine) {
+		switch a.Name {
+		case heartbeatTimer:
+			beats++
+		case deadlineTimer:
+			ends = j.due[events.SessionMachine][a.Request]
+		}
+	}
+	needed := j.engine.State(events.SessionMachine) == connected && !j.session.office.empty()
+	if needed != (beats == 1) || beats > 1 {
+		j.wrong("session: %d heartbeat timers, needed: %t", beats, needed)
+	}
+	for id, p := range j.members {
+		if p.leads && (ends == 0 || ends > max(j.session.validUntil, now)) {
+			j.wrong("%s: leads, and no timer ends it at %d (timer at %d)", id, j.session.validUntil, ends)
+		}
+		if p.near != (slices.ContainsFunc(j.session.office.holders, func(h holder) bool { return h.machine == string(id) })) {
+			j.wrong("%s: near is %t, the session machine has it otherwise", id, p.near)
+		}
+		for _, h := range j.session.office.holders {
+			if h.machine == string(id) && h.path != p.path() {
+				j.wrong("%s: the heartbeat checks %s, the own node is %s", id, h.path, p.path())
+			}
+		}
+	}
+}
