@@ -64,7 +64,7 @@ chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn
 	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
 
 .PHONY: lint
-lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy; needs make deps
+lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy, of docs/examples too; needs make deps
 	@bash scripts/lint
 
 .PHONY: hurry
