@@ -26,18 +26,37 @@ type order struct {
 	held    chan struct{} // closed when a request waits at the server
 	gate    chan struct{}
 	served  int
+	beats   int // heartbeats served, from the beginning
 	beat    int // the heartbeat's place
 	seen    chan struct{}
+}
+
+// missing reports whether a heartbeat has left that was not served yet.
+func (o *order) missing(records []events.Record) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return beats(records, asked) > o.beats
+}
+
+// hold has the server stop at the next request.
+func (o *order) hold() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.holding = true
 }
 
 func (o *order) decide(r zkmem.Request) zkmem.Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	beat := r.Op == zkmem.OpSync || r.Op == zkmem.OpMulti
+	if beat {
+		o.beats++
+	}
 	if !o.holding || r.Op == zkmem.OpPing || r.Op == zkmem.OpCreateSession {
 		return zkmem.Verdict{}
 	}
 	o.served++
-	if o.beat == 0 && (r.Op == zkmem.OpSync || r.Op == zkmem.OpMulti) {
+	if beat && o.beat == 0 {
 		o.beat = o.served
 		close(o.seen)
 	}
@@ -57,6 +76,8 @@ func TestTheHeartbeatStandsInNoLine(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), within)
 			defer cancel()
 			srv := zkmem.Start(t, zkmem.Options{Tick: 400 * time.Millisecond})
+			o := &order{held: make(chan struct{}), gate: make(chan struct{}), seen: make(chan struct{})}
+			srv.Intercept(o.decide)
 			log := tape.New(t)
 			c, err := incumbent.Open(ctx, incumbent.Config{
 				Servers: srv.Addr(), SessionTimeout: 8 * time.Second, Tick: 400 * time.Millisecond, Record: log, RideOut: true,
@@ -79,9 +100,7 @@ func TestTheHeartbeatStandsInNoLine(t *testing.T) {
 			// Now that one is answered, the next is a quarter of the timeout away.
 			answered := beats(log.Records(), reply)
 			log.Until("the answer to a heartbeat", func(records []events.Record) bool { return beats(records, reply) > answered })
-			before := beats(log.Records(), asked)
-			o := &order{holding: true, held: make(chan struct{}), gate: make(chan struct{}), seen: make(chan struct{})}
-			srv.Intercept(o.decide)
+			o.hold()
 			var all sync.WaitGroup
 			for _, l := range crowd {
 				all.Go(func() {
@@ -96,7 +115,7 @@ func TestTheHeartbeatStandsInNoLine(t *testing.T) {
 			if what == "start" {
 				all.Wait()
 			}
-			log.Until("the next heartbeat to leave", func(records []events.Record) bool { return beats(records, asked) > before })
+			log.Until("the next heartbeat to leave", o.missing)
 			close(o.gate)
 			<-o.seen
 			all.Wait()

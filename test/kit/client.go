@@ -2,6 +2,7 @@ package kit
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -35,9 +36,9 @@ func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config, closing fun
 }
 
 // CloseConnected closes a client when it has a connection: without one its
-// session is abandoned, and Close says so.
+// session is abandoned, and Close says so. One that is closed stays so.
 func CloseConnected(c *incumbent.Client, ctx context.Context) error {
-	if err := c.WaitConnected(ctx); err != nil {
+	if err := c.WaitConnected(ctx); err != nil && !errors.Is(err, incumbent.ErrClosed) {
 		return err
 	}
 	return c.Close(ctx)

@@ -39,7 +39,7 @@ func open(t testing.TB, e ensemble, change ...func(*incumbent.Config)) *client {
 	for _, f := range change {
 		f(&config)
 	}
-	c.Client = kit.Recorded(t, c.tape, config, (*incumbent.Client).Close)
+	c.Client = kit.Recorded(t, c.tape, config, kit.CloseConnected)
 	return c
 }
 
