@@ -82,11 +82,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 	case <-d.done:
 	case <-d.client.closed:
 	case <-ctx.Done():
-		err := context.Cause(ctx)
-		if trouble := d.Err(); trouble != nil {
-			err = fmt.Errorf("%w: %w", err, trouble)
-		}
-		return err
+		return d.despite(context.Cause(ctx))
 	}
 	select {
 	case <-d.done: // it came just before the client's end

@@ -17,7 +17,8 @@
 //     group. Barrier, Gate and DoubleBarrier hold processes back. Client.Watch and Client.WatchMembers are change feeds.
 //   - Client.Create, Get, Set, Exists, Children, Delete, Multi and Sync are
 //     ZooKeeper's own operations, over the same session. Client.WatchNode and
-//     Client.WatchChildren are feeds of one node; a Deletion is a node that has to go.
+//     Client.WatchChildren are feeds of one node; a TreeCache keeps a whole tree
+//     in memory; a Deletion is a node that has to go.
 //     SharedCount and AtomicLong are numbers in a node.
 //   - Leadership is what either gives to the work: a context that ends with the
 //     term, a token for stores, a check, a guarded write.

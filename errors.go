@@ -75,6 +75,8 @@ var (
 	ErrMemberGone = errors.New("incumbent: the member's node went while it was inside the barrier")
 	// ErrCounterEnd: the directory's sequence counter is near its end, where the order of the line means nothing.
 	ErrCounterEnd = errors.New("incumbent: the sequence counter is at its end; delete and re-create the directory")
+	// ErrTreeTooLarge: there are more nodes than TreeCacheOptions.MaxNodes. The cache has stopped: half a tree would be none.
+	ErrTreeTooLarge = errors.New("incumbent: the tree has more nodes than the cache may hold")
 	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble went back in time.
 	ErrTokenFloor = errors.New("incumbent: the token is below the floor")
 	// ErrForeignOwner: the ensemble says that the node just made belongs to another session. The participant tries again, at a pace.
@@ -106,6 +108,7 @@ var sentinels = map[events.Code]error{
 	events.ItemLost:        ErrItemLost,
 	events.LimitDisagrees:  ErrLimit,
 	events.CounterEnd:      ErrCounterEnd,
+	events.TreeTooLarge:    ErrTreeTooLarge,
 	events.TokenFloor:      ErrTokenFloor,
 	events.ForeignOwner:    ErrForeignOwner,
 	events.WorkFailed:      ErrWork,

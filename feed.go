@@ -1,25 +1,32 @@
 package incumbent
 
 import (
+	"container/list"
 	"context"
 	"iter"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// feed brings what onlookers see to one reader. Of each key only the newest
-// value is kept: a reader that is slow misses what was true in between, and
-// never what is true.
+// feed brings what is seen to one reader. Of each key only the newest value is
+// kept: a reader that is slow misses what was true in between, and never what is
+// true.
 type feed[T any] struct {
-	client    *Client
-	onlookers []*onlooker
+	client *Client
+	over   <-chan struct{} // closed when nothing more comes; nil where that is the client's end
+	leave  []func()        // what ends with the loop over it
+
+	// merge makes one value of two of one key, the first of which was not read, and
+	// says where it goes. Where it is nil, the second takes the place of the first,
+	// at the end.
+	merge func(unread, next T) (T, place)
 
 	mu      sync.Mutex
-	pending []sight[T] // at most one for each key, oldest first
+	pending list.List // of sights, one for each key
+	at      map[string]*list.Element
 	wake    chan struct{}
 }
 
@@ -29,15 +36,25 @@ type sight[T any] struct {
 	err   error
 }
 
+// place is where two values in one go.
+type place int
+
+const (
+	last    place = iota // after all that waits
+	inPlace              // where the first one waits
+	nowhere              // nothing is left to tell
+)
+
 // anError is the key of errors.
 const anError = "error"
 
 func newFeed[T any](c *Client) *feed[T] {
-	return &feed[T]{client: c, wake: make(chan struct{}, 1)}
+	return &feed[T]{client: c, at: map[string]*list.Element{}, wake: make(chan struct{}, 1)}
 }
 
-// stream is a feed as an iterator. Its onlookers are made when the loop begins,
-// by look, and end when the loop is left, or at once where look fails half-way.
+// stream is a feed as an iterator. What it looks with is made when the loop
+// begins, by look, and ends when the loop is left, or at once where look fails
+// half-way.
 func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		f := newFeed[T](c)
@@ -59,7 +76,7 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 // look makes a machine that looks on, and starts it, without waiting for it. What
 // it tells goes to tell, on the loop's goroutine. The error is ErrClosed.
 func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
-	o := &onlooker{kept: map[uint64]zkio.Kept{}}
+	o := newOnlooker()
 	o.tell = func(n events.Notify) {
 		if n.What == events.Failed {
 			f.put(sight[T]{key: anError, err: asError(n.Code, n.Text)})
@@ -75,14 +92,14 @@ func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify
 	if err != nil {
 		return err
 	}
-	f.onlookers = append(f.onlookers, o)
+	f.leave = append(f.leave, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
 	f.client.post(o.id, events.Event{Kind: events.CommandStart})
 	return nil
 }
 
 func (f *feed[T]) close() {
-	for _, o := range f.onlookers {
-		f.client.post(o.id, events.Event{Kind: events.CommandClose})
+	for _, leave := range f.leave {
+		leave()
 	}
 }
 
@@ -90,15 +107,17 @@ func (f *feed[T]) close() {
 func (f *feed[T]) next(ctx context.Context) (sight[T], bool) {
 	for {
 		f.mu.Lock()
-		if len(f.pending) > 0 {
-			s := f.pending[0]
-			f.pending = f.pending[1:]
+		if first := f.pending.Front(); first != nil {
+			s := f.pending.Remove(first).(sight[T])
+			delete(f.at, s.key)
 			f.mu.Unlock()
 			return s, true
 		}
 		f.mu.Unlock()
 		select {
 		case <-f.wake:
+		case <-f.over:
+			return sight[T]{}, false
 		case <-f.client.closed:
 			return sight[T]{}, false
 		case <-ctx.Done():
@@ -110,11 +129,29 @@ func (f *feed[T]) next(ctx context.Context) (sight[T], bool) {
 // put never blocks, so that the loop can use it.
 func (f *feed[T]) put(s sight[T]) {
 	f.mu.Lock()
-	f.pending = append(slices.DeleteFunc(f.pending, func(old sight[T]) bool { return old.key == s.key }), s)
+	f.add(s)
 	f.mu.Unlock()
 	select {
 	case f.wake <- struct{}{}:
 	default:
+	}
+}
+
+func (f *feed[T]) add(s sight[T]) {
+	to := last
+	if unread := f.at[s.key]; unread != nil {
+		if f.merge != nil {
+			s.value, to = f.merge(unread.Value.(sight[T]).value, s.value)
+		}
+		if to == inPlace {
+			unread.Value = s
+			return
+		}
+		f.pending.Remove(unread)
+		delete(f.at, s.key)
+	}
+	if to == last {
+		f.at[s.key] = f.pending.PushBack(s)
 	}
 }
 
@@ -124,6 +161,8 @@ type onlooker struct {
 	tell func(events.Notify)
 	kept map[uint64]zkio.Kept // by request, under mu: answers that are not told yet
 }
+
+func newOnlooker() *onlooker { return &onlooker{kept: map[uint64]zkio.Kept{}} }
 
 // keep takes what an answer holds for the user. It is called by zkio.
 func (o *onlooker) keep(request uint64, kept zkio.Kept) {

@@ -46,9 +46,15 @@ func (h *handle) wish(ctx context.Context, ev events.Event) error {
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
 	if err != nil && ctx.Err() != nil {
 		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
-		if trouble := h.Err(); trouble != nil {
-			return fmt.Errorf("%w: %w", err, trouble)
-		}
+		err = h.despite(err)
+	}
+	return err
+}
+
+// despite is an error with what stands in the way, if anything does.
+func (h *handle) despite(err error) error {
+	if trouble := h.Err(); trouble != nil {
+		return fmt.Errorf("%w: %w", err, trouble)
 	}
 	return err
 }

@@ -56,13 +56,7 @@ func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChang
 		return NodeChange{Exists: true, Node: Node{kept.Data, *kept.Stat}, outage: outages}
 	})
 	return compared(seen, func(last NodeChange, now *NodeChange) {
-		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
-		switch { // a change that is told is one of them
-		case !now.Missed.Replaced && last.Exists && now.Exists:
-			now.Missed.Changes = max(int(now.Stat.Version-last.Stat.Version)-1, 0)
-		case now.Exists:
-			now.Missed.Changes = int(now.Stat.Version)
-		}
+		now.Missed = unseen(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
 	})
 }
 
@@ -94,6 +88,18 @@ func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[Child
 // missed is what two Stats tell of the time between them.
 func missed(was, is bool, before, after Stat, outage bool) Missed {
 	return Missed{Outage: outage, Replaced: was && is && before.Czxid != after.Czxid}
+}
+
+// unseen is missed with the writes of a node's data.
+func unseen(was, is bool, before, after Stat, outage bool) Missed {
+	m := missed(was, is, before, after, outage)
+	switch { // a change that is told is one of them
+	case !m.Replaced && was && is:
+		m.Changes = max(int(after.Version-before.Version)-1, 0)
+	case is:
+		m.Changes = int(after.Version)
+	}
+	return m
 }
 
 // differences is how many names are in one of two sorted lists only.

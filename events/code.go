@@ -53,6 +53,7 @@ const (
 	MemberGone      Code = "MEMBERGONE"     // a member's node went while it was inside the barrier
 	QueueFull       Code = "QUEUEFULL"      // the queue holds as many items as it may
 	ItemLost        Code = "ITEMLOST"       // an item was taken at most once, and the reply was lost: nobody has it
+	TreeTooLarge    Code = "TREETOOLARGE"   // more nodes than a tree cache may hold
 	LimitDisagrees  Code = "LIMITDISAGREES" // a semaphore's agreed limit is another; Text has both
 )
 

@@ -181,10 +181,13 @@ const (
 	Leader Notice = "leader" // an observer sees this leader: Path, Token, Owner, Text is its id
 	Vacant Notice = "vacant" // an observer sees nobody in line
 
-	Present Notice = "present" // a persistent node stands: Path, Token, Owner
+	Present Notice = "present" // a persistent node stands: Path, Token, Owner; a tree cache read a node: Path, Work, or Code why it cannot
 	Absent  Notice = "absent"  // it does not, as far as is known
 	Members Notice = "members" // who is in a group: Names
 	Value   Notice = "value"   // a number: Text; Work is its version
+
+	Settled Notice = "settled" // a tree cache has told all there is; Code, where there was an outage before
+	Stale   Notice = "stale"   // it may be out of date: Code says why
 
 	Delivered Notice = "delivered" // an item of a queue is the handler's: Path, Work is the request that read it
 	Withdrawn Notice = "withdrawn" // it may be another consumer's by now: Path, Work

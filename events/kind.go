@@ -84,6 +84,9 @@ const NodeGone Kind = "node.gone"
 // thing: what is next?
 const QueueTurn Kind = "queue.turn"
 
+// TreeRead is told by a tree cache to itself when nothing is left to read.
+const TreeRead Kind = "tree.read"
+
 // A timer of the machine itself ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
 
@@ -99,7 +102,7 @@ func Kinds() []Kind {
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		OfficeNear, OfficeFar,
 		BeliefLapsed,
-		LatchHeld, LatchWaits, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn,
+		LatchHeld, LatchWaits, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn, TreeRead,
 		TimerFired,
 	}
 }

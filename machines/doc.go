@@ -21,6 +21,7 @@
 //	observer.go     who leads a line, from outside
 //	persistent.go   one ephemeral node, kept over sessions
 //	onlook.go       who watches from outside: membership.go the members of a group, nodewatch.go one node
+//	treecache.go    a node and all below it; treecache_branch.go what is known of each, treecache_actions.go what the rows do
 //	number.go       one operation on a number in a node
 //	deletion.go     a node that has to go, over sessions
 //	passage.go      calls at a barrier.go, whose node bars the way, and at a gate.go, whose node opens it
@@ -39,5 +40,5 @@ import "github.com/incumbent-go/incumbent/engine"
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, ObserverRecipe, JobElectionRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,
-		DeletionRecipe, NodewatchRecipe, NumberRecipe}
+		DeletionRecipe, NodewatchRecipe, TreeCacheRecipe, NumberRecipe}
 }

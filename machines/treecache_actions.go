@@ -1,0 +1,266 @@
+package machines
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// want has a node read, or its children listed, once more, however often that is
+// asked for before it is sent.
+func (t *treeCache) want(l *look) {
+	if !l.due && l.request == 0 {
+		t.due = append(t.due, l)
+	}
+	l.due = true
+}
+
+// proceed sends what is due, so much at a time. When nothing is left, all is read.
+func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
+	for len(t.due) > 0 && len(t.flying) < treeWindow {
+		l := t.due[0]
+		t.due = t.due[1:]
+		l.due = false
+		switch {
+		case l.of.dead:
+			continue
+		case l == &l.of.self:
+			l.request = out.Fetch(l.of.path, true)
+		default:
+			l.request = out.WatchChildren(l.of.path)
+		}
+		t.flying = append(t.flying, l)
+	}
+	if len(t.flying) == 0 {
+		out.Tell(events.ID(t.id), events.Event{Kind: events.TreeRead})
+	}
+}
+
+// about is the node that an answer is about, nil when none was asked after.
+func (t *treeCache) about(ev events.Event) *branch {
+	for _, l := range t.flying {
+		if l.request == ev.Request {
+			return l.of
+		}
+	}
+	return nil
+}
+
+// land takes an answer in: what changed while it was under way is asked again.
+func (t *treeCache) land(ev events.Event) *branch {
+	b := t.about(ev)
+	t.flying = slices.DeleteFunc(t.flying, func(l *look) bool {
+		landed := l.request == ev.Request
+		if landed {
+			l.request = 0
+			if l.due {
+				t.due = append(t.due, l)
+			}
+		}
+		return landed
+	})
+	return b
+}
+
+// ground is the end of what is under way: its answers will not come any more.
+func (t *treeCache) ground() []*look {
+	looks := append(t.flying, t.due...)
+	for _, l := range looks {
+		l.request, l.due = 0, false
+	}
+	t.flying, t.due = nil, nil
+	return looks
+}
+
+// keepDue puts off what was under way, and what was due after it.
+func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
+	for _, l := range t.ground() {
+		t.want(l)
+	}
+	if !t.root.told {
+		t.want(&t.root.self)
+	}
+	t.waver(ev.Code, out)
+}
+
+// waver tells that what was told may be out of date, once.
+func (t *treeCache) waver(why events.Code, out *engine.Outbox) {
+	if t.told {
+		out.Notify(events.Notify{What: events.Stale, Path: t.path, Code: why})
+	}
+	t.told = false
+}
+
+// doubt is the end of a connection: nodes may change, come and go unseen.
+func (t *treeCache) doubt(ev events.Event, out *engine.Outbox) {
+	t.ground()
+	t.told = t.seen && !t.gap
+	t.gap = t.seen
+	t.waver(events.ConnectionLoss, out)
+}
+
+// settle tells that all is read, once on each connection.
+func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
+	t.recover(out)
+	if t.told {
+		return
+	}
+	n := events.Notify{What: events.Settled, Path: t.path}
+	if t.gap {
+		n.Code = events.ConnectionLoss
+	}
+	t.seen, t.told, t.gap = true, true, false
+	out.Notify(n)
+}
+
+// readTop reads the node at the top; all else follows from that.
+func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	t.want(&t.root.self)
+	t.proceed(ev, out)
+}
+
+// renew has all that is known read again, with new watches. A server that is
+// behind what was seen in another session is brought up to date first.
+func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
+	if t.seen {
+		out.Flush(t.path)
+	}
+	t.again(t.root)
+}
+
+func (t *treeCache) again(b *branch) {
+	b.listed = false
+	t.want(&b.self)
+	for _, kid := range b.kids {
+		t.again(kid)
+	}
+}
+
+// mark has read again what a watch tells of. A deletion is told of the directory,
+// too: its listing shows whether there is another node at the path by now.
+func (t *treeCache) mark(ev events.Event, out *engine.Outbox) {
+	b := t.find(ev.Path)
+	switch {
+	case b == nil:
+	case ev.Kind == events.WatchDeleted:
+		b.listed, b.spent = false, true
+		if b == t.root {
+			t.want(&b.self)
+		}
+	case ev.Kind == events.WatchChanged:
+		t.want(&b.self)
+	case b.listed || b.below.request != 0:
+		t.want(&b.below)
+	}
+}
+
+// take tells what a node holds, and has its children listed
+// where no watch on them stands. Ephemeral nodes have none; the owner of a
+// container, and of a node with a TTL, is below zero.
+func (t *treeCache) take(ev events.Event, out *engine.Outbox) {
+	b, stat := t.land(ev), events.Stat{}
+	if ev.Stat != nil {
+		stat = *ev.Stat
+	}
+	t.tell(b, stat, events.Notify{Work: ev.Request}, out)
+	switch {
+	case stat.EphemeralOwner > 0 || b.level == t.depth:
+		t.prune(b, out)
+	case !b.listed:
+		t.want(&b.below)
+	}
+}
+
+// forbid tells that a node cannot be read; nor is known what is below it.
+func (t *treeCache) forbid(ev events.Event, out *engine.Outbox) {
+	b := t.land(ev)
+	t.prune(b, out)
+	t.tell(b, events.Stat{}, events.Notify{Code: ev.Code}, out)
+}
+
+// tell tells what a read has found, without a word to listeners (silent) where
+// that was known: the rest of the Stat may be news.
+func (t *treeCache) tell(b *branch, now events.Stat, n events.Notify, out *engine.Outbox) {
+	n.Silent = b.told && b.refused == n.Code && b.czxid == now.Czxid && b.version == now.Version
+	if b.czxid != now.Czxid {
+		b.listed = false // another node: so are its children
+	}
+	b.told, b.refused, b.czxid, b.version = true, n.Code, now.Czxid, now.Version
+	n.What, n.Path = events.Present, b.path
+	t.seen = true
+	out.Notify(n)
+}
+
+// enumerate takes a listing: what is new is read, and so is what took the place of
+// another, or could not be read before; what is gone is told.
+func (t *treeCache) enumerate(ev events.Event, out *engine.Outbox) {
+	b := t.land(ev)
+	var kids []*branch
+	for kid, name := range b.abreast(ev.Children) {
+		switch {
+		case name == "":
+			t.bury(kid, out)
+			continue
+		case kid == nil:
+			kid = newBranch(b, join(b.path, name))
+			t.size++
+			t.want(&kid.self)
+		case kid.spent || kid.refused != events.OK:
+			t.want(&kid.self)
+		}
+		kid.spent = false
+		kids = append(kids, kid)
+	}
+	b.kids, b.listed = kids, true
+}
+
+// drop is a node that is gone before its directory was listed again.
+func (t *treeCache) drop(ev events.Event, out *engine.Outbox) {
+	b := t.land(ev)
+	if i, known := b.parent.kid(b.name()); known {
+		b.parent.kids = slices.Delete(b.parent.kids, i, i+1)
+	}
+	t.bury(b, out)
+}
+
+// discard is an answer that is of no use any more.
+func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.land(ev) }
+
+// bury tells that a node is gone, and first what was below it.
+func (t *treeCache) bury(b *branch, out *engine.Outbox) {
+	t.prune(b, out)
+	b.dead = true
+	t.size--
+	if b.told {
+		out.Notify(events.Notify{What: events.Absent, Path: b.path})
+	}
+}
+
+func (t *treeCache) prune(b *branch, out *engine.Outbox) {
+	for _, kid := range b.kids {
+		t.bury(kid, out)
+	}
+	b.kids, b.listed = nil, false
+}
+
+// clear is the end of the node at the top, until there is another.
+func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	t.ground()
+	t.bury(t.root, out)
+	t.root, t.size = newBranch(nil, t.path), 1
+}
+
+// watchPath waits for it.
+func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(t.path, true) }
+
+// giveUp stops reading for good: half a tree would be none.
+func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {
+	t.ground()
+	t.root = newBranch(nil, t.path)
+	t.fail(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.most), ev, out)
+	t.waver(events.TreeTooLarge, out)
+}

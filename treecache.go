@@ -1,0 +1,347 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// TreeCacheOptions shape a tree cache. The zero value is good.
+type TreeCacheOptions struct {
+	// Depth is how many levels below the node are kept: 1 is the node and its
+	// children, as Curator's PathChildrenCache has them. Default: all of them.
+	Depth int
+	// MaxNodes is how many nodes the tree may have, the one at the top included.
+	// When there are more, the cache stops, with ErrTreeTooLarge. Default: 100,000.
+	MaxNodes int
+	// WithoutData keeps no data in memory: TreeNode.Data is nil. They are read all
+	// the same, because the read is what sets the watch.
+	WithoutData bool
+	// Retry paces attempts after a failure. They go on for ever; a policy that
+	// gives up is followed by attempts every 5 s.
+	Retry RetryPolicy
+}
+
+func (o TreeCacheOptions) open() (map[string]string, error) {
+	if o.Depth < 0 || o.MaxNodes < 0 {
+		return nil, fmt.Errorf("incumbent: a tree cache with the Depth %d and %d MaxNodes: want at least 1, or 0 for the default", o.Depth, o.MaxNodes)
+	}
+	values := PersistentNodeOptions{Retry: o.Retry}.open()
+	if o.Depth > 0 {
+		values["depth"] = strconv.Itoa(o.Depth)
+	}
+	if o.MaxNodes > 0 {
+		values["most"] = strconv.Itoa(o.MaxNodes)
+	}
+	return values, nil
+}
+
+// TreeNode is one node of a tree cache.
+type TreeNode struct {
+	Path string
+	Node       // as it was when its data were read: the Stat may not know of later children. Data are not to be changed.
+	Err  error // it is there, and cannot be read (ErrNoAuth, say); what is below it is not known
+}
+
+// TreeCache keeps a node and all that is below it in memory: Curator's TreeCache
+// and CuratorCache, and at a Depth of 1 its PathChildrenCache.
+//
+// It is a view of the past. Each node is as it was at some moment, never goes back
+// in time, and is read again when a watch says that it changed; nodes are not all
+// of the same moment. While there is no connection the view stands still, and
+// Stale says so. A cache proves nothing: who leads, or holds a lock, is not to be
+// decided by it.
+//
+// It costs one read for each node and one listing for each that can have children
+// (an ephemeral one cannot), at the start and after every outage; then one read
+// for each change of data, however many were made before it, and one listing and
+// one read where a node comes. Of its reads 32 are under way at a time.
+//
+// All its methods are safe to call from any goroutine, and within the loop over a
+// feed; those that read it never wait for the ensemble.
+type TreeCache struct {
+	*onlooker
+	data bool // is kept
+
+	lock    sync.RWMutex
+	tree    map[string]*leaf
+	ready   chan struct{} // closed when all was read once
+	stale   bool
+	outage  bool  // since all was read last
+	end     error // it has stopped
+	readers map[*feed[TreeChange]]bool
+}
+
+// leaf is a node with the names of its children.
+type leaf struct {
+	TreeNode
+	kids []string // in order
+}
+
+// TreeCache makes a cache of a node, which need not exist, and what is below it.
+// It does nothing before Start. The error says what is wrong with the path or the
+// options, or is ErrClosed.
+func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, error) {
+	if err := checkNode(path); err != nil {
+		return nil, err
+	}
+	values, err := options.open()
+	if err != nil {
+		return nil, err
+	}
+	t := &TreeCache{onlooker: newOnlooker(), data: !options.WithoutData, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
+	t.tell = t.heard
+	t.init(c, path)
+	_, err = c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
+		t.id = id
+		return t
+	}, events.Event{Path: path, Options: values})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Start begins to read and returns at once. A second call returns
+// ErrAlreadyStarted, and ErrClosed after Close.
+func (t *TreeCache) Start() error { return t.start() }
+
+// Close ends the cache and the loops over its feeds. What was read last can still
+// be looked at. Closing twice, or before Start, is no error; the context's is
+// returned when it ends first.
+func (t *TreeCache) Close(ctx context.Context) error { return t.onlooker.Close(ctx) }
+
+// WaitReady returns when the whole tree was read once: a node that does not exist
+// is a tree of none. When the context ends first, its error comes with the failure
+// that stands in the way, if there is one.
+//
+// Errors: ErrNotStarted, ErrTreeTooLarge, ErrClosed, or the context's.
+func (t *TreeCache) WaitReady(ctx context.Context) error {
+	if t.State() == Latent {
+		return ErrNotStarted
+	}
+	var err error
+	select {
+	case <-t.ready:
+	case <-t.commands.ended:
+		err = ErrClosed
+	case <-t.client.closed:
+		err = ErrClosed
+	case <-ctx.Done():
+		err = t.despite(context.Cause(ctx))
+	}
+	t.lock.RLock()
+	defer t.lock.RUnlock()
+	if t.end != nil || t.complete() {
+		err = t.end
+	}
+	return err
+}
+
+// Ready reports whether the whole tree was read once.
+func (t *TreeCache) Ready() bool {
+	t.lock.RLock()
+	defer t.lock.RUnlock()
+	return t.complete()
+}
+
+// complete is Ready under the lock.
+func (t *TreeCache) complete() bool {
+	select {
+	case <-t.ready:
+		return t.end == nil
+	default:
+		return false
+	}
+}
+
+// Stale reports whether the cache may have missed something: until it is ready;
+// from the end of a connection, or a failure to read, until all has been read
+// after it; and when it was closed, or there are too many nodes.
+func (t *TreeCache) Stale() bool {
+	select {
+	case <-t.client.closed:
+		return true
+	default:
+	}
+	t.lock.RLock()
+	defer t.lock.RUnlock()
+	return t.stale
+}
+
+// Get is a node as it was read last; false where there is none, as far as is known.
+func (t *TreeCache) Get(path string) (TreeNode, bool) {
+	t.lock.RLock()
+	defer t.lock.RUnlock()
+	l := t.tree[path]
+	if l == nil {
+		return TreeNode{}, false
+	}
+	return l.TreeNode, true
+}
+
+// Children are the children of a node, in alphabetical order, as they are known
+// when the loop begins.
+func (t *TreeCache) Children(path string) iter.Seq[TreeNode] {
+	return func(yield func(TreeNode) bool) {
+		t.lock.RLock()
+		var found []TreeNode
+		if l := t.tree[path]; l != nil {
+			for _, name := range l.kids {
+				found = append(found, t.tree[below(path, name)].TreeNode)
+			}
+		}
+		t.lock.RUnlock()
+		slices.Values(found)(yield)
+	}
+}
+
+// All are all nodes as they are known when the loop begins, each before its
+// children, and these in alphabetical order.
+func (t *TreeCache) All() iter.Seq[TreeNode] {
+	return func(yield func(TreeNode) bool) {
+		t.lock.RLock()
+		all := t.all()
+		t.lock.RUnlock()
+		slices.Values(all)(yield)
+	}
+}
+
+// all is called under the lock.
+func (t *TreeCache) all() []TreeNode {
+	nodes := make([]TreeNode, 0, len(t.tree))
+	var add func(path string)
+	add = func(path string) {
+		l := t.tree[path]
+		if l == nil {
+			return
+		}
+		nodes = append(nodes, l.TreeNode)
+		for _, name := range l.kids {
+			add(below(path, name))
+		}
+	}
+	add(t.path)
+	return nodes
+}
+
+// below is the path of a child.
+func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
+
+// heard takes what the machine tells; on the loop's goroutine.
+func (t *TreeCache) heard(n events.Notify) {
+	t.handle.notice(n)
+	kept := t.take(n.Work)
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	switch n.What {
+	case events.Present:
+		t.set(n, kept)
+	case events.Absent:
+		t.remove(n.Path)
+	case events.Settled:
+		t.put(TreeChange{Kind: TreeReady, Missed: Missed{Outage: t.outage}})
+		t.stale, t.outage = false, false
+		t.readied()
+	case events.Stale:
+		t.stale = true
+		t.outage = t.outage || n.Code == events.ConnectionLoss
+		t.put(TreeChange{Kind: TreeStale})
+	case events.Failed:
+		t.failed(asError(n.Code, n.Text))
+	}
+}
+
+// readied ends the waits.
+func (t *TreeCache) readied() {
+	select {
+	case <-t.ready:
+	default:
+		close(t.ready)
+	}
+}
+
+// failed tells an error; too many nodes are the end.
+func (t *TreeCache) failed(err error) {
+	for f := range t.readers {
+		f.put(sight[TreeChange]{key: anError, err: err})
+	}
+	if errors.Is(err, ErrTreeTooLarge) {
+		t.end = err
+		t.readied()
+	}
+}
+
+// set takes a node as it was read. Where that is what was known, only its Stat is
+// new, and nothing is told.
+func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
+	now := TreeNode{Path: n.Path}
+	if n.Code != events.OK {
+		now.Err = asError(n.Code, n.Path)
+	}
+	if kept.Stat != nil {
+		now.Stat = *kept.Stat
+	}
+	if t.data {
+		now.Data = kept.Data
+	}
+	change := TreeChange{Kind: NodeChanged, TreeNode: now}
+	l := t.tree[n.Path]
+	if l == nil {
+		l = &leaf{}
+		t.tree[n.Path] = l
+		change.Kind = NodeAdded
+		t.list(n.Path, true)
+	}
+	change.Missed = unseen(change.Kind == NodeChanged && l.Err == nil, now.Err == nil, l.Stat, now.Stat, t.outage)
+	l.TreeNode = now
+	if !n.Silent {
+		t.put(change)
+	}
+}
+
+// remove takes a node out, which has no children any more.
+func (t *TreeCache) remove(path string) {
+	l := t.tree[path]
+	if l == nil {
+		return
+	}
+	delete(t.tree, path)
+	t.list(path, false)
+	t.put(TreeChange{Kind: NodeRemoved, TreeNode: l.TreeNode, Missed: Missed{Outage: t.outage}})
+}
+
+// list puts a node among its parent's children, or takes it out.
+func (t *TreeCache) list(path string, in bool) {
+	slash := strings.LastIndexByte(path, '/')
+	parent := t.tree[path[:max(slash, 1)]]
+	if path == t.path || parent == nil {
+		return
+	}
+	i, known := slices.BinarySearch(parent.kids, path[slash+1:])
+	switch {
+	case in && !known:
+		parent.kids = slices.Insert(parent.kids, i, path[slash+1:])
+	case !in && known:
+		parent.kids = slices.Delete(parent.kids, i, i+1)
+	}
+}
+
+// entered is the loop's, too.
+func (t *TreeCache) entered(state string) {
+	if state == "closed" {
+		t.lock.Lock()
+		t.stale = true
+		t.lock.Unlock()
+	}
+	t.onlooker.entered(state)
+}
