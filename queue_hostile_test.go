@@ -204,29 +204,6 @@ func TestOddIDs(t *testing.T) {
 	})
 }
 
-// Nobody can write to the dead letters: the consumer says so, and can be closed.
-func TestDeadLettersThatCannotBeWritten(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.open()
-		q, err := NewQueue(n.Client, "/q", plain)
-		fine(t, err)
-		fine(t, q.Put(t.Context(), "bad"))
-		_, err = w.srv.Do(zkmem.Op{Code: zkmem.OpCreate2, Path: "/q-dead", ACL: []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
-		fine(t, err)
-		c := eats(t, q, ConsumerOptions{Tries: 1}, func(context.Context, Delivery[string]) error { return errors.New("bad") })
-		pass(time.Minute)
-		if err := c.Err(); !errors.Is(err, ErrNoAuth) {
-			t.Fatal(err)
-		}
-		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		fine(t, c.Close(soon))
-		if left := w.children("/q"); len(left) != 1 {
-			t.Fatal(left)
-		}
-	})
-}
-
 // What is in a node is anybody's: nothing of it is in the log, and each is heard of.
 func TestItemsThatNobodyPacked(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

@@ -46,7 +46,7 @@ type Event struct {
 	// ensemble's leader had surely been told when this request was sent.
 	Contact int64 `json:"contact,string,omitempty"`
 
-	Path     string   `json:"path,omitempty"`
+	Path     string   `json:"path,omitempty"` // of a multi that was refused, that of the operation at fault
 	Children []string `json:"children,omitempty"`
 	Stat     *Stat    `json:"stat,omitempty"` // of a multi, what its last "set" left
 	Data     []byte   `json:"data,omitempty"` // what the recipe itself writes, never a user's payload

@@ -46,6 +46,8 @@ type consumer struct {
 	alone    bool    // the outcome is written without the next lock: together it failed
 	unlocked bool    // the lock of what is worked on is gone
 	parked   []holding
+	shelf    map[string]aside // items that cannot be read, by name
+	obstacle obstacle
 	clock    clock
 	closing  []uint64
 }
@@ -53,10 +55,16 @@ type consumer struct {
 // holding is an item that this consumer has locked, or is about to take.
 type holding struct {
 	Item
-	payload uint64 // the request that read its data; 0: they are not read
-	version int32  // how often it has failed
-	due     int64  // when it is tried again, if it has failed
+	payload   uint64  // the request that read its data; 0: they are not read
+	version   int32   // how often it has failed, as its node says
+	due       int64   // when it is tried again, if it has failed
+	verdict   outcome // what could not be written about it
+	uncounted int     // tries that failed and could not be written down
+	refusals  int     // of what was to be written, in a row
 }
+
+// failures is how often the item has failed.
+func (h holding) failures() int { return int(h.version) + h.uncounted }
 
 // outcome is what is to be written about an item.
 type outcome string
@@ -131,24 +139,29 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).refused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
 		{From: from{listing}, On: events.ReplyChildren, To: waiting, Do: (*consumer).order, Then: (*consumer).turn},
 		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeMade, To: waiting, Do: (*consumer).turn},
+		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).graveless, To: waiting, Do: (*consumer).putOff, Then: (*consumer).turn},
 		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeRefused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
 		{From: from{founding}, On: events.ReplyCreate, To: founding},
 
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).claimed, To: reading, Do: (*consumer).advance, Then: (*consumer).read},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).barred, To: waiting, Do: (*consumer).passOver, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).foundAll},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unwritable, To: waiting, Do: (*consumer).putOff, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
 		{From: from{verifying}, On: events.ReplyStat, When: (*consumer).ours, To: waiting, Do: (*consumer).affirm, Then: (*consumer).turn},
 		{From: from{verifying}, On: events.ReplyStat, When: (*consumer).disowned, To: waiting, Do: (*consumer).disclaim, Then: (*consumer).turn},
 		{From: from{verifying}, On: events.ReplyStat, To: pausing, Do: (*consumer).complain},
 
 		{From: from{reading}, On: events.ReplyStat, When: (*consumer).noNode, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{reading}, On: events.ReplyStat, When: (*consumer).denied, To: waiting, Do: (*consumer).layAside, Then: (*consumer).turn},
 		{From: from{reading}, On: events.ReplyStat, When: (*consumer).refused, To: pausing, Do: (*consumer).complain},
+		{From: from{reading}, On: events.ReplyStat, When: (*consumer).decided, To: settling, Do: (*consumer).resume, Then: (*consumer).settle},
 		{From: from{reading}, On: events.ReplyStat, When: (*consumer).leavingOff, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{reading}, On: events.ReplyStat, When: (*consumer).atMostOnce, To: taking, Do: (*consumer).note, Then: (*consumer).take},
 		{From: from{reading}, On: events.ReplyStat, To: working, Do: (*consumer).note, Then: (*consumer).deliver},
@@ -156,6 +169,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).missing, To: waiting, Do: (*consumer).mourn, Then: (*consumer).turn},
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).burdened, To: waiting, Do: (*consumer).layAside, Then: (*consumer).turn},
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{taking}, On: events.ReplyMulti, To: pausing, Do: (*consumer).complain},
 		{From: from{working}, On: events.WorkReturned, When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).turn},

@@ -26,7 +26,7 @@ const (
 
 func newConsumer(open events.Event) (*consumer, error) {
 	o := options{values: open.Options}
-	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), me: guid(open.Seed, 1), stale: true,
+	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), me: guid(open.Seed, 1), stale: true, shelf: map[string]aside{},
 		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
 		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
 		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}
@@ -78,12 +78,13 @@ func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 // have locked is left to them for now, and what is parked has its own time.
 func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 	all, foreign := c.kind.Backlog(ev.Children)
+	c.sweep(all)
 	c.backlog = slices.DeleteFunc(all, func(i Item) bool {
-		return c.locked[i.Name] || c.keeps(i.Name)
+		return c.locked[i.Name] || c.keeps(i.Name) || c.shelved(i.Name, ev.At)
 	})
 	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
 	c.skipped = max(0, len(ev.Children)-foreign-len(c.backlog)-len(c.parked))
-	c.recover(out)
+	c.rally(ev, out)
 }
 
 // keeps reports whether an item is parked here.
@@ -102,7 +103,6 @@ func (c *consumer) note(ev events.Event, out *engine.Outbox) {
 	if ev.Stat != nil {
 		c.held.version = ev.Stat.Version
 	}
-	c.recover(out)
 }
 
 // pick takes the next item to be read without a lock.
@@ -124,7 +124,9 @@ func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 // deliver hands the item over.
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
 	c.doubt, c.unlocked = false, false
-	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: int(c.held.version) + 1})
+	delete(c.shelf, c.held.Name)
+	c.rally(ev, out)
+	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: c.held.failures() + 1})
 }
 
 // mourn tells of an item that this consumer may have deleted and has not handed over.
@@ -142,7 +144,7 @@ func (c *consumer) judge(ev events.Event, out *engine.Outbox) {
 		c.outcome = finished
 	case ev.Code == events.Cancelled:
 		c.outcome = released // it was told to end, and that is no failure of the item's
-	case c.tries > 0 && int(c.held.version)+1 >= c.tries:
+	case c.tries > 0 && c.held.failures()+1 >= c.tries:
 		c.outcome = buried
 	default:
 		c.outcome = failed
@@ -202,17 +204,13 @@ func (c *consumer) epilogue() []events.Op {
 func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 	switch c.outcome {
 	case failed:
-		wait, again := c.backoff.Next(int(c.held.version), 0, c.dice.roll())
-		if !again {
-			wait = restAtLast
-		}
-		c.held.due, c.held.payload = ev.At+int64(wait), 0
-		c.parked = append(c.parked, *c.held)
+		c.held.refusals = 0
+		c.park(*c.held, c.held.failures(), ev)
 	case timed:
 		c.clock.note(ev)
 	}
 	c.drop(ev, out)
-	c.recover(out)
+	c.rally(ev, out)
 }
 
 // advance is conclude, and the next item is held.
@@ -237,8 +235,10 @@ func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
 	c.misses = min(c.misses+1, 16)
 }
 
-// uncouple takes the next item's lock out of what is written.
+// uncouple takes the next item's lock out of what is written. What is missing may be
+// made once more.
 func (c *consumer) uncouple(ev events.Event, out *engine.Outbox) {
+	c.founded = false
 	if c.next != nil {
 		c.backlog = slices.Insert(c.backlog, 0, *c.next)
 		c.next = nil

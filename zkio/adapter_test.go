@@ -46,7 +46,7 @@ func TestEveryEffectIsAnswered(t *testing.T) {
 		{Verb: "delete", Path: "/l/absent", Version: -1},
 		{Verb: "check", Path: own.Path, Version: -1},
 	}})
-	if multi.Code != events.NoNode {
+	if multi.Code != events.NoNode || multi.Path != "/l/absent" {
 		t.Errorf("multi: %+v", multi)
 	}
 	if got := r.ask(events.Delete{Call: r.call(), Path: own.Path}); got.Code != "" {

@@ -74,8 +74,9 @@ func readChildren(b *body, e *events.Event) Kept {
 }
 
 // readMulti reads the results up to the closing header. The code of the whole
-// is that of the operation that failed: the others say "rolled back".
-func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
+// is that of the operation that failed, and so is the path: the others say "rolled
+// back".
+func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
 	const (
 		opCreate  = 1
 		opDelete  = 2
@@ -104,6 +105,7 @@ func (a *Adapter) readMulti(b *body, e *events.Event) Kept {
 			r.Code, _ = code(number)
 			if number != 0 && (failed == 0 || failed == runtimeInconsistency) {
 				failed = number
+				e.Path = ops[min(len(kept.Results), len(ops)-1)].Path
 			}
 		default:
 			b.bad = true

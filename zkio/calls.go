@@ -169,7 +169,7 @@ func (a *Adapter) prepareMulti(c *call, ops []events.Op) (size int) {
 		c.refusal = "a multi without operations"
 	}
 	c.send = func(conn *zk.Conn) error { _, err := conn.Multi(requests...); return err }
-	c.read = a.readMulti
+	c.read = func(b *body, e *events.Event) Kept { return a.readMulti(b, e, ops) }
 	return size
 }
 

@@ -22,6 +22,7 @@ var (
 var seldom = []string{
 	"producer connection.lost", "producer timer.fired", "producer reply.stat [passing]", "producer reply.delete [passing]",
 	"consumer command.start", "consumer reply.multi [unheld]", "consumer watch.deleted", "consumer command.close", "consumer connection.lost", "consumer reply.stat", "consumer reply.multi [hopeless]",
+	"consumer reply.create [graveless]", "consumer reply.multi [burdened]",
 }
 
 func TestWorlds(t *testing.T) {

@@ -169,10 +169,14 @@ func (c *client) answer() {
 	}
 	a := c.pending[0]
 	c.pending = c.pending[1:]
-	if !c.w.calm && c.w.IntN(60) == 0 {
+	if !c.w.calm && c.w.IntN(15) == 0 {
 		code := []events.Code{events.Throttled, events.NoAuth}[c.w.IntN(2)]
 		c.w.tampered = c.w.tampered || code == events.NoAuth // a marker that may not be read or deleted stays
-		c.reply(a, events.Event{Code: code})
+		ev := events.Event{Code: code}
+		if m, ok := a.r.(events.Multi); ok {
+			ev.Path = m.Ops[c.w.IntN(len(m.Ops))].Path
+		}
+		c.reply(a, ev)
 		return
 	}
 	c.serve(a, false)

@@ -276,7 +276,10 @@ func (c *client) serve(a asked, silent bool) {
 		txn, result := c.w.commit(c.zkid, c.operation(a.from, r))
 		c.learn(-1)
 		ev = events.Event{Code: code(result.Err), Zxid: txn.Zxid, Path: result.Path}
-		for _, sub := range result.Results {
+		for i, sub := range result.Results {
+			if m, ok := r.(events.Multi); ok && sub.Err == result.Err && ev.Code != events.OK && ev.Path == "" {
+				ev.Path = m.Ops[i].Path
+			}
 			if ev.Code == events.OK && sub.Stat.Mtime != 0 {
 				ev.Stat = &events.Stat{Mtime: sub.Stat.Mtime, Version: sub.Stat.Version}
 			}

@@ -1,0 +1,164 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// An item that stands in the way of nothing but itself is put aside, and the consumer
+// goes on with the others. One that cannot be read is left to whoever can. One about
+// which nothing can be written stays locked: nobody shall do it again.
+
+// asidePolicy paces the looks at an item that cannot be read: somebody has to change
+// its access list first.
+var asidePolicy = BoundedExponential(-1, 5*time.Second, 5*time.Minute)
+
+// aside is when an item that cannot be read is looked at again.
+type aside struct {
+	due   int64
+	times int
+}
+
+// obstacle is what was in the way of the last item that was put aside.
+type obstacle struct {
+	code events.Code
+	path string
+}
+
+// denied is an answer that will be the same the next time.
+func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.passing(ev) }
+
+// barred is a next item that may not be looked at, as a check of its node does.
+func (c *consumer) barred(ev events.Event) bool {
+	return c.next != nil && c.denied(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
+}
+
+// graveless is a directory of dead letters that cannot be made for the item that belongs there.
+func (c *consumer) graveless(ev events.Event) bool {
+	return c.homeRefused(ev) && !c.passing(ev) && c.outcome == buried
+}
+
+// unwritable is what became of an item, refused for itself, and not for the next one's
+// lock.
+func (c *consumer) unwritable(ev events.Event) bool {
+	itself := c.next == nil || ev.Path != "" && ev.Path != join(c.locks, c.next.Name)
+	return c.held != nil && c.outcome != released && c.denied(ev) && itself
+}
+
+// burdened is an item that has children.
+func (c *consumer) burdened(ev events.Event) bool { return ev.Code == events.NotEmpty }
+
+// decided is an item that was read only to have its outcome written.
+func (c *consumer) decided(events.Event) bool { return c.held.verdict != undecided }
+
+// resume takes up the outcome that could not be written before.
+func (c *consumer) resume(ev events.Event, out *engine.Outbox) {
+	c.note(ev, out)
+	c.outcome = c.held.verdict
+}
+
+// passOver leaves out the next item.
+func (c *consumer) passOver(ev events.Event, out *engine.Outbox) {
+	name := c.next.Name
+	c.next = nil
+	c.shelve(name, ev, out)
+}
+
+// layAside gives back the item that is held.
+func (c *consumer) layAside(ev events.Event, out *engine.Outbox) {
+	name := c.held.Name
+	c.abandon(ev, out)
+	c.shelve(name, ev, out)
+}
+
+// shelve notes when an item is looked at again.
+func (c *consumer) shelve(name string, ev events.Event, out *engine.Outbox) {
+	one := c.shelf[name]
+	wait, _ := asidePolicy.Next(one.times, 0, c.dice.roll())
+	c.shelf[name] = aside{ev.At + int64(wait), one.times + 1}
+	c.skipped++
+	c.obstruct(join(c.path, name), ev, out)
+}
+
+// shelved is an item that is not looked at yet.
+func (c *consumer) shelved(name string, at int64) bool { return c.shelf[name].due > at }
+
+// sweep forgets the items that are not there any more.
+func (c *consumer) sweep(listed []Item) {
+	kept := map[string]aside{}
+	for _, i := range listed {
+		if one, there := c.shelf[i.Name]; there {
+			kept[i.Name] = one
+		}
+	}
+	c.shelf = kept
+}
+
+// putOff keeps the item that is held, with its lock, until its outcome is written
+// after a while. A try that cannot be written down is remembered here.
+func (c *consumer) putOff(ev events.Event, out *engine.Outbox) {
+	h := *c.held
+	if c.outcome == failed {
+		h.uncounted++
+	} else {
+		h.verdict = c.outcome
+	}
+	h.refusals++
+	c.uncouple(ev, out)
+	c.drop(ev, out)
+	c.park(h, h.refusals-1, ev)
+	c.obstruct(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
+}
+
+// park keeps an item and its lock for the next try.
+func (c *consumer) park(h holding, times int, ev events.Event) {
+	wait, again := c.backoff.Next(times, 0, c.dice.roll())
+	if !again {
+		wait = restAtLast
+	}
+	h.due, h.payload = ev.At+int64(wait), 0
+	c.parked = append(c.parked, h)
+}
+
+// obstructed is how many items are put aside.
+func (c *consumer) obstructed() int {
+	n := len(c.shelf)
+	if c.held != nil && c.held.refusals > 0 {
+		n++
+	}
+	for _, h := range c.parked {
+		if h.refusals > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// obstruct tells what is in the way of an item, and of how many.
+func (c *consumer) obstruct(path string, ev events.Event, out *engine.Outbox) {
+	c.obstacle = obstacle{ev.Code, path}
+	c.tellObstacle(ev, out)
+}
+
+func (c *consumer) tellObstacle(ev events.Event, out *engine.Outbox) {
+	text := c.obstacle.path
+	if n := c.obstructed(); n > 1 {
+		text = fmt.Sprintf("%s (%d items are put aside)", text, n)
+	}
+	c.fail(c.obstacle.code, text, ev, out)
+}
+
+// rally ends a trouble, except for what is in the way of single items.
+func (c *consumer) rally(ev events.Event, out *engine.Outbox) {
+	c.failures = 0
+	switch {
+	case c.obstructed() == 0:
+		c.recover(out)
+	case c.trouble != c.obstacle.code:
+		c.tellObstacle(ev, out)
+	}
+}

@@ -1,0 +1,91 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// closed is the access list of somebody else.
+var closed = []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: "somebody:else"}}
+
+// An item that may not be read is put aside and said, whoever put it; the others are
+// consumed, and it is when it may be read.
+func TestAnItemThatCannotBeRead(t *testing.T) {
+	for name, consume := range map[string]func(q *Queue[string], got *[]string) (*Consumer, error){
+		"at least once": func(q *Queue[string], got *[]string) (*Consumer, error) {
+			return q.AtLeastOnce(func(_ context.Context, d Delivery[string]) error { *got = append(*got, d.Item); return nil }, ConsumerOptions{})
+		},
+		"at most once": func(q *Queue[string], got *[]string) (*Consumer, error) {
+			return q.AtMostOnce(func(_ context.Context, d Delivery[string]) { *got = append(*got, d.Item) }, ConsumerOptions{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.open()
+				q, err := NewQueue(n.Client, "/q", plain)
+				fine(t, err)
+				fine(t, q.Put(t.Context(), "a", "b", "c", "d"))
+				for _, i := range []int{0, 2} {
+					_, err = w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: fmt.Sprintf("/q/queue-%010d", i), ACL: closed, Version: zkmem.AnyVersion})
+					fine(t, err)
+				}
+				var got []string
+				c, err := consume(q, &got)
+				fine(t, err)
+				fine(t, c.Start())
+				pass(time.Minute)
+				err = c.Err()
+				if strings.Join(got, " ") != "b d" || !errors.Is(err, ErrNoAuth) || !strings.Contains(fmt.Sprint(err), "2 items") {
+					t.Fatalf("%v, %v\n%s", got, err, n.tape.Tail(20))
+				}
+				if locks := w.children("/q-locks"); len(locks) > 0 {
+					t.Errorf("%v is locked", locks)
+				}
+				for _, i := range []int{0, 2} {
+					_, err = w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: fmt.Sprintf("/q/queue-%010d", i), ACL: zkmem.OpenACL(), Version: zkmem.AnyVersion})
+					fine(t, err)
+				}
+				pass(time.Hour)
+				if len(got) != 4 || c.Err() != nil {
+					t.Fatalf("%v, %v\n%s", got, c.Err(), n.tape.Tail(20))
+				}
+			})
+		})
+	}
+}
+
+// Nobody can write to the dead letters: the consumer says so, and goes on; its handler
+// does not see again what was given up.
+func TestDeadLettersThatCannotBeWritten(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "bad", "good"))
+		_, err = w.srv.Do(zkmem.Op{Code: zkmem.OpCreate2, Path: "/q-dead", ACL: []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
+		fine(t, err)
+		var got []string
+		c := eats(t, q, ConsumerOptions{Tries: 1}, func(_ context.Context, d Delivery[string]) error {
+			if got = append(got, d.Item); d.Item == "bad" {
+				return errors.New("bad")
+			}
+			return nil
+		})
+		pass(time.Hour)
+		if err := c.Err(); !errors.Is(err, ErrNoAuth) || strings.Join(got, " ") != "bad good" {
+			t.Fatal(got, err)
+		}
+		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		fine(t, c.Close(soon))
+		if left := w.children("/q"); len(left) != 1 || len(w.children("/q-locks")) != 0 {
+			t.Fatal(left)
+		}
+	})
+}
