@@ -36,6 +36,7 @@ type producer struct {
 	queue   []batch // what was asked for and is not under way
 	sending []batch // what is under way, or may have been carried out
 	doubt   bool    // whether it was
+	apart   int     // so many puts are sent one by one
 	looks   int     // at a full queue, in a row
 	clock   clock
 	closing []uint64
@@ -118,6 +119,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).foundAll},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).gathered, To: quiet, Do: (*producer).separate, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, To: quiet, Do: (*producer).refuseSending, Then: (*producer).turn},
 
 		{From: from{verifying}, On: events.ReplyStat, When: (*producer).vouched, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},

@@ -151,7 +151,7 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 			return
 		}
 		items, bytes = items+b.items, bytes+b.bytes
-		if len(p.sending) > 0 && (items > itemsAtOnce || bytes > bytesAtOnce || p.bound > 0 && items > space) {
+		if len(p.sending) > 0 && (p.apart > 0 || items > itemsAtOnce || bytes > bytesAtOnce || p.bound > 0 && items > space) {
 			return
 		}
 		if b.later {
@@ -161,11 +161,21 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// gathered are several puts under way: which of them was refused is not known.
+func (p *producer) gathered(ev events.Event) bool { return len(p.sending) > 1 }
+
+// separate is takeBack, to be sent one by one.
+func (p *producer) separate(ev events.Event, out *engine.Outbox) {
+	p.apart = len(p.sending)
+	p.queue, p.sending = append(p.sending, p.queue...), nil
+}
+
 // send asks for all that is to be sent, and for the marker's next version: whoever
 // sends the same again finds that version taken.
 func (p *producer) send(ev events.Event, out *engine.Outbox) {
 	if !p.doubt {
 		p.number++
+		p.apart = max(0, p.apart-len(p.sending))
 	}
 	ops := []events.Op{{Verb: "set", Path: p.marker, Version: p.version, Data: strconv.AppendInt(nil, p.number, 10)}}
 	for _, b := range p.sending {
