@@ -33,16 +33,17 @@ type QueueOptions[T any] struct {
 // so many. Each producer looks before it puts: several at a time may put a little
 // more. A bounded put costs one request more.
 type QueueBound struct {
+	set   bool
 	items int
 	waits bool
 }
 
 // RefuseAt is a bound at which puts fail with ErrQueueFull.
-func RefuseAt(items int) QueueBound { return QueueBound{items, false} }
+func RefuseAt(items int) QueueBound { return QueueBound{true, items, false} }
 
 // WaitAt is a bound at which puts wait until there is room, looking again after 50 ms
 // and then less often, up to every second.
-func WaitAt(items int) QueueBound { return QueueBound{items, true} }
+func WaitAt(items int) QueueBound { return QueueBound{true, items, true} }
 
 // Queue hands items to consumers in the order of their puts. It is Curator's
 // DistributedQueue, on the same names and in the same format: Go and Java may put
@@ -102,15 +103,18 @@ func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*Del
 }
 
 // After is where items are put that are due after a delay, counted from when they are
-// put. No consumer of this library has them earlier; one of Curator's goes by its
-// host's clock.
+// put; one below zero is none. No consumer of this library has them earlier; one of
+// Curator's goes by its host's clock.
 func (q *DelayQueue[T]) After(delay time.Duration) Slot[T] {
-	return Slot[T]{q.queued, map[string]string{"delay": delay.String()}}
+	return Slot[T]{q.queued, map[string]string{"delay": max(delay, 0).String()}}
 }
 
 // At is where items are put that are due at a time: one of the ensemble's clock, to
-// the millisecond.
+// the millisecond. A put says so where it is not in the years 1970 to 9999.
 func (q *DelayQueue[T]) At(due time.Time) Slot[T] {
+	if year := due.UTC().Year(); year < 1970 || year > 9999 {
+		return Slot[T]{q.queued, map[string]string{"year": strconv.Itoa(year)}}
+	}
 	return Slot[T]{q.queued, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
 }
 
@@ -159,7 +163,7 @@ func newQueue[T any](c *Client, path string, kind machines.ItemKind, o QueueOpti
 	if o.LockPath == path || o.DeadLetterPath == path || o.LockPath == o.DeadLetterPath {
 		return queue[T]{}, fmt.Errorf("incumbent: the queue %s, its locks %s and its dead letters %s need directories of their own", path, o.LockPath, o.DeadLetterPath)
 	}
-	if o.Bound.items < 0 {
+	if o.Bound.set && o.Bound.items < 1 {
 		return queue[T]{}, fmt.Errorf("incumbent: a queue bounded at %d items: want at least 1", o.Bound.items)
 	}
 	values := map[string]string{"kind": string(kind)}
@@ -230,8 +234,8 @@ func (s Slot[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 			return nil, err
 		}
 	}
-	if due, timed := s.options["due"]; timed && due[0] == '-' {
-		return nil, fmt.Errorf("incumbent: an item is due before 1970")
+	if year, never := s.options["year"]; never {
+		return nil, fmt.Errorf("incumbent: an item is due in the year %s: want 1970 to 9999", year)
 	}
 	for len(items) > 0 {
 		node, err := pack(s.queued.options.Codec, items[:each])

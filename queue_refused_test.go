@@ -89,3 +89,63 @@ func TestDeadLettersThatCannotBeWritten(t *testing.T) {
 		}
 	})
 }
+
+// Times that no clock shows are refused, a delay below zero is none, and a bound of
+// nothing is no bound to ask for.
+func TestOddTimesAndBounds(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewDelayQueue(n.Client, "/q", plain)
+		fine(t, err)
+		for _, due := range []time.Time{{}, time.UnixMilli(-1), time.Unix(1<<60, 0), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+			if err := q.At(due).Put(t.Context(), "never"); err == nil || !strings.Contains(err.Error(), "want 1970 to 9999") {
+				t.Errorf("%v: %v", due, err)
+			}
+			if err := q.At(due).PutLater(t.Context(), "never", nil); err == nil {
+				t.Errorf("%v is put later", due)
+			}
+		}
+		fine(t, q.After(-1<<63).Put(t.Context(), "a"))
+		fine(t, q.At(time.UnixMilli(0)).Put(t.Context(), "b"))
+		var got []string
+		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error { got = append(got, d.Item); return nil })
+		pass(time.Minute)
+		if strings.Join(got, " ") != "b a" {
+			t.Errorf("%v\n%s", got, n.tape.Tail(20))
+		}
+		for _, bound := range []QueueBound{RefuseAt(0), WaitAt(0), RefuseAt(-1)} {
+			if _, err := NewQueue(n.Client, "/b", QueueOptions[string]{Bound: bound}); err == nil {
+				t.Errorf("%+v is taken", bound)
+			}
+		}
+	})
+}
+
+// A put that takes the counter over its end keeps its order, and the consumer says what
+// is up.
+func TestACounterThatOverflows(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		q, err := NewQueue(n.Client, "/q", plain)
+		fine(t, err)
+		fine(t, q.Put(t.Context(), "0"))
+		fine(t, w.srv.SetSequence("/q", 1<<31-2))
+		fine(t, q.Put(t.Context(), "a", "b", "c", "d"))
+		var got []string
+		release := make(chan struct{})
+		c := eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+			<-release
+			got = append(got, d.Item)
+			return nil
+		})
+		pass(time.Second)
+		if err := c.Err(); !errors.Is(err, ErrCounterEnd) {
+			t.Errorf("%v\n%s", err, n.tape.Tail(20))
+		}
+		close(release)
+		pass(time.Minute)
+		if strings.Join(got, " ") != "0 a b c d" {
+			t.Errorf("%v\n%s", got, n.tape.Tail(20))
+		}
+	})
+}
