@@ -48,6 +48,7 @@ type consumer struct {
 	parked   []holding
 	shelf    map[string]aside // items that cannot be read, by name
 	obstacle obstacle
+	worn     bool // the queue's counter has passed its end
 	clock    clock
 	closing  []uint64
 }

@@ -84,6 +84,7 @@ func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 	})
 	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
 	c.skipped = max(0, len(ev.Children)-foreign-len(c.backlog)-len(c.parked))
+	c.worn = slices.ContainsFunc(all, Item.ended)
 	c.rally(ev, out)
 }
 

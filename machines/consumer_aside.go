@@ -152,13 +152,17 @@ func (c *consumer) tellObstacle(ev events.Event, out *engine.Outbox) {
 	c.fail(c.obstacle.code, text, ev, out)
 }
 
-// rally ends a trouble, except for what is in the way of single items.
+// rally ends a trouble, except for what is in the way of single items, or wrong with
+// the queue.
 func (c *consumer) rally(ev events.Event, out *engine.Outbox) {
 	c.failures = 0
 	switch {
-	case c.obstructed() == 0:
-		c.recover(out)
-	case c.trouble != c.obstacle.code:
+	case c.obstructed() > 0 && c.trouble != c.obstacle.code:
 		c.tellObstacle(ev, out)
+	case c.obstructed() > 0:
+	case c.worn && c.trouble != events.CounterEnd:
+		c.fail(events.CounterEnd, c.path, ev, out)
+	case !c.worn:
+		c.recover(out)
 	}
 }

@@ -89,7 +89,7 @@ func (k ItemKind) Parse(name string) (Item, bool) {
 		if k == ByDue {
 			var err error
 			i.Rank, err = strconv.ParseInt(i.ID, 16, 64)
-			i.ID, ok = "", ok && err == nil
+			i.ID, ok = "", ok && err == nil && i.Rank >= 0
 		}
 	}
 	number, valid := parseSequence(rest)
@@ -97,8 +97,13 @@ func (k ItemKind) Parse(name string) (Item, bool) {
 	return i, ok && valid && (k == ByID || name[:len(name)-len(rest)] == k.stem(i.Rank, ""))
 }
 
+// ended reports whether the queue's counter has passed its end: the order of what is
+// put from there on is nobody's promise.
+func (i Item) ended() bool { return i.Sequence < 0 || i.Sequence == 1<<31-1 }
+
 // Backlog is the items of a listing in the order in which they are to be consumed,
-// and how many children were none.
+// and how many children were none. A negative number comes after all others: in the
+// put that took the counter over its end it does.
 func (k ItemKind) Backlog(children []string) (items []Item, foreign int) {
 	for _, name := range children {
 		if i, ok := k.Parse(name); ok {
@@ -106,7 +111,7 @@ func (k ItemKind) Backlog(children []string) (items []Item, foreign int) {
 		}
 	}
 	slices.SortFunc(items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(uint32(a.Sequence), uint32(b.Sequence)), strings.Compare(a.Name, b.Name))
 	})
 	return items, len(children) - len(items)
 }

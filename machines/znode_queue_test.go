@@ -1,0 +1,62 @@
+package machines
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Names that are in order, for each kind of queue.
+var itemOrders = map[ItemKind][]string{
+	FIFO: {"queue-0000000000", "queue-0000000009", "queue-0000000010", "queue-2147483647", "queue--2147483648", "queue--1000000000"},
+	ByPriority: {"queue-0800000000000000003", "queue-0FFFFFFFF0000000002", "queue-1000000000000000001", "queue-1000000050000000007",
+		"queue-1000000050000000008", "queue-17FFFFFFF0000000000"},
+	ByDue: {"queue-|00000005|0000000004", "queue-|00000010|0000000003", "queue-|18BCFE56800|0000000001", "queue-|18BCFE56800|0000000002",
+		"queue-|7FFFFFFFFFFFFFFF|0000000000"},
+	ByID: {"queue-|b|0000000001", "queue-|a|0000000002", "queue-||0000000003", "queue-|a b|0000000010"},
+}
+
+// oddItems are names that belong to no queue of the kind.
+var oddItems = map[ItemKind][]string{
+	FIFO: {"", "queue", "queue-", "queue-000000001", "queue-00000000001", "queue-+000000001", "queue--0000000001", "queue-2147483648", "Queue-0000000001",
+		"queue-|a|0000000001", "queue-1000000050000000007", "lock-0000000001"},
+	ByPriority: {"queue-0000000001", "queue-00000000", "queue-1000000gg0000000001", "queue-0000000050000000001", "queue-1FFFFFFFF0000000001",
+		"queue-10000000A000000001", "queue-10000000a0000000001", "queue-2000000050000000001"},
+	ByDue: {"queue-0000000001", "queue-|18bcfe56800|0000000001", "queue-|5|0000000001", "queue-|-0000001|0000000001", "queue-|+0000001|0000000001",
+		"queue-|FFFFFFFFFFFFFFFF|0000000001", "queue-||0000000001", "queue-|00000005|1|0000000001", "queue-x|00000005|0000000001"},
+	ByID: {"queue-0000000001", "queue-|a0000000001", "queue-|a|b|0000000001", "queue-a|b|0000000001", "queue-|a|1"},
+}
+
+func TestItemsKeepTheirOrder(t *testing.T) {
+	for kind, want := range itemOrders {
+		for range 20 {
+			names := append(slices.Clone(want), oddItems[kind]...)
+			rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+			items, foreign := kind.Backlog(names)
+			var got []string
+			for _, i := range items {
+				got = append(got, i.Name)
+			}
+			if !slices.Equal(got, want) || foreign != len(oddItems[kind]) {
+				t.Fatalf("%s: %q and %d others, want %q", kind, got, foreign, want)
+			}
+		}
+	}
+}
+
+// What a producer asks for is what a consumer takes apart.
+func TestItemsAreTakenApart(t *testing.T) {
+	for _, rank := range []int64{0, 1, -1, 1<<31 - 1, -1 << 31, 1_700_000_000_000, 1<<63 - 1} {
+		for _, kind := range []ItemKind{FIFO, ByPriority, ByDue, ByID} {
+			if kind == ByPriority && rank != int64(int32(rank)) || kind == ByDue && rank < 0 {
+				continue
+			}
+			name := fmt.Sprintf("%s%010d", kind.stem(rank, "a/b|c"), 7)
+			i, ok := kind.Parse(name)
+			if !ok || i.Sequence != 7 || i.Stem != kind.stem(rank, "a/b|c") || (kind == ByPriority || kind == ByDue) && i.Rank != rank || kind == ByID && i.ID != "a_b_c" {
+				t.Errorf("%s: %q is %+v, %v", kind, name, i, ok)
+			}
+		}
+	}
+}
