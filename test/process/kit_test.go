@@ -23,8 +23,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
-// timeout is every worker's session timeout.
-const timeout = 10 * realzk.SharedTick
+// timeout is every worker's session timeout: as long as the shared server grants, so that only who is stopped is late.
+const timeout = 20 * realzk.SharedTick
 
 var ok = kit.OK
 

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // A leader is stopped between its check and its write, the moment that no library can close. It wakes up when another has
@@ -58,8 +60,13 @@ func TestTheNextInLineIsStoppedWithTheNewsInItsSocket(t *testing.T) {
 	}
 	b.signal(syscall.SIGCONT)
 	b.expired()
-	if len(b.lines) > 0 {
-		t.Fatalf("b says %q", <-b.lines)
+	for _, r := range b.tape.Records() {
+		if r.Event.Kind == events.ConnectionAttached && r.Event.Session == 2 {
+			break
+		}
+		if r.To == "leading" {
+			t.Fatalf("b took the news for its turn:\n%s", b.tape.Tail(30))
+		}
 	}
 	c.say("write")
 	if got := c.says("wrote"); got != "taken true" {
