@@ -173,7 +173,7 @@ func TestOutboxWritesWhatWasAsked(t *testing.T) {
 	out.Get("/f", true)
 	out.Exists("/g", false)
 	out.Children("/h")
-	out.Check("/i", true)
+	out.Affirm(events.Op{Verb: "check", Path: "/i", Version: -1})
 	out.Flush("/j")
 	out.Sync("/k", true)
 	n := out.Timer("t", time.Second)

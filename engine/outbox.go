@@ -195,11 +195,15 @@ func (o *Outbox) kept(kind events.Kind) events.Call {
 }
 
 // Check asks for a multi that only checks that a node exists: a confirmation of
-// quorum strength. Urgent is for the heartbeat.
-func (o *Outbox) Check(path string, urgent bool) uint64 {
-	c := o.call(events.ReplyMulti)
-	c.Urgent = urgent
-	o.add(events.Multi{Call: c, Ops: []events.Op{{Verb: "check", Path: path, Version: -1}}})
+// quorum strength.
+func (o *Outbox) Check(path string) uint64 {
+	return o.Multi(events.Op{Verb: "check", Path: path, Version: -1})
+}
+
+// Affirm is Multi ahead of everything that waits: for the heartbeat.
+func (o *Outbox) Affirm(checks ...events.Op) uint64 {
+	c := o.urgent(events.ReplyMulti)
+	o.add(events.Multi{Call: c, Ops: checks})
 	return c.Request
 }
 

@@ -63,7 +63,7 @@ type Event struct {
 	Recipe  string            `json:"recipe,omitempty"`
 	Seed    string            `json:"seed,omitempty"` // 32 hex digits; GUIDs and jitter come from it
 	Options map[string]string `json:"options,omitempty"`
-	Ops     []Op              `json:"ops,omitempty"` // of a user's request: payloads by their numbers
+	Ops     []Op              `json:"ops,omitempty"` // of a user's request: payloads by their numbers; what the heartbeat is to check
 
 	// What the session machine knows at this moment. The engine stamps it on
 	// every event before a machine sees it; it is output, not input.

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -10,25 +11,25 @@ import (
 // candidate is one instance that stands for a job's leadership. Belief, work and
 // troubles are a participant's; its "own node" is the marker, which has a fixed
 // name. So nothing is done to it by name alone: what guards a write, and what
-// deletes the marker, names its version and the fence's.
+// deletes the marker, names its version and the seal.
 type candidate struct {
 	participant
 	marker string // the marker's path
-	fence  fence
 
 	errand // the latch
+	seal
 
 	version int32 // the marker's, while it is ours
 }
 
-// fence is a persistent node beside the marker whose version counts the terms of
-// this library's candidates: it is set in the same transaction that writes a
-// marker. Elastic-Job does not know it, and writes markers of version 0; ours have
-// 1. Both together single out one term.
-type fence struct {
-	path    string
-	there   bool // it was read, or set by us, since we may have a marker
-	version int32
+// seal is an ephemeral node beside the marker, made and deleted in one transaction
+// with it. Its name is one term's alone. Whoever writes the next marker deletes
+// every seal that a listing under the latch shows, in the same transaction: so a
+// seal that stands says that no other of this library has led since. Elastic-Job
+// does not know it, and writes markers of version 0; ours have 1.
+type seal struct {
+	sealName string
+	sealed   bool // it stood when the directory was listed last, or was made by us since
 }
 
 func newCandidate(open events.Event) (*candidate, error) {
@@ -38,53 +39,74 @@ func newCandidate(open events.Event) (*candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &candidate{participant: *p, marker: JobMarker(job), fence: fence{path: join(p.dir, jobFence)}}, nil
+	return &candidate{participant: *p, marker: JobMarker(job)}, nil
 }
 
 // Watches says which node matters: the marker.
 func (c *candidate) Watches(path string) bool { return path == c.marker }
 
-// look reads the marker, and the fence before it where the marker may be ours
-// and the fence is not known: no other can have come between the two reads if it
-// is. A write whose outcome is unknown shows for certain only after a sync.
+// look reads the marker, and asks for the seal before it where the marker may be
+// ours and the seal is not known to stand. A write whose outcome is unknown shows
+// for certain only after a sync.
 func (c *candidate) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.unread(ev, out)
 	if c.unknown {
 		out.Flush(c.dir)
 	}
-	if c.entangled(ev) && !c.fence.there {
-		out.Exists(c.fence.path, false)
+	if c.entangled(ev) && !c.sealed {
+		out.Children(c.dir)
 	}
 	out.Exists(c.marker, true)
 }
 
-// lookAfresh is look without taking the fence for known.
+// lookAfresh is look without taking the seal for known.
 func (c *candidate) lookAfresh(ev events.Event, out *engine.Outbox) {
-	c.fence.there = false
+	c.sealed = false
 	c.look(ev, out)
 }
 
-// inspect reads the fence and the marker under the latch.
+// inspect reads the marker under the latch, and then lists the seals: once no
+// marker stands none can be added.
 func (c *candidate) inspect(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.release(out)
-	out.Exists(c.fence.path, false)
 	out.Exists(c.marker, true)
+	out.Children(c.dir)
 }
 
 // release forgets a marker that is not ours, or not any more.
 func (c *candidate) release(out *engine.Outbox) {
 	c.forgetOwn(out)
-	c.fence.there, c.fence.version, c.version = false, 0, 0
+	c.sealed, c.version = false, 0
 }
 
-// noteFence takes the fence's version; one that does not exist will be made.
-func (c *candidate) noteFence(ev events.Event, out *engine.Outbox) {
-	c.fence.there = ev.Code == events.OK
-	if ev.Stat != nil {
-		c.fence.version = ev.Stat.Version
+// breakSeal is release of a marker that somebody else has ended: its seal, which
+// goes with the next marker or the session, is left to neither where that can be
+// helped.
+func (c *candidate) breakSeal(out *engine.Outbox) {
+	if c.sealed {
+		out.Discard(c.sealPath())
 	}
+	c.release(out)
+}
+
+// doubtSeal has the seal looked for again: the marker was changed, or the heartbeat
+// found that what guards the term is not what it was.
+func (c *candidate) doubtSeal(ev events.Event, out *engine.Outbox) { c.sealed = false }
+
+// noteSeal looks for the own seal in a listing.
+func (c *candidate) noteSeal(ev events.Event, out *engine.Outbox) {
+	c.sealed = slices.Contains(ev.Children, c.sealName)
+}
+
+func (c *candidate) sealPath() string { return join(c.dir, c.sealName) }
+
+// newSeal makes one under a name that none had before.
+func (c *candidate) newSeal() events.Op {
+	c.count++
+	c.sealName, c.sealed = sealPrefix+guid(c.seed, c.count), false
+	return events.Op{Verb: "create", Path: c.sealPath(), Mode: events.Ephemeral, Data: c.data}
 }
 
 // noteMarker takes a marker that is ours.
@@ -92,7 +114,6 @@ func (c *candidate) noteMarker(ev events.Event, out *engine.Outbox) {
 	c.own, c.unknown = base(c.marker), false
 	c.owned, c.watched = true, true
 	c.token, c.version = ev.Stat.Czxid, ev.Stat.Version
-	c.approach(out)
 }
 
 // govern takes office: at the marker's reply, or after a confirmation.
@@ -100,29 +121,48 @@ func (c *candidate) govern(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
 	}
-	c.guards = c.pins()
+	c.enter(c.pins(), out)
 	c.leaveLatch(out)
 	c.takeOffice(ev, out)
+}
+
+// enter has the heartbeat ask for what guards the term, for the marker's name
+// while there is none.
+func (c *candidate) enter(guards []events.Op, out *engine.Outbox) {
+	c.guards, c.near = guards, true
+	out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeNear, Name: c.id, Path: c.marker, Ops: guards})
 }
 
 // pins are the checks that hold only under this term.
 func (c *candidate) pins() []events.Op {
 	return []events.Op{
 		{Verb: "check", Path: c.marker, Version: c.version},
-		{Verb: "check", Path: c.fence.path, Version: c.fence.version},
+		{Verb: "check", Path: c.sealPath(), Version: -1},
 	}
 }
 
-// seekWrite asks for a write through the quorum before taking office.
+// seekWrite asks for a write through the quorum before taking office. Where
+// somebody deleted the seal that makes another one.
 func (c *candidate) seekWrite(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.noteMarker(ev, out)
-	out.Multi(c.pins()...)
+	c.enter(nil, out)
+	if c.sealed {
+		out.Multi(c.pins()...)
+	} else {
+		c.sealAnew(out)
+	}
+}
+
+// sealAnew gives the marker that was read another seal. It may be another's by
+// now: nothing rests on the seal before both were read again.
+func (c *candidate) sealAnew(out *engine.Outbox) {
+	out.Multi(events.Op{Verb: "check", Path: c.marker, Version: c.version}, c.newSeal())
 }
 
 // queue stands in line for the latch.
 func (c *candidate) queue(ev events.Event, out *engine.Outbox) {
-	c.release(out)
+	c.breakSeal(out)
 	c.standAt(join(c.dir, jobLatch), &c.participant, map[string]string{}, out)
 }
 
@@ -143,7 +183,7 @@ func (c *candidate) obstructed(ev events.Event, out *engine.Outbox) {
 
 func (c *candidate) settle(out *engine.Outbox) {
 	out.Forget()
-	c.release(out)
+	c.breakSeal(out)
 	c.leaveLatch(out)
 }
 
@@ -154,21 +194,19 @@ func (c *candidate) giveWay(ev events.Event, out *engine.Outbox) {
 	c.complain(ev, out)
 }
 
-// mark writes the marker, if the latch's node still stands and no other of this
-// library has taken office since the fence was read. The marker's version and
-// the fence's become what no other term has.
+// mark writes the marker, if the latch's node still stands, and ends all seals
+// but its own: with them goes what could pass for another's term.
 func (c *candidate) mark(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	set := events.Op{Verb: "set", Path: c.fence.path, Data: c.data, Version: c.fence.version}
-	if !c.fence.there {
-		set = events.Op{Verb: "create", Path: c.fence.path, Mode: events.Persistent, Data: c.data}
+	ops := []events.Op{
+		{Verb: "check", Path: c.held, Version: -1},
+		{Verb: "create", Path: c.marker, Mode: events.Ephemeral, Data: c.data},
+		{Verb: "set", Path: c.marker, Data: c.data, Version: 0},
 	}
-	c.creating = out.Multi(
-		events.Op{Verb: "check", Path: c.held, Version: -1},
-		events.Op{Verb: "create", Path: c.marker, Mode: events.Ephemeral, Data: c.data},
-		events.Op{Verb: "set", Path: c.marker, Data: c.data, Version: 0},
-		set,
-	)
+	for _, old := range seals(ev.Children) {
+		ops = append(ops, events.Op{Verb: "delete", Path: join(c.dir, old), Version: -1})
+	}
+	c.creating = out.Multi(append(ops, c.newSeal())...)
 }
 
 // claim is the marker, written: the latch is for the next, and the marker is
@@ -182,16 +220,10 @@ func (c *candidate) claim(ev events.Event, out *engine.Outbox) {
 // book notes what a write came to.
 func (c *candidate) book(ev events.Event, out *engine.Outbox) {
 	c.creating, c.unknown = 0, ev.Code.Unknown()
-	if ev.Code != events.OK {
-		c.fence.there = false
-		return
+	if ev.Code == events.OK {
+		c.own, c.token, c.version, c.sealed = base(c.marker), ev.Zxid, 1, true
+		c.approach(out)
 	}
-	c.own, c.token, c.version = base(c.marker), ev.Zxid, 1
-	if c.fence.there {
-		c.fence.version++
-	}
-	c.fence.there = true
-	c.approach(out)
 }
 
 // retreat is a write that came too late.

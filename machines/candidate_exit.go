@@ -31,7 +31,7 @@ func (c *candidate) forfeitLeaving(ev events.Event, out *engine.Outbox) {
 // lapse ends belief because the marker is gone.
 func (c *candidate) lapse(ev events.Event, out *engine.Outbox) {
 	c.stepDownGone(ev, out)
-	c.release(out)
+	c.breakSeal(out)
 }
 
 // stepDownLost ends belief with the session.
@@ -47,7 +47,7 @@ func (c *candidate) attachReread(ev events.Event, out *engine.Outbox) {
 }
 
 // clear makes sure that no marker of ours is left, as soon as there is a
-// connection: it deletes the marker by its version and the fence's, or reads both.
+// connection: it deletes the marker with its seal, or looks for both.
 func (c *candidate) clear(ev events.Event, out *engine.Outbox) {
 	if c.creating != 0 { // its answer comes first
 		return
@@ -57,29 +57,39 @@ func (c *candidate) clear(ev events.Event, out *engine.Outbox) {
 	case !c.entangled(ev):
 		c.tellGone(ev, out)
 	case !ev.Attached:
-	case c.own != "" && c.fence.there:
+	case c.own != "" && c.sealed:
 		c.erase(ev, out)
 	default:
 		c.look(ev, out)
 	}
 }
 
-// erase deletes the marker, and nobody else's.
+// erase deletes the marker, and nobody else's: without the seal that tells it from
+// theirs it gets another one first.
 func (c *candidate) erase(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
 	}
-	fence := events.Op{Verb: "check", Path: c.fence.path, Version: c.fence.version}
-	if !c.fence.there { // somebody deleted it, so it guards nothing
-		fence = events.Op{Verb: "check", Path: c.dir, Version: -1}
+	if !c.sealed {
+		c.sealAnew(out)
+		return
 	}
-	out.Multi(fence, events.Op{Verb: "delete", Path: c.marker, Version: c.version})
+	out.Multi(
+		events.Op{Verb: "delete", Path: c.sealPath(), Version: -1},
+		events.Op{Verb: "delete", Path: c.marker, Version: c.version},
+	)
 }
 
 // letGo is the marker, gone: what comes after is decided in one place.
 func (c *candidate) letGo(ev events.Event, out *engine.Outbox) {
 	c.release(out)
+	c.tellGone(ev, out)
+}
+
+// yieldOffice is letGo of a marker that somebody else has ended.
+func (c *candidate) yieldOffice(ev events.Event, out *engine.Outbox) {
+	c.breakSeal(out)
 	c.tellGone(ev, out)
 }
 
@@ -96,13 +106,6 @@ func (c *candidate) clearLater(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.fail(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
 	out.Timer("delete again", c.persist(ev))
-}
-
-// rejectUnfenced gives back a marker whose fence somebody deleted, and stands again.
-func (c *candidate) rejectUnfenced(ev events.Event, out *engine.Outbox) {
-	c.leaveLatch(out)
-	c.then = requeue
-	c.erase(ev, out)
 }
 
 // rejectMarker gives back a marker whose token is below the floor.

@@ -186,7 +186,7 @@ func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if !b.begun {
-		out.Check(b.dir, false)
+		out.Check(b.dir)
 	}
 	out.Children(b.dir)
 }

@@ -4,9 +4,9 @@ import "github.com/incumbent-go/incumbent/events"
 
 // Guards of candidates. Each reads the model and the event, and changes nothing.
 
-// aboutFence is the fence, read, or not there yet.
-func (c *candidate) aboutFence(ev events.Event) bool {
-	return ev.Path == c.fence.path && (ev.Code == events.OK || ev.Code == events.NoNode)
+// listed is the directory of marker and seals, or what says that it is gone.
+func (c *candidate) listed(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
 // vacant is a marker that is not there: nobody leads.
@@ -41,11 +41,13 @@ func (c *candidate) markedTooLow(ev events.Event) bool {
 	return c.marked(ev) && ev.Stat.Czxid < c.floor
 }
 
-// unfenced is a marker of ours whose fence somebody deleted.
-func (c *candidate) unfenced(ev events.Event) bool { return c.marked(ev) && !c.fence.there }
-
 // mayGovern is a marker of ours with all that belief needs besides.
-func (c *candidate) mayGovern(ev events.Event) bool { return c.marked(ev) && confirmed(ev) }
+func (c *candidate) mayGovern(ev events.Event) bool {
+	return c.marked(ev) && c.sealed && confirmed(ev)
+}
+
+// resealed is a marker that was given another seal.
+func (c *candidate) resealed(ev events.Event) bool { return ev.Code == events.OK && !c.sealed }
 
 // unchanged is a marker of ours that is the very one that the term rests on.
 func (c *candidate) unchanged(ev events.Event) bool {
@@ -57,7 +59,7 @@ func (c *candidate) nowSure(ev events.Event) bool {
 	return ev.Code == events.OK && confirmed(ev)
 }
 
-// outrun is a transaction that came too late: the marker, the fence or the latch's
+// outrun is a transaction that came too late: the marker, a seal or the latch's
 // node is not what it was.
 func (c *candidate) outrun(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code == events.NoNode || ev.Code == events.BadVersion

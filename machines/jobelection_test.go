@@ -15,7 +15,10 @@ import (
 
 // jobs is a world with one candidate for a job, whose instances elsewhere are
 // Elastic-Job's: they write and delete markers, and queue at the latch.
-type jobs struct{ *world }
+type jobs struct {
+	*world
+	broken map[string]bool // seals that an operator deleted
+}
 
 const (
 	theCandidate = events.ID("jobelection")
@@ -25,7 +28,7 @@ const (
 )
 
 func newJobs(seed int64) *jobs {
-	w := &jobs{&world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
+	w := &jobs{broken: map[string]bool{}, world: &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
 		nodes: map[string]*events.Stat{}, count: map[string]int32{}, watchers: map[string][]events.ID{},
 		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}}
 	ride := fmt.Sprint(w.dice.Intn(2) == 0)
@@ -99,8 +102,11 @@ func (w *jobs) operate() {
 	case n < 6 && marker != nil:
 		w.zxid++
 		w.set(theMarker)
-	case n < 7 && w.nodes[theElection+"/fence"] != nil:
-		w.remove(theElection + "/fence")
+	case n < 7:
+		for _, name := range seals(w.children(theElection)) {
+			w.remove(theElection + "/" + name)
+			w.broken[theElection+"/"+name] = true
+		}
 	case n < 9 && w.nodes[theLatch] != nil:
 		w.zxid++
 		w.put(fmt.Sprintf("%s/latch-%010d", theLatch, w.count[theLatch]), 1000)
@@ -139,12 +145,12 @@ func (w *jobs) mustHoldWhatItBelieves() {
 	if c == nil || !c.leads || !w.attached || len(w.inbox)+len(w.pending) > 0 {
 		return
 	}
-	marker, fence := w.nodes[theMarker], w.nodes[theElection+"/fence"]
+	marker, seal := w.nodes[theMarker], c.sealPath()
 	if marker == nil || marker.EphemeralOwner != w.number || marker.Czxid != c.token || marker.Version != c.guards[0].Version {
 		w.wrong("leads with token %d, and the marker is %v (guards %v)", c.token, marker, c.guards)
 	}
-	if fence != nil && fence.Version != c.guards[1].Version && fence.Czxid < c.token {
-		w.wrong("leads with the guards %v, and the fence is %v", c.guards, fence)
+	if w.nodes[seal] == nil && !w.broken[seal] || seal != c.guards[1].Path {
+		w.wrong("leads with the guards %v, and the seal is %s: %v", c.guards, seal, w.nodes[seal])
 	}
 }
 
@@ -201,7 +207,7 @@ func (w *jobs) mustBeGone(t *testing.T) {
 var ways = map[string][]string{
 	"waits jobelection": {"command.start", "reply.stat czxid=5 owner=7"},
 	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
-		"reply.stat code=NONODE", "reply.stat code=NONODE", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
+		"reply.stat code=NONODE", "reply.children children=latch", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
 	"leads semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",
 		"reply.stat data=3 version=1", "reply.multi zxid=20", "reply.stat czxid=20"},
 	"waits semaphore": {"command.await", "L reply.create seq=0", "L reply.children children=own",

@@ -14,8 +14,10 @@ func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind
 	j.errand(c.id, &c.errand)
 	watched := j.armed[events.ID(c.id)][c.marker]
 	switch state {
-	case looking, checking:
+	case looking:
 		return owed[events.ReplyStat]
+	case checking:
+		return owed[events.ReplyStat] || owed[events.ReplyChildren]
 	case marking, confirming:
 		return owed[events.ReplyMulti]
 	case following:

@@ -12,9 +12,9 @@ func TestOffice(t *testing.T) {
 	if !o.empty() || o.size() != 0 {
 		t.Fatal("a new office is not empty")
 	}
-	o.add("a", "/l/a")
-	o.add("b", "/l/b")
-	o.add("a", "/l/a2")
+	o.add(holder{machine: "a", path: "/l/a"})
+	o.add(holder{machine: "b", path: "/l/b"})
+	o.add(holder{machine: "a", path: "/l/a2"})
 	for range 3 {
 		if a, b := o.probe().path, o.probe().path; o.size() != 2 || a != "/l/a2" || b != "/l/b" {
 			t.Fatalf("%s, %s of %+v", a, b, o)
@@ -27,7 +27,7 @@ func TestOffice(t *testing.T) {
 	}
 	o.clear()
 	o.remove("a")
-	o.add("c", "/l/c")
+	o.add(holder{machine: "c", path: "/l/c"})
 	if o.probe().path != "/l/c" || o.size() != 1 {
 		t.Fatalf("%+v", o)
 	}
@@ -42,7 +42,7 @@ func TestOfficeAgainstAMap(t *testing.T) {
 		id := fmt.Sprint(dice.Intn(20))
 		switch dice.Intn(10) {
 		case 0, 1, 2, 3:
-			o.add(id, fmt.Sprint("/", n))
+			o.add(holder{machine: id, path: fmt.Sprint("/", n)})
 			truth[id] = fmt.Sprint("/", n)
 		case 4, 5, 6, 7:
 			o.remove(id)

@@ -339,5 +339,5 @@ func (p *participant) far(out *engine.Outbox) {
 func (p *participant) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.first = true
-	out.Check(p.path(), false)
+	out.Check(p.path())
 }

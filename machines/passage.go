@@ -149,7 +149,7 @@ func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command
 func (p *passage) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.hidden = false
-	out.Check(p.path, false)
+	out.Check(p.path)
 	out.Exists(p.path, true)
 }
 

@@ -247,7 +247,7 @@ func (s *session) beat(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	s.syncs, s.probed = 0, s.office.probe()
-	s.beating = out.Check(s.probed.path, true)
+	s.beating = out.Affirm(s.probed.check()...)
 }
 
 // prolong takes a confirmed request: belief holds until a span after it was sent.
@@ -303,14 +303,14 @@ func (s *session) expire(ev events.Event, out *engine.Outbox) {
 }
 
 // missBeat is a heartbeat that confirmed nothing: the node it checked is gone,
-// most likely, and its machine is told, as by the watch, of which servers say
+// most likely, or another's, and its machine is told, as by the watch, of which servers say
 // nothing to whoever may not read the node any more. The others shall not lose
 // their leadership by that: each is asked for at once, before the next beat is due.
 func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
 	s.beating = 0
 	s.misses++
-	if ev.Code == events.NoNode {
-		out.Tell(events.ID(s.probed.machine), events.Event{Kind: events.WatchDeleted, Session: s.number, Path: s.probed.path})
+	if !s.probed.found(ev.Code) {
+		out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
 	}
 	if s.misses < s.office.size() {
 		s.beat(ev, out)
@@ -320,7 +320,7 @@ func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
 // enter and leave keep the list of those who lead or are next in line.
 func (s *session) enter(ev events.Event, out *engine.Outbox) {
 	first := s.office.empty()
-	s.office.add(ev.Name, ev.Path)
+	s.office.add(holder{ev.Name, ev.Path, ev.Ops})
 	if first && s.attached {
 		s.beatWhenDue(ev, out)
 	}

@@ -31,11 +31,21 @@ const (
 	jobElection = "leader/election"
 	jobLatch    = "latch"    // the line for the right to write the marker
 	jobInstance = "instance" // the marker
-	jobFence    = "fence"    // ours: its version counts terms
+	sealPrefix  = "seal-"    // ours: stands beside the marker, under a name that no other term has
 )
 
 // JobMarker is the path of the node that says which instance leads a job.
 func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobInstance }
+
+// seals are those among the nodes beside a marker.
+func seals(children []string) (found []string) {
+	for _, name := range children {
+		if strings.HasPrefix(name, sealPrefix) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
 
 // Curator's layout of a semaphore, and kazoo's: the line of those who may take
 // permits, and the directory of the permits, whose data are the agreed limit.
