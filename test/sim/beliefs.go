@@ -137,10 +137,6 @@ func (k *checks) overrun(b *belief) {
 		return
 	}
 	over, bound := time.Duration(k.w.now-b.gone+left), k.w.Timeout
-	if b.deaf && b.u.role.named { // the heartbeat's check holds by the next leader's marker, too
-		k.w.cover.Deaf++
-		return
-	}
 	if b.deaf { // the heartbeat asks for the nodes of all in turn
 		k.w.cover.Deaf++
 		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)

@@ -14,23 +14,22 @@ import (
 
 // checks are the promises, held against the truth at every event.
 type checks struct {
-	w         *world
-	broken    []Violation
-	beliefs   []*belief
-	tokens    map[string]token
-	revived   map[string]bool // places that came back with a backup
-	hushed    map[string]bool // places that their own session may not read
-	deaf      map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
-	worst     time.Duration   // the longest belief after a deletion by others
-	creates   map[string]int
-	departed  map[string]map[string]bool // place → who was woken by its departure
-	ended     map[string]int64           // place → the transaction that ended it
-	led       map[string]bool            // places that somebody led with
-	meddled   bool                       // somebody else changed a line
-	fenceless bool                       // somebody deleted what tells one marker of a job from the next
-	writes    int64                      // guarded writes that were asked for
-	written   map[int64]int              // and how often each was committed
-	ledgers   map[string]int64           // line → the highest token that wrote
+	w        *world
+	broken   []Violation
+	beliefs  []*belief
+	tokens   map[string]token
+	revived  map[string]bool // places that came back with a backup
+	hushed   map[string]bool // places that their own session may not read
+	deaf     map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
+	worst    time.Duration   // the longest belief after a deletion by others
+	creates  map[string]int
+	departed map[string]map[string]bool // place → who was woken by its departure
+	ended    map[string]int64           // place → the transaction that ended it
+	led      map[string]bool            // places that somebody led with
+	meddled  bool                       // somebody else changed a line
+	writes   int64                      // guarded writes that were asked for
+	written  map[int64]int              // and how often each was committed
+	ledgers  map[string]int64           // line → the highest token that wrote
 
 	presences []*presence      // of the nodes that somebody asks about
 	makers    map[string]*user // who asked for a node of a fixed name
@@ -141,7 +140,6 @@ func brief(t zkmem.Txn) string {
 // others is excused, until its watch event can have come.
 func (k *checks) deleted(path string, p *proposal) {
 	k.ended[path] = p.txn.Zxid
-	k.fenceless = k.fenceless || p.operator && path == office+"/fence"
 	k.kept(path, p)
 	if p.txn.Code == zkmem.OpCloseSession && p.server == nil { // nobody asked for it
 		k.expired(path)
@@ -150,7 +148,7 @@ func (k *checks) deleted(path string, p *proposal) {
 		if b.path != path || b.another(k) {
 			continue
 		}
-		if p.operator || k.unfenced(b.u) {
+		if p.operator {
 			b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[path]
 			continue
 		}

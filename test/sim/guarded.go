@@ -92,9 +92,6 @@ func (k *checks) wrote(g *guard, p *proposal) {
 	if k.written[g.number]++; k.written[g.number] > 1 {
 		k.fail("a guarded write is never sent twice", "write %d of %s was committed again", g.number, g.u.name())
 	}
-	if k.unfenced(g.u) {
-		return
-	}
 	_, stat, err := k.w.ens.truth.Get(g.term.path)
 	if err != nil || stat.Czxid != g.term.token {
 		k.fail("a guarded write needs the own node", "write %d of %s was committed after %s (token %x) was gone", g.number, g.u.name(), g.term.path, g.term.token)

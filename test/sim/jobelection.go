@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// job is what the job elections are about; office is where its marker, its fence
+// job is what the job elections are about; office is where its marker, its seal
 // and the line for the right to write it are.
 const (
 	job    = "/app/job"
@@ -19,7 +19,7 @@ const (
 // opens for itself is checked with it.
 func init() {
 	roles = append(roles, &role{
-		recipe: "jobelection", home: office, path: job, rooms: []string{office, office + "/latch"}, apart: true, named: true, keeps: []string{"fence", "latch"},
+		recipe: "jobelection", home: office, path: job, rooms: []string{office, office + "/latch"}, apart: true, named: true, keeps: []string{"latch"},
 		act: actLatch, told: worksWhenGranted,
 		spot:      func(*user) string { return machines.JobMarker(job) },
 		rests:     []engine.State{"leading", "following", "closed", ""},
@@ -36,12 +36,6 @@ func init() {
 
 // innerWakes are those of the latch that a candidate opens: no work runs under it.
 var innerWakes = with(lineWakes, map[engine.State]waking{"draining": nil})
-
-// unfenced reports whether a handle leads by a node of a fixed name, and others have
-// undone what tells one of these from the next: they deleted the fence, whose
-// versions begin anew then, or history went back. An old leader may take the next
-// one's marker for its own then, by its versions, and delete it.
-func (k *checks) unfenced(u *user) bool { return u.role.named && (k.fenceless || k.w.ens.life > 0) }
 
 // leaderless says that a job has no leader, or several.
 func leaderless(u *user) string {

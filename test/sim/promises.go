@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -103,9 +104,10 @@ func (k *checks) begun(path string, t zkmem.Txn) {
 	}
 }
 
-// stolen: nobody deletes another process's node.
+// stolen: nobody deletes another process's node, but for who writes a job's marker,
+// and ends with it what guarded the terms before.
 func (k *checks) stolen(path string, p *proposal) {
-	if k.fenceless && path == machines.JobMarker(job) {
+	if path != machines.JobMarker(job) && slices.Contains(creations(p.txn), machines.JobMarker(job)) {
 		return
 	}
 	owner, by := k.w.of(k.owners[path]), k.w.of(p.txn.Session)
