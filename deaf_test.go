@@ -43,18 +43,7 @@ func TestADeafLeader(t *testing.T) {
 					t.Fatal(err)
 				}
 				pass(time.Minute)
-				for _, op := range []zkmem.Op{
-					{Code: zkmem.OpSetACL, Path: n.own(), ACL: []zkmem.ACL{{Perms: zkmem.PermWrite, Scheme: "world", ID: "anyone"}}, Version: zkmem.AnyVersion},
-					{Code: zkmem.OpDelete, Path: n.own(), Version: zkmem.AnyVersion},
-				} {
-					if _, err := w.srv.Do(op); err != nil {
-						t.Fatal(err)
-					}
-				}
-				synctest.Wait()
-				if held.Check() != nil {
-					t.Fatal("the server told it: the test shows nothing")
-				}
+				deafen(t, w, held, n.own())
 				if _, err := held.Write(t.Context(), CreateNode("/data", nil)); !errors.Is(err, ErrLeadershipLost) {
 					t.Errorf("a guarded write: %v", err)
 				}
@@ -67,6 +56,65 @@ func TestADeafLeader(t *testing.T) {
 					t.Fatalf("it does not lead again: %v", err)
 				}
 				again.Release()
+			})
+		})
+	}
+}
+
+// deafen hides a leader's node, and deletes it.
+func deafen(t *testing.T, w *world, held *Leadership, path string) {
+	t.Helper()
+	for _, op := range []zkmem.Op{
+		{Code: zkmem.OpSetACL, Path: path, ACL: []zkmem.ACL{{Perms: zkmem.PermWrite, Scheme: "world", ID: "anyone"}}, Version: zkmem.AnyVersion},
+		{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion},
+	} {
+		if _, err := w.srv.Do(op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Wait()
+	if held.Check() != nil {
+		t.Fatal("the server told it: the test shows nothing")
+	}
+}
+
+// The same to the leader of a job: another's marker stands under the same name
+// when the heartbeat asks, and does not pass for its own.
+func TestADeafLeaderOfAJob(t *testing.T) {
+	for _, timeout := range []time.Duration{15 * time.Second, 30 * time.Second} {
+		t.Run(timeout.String(), func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				stand := func() *JobElection {
+					j, err := w.open(timeouts(timeout, 2*time.Second)).JobElection("/job", LatchOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := j.Start(); err != nil {
+						t.Fatal(err)
+					}
+					return j
+				}
+				held, err := stand().Await(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				pass(time.Minute)
+				deafen(t, w, held, "/job/leader/election/instance")
+				next, err := stand().Await(t.Context())
+				if err != nil || next.Token() <= held.Token() {
+					t.Fatalf("the next does not lead: %v", err)
+				}
+				if _, err := held.Write(t.Context(), CreateNode("/data", nil)); !errors.Is(err, ErrLeadershipLost) {
+					t.Errorf("a guarded write: %v", err)
+				}
+				if pass(timeout / 2); held.Check() == nil {
+					t.Error("it believes half a timeout later")
+				}
+				held.Release()
+				if next.Check() != nil {
+					t.Error("the next was ended with it")
+				}
+				next.Release()
 			})
 		})
 	}

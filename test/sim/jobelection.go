@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -75,15 +76,45 @@ var plantedJobs = []Plant{
 		u := c.user(id)
 		return u == nil || u.role.recipe != "jobelection" || ev.Kind != events.WatchDeleted
 	}},
-	{Name: "jobelection: the marker is deleted whosever it is", Shape: func(p *Plan) { in(office)(p); p.often(6, "operator deletes a place", "cut") }, Stepped: of("jobelection", func(e events.Effect) events.Effect {
-		if m, multi := e.(events.Multi); multi {
-			for _, op := range m.Ops {
-				if op.Verb == "delete" {
-					m.Ops = []events.Op{{Verb: "delete", Path: op.Path, Version: -1}}
-					return m
-				}
-			}
+	{Name: "jobelection: the marker is deleted whosever it is", Shape: oftenDeleted, Stepped: of("jobelection", func(e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi && m.Ops[len(m.Ops)-1].Verb == "delete" {
+			m.Ops = []events.Op{{Verb: "delete", Path: machines.JobMarker(job), Version: -1}}
+			return m
 		}
 		return e
 	})},
+	{Name: "jobelection: the seals of others are left", Shape: oftenDeleted, Stepped: of("jobelection", func(e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi && m.Ops[0].Path != machines.JobMarker(job) {
+			m.Ops = slices.DeleteFunc(slices.Clone(m.Ops), func(op events.Op) bool { return op.Verb == "delete" && op.Version == -1 && m.Ops[0].Verb == "check" })
+			return m
+		}
+		return e
+	})},
+	{Name: "jobelection: writes are guarded by the marker alone", Shape: oftenDeleted, Committed: func(_ *client, g *guard, ops []events.Op) []events.Op {
+		if g.u.role.named {
+			ops = slices.Delete(slices.Clone(ops), 1, 2)
+		}
+		return ops
+	}},
+	{Name: "jobelection: the heartbeat asks for the marker alone", Shape: func(p *Plan) { oftenDeleted(p); p.often(3, "ambush") }, Stepped: edit(func(_ *client, id events.ID, e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi && id == events.SessionMachine && len(m.Ops) > 1 {
+			m.Ops = []events.Op{{Verb: "check", Path: m.Ops[0].Path, Version: -1}}
+			return m
+		}
+		return e
+	})},
+	{Name: "jobelection: a marker that was given another seal is not read again", Shape: oftenDeleted, Mutations: inOne("jobelection", func() engine.Mutation {
+		return engine.Mutation{Guards: map[string]guarding{"resealed": func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			if holds(ev) {
+				*field[bool](model, "sealed") = true
+			}
+			return false
+		}}}
+	})},
+}
+
+// oftenDeleted are worlds of jobs whose operators delete nodes again and again.
+func oftenDeleted(p *Plan) {
+	in(office)(p)
+	p.often(6, "operator deletes a place", "cut")
 }
