@@ -22,8 +22,8 @@ import (
 // What ElasticJob leaves open is kept here as by every leadership of this
 // library: it is believed only while the marker was read back as this session's
 // own, was confirmed, and its time has not run out; no new term begins before the
-// last one's work has returned. Beside the marker stands a node of this library's
-// own, leader/election/fence, for Leadership.Write: see there.
+// last one's work has returned. Beside the marker stands an ephemeral node of this
+// library's own, leader/election/seal-<uuid>, for Leadership.Write: see there.
 //
 // A client may stand for thousands of jobs; none has a goroutine of its own. All
 // methods are safe to call from any goroutine.

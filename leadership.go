@@ -228,8 +228,8 @@ func CheckVersion(path string, version int32) Op {
 // Write commits all operations, or none, only if the own node still exists: one
 // multi that begins with a check of it, sent on the term's own session and never
 // twice. A JobElection's node has a fixed name, so there its version is checked,
-// and the version of the fence that every term of this library moves on. It protects data in this ensemble and nothing else; for other stores
-// there is the Token.
+// and a node whose name is the term's alone. It protects data in this ensemble and
+// nothing else; for other stores there is the Token.
 //
 // Errors: ErrPlainName under an Election; ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (the answer
 // was lost: read before you decide); ErrNotConnected and the context's (nothing

@@ -24,7 +24,7 @@ func (c *client) stand(job, state string) *incumbent.JobElection {
 
 func TestRequestsOfAJobElection(t *testing.T) {
 	srv := zkmem.Start(t)
-	found(t, srv, "/job", "/job/leader", "/job/leader/election", "/job/leader/election/latch", "/job/leader/election/fence")
+	found(t, srv, "/job", "/job/leader", "/job/leader/election", "/job/leader/election/latch")
 	first, second := open(t, srv), open(t, srv)
 	srv.ResetCounts()
 	leads := first.stand("/job", "leading")
