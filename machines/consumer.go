@@ -27,7 +27,7 @@ type consumer struct {
 	tries   int    // before that; 0: without end
 	backoff Policy // between tries
 	refresh int    // items that are taken at least, before a better one is looked for
-	me      string // the data of all its locks
+	seed    string
 
 	backlog []Item          // what is believed to be there, the next first
 	locked  map[string]bool // the locks of the listing under way

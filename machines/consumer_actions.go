@@ -26,7 +26,7 @@ const (
 
 func newConsumer(open events.Event) (*consumer, error) {
 	o := options{values: open.Options}
-	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), me: guid(open.Seed, 1), stale: true, shelf: map[string]aside{},
+	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed, stale: true, shelf: map[string]aside{},
 		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
 		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
 		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}
@@ -175,10 +175,14 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	ops := c.epilogue()
 	if c.next != nil {
 		ops = append(ops, events.Op{Verb: "check", Path: join(c.path, c.next.Name), Version: -1},
-			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.me)})
+			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.mark(ev))})
 	}
 	out.Multi(ops...)
 }
+
+// mark is the data of the locks of one session. Those of the session before may stand
+// for a while yet, and will go.
+func (c *consumer) mark(ev events.Event) string { return guid(c.seed, uint64(ev.Session)) }
 
 // epilogue is what is written about the item that is held.
 func (c *consumer) epilogue() []events.Op {

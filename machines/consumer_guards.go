@@ -120,9 +120,9 @@ func (c *consumer) unheld(ev events.Event) bool { return ev.Code == events.NoNod
 // missing is an item that is gone and may have been ours.
 func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNode && c.doubt }
 
-// ours is a lock that this consumer has made.
+// ours is a lock that this consumer has made, in this session.
 func (c *consumer) ours(ev events.Event) bool {
-	return ev.Code == events.OK && string(ev.Data) == c.me
+	return ev.Code == events.OK && string(ev.Data) == c.mark(ev)
 }
 
 // disowned is a lock that is gone, or another's.

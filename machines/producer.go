@@ -72,7 +72,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{Name: measuring, Doc: "How many items the queue holds is being asked, because it is bounded."},
 		{Name: full, Doc: "The queue is full. It is looked at again after a while."},
 		{Name: putting, Doc: "Items are on their way, together with a new version of the marker."},
-		{Name: verifying, Doc: "What was sent again was refused, mostly because the marker was written meanwhile: by whom, its data tell."},
+		{Name: verifying, Doc: "What was sent again was refused, mostly because the marker was written meanwhile: by whom, its data tell. Where it is gone, nothing can tell."},
 		{Name: suspended, Doc: "No connection. What was under way is sent again after the next one."},
 		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
 		{Name: leaving, Doc: "The marker is being deleted."},
@@ -115,7 +115,6 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).carriedOut, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
-		{From: from{putting}, On: events.ReplyMulti, When: (*producer).effaced, To: quiet, Do: (*producer).giveUp, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).foundAll},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},

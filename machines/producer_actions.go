@@ -208,9 +208,6 @@ func (p *producer) untouched(ev events.Event) bool {
 // trust ends the doubt: what was under way is sent once more.
 func (p *producer) trust(ev events.Event, out *engine.Outbox) { p.doubt = false }
 
-// effaced is a marker that went while it was the only witness.
-func (p *producer) effaced(ev events.Event) bool { return ev.Code == events.NoNode && p.doubt }
-
 // tampered is a marker that somebody else has written.
 func (p *producer) tampered(ev events.Event) bool { return ev.Code == events.BadVersion }
 

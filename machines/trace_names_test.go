@@ -112,7 +112,7 @@ func (c *conversation) readable(s string) string { return c.swap(s, true) }
 func (c *conversation) swap(s string, short bool) string {
 	var pairs []string
 	for id, seed := range c.next {
-		for n := uint64(1); n < 9; n++ {
+		for n := uint64(1); n < 13; n++ {
 			name := fmt.Sprintf("<%s.%d>", id, n)
 			digits, plain := strings.ReplaceAll(guid(seed, n), "-", ""), strings.ReplaceAll(name, ">", "#>") // as kazoo writes it
 			if short {
