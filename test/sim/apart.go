@@ -1,11 +1,15 @@
 package sim
 
-// Apart shapes worlds in which one recipe is lived in and nothing else: those of
-// every role that has worlds of its own, each under its recipe's name and with no
-// bug in it.
+import "slices"
+
+// Apart shapes worlds in which recipes are lived in that belong together, mostly one,
+// and nothing else: those of every home whose roles have worlds of their own, under
+// the name of the first of them and with no bug in it.
 func Apart() (all []Plant) {
+	var homes []string
 	for _, r := range roles {
-		if r.apart {
+		if r.apart && !slices.Contains(homes, r.home) {
+			homes = append(homes, r.home)
 			all = append(all, Plant{Name: "none: " + r.recipe, Shape: in(r.home)})
 		}
 	}

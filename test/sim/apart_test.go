@@ -2,11 +2,9 @@ package sim
 
 import (
 	"flag"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -35,14 +33,18 @@ func runApart(t *testing.T, plant Plant, recipe string, n int64) {
 	for _, r := range sum.Failed {
 		t.Errorf("%s ARGS='-plant %q'", r.Report(), plant.Name)
 	}
-	i := slices.IndexFunc(machines.Recipes(), func(r engine.Recipe) bool { return r.Name() == recipe })
-	rows, hit, missing := sum.Cover.chart(machines.Recipes()[i].Describe())
-	t.Logf("%d worlds in %.1f s: %d of %d rows fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, sum.Cover.Writes)
-	for _, m := range missing {
-		if n >= 20_000 {
-			t.Errorf("never fired: %s", m)
-		} else {
-			t.Logf("not fired in so few worlds: %s", m)
+	for _, r := range machines.Recipes() {
+		if role := roleOf(r.Name()); role == nil || role.home != roleOf(recipe).home {
+			continue
+		}
+		rows, hit, missing := sum.Cover.chart(r.Describe())
+		t.Logf("%d worlds in %.1f s: %d of %d rows of %s fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, r.Name(), sum.Cover.Writes)
+		for _, m := range missing {
+			if n >= 20_000 {
+				t.Errorf("never fired: %s", m)
+			} else {
+				t.Logf("not fired in so few worlds: %s", m)
+			}
 		}
 	}
 }

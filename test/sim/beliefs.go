@@ -174,7 +174,7 @@ func (k *checks) deadline(c *client, d events.Deadline) {
 func (c *client) fed(ev events.Event) {
 	switch ev.Kind {
 	case events.ConnectionAttached:
-		c.linked, c.written = true, false
+		c.linked, c.written, c.seen = true, false, ev.SessionID
 	case events.ConnectionSuspended:
 		c.linked = false
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
@@ -187,6 +187,7 @@ func (k *checks) replied(c *client, a *asked, ev events.Event) {
 	if u := c.user(a.id); u != nil && ev.Kind == events.ReplyChildren {
 		k.sees(u, ev)
 	}
+	k.refused(c, a, ev.Code)
 	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
 		return
 	}

@@ -71,12 +71,13 @@ func (k *checks) committed(p *proposal) {
 	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
 	k.look()
 	k.gathered()
+	k.shelved(p)
 	k.keeps(p.txn, p)
 	k.grouped()
 	for _, path := range deletions(p.txn) {
 		k.deleted(path, p)
 		k.removed(path, p)
-		if p.txn.Code != zkmem.OpCloseSession {
+		if p.txn.Code != zkmem.OpCloseSession && !slices.Contains(creations(p.txn), path) {
 			k.stolen(path, p)
 		}
 	}
@@ -194,6 +195,10 @@ func split(path string) (dir, name string) {
 // record looks at one line of the log.
 func (k *checks) record(c *client, r events.Record) {
 	c.became(r)
+	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.bench.locks != nil {
+		k.lists(u, r.Event.Children)
+	}
+	k.withdrawn(c, r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
 		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
 		k.woken(c, r)
@@ -246,6 +251,10 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 // reborn forgets what was true of the history before.
 func (k *checks) reborn() {
 	k.meddled = true
+	if k.w.stock != nil {
+		k.w.stock.void = true
+		clear(k.w.stock.lockers)
+	}
 	k.look()
 	k.grouped()
 	clear(k.tokens)

@@ -46,6 +46,7 @@ type client struct {
 	confirmed int64 // when the last confirmation that was answered left, on this connection
 	linked    bool  // as far as the loop knows, there is a connection
 	written   bool  // and a committed write was acknowledged on it
+	seen      int64 // ZooKeeper's id of its session, as far as the loop knows
 	leaving   bool  // it closes, or has closed
 	ends      bool  // its session does
 

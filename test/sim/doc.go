@@ -11,6 +11,8 @@
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
 //	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go
+//	queue.go      the queue that producer.go and consumer.go share, in worlds of their own; queue_checks.go
+//	              what is asked of it, planted_queue.go
 //	homes.go      directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
@@ -42,7 +44,9 @@
 //   - apart, for a recipe that comes late: it has worlds of its own (TestWorldsApart),
 //     and what is drawn for the others, their digests with it, stays as it was.
 //   - rooms, where the nodes stand in directories below the home; beside, where
-//     several may hold at once.
+//     several may hold at once; lasts, where persistent nodes in them are programs'.
+//   - abides, where a machine may outlast its session, so that it ends with the client;
+//     brief, where its work takes no longer than half a tick.
 //   - calls, where every call is a machine of its own: act begins one with u.begins,
 //     and giveUp ends it. nothingOf asks, at the end of each, that nothing is left.
 //   - named, where leadership is a node of a fixed name, told apart by versions; plain,

@@ -97,7 +97,7 @@ func (e *ensemble) survivors(l *server) int {
 // propose takes a write at a server that leads, or believes so.
 func (s *server) propose(who zkmem.Caller, op zkmem.Op, origin *asked, from *server) {
 	s.zxid++
-	txn := s.spec.Prepare(who, op, s.zxid, s.ens.w.now/int64(time.Millisecond))
+	txn := s.spec.Prepare(who, op, s.zxid, s.ens.w.millis()+s.ahead)
 	result, _ := s.spec.Apply(txn)
 	p := &proposal{txn, result, origin, from, who.Session == 0}
 	s.outstanding = append(s.outstanding, p)

@@ -223,6 +223,10 @@ func (x *executor) reply(a *asked, code events.Code, text string) {
 		x.returned(a)
 		return // the caller's goroutine gets it, not the loop
 	}
+	if a.told != nil {
+		a.told(a)
+		return
+	}
 	x.mirror.settle(a)
 	h := a.req.Header()
 	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.sent, Contact: a.contact,
@@ -315,6 +319,7 @@ func (x *executor) take(wire *wire, f frame) {
 			a.children = append(a.children, made(a.result)...)
 			a.stat = cmp.Or(a.stat, left(a.result))
 		}
+		a.path = cmp.Or(a.path, a.atFault())
 		x.reply(a, codeOf(a.result), "")
 	}
 }
@@ -337,6 +342,17 @@ func left(r zkmem.Result) (stat *events.Stat) {
 		}
 	}
 	return stat
+}
+
+// atFault is the path of the operation for which a transaction was refused.
+func (a *asked) atFault() string {
+	multi, _ := a.req.(events.Multi)
+	for i, sub := range a.result.Results {
+		if sub.Err != 0 && sub.Err == a.result.Err && i < len(multi.Ops) {
+			return multi.Ops[i].Path
+		}
+	}
+	return ""
 }
 
 // overdue ends a connection that answers pings and nothing else.

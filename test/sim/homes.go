@@ -153,6 +153,7 @@ func (k *checks) over(u *user) {
 	u.call.going = false
 	k.noPermitLeft(u)
 	k.nothingOf(u)
+	k.nothingShelved(u)
 }
 
 // nothingOf: a machine that is over, or out of all rounds, has nothing left behind.

@@ -120,8 +120,10 @@ func (w *world) persistentChild(d *rand.Rand) bool {
 }
 
 // keeps reports whether a role's node is meant to outlive every session.
-func keeps(dir, name string) bool {
-	return slices.ContainsFunc(roles, func(r *role) bool { return r.home == dir && slices.Contains(r.keeps, name) })
+func (w *world) keeps(dir, name string) bool {
+	return slices.ContainsFunc(roles, func(r *role) bool {
+		return r.home == dir && slices.Contains(r.keeps, name) || r.lasts != nil && slices.Contains(w.Homes, r.home) && r.lasts(w, dir, name)
+	})
 }
 
 // tidy takes away what no participant made.
@@ -129,7 +131,7 @@ func (w *world) tidy() {
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.children(dir) {
 			path := dir + "/" + name
-			if _, stat, err := w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == 0 && !keeps(dir, name) {
+			if _, stat, err := w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == 0 && !w.keeps(dir, name) {
 				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}

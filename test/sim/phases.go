@@ -82,6 +82,9 @@ func (w *world) progress() time.Duration {
 	begun := w.now
 	w.repair()
 	bound := w.settling() + 30*time.Second // the longest back-off, of who has to see that its node goes
+	if w.stock != nil && w.checks.meddled {
+		bound += 5 * time.Minute // after that what could not be read is looked at again
+	}
 	end := begun + int64(bound)
 	for w.checks.clean() && w.now < end {
 		w.until(min(end, w.now+int64(w.Tick)))
@@ -186,6 +189,9 @@ func (w *world) farewell() {
 func (w *world) noneOfTheClosed() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
+			if state := c.engine.State(u.id); u.role.abides && state != "" && !c.ends && c.paused < forever {
+				w.checks.fail("a close ends", "%s is closed, and %s", u.name(), state)
+			}
 			if w.ens.life == 0 && c.paused < forever && u.queues() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
@@ -214,11 +220,20 @@ func (w *world) noForgottenWatch() {
 
 func (w *world) nothingLeft() {
 	k := w.checks
+	k.accounted()
 	for _, c := range w.clients {
 		if c.paused >= forever {
 			continue
 		}
+		for n, id := range c.commands {
+			if c.outlasts(id) {
+				delete(c.commands, n)
+			}
+		}
 		for _, id := range c.engine.Machines() {
+			if c.outlasts(id) {
+				continue
+			}
 			k.fail("nothing is left", "client %d: %s is still %s (awaits %v)", c.id, id, c.engine.State(id), c.engine.Awaits(id))
 		}
 		if len(c.timers) > 0 {

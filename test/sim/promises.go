@@ -110,6 +110,9 @@ func (k *checks) stolen(path string, p *proposal) {
 	if path != machines.JobMarker(job) && slices.Contains(creations(p.txn), machines.JobMarker(job)) {
 		return
 	}
+	if k.w.stock != nil && k.w.stock.broken[path] {
+		return
+	}
 	owner, by := k.w.of(k.owners[path]), k.w.of(p.txn.Session)
 	if !p.operator && owner != nil && by != owner && k.w.ens.life == 0 {
 		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.txn.Session, path, k.owners[path])

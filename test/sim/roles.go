@@ -27,6 +27,8 @@ type role struct {
 	most   int      // how many handles a process opens in the home, at most; 0 is one
 	sore   string   // a state in which its own node is deleted more often than others'
 	beside bool     // several may hold at once
+	abides bool     // it may outlast its session, and then ends with the client, whose door answers what is open
+	brief  bool     // its work does not last
 	calls  bool     // every call is a machine of its own: see user.call
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
@@ -39,6 +41,8 @@ type role struct {
 	cancel  func(u *user) bool                            // ends the context of a call; nil: of the await that was asked for last
 	owns    func(u *user, data string) bool               // whether a node with these data is the handle's; nil: they are its name
 	spot    func(u *user) string                          // the node that ambushes are about; nil: the newest with the handle's name as its data
+
+	lasts func(w *world, dir, name string) bool // whether a persistent node of its rooms is a program's; nil: see keeps
 
 	healed    func(u *user)        // what the program does when the faults are over; may be nil
 	tend      func(w *world)       // and what an operator does then, again and again; may be nil

@@ -22,6 +22,7 @@ type server struct {
 	tree    *zkmem.Tree
 	applied int // transactions of the history in the tree
 	lag     time.Duration
+	ahead   int64 // milliseconds by which its clock is
 	wires   []*wire
 	watches *zkmem.Watches[*wire]
 	touched map[int64]bool // sessions that were heard of since the last report

@@ -32,6 +32,7 @@ type user struct {
 	call  call   // the last, where every call has a machine of its own
 	stay  stay   // a double barrier\'s round
 	tenure
+	bench   bench // of a queue's handle
 	group   group
 	made    []string // the places that its machine was told to have made
 	term    *belief  // the last that it was told of
@@ -128,6 +129,9 @@ func (u *user) run(work uint64) {
 	d := u.dice()
 	u.stuck = u.c.w.hit("stuck work")
 	lasts := between(d, time.Millisecond, u.c.w.Timeout)
+	if u.role.brief {
+		lasts = min(lasts%(u.c.w.Tick/2), lasts)
+	}
 	if u.c.w.calm {
 		lasts = min(lasts, 2*time.Second)
 	}

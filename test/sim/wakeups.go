@@ -11,6 +11,9 @@ import (
 // by an answer, a timer or a watch.
 func (k *checks) stepped(c *client) {
 	for _, id := range c.engine.Machines() {
+		if c.outlasts(id) {
+			continue
+		}
 		state := c.engine.State(id)
 		owed := len(c.engine.Awaits(id))
 		watches := c.x.mirror.watched(id)
@@ -23,6 +26,13 @@ func (k *checks) stepped(c *client) {
 		}
 		k.timed(c, id, state)
 	}
+}
+
+// outlasts reports whether a machine goes on for a while, or for ever, when its client
+// has been closed: its loop has stopped then, and the door answers what is open.
+func (c *client) outlasts(id events.ID) bool {
+	u := c.user(id)
+	return c.ends && u != nil && u.role.abides
 }
 
 func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {

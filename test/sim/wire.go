@@ -129,6 +129,7 @@ type asked struct {
 	sent    int64
 	contact int64
 
+	told    func(*asked)   // of the door's own requests, which no machine awaits; may be nil
 	guard   *guard         // of the door's own writes, which no machine awaits
 	feigned events.Request // planted: what is sent in place of it
 

@@ -18,6 +18,7 @@ type world struct {
 	ens     *ensemble
 	clients []*client
 	dice    map[string]*rand.Rand
+	stock   *stock // of a queue; nil where there is none
 	checks  *checks
 	plant   *Plant
 	calm    bool // healed: no faults any more

@@ -1,0 +1,163 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// The producer: programs that put items into one queue, some at once, take some
+// back, and remove some by their ids. It shares its worlds with the consumer.
+func init() {
+	roles = append(roles, &role{
+		recipe: "producer", home: goods, rooms: goodsRooms, most: 2, apart: true, abides: true,
+		options: func(u *user, _ *rand.Rand) map[string]string {
+			u.bench = bench{items: map[uint64]*item{}, puts: map[uint64]*order{}}
+			return u.c.w.shelve().options()
+		},
+		data: func(u *user, payload uint64) []byte {
+			if i := u.bench.items[payload]; i != nil {
+				return []byte(i.name)
+			}
+			return nil
+		},
+		act: actProducer, answers: answersProducer, cancel: cancelPut, spot: (*user).marker, unsettled: unanswered,
+		rests: []engine.State{"idle", "full", "closed", ""},
+		wakes: map[engine.State]waking{
+			"marking": answered, "founding": answered, "measuring": answered, "putting": answered, "verifying": answered, "leaving": answered,
+			"full": timed, "pausing": timed,
+		},
+		plants: plantedProducers,
+	})
+}
+
+func actProducer(u *user, n int) {
+	d := u.dice()
+	switch {
+	case n < 8:
+		for range 1 + d.IntN(4) {
+			u.put(d)
+		}
+	case n == 8:
+		cancelPut(u)
+	case n == 10 && u.c.w.stock.kind == machines.ByID:
+		u.remove(string("abc"[d.IntN(3)]))
+	}
+}
+
+// put asks for one item, or for two at once.
+func (u *user) put(d *rand.Rand) {
+	w, q, b := u.c.w, u.c.w.stock, &u.bench
+	if w.calm || len(q.items) >= 80 {
+		return
+	}
+	options, rank, least := u.slot(d)
+	one := &order{life: w.ens.life}
+	first := uint64(b.serial) + 1
+	for range 1 + d.IntN(6)/4 {
+		b.serial++
+		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.id, u.which), by: u, serial: b.serial, rank: rank, least: least}
+		q.items[i.name], b.items[uint64(b.serial)] = i, i
+		one.items = append(one.items, i)
+	}
+	options["items"], options["bytes"] = strconv.Itoa(len(one.items)), "20"
+	n := u.c.ask(u.id, events.CommandPut, events.Event{Work: first, Options: options})
+	b.puts[n], b.asked = one, n
+}
+
+// slot is where an item is to be put, by what the queue is ordered by.
+func (u *user) slot(d *rand.Rand) (options map[string]string, rank, least int64) {
+	w := u.c.w
+	switch w.stock.kind {
+	case machines.ByPriority:
+		rank = int64(d.IntN(5) - 2)
+		return map[string]string{"priority": fmt.Sprint(rank)}, rank, 0
+	case machines.ByID:
+		return map[string]string{"id": string("abc"[d.IntN(3)])}, 0, 0
+	case machines.ByDue:
+		delay := between(d, 0, w.Timeout/2).Truncate(time.Millisecond)
+		if oneIn(d, 2) {
+			return map[string]string{"delay": delay.String()}, 0, w.millis() + delay.Milliseconds()
+		}
+		rank = (w.millis() + delay.Milliseconds()) / 500 * 500
+		return map[string]string{"due": fmt.Sprint(rank)}, rank, rank
+	}
+	return map[string]string{}, 0, 0
+}
+
+// cancelPut ends the context of the put that began last, which may have its answer.
+func cancelPut(u *user) bool {
+	if u.bench.asked > 0 {
+		u.c.ask(u.id, events.CommandCancel, events.Event{Work: u.bench.asked})
+	}
+	return u.bench.asked > 0
+}
+
+// answersProducer: what is answered so was put, once and as one; what was refused, or
+// taken back, was not.
+func answersProducer(u *user, a events.Answer) {
+	one := u.bench.puts[a.Command]
+	if one == nil {
+		return
+	}
+	delete(u.bench.puts, a.Command)
+	k := u.c.w.checks
+	for _, i := range one.items {
+		delete(u.bench.items, uint64(i.serial))
+		i.code = &a.Code
+		u.bench.doubted = u.bench.doubted || a.Code == events.OutcomeUnknown
+		switch {
+		case u.c.w.ens.life != one.life || a.Code == events.OutcomeUnknown:
+		case a.Code == events.OK && i.made != 1:
+			k.fail("what is acknowledged was put once", "%s was put %d times", i.name, i.made)
+		case a.Code != events.OK && i.made > 0:
+			k.fail("what is refused was not put", "%s is answered %s, and was put", i.name, a.Code)
+		case a.Code == events.OK && i.zxid != one.items[0].zxid:
+			k.fail("a put is one", "%s and %s were not put as one", one.items[0].name, i.name)
+		}
+	}
+}
+
+// marker is the producer's own node, "" while there is none.
+func (u *user) marker() (path string) {
+	for _, name := range u.c.w.ens.children(goodsMarkers) {
+		if u.c.w.stock.markers[goodsMarkers+"/"+name] == u {
+			path = goodsMarkers + "/" + name
+		}
+	}
+	return path
+}
+
+// unanswered says that a put has no answer.
+func unanswered(u *user) string {
+	w := u.c.w
+	if len(u.bench.puts) == 0 || w.stock.waits && len(w.consumers()) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("has %d puts without an answer", len(u.bench.puts))
+}
+
+// remove does what the door does for IDQueue.Remove: it lists the queue, and then
+// deletes each item of this id under a lock of its own, in one step.
+func (u *user) remove(id string) {
+	session := u.c.x.session
+	u.c.x.accept(&asked{id: u.id, wire: u.c.x.wire, req: events.Children{Call: events.Call{Session: session}, Path: goods}, told: func(a *asked) {
+		items, _ := machines.ByID.Backlog(a.children)
+		for _, i := range items {
+			if i.ID != id {
+				continue
+			}
+			lock, path := goodsLocks+"/"+i.Name, goods+"/"+i.Name
+			u.c.x.accept(&asked{id: u.id, wire: u.c.x.wire, told: func(*asked) {}, req: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
+				{Verb: "create", Path: lock, Mode: events.Ephemeral},
+				{Verb: "delete", Path: path, Version: -1},
+				{Verb: "delete", Path: lock, Version: -1},
+			}}})
+		}
+	}})
+}

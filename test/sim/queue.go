@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// goods is the queue of the worlds that producer.go and consumer.go live in.
+const goods = "/app/queue"
+
+var (
+	goodsLocks   = machines.LocksOf(goods)
+	goodsDead    = machines.DeadLettersOf(goods)
+	goodsMarkers = machines.ProducersOf(goods)
+	goodsRooms   = []string{goods, goodsLocks, goodsDead, goodsMarkers}
+)
+
+// stock is the queue of a world: how it is used, and what is known of it.
+type stock struct {
+	kind      machines.ItemKind
+	once      bool // it is consumed at most once
+	bound     int  // 0: none
+	waits     bool
+	tries     int
+	items     map[string]*item // by their data
+	nodes     map[string]*item // by their paths, those that are there, and those that were
+	lockers   map[string]*user // by paths of locks, those that are there
+	markers   map[string]*user // by their paths, those that were there, too
+	broken    map[string]bool  // locks that others have deleted: two may think that they have them
+	busy      map[string]int   // requests of a machine in one second that were refused
+	consumers int
+	reused    bool // names came again, after somebody had deleted the directory
+	spoilt    bool // others have written, hidden or deleted markers
+	void      bool // history went back
+}
+
+// item is one that somebody was asked to put.
+type item struct {
+	name   string // its data
+	by     *user
+	serial int          // among those of its producer
+	rank   int64        // the priority, or when it is due
+	least  int64        // of a delay: not due before, by the leaders' clocks
+	made   int          // how often it was put
+	code   *events.Code // the answer
+	path   string
+	number int64 // of its node's name
+	zxid   int64
+	handed int    // how often it was handed over
+	taker  *user  // who deleted it
+	end    string // why it is not in the queue any more
+	told   bool   // somebody was told that it may be lost
+}
+
+// bench is what the program knows of a handle of the queue.
+type bench struct {
+	items   map[uint64]*item // of a producer, by payload, until they are answered
+	puts    map[uint64]*order
+	asked   uint64 // the put that began last
+	serial  int    // of its items
+	last    *item  // that it put
+	doubted bool   // a put's outcome is not known: nobody waits for the end of the old marker
+
+	data   []byte // that a consumer has read
+	number uint64 // by which request
+	one    *delivery
+	had    map[*item]*delivery // the last of each
+	locks  map[string]string   // by path: how it ended, "" while it is there
+	listed []*item             // at the last look, in order
+	before *item               // of these, the last that was handed over
+}
+
+// order is a put that is not answered yet.
+type order struct {
+	items []*item
+	life  int // of the ensemble
+}
+
+// delivery is what a consumer was handed last.
+type delivery struct {
+	*item
+	path      string
+	try       int
+	returned  bool
+	well      bool
+	lost      bool // its lock, as the machine knows
+	withdrawn bool // as the program knows
+}
+
+// shelve makes the queue of a world that is to have one.
+func (w *world) shelve() *stock {
+	if w.stock != nil {
+		return w.stock
+	}
+	d := w.roll("queue")
+	q := &stock{kind: []machines.ItemKind{machines.FIFO, machines.ByPriority, machines.ByDue, machines.ByID}[d.IntN(4)],
+		once: oneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{}, lockers: map[string]*user{},
+		markers: map[string]*user{}, broken: map[string]bool{}, busy: map[string]int{}}
+	if oneIn(d, 3) {
+		q.bound, q.waits = 2+d.IntN(5), oneIn(d, 2)
+	}
+	if oneIn(d, 2) {
+		for _, s := range w.ens.servers {
+			s.ahead = d.Int64N(w.Timeout.Milliseconds()/4 + 1)
+		}
+	}
+	w.stock = q
+	return q
+}
+
+// options are what producers and consumers of the queue are opened with.
+func (q *stock) options() map[string]string {
+	return map[string]string{"kind": string(q.kind), "once": fmt.Sprint(q.once), "bound": fmt.Sprint(q.bound), "waits": fmt.Sprint(q.waits),
+		"tries": fmt.Sprint(q.tries), "backoff": "bounded/-1/100ms/2s", "refresh": "3"}
+}
+
+// millis is the time by the clock of a server that is right.
+func (w *world) millis() int64 { return w.now / int64(time.Millisecond) }
+
+// blur is by how many milliseconds a due time may be missed: the servers' clocks
+// differ, and those of hosts run wrong between two looks at a leader's, or are set.
+func (w *world) blur() int64 {
+	most := int64(2)
+	for _, s := range w.ens.servers {
+		most = max(most, s.ahead+2)
+	}
+	if w.has("drift") {
+		most += time.Minute.Milliseconds() * 2 / 100
+	}
+	if w.has("wall-clock jump") {
+		most += w.Length.Milliseconds()
+	}
+	return most
+}
+
+// left are the names of the items that are in the queue.
+func (q *stock) left(w *world) (names []string) {
+	for _, name := range w.ens.children(goods) {
+		if _, fits := q.kind.Parse(name); fits {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// inOrder is the order in which items are to be had. Where the counter has passed its
+// end, there is none.
+func inOrder(a, b *item) int {
+	if worn(a) || worn(b) {
+		return cmp.Compare(a.rank, b.rank)
+	}
+	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.number, b.number))
+}
+
+func worn(i *item) bool { return i.number < 0 || i.number == 1<<31-1 }
+
+// lastsInQueue reports whether a persistent node is a program's.
+func lastsInQueue(w *world, dir, name string) bool {
+	switch dir {
+	case goods, goodsDead:
+		_, fits := w.stock.kind.Parse(name)
+		return fits
+	case goodsMarkers:
+		return w.stock.markers[dir+"/"+name] != nil
+	}
+	return false
+}
+
+// consumers are those that go on consuming.
+func (w *world) consumers() (all []*user) {
+	for _, u := range w.users("consumer") {
+		if state := u.c.engine.State(u.id); !u.closing && !u.c.leaving && u.c.paused < forever && state != "" && state != "latent" {
+			all = append(all, u)
+		}
+	}
+	return all
+}
