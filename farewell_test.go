@@ -298,3 +298,60 @@ func TestAClosedHandleAsksNobody(t *testing.T) {
 		}
 	})
 }
+
+// tardy is a latch that is closed when another one has gone.
+type tardy struct {
+	*Latch
+	after chan struct{}
+}
+
+func (l tardy) Close(ctx context.Context) error {
+	<-l.after
+	return l.Latch.Close(ctx)
+}
+
+// When a client is closed, one of its participants that goes makes room for the next: that one's wait ends with ErrClosed
+// all the same, not with a leadership that is over at once.
+func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		first, err := c.Latch("/line", LatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := tardy{&Latch{&keeper{newParticipant(c.Client, "/line", LatchOptions{})}}, make(chan struct{})}
+		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+			next.id = id
+			return next
+		}, LatchOptions{}.open("/line", c.config.RideOut)); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []*Latch{first, next.Latch} {
+			if err := l.Start(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		waited, closed := make(chan error, 1), make(chan error, 1)
+		go func() {
+			l, err := next.Await(context.Background())
+			if err == nil {
+				l.Release()
+			}
+			waited <- err
+		}()
+		synctest.Wait()
+		go func() { closed <- c.Close(context.Background()) }()
+		synctest.Wait() // the first is gone, and the next one's machine leads
+		if first.State() != Closed || next.Phase() != "leading" {
+			t.Errorf("the first is %s, the next %s", first.State(), next.Phase())
+		}
+		close(next.after)
+		if err := <-waited; !errors.Is(err, ErrClosed) {
+			t.Errorf("Await: %v, want ErrClosed", err)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
+}
