@@ -175,6 +175,12 @@ func (r realOne) untilChildren(path string, want int) {
 	r.t.Helper()
 	for {
 		names, _, changed, err := r.conn.ChildrenW(path)
+		if errors.Is(err, zk.ErrNoNode) { // an empty container goes, too
+			var there bool
+			if there, _, changed, err = r.conn.ExistsW(path); there {
+				continue
+			}
+		}
 		ok(r.t, err)
 		if len(names) == want {
 			return
