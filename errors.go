@@ -23,6 +23,8 @@ var (
 	ErrNotInLine = errors.New("incumbent: not in the line")
 	// ErrJobTaken: another handle of the same client stands for the job.
 	ErrJobTaken = errors.New("incumbent: this client stands for the job already")
+	// ErrNodeTaken: another handle of the same client keeps a node at the path; it is free again when that one is closed.
+	ErrNodeTaken = errors.New("incumbent: this client keeps a node at the path already")
 	// ErrInLine: this client is in that plain election already; its session is what tells it from others there.
 	ErrInLine = errors.New("incumbent: this client is in that election already: without a GUID in the names, one client has one place in a line")
 	// ErrPlainName: a guarded write needs a name with a GUID, which no other node ever has; a plain election's comes back when the directory is made anew.

@@ -36,7 +36,7 @@ type Membership struct {
 
 // Membership makes a member of a group, a directory that is made when it is
 // missing. It joins with Start. The error says what is wrong with the path or the
-// id, or is ErrClosed.
+// id, or is ErrNodeTaken or ErrClosed.
 func (c *Client) Membership(path, id string, payload []byte, options PersistentNodeOptions) (*Membership, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err

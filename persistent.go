@@ -3,6 +3,7 @@ package incumbent
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -50,7 +51,7 @@ type standing struct {
 
 // PersistentNode makes a handle on a node with these data. It does nothing before
 // Start. Missing parents are made, as containers where the server can. The error
-// says what is wrong with the path, or is ErrClosed.
+// says what is wrong with the path, or is ErrNodeTaken or ErrClosed.
 func (c *Client) PersistentNode(path string, data []byte, options PersistentNodeOptions) (*PersistentNode, error) {
 	s, err := c.stand(path, data, options)
 	if err != nil {
@@ -63,13 +64,27 @@ func (c *Client) stand(path string, data []byte, options PersistentNodeOptions) 
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	if !c.take("node " + path) {
+		return nil, fmt.Errorf("%w: %s", ErrNodeTaken, path)
+	}
 	s := &standing{payloads: map[uint64][]byte{1: bytes.Clone(data)}, last: 1}
 	s.init(c, path)
 	_, err := c.register(machines.PersistentRecipe.Name(), func(id events.ID) receiver {
 		s.id = id
 		return s
 	}, events.Event{Path: path, Work: s.last, Options: options.open()})
+	if err != nil {
+		c.leave("node " + path)
+	}
 	return s, err
+}
+
+// entered is the loop's.
+func (s *standing) entered(state string) {
+	if state == "closed" {
+		s.client.leave("node " + s.path) // before Close returns
+	}
+	s.handle.entered(state)
 }
 
 // Start begins to make the node and returns at once. A second call returns

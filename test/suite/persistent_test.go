@@ -78,22 +78,22 @@ func TestAPersistentNodeWaitsForSomebodyElsesToGo(t *testing.T) {
 		first, second := connected(t, e), connected(t, e)
 		a := first.persistent(e.dir()+"/node", "first")
 		ok(t, a.WaitPresent(first.ctx))
-		for _, c := range []*client{second, first} { // another session's, and another handle's of the same session
-			b := c.persistent(e.dir()+"/node", "second")
-			b.state("occupied")
-			is(t, b.Err(), incumbent.ErrOccupied)
-			ctx, cancel := context.WithCancel(c.ctx)
-			cancel()
-			err := b.WaitPresent(ctx)
-			if !errors.Is(err, context.Canceled) || !errors.Is(err, incumbent.ErrOccupied) {
-				t.Fatal(err)
-			}
-			ok(t, b.Close(c.ctx))
+		b := second.persistent(e.dir()+"/node", "second")
+		b.state("occupied")
+		is(t, b.Err(), incumbent.ErrOccupied)
+		ctx, cancel := context.WithCancel(second.ctx)
+		cancel()
+		err := b.WaitPresent(ctx)
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, incumbent.ErrOccupied) {
+			t.Fatal(err)
 		}
+		ok(t, b.Close(second.ctx))
+		_, err = first.PersistentNode(e.dir()+"/node", nil, incumbent.PersistentNodeOptions{})
+		is(t, err, incumbent.ErrNodeTaken)
 		if got := data(t, first, e.dir(), "node"); got != "first" {
 			t.Fatal(got)
 		}
-		b := second.persistent(e.dir()+"/node", "second")
+		b = second.persistent(e.dir()+"/node", "second")
 		b.state("occupied")
 		ok(t, a.Close(first.ctx))
 		ok(t, b.WaitPresent(second.ctx))
