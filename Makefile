@@ -75,6 +75,10 @@ hurry: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: w
 herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/herd.md
 	$(GO) test -count=1 -timeout 10m -v ./test/figures -run TestTheHerd -args -full
 
+.PHONY: queues
+queues: ## items a second through queues, beside Curator's and kazoo's on one real server: the table of docs/queues.md; needs make deps
+	$(GO) test -count=1 -timeout 30m -v ./test/interop -run TestQueuesSideBySide -args -full
+
 .PHONY: bench
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(ARGS) ./...

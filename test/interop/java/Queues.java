@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -69,6 +70,9 @@ public final class Queues {
         });
         fifo.get(name).flushPuts(30, TimeUnit.SECONDS);
         break;
+      case "race":
+        race(name, words[2], words[3], Integer.parseInt(words[4]), Integer.parseInt(words[5]), words[6].equals("one"));
+        return;
       case "remove":
         say("removed " + name + " " + ids.get(name).remove(words[2]));
         return;
@@ -101,6 +105,44 @@ public final class Queues {
         ids.put(name, builder.buildIdQueue());
         ids.get(name).start();
     }
+  }
+
+  /** Puts and then consumes so many items of a size, and tells the nanoseconds of both. */
+  private static void race(String name, String path, String locks, int items, int size, boolean one) throws Exception {
+    CountDownLatch left = new CountDownLatch(items);
+    open(name, null, "fifo", path, locks);
+    String item = "x".repeat(size);
+    long begin = System.nanoTime();
+    for (int i = 0; i < items; i++) {
+      fifo.get(name).put(item);
+      if (one) {
+        fifo.get(name).flushPuts(30, TimeUnit.SECONDS);
+      }
+    }
+    fifo.get(name).flushPuts(60, TimeUnit.SECONDS);
+    long put = System.nanoTime();
+    open(name + "-consumer", new Counter(left), "fifo", path, locks);
+    boolean all = left.await(60, TimeUnit.SECONDS);
+    long consumed = System.nanoTime();
+    fifo.get(name + "-consumer").close();
+    say("raced " + name + " " + (put - begin) + " " + (consumed - put) + " " + all);
+  }
+
+  /** Counts what it consumes. */
+  private static final class Counter implements QueueConsumer<String> {
+    private final CountDownLatch left;
+
+    Counter(CountDownLatch left) {
+      this.left = left;
+    }
+
+    @Override
+    public void consumeMessage(String item) {
+      left.countDown();
+    }
+
+    @Override
+    public void stateChanged(CuratorFramework client, ConnectionState state) {}
   }
 
   private static void put(String name, String item, String key) throws Exception {

@@ -6,6 +6,7 @@ thread of its own.
 import os
 import sys
 import threading
+import time
 
 from kazoo.client import KazooClient
 
@@ -48,9 +49,32 @@ def obey(client, words):
         if verb == "try":
             say("tried", name, str(got).lower())
             return
+    elif verb == "race":
+        say("raced", name, *race(client, words[2], words[3] == "locked", int(words[4]), int(words[5]), words[6] == "one"), "true")
+        return
     elif verb == "give":
         semaphores.pop(name).release()
     say("done", verb, name)
+
+
+def race(client, path, locked, items, size, one):
+    """Puts and then consumes so many items of a size: the nanoseconds of both."""
+    queue = client.LockingQueue(path) if locked else client.Queue(path)
+    item = b"x" * size
+    begin = time.monotonic_ns()
+    if one or not locked:  # its Queue knows no other way
+        for _ in range(items):
+            queue.put(item)
+    else:
+        most = max(1, min(100, (512 << 10) // size))
+        for first in range(0, items, most):
+            queue.put_all([item] * min(most, items - first))
+    put = time.monotonic_ns()
+    for _ in range(items):
+        queue.get()
+        if locked:
+            queue.consume()
+    return put - begin, time.monotonic_ns() - put
 
 
 def attempt(client, words):
