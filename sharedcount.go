@@ -15,7 +15,7 @@ import (
 // The number is in the log, if one is recorded. All its methods are safe to call
 // from any goroutine. There is nothing to start or to close: a node that is not
 // there is made by the first call, with the seed, its parents as containers where
-// the server can.
+// the server can. To add to a number, rather than to replace it, take an AtomicLong.
 type SharedCount struct{ number }
 
 // Count is a shared count as it was at one moment.
