@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -148,12 +147,7 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 	pool, data := machines.SemaphorePool(s.path, s.options.Kazoo), machines.FormatLimit(limit)
 	err := s.commit(ctx, SetData(pool, data, AnyVersion))
 	if refused := refusal(err); refused != nil && refused.Code == events.NoNode {
-		for i := 1; i < len(pool); i++ {
-			if strings.HasPrefix(pool[i:], "/") { // what stands already, or is closed to us, is no failure: the last decides
-				_ = s.commit(ctx, CreateNode(pool[:i], nil))
-			}
-		}
-		err = s.commit(ctx, CreateNode(pool, data))
+		_, err = s.client.Create(pool, data).Parents().Do(ctx)
 	}
 	switch refused := refusal(err); {
 	case errors.Is(err, ErrOutcomeUnknown): // there is a *zkio.Error in it, which is no refusal

@@ -78,9 +78,9 @@ func TestManyRequestsInTheBackground(t *testing.T) {
 		})
 	}
 	// The loop has had its turn with all of them when it has with what came after.
-	d, err := c.Delete("/x").Guaranteed()
+	after, err := c.Latch("/after", incumbent.LatchOptions{})
 	ok(t, err)
-	_ = d.Cancel()
+	ok(t, after.Close(ctx))
 	figure(t, fmt.Sprintf("goroutines more with %d requests that wait", many), runtime.NumGoroutine()-goroutines, many+200)
 	figure(t, "bytes of heap and stack for each of them", int((heap()+stacks()-before)/many), 16<<10)
 	close(gate)
