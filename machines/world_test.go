@@ -37,8 +37,10 @@ type world struct {
 
 	generation int // of holds: each has names of its own
 
-	applied func(asked, events.Event)      // sees what the server did with a request; may be nil
-	told    func(events.ID, events.Answer) // sees answers to commands; may be nil
+	applied func(asked, events.Event)       // sees what the server did with a request; may be nil
+	told    func(events.ID, events.Answer)  // sees answers to commands; may be nil
+	heard   func(events.ID, events.Notify)  // sees what machines tell; may be nil
+	answers func(asked) (events.Code, bool) // has the server refuse, or makes sure that it does not; may be nil
 }
 
 type asked struct {
@@ -130,6 +132,9 @@ func (w *world) execute(a engine.Addressed) {
 		w.post("session", events.Event{Kind: events.ConnectionClosed, Session: e.Session})
 	case events.Notify:
 		w.notified(a.From, e)
+		if w.heard != nil {
+			w.heard(a.From, e)
+		}
 	case events.Answer:
 		if w.told != nil {
 			w.told(a.From, e)

@@ -18,7 +18,11 @@ func (w *world) carryOut(r asked) events.Event {
 }
 
 func (w *world) apply(r asked) events.Event {
-	if !w.calm && w.dice.Intn(60) == 0 {
+	if w.answers != nil {
+		if code, refused := w.answers(r); refused {
+			return events.Event{Code: code}
+		}
+	} else if !w.calm && w.dice.Intn(60) == 0 {
 		return events.Event{Code: []events.Code{events.NoAuth, events.Throttled}[w.dice.Intn(2)]}
 	}
 	switch e := r.r.(type) {
