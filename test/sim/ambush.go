@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -57,8 +58,10 @@ func (w *world) ambush(c *client, id events.ID, state string) {
 	if w.calm || !w.has("ambush") {
 		return
 	}
-	if u := c.user(id); u != nil && state != "" && state == u.role.sore && oneIn(w.roll("sore"), 4) {
-		w.lay(u, ambushes[slices.IndexFunc(ambushes, func(a ambush) bool { return a.name == "delete the own node" })])
+	if u := c.user(id); u != nil {
+		if d, sores := w.roll("sore"), u.role.sores[engine.State(state)]; len(sores) > 0 && oneIn(d, 4) {
+			w.lay(u, sores[d.IntN(len(sores))])
+		}
 	}
 	d := w.roll("ambush")
 	if u := c.user(id); u != nil && u.hit() && oneIn(d, cmp.Or(seldom[state], 25)) {
@@ -71,6 +74,24 @@ func (w *world) ambush(c *client, id events.ID, state string) {
 			}
 		})
 	}
+}
+
+// usual are ambushes by their names.
+func usual(names ...string) (all []ambush) {
+	for _, a := range ambushes {
+		if slices.Contains(names, a.name) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// lasting makes a persistent node where a participant's would stand, as somebody
+// does who copies nodes by hand. It is taken away after a while.
+func (w *world) lasting(path string, mode zkmem.Mode) bool {
+	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: path, Mode: mode, ACL: zkmem.OpenACL()})
+	w.after(between(w.roll("ambush"), w.Tick, w.Timeout), w.tidy)
+	return true
 }
 
 func anAmbush(d *rand.Rand) ambush {

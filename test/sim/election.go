@@ -5,6 +5,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // plainNames is the directory of the elections on plain names.
@@ -18,6 +19,12 @@ func init() {
 		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"prefix": "n_"} },
 		act:     actLatch, told: worksWhenGranted,
 		rests: lineRests, wakes: lineWakes,
+		sores: map[engine.State][]ambush{
+			"enrolling": {{"a lasting node ahead", 1, func(u *user) bool { return u.c.w.lasting(u.dir+"/n_", zkmem.PersistentSequential) }}},
+			"blocked":   usual("close", "cancel"),
+			"verifying": usual("hide the own node, then delete it", "set the own node's data"),
+			"leaving":   usual("throttle", "cut"),
+		},
 		plants: plantedElections,
 	})
 }

@@ -13,7 +13,7 @@ var beyond = []struct {
 	from   engine.State
 	why    string
 }{
-	{lineCharts, "reply.create [undecided]", "enrolling",
+	{append([]string{"readwrite"}, lineCharts...), "reply.create [undecided]", "enrolling",
 		"zkio tells suspended before every reply with an unknown outcome, so enrolling and verifying are left by then"},
 	{lineCharts, "reply.create [refusedIdling]", "leaving",
 		"a selector gives its one term up in between connections, and zkio answers a create before the next one begins"},
@@ -23,18 +23,19 @@ var beyond = []struct {
 		"the deadline's timer is wound anew whenever the deadline moves, and no timer rings early here"},
 	{[]string{"session"}, "timer.fired", "suspended",
 		"the same while a disconnect is ridden out"},
-	{[]string{"mutex"}, "connection.lost", "probing",
+	{[]string{"mutex", "readwrite"}, "connection.lost", "probing",
 		"a connection ends, through suspended, before its session does"},
-	{[]string{"mutex"}, "reply.multi [checkedGone]", "verifying",
-		"too rare here: the own node is hidden and then deleted in just that moment; the same row of latches and selectors fires"},
+	{[]string{"election"}, "reply.stat [tied]", "waiting",
+		"a counter that repeats itself cannot make a name without a GUID twice"},
 	{[]string{"doublebarrier"}, "watch.created", "waiting",
 		"only the ready node is watched while it is missing: the name of an own node is never used again"},
 	{[]string{"doublebarrier"}, "reply.create [doubtful]", "entering",
 		"the same, and zkio tells suspended before every reply with an unknown outcome"},
-	{[]string{"semaphore"}, "connection.attached [inFlight]", "suspended",
+	{[]string{"semaphore", "jobelection"}, "connection.attached [inFlight]", "suspended",
 		"zkio answers a transaction before the next connection begins"},
 	{[]string{"semaphore"}, "reply.multi [undecided]", "taking",
 		"zkio tells suspended before every reply with an unknown outcome"},
+	{[]string{"jobelection"}, "reply.multi [undecided]", "marking", "the same"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }

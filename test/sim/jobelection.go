@@ -3,10 +3,12 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // job is what the job elections are about; office is where its marker, its seal
@@ -31,8 +33,23 @@ func init() {
 			"draining": working, "pausing": timed,
 			"leaving": latched,
 		},
+		sores: map[engine.State][]ambush{
+			"looking": {{"a lasting marker", 1, func(u *user) bool { return u.c.w.lasting(machines.JobMarker(job), zkmem.Persistent) }}},
+			"leading": {{"delete the seal", 1, (*user).unseal}},
+			"leaving": usual("throttle"),
+		},
 		plants: plantedJobs,
 	})
+}
+
+// unseal deletes what tells one term from the next.
+func (u *user) unseal() bool {
+	for _, name := range u.c.w.ens.children(office) {
+		if strings.HasPrefix(name, "seal-") {
+			u.c.w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: office + "/" + name, Version: zkmem.AnyVersion})
+		}
+	}
+	return true
 }
 
 // innerWakes are those of the latch that a candidate opens: no work runs under it.

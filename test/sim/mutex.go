@@ -14,7 +14,7 @@ import (
 // stands in the selectors' line, so that the checks of belief hold both together.
 func init() {
 	roles = append(roles, &role{
-		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sore: "verifying",
+		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sores: map[engine.State][]ambush{"verifying": usual("delete the own node", "hide the own node, then delete it")},
 		act: actMutex, told: toldHold, cancel: (*user).giveUp,
 		healed: (*user).withdraw, rests: []engine.State{""}, wakes: holdWakes,
 		plants: plantedMutexes,

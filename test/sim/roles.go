@@ -25,7 +25,6 @@ type role struct {
 	named  bool     // who leads has a node of a fixed name
 	plain  bool     // its names carry no GUID: nothing is written under its terms
 	most   int      // how many handles a process opens in the home, at most; 0 is one
-	sore   string   // a state in which its own node is deleted more often than others'
 	beside bool     // several may hold at once
 	abides bool     // it may outlast its session, and then ends with the client, whose door answers what is open
 	brief  bool     // its work does not last
@@ -48,8 +47,9 @@ type role struct {
 	tend      func(w *world)       // and what an operator does then, again and again; may be nil
 	unsettled func(u *user) string // what is missing to a settled world, beside rests; may be nil
 
-	rests []engine.State          // where it may stay for ever in a healed world; nil: anywhere
-	wakes map[engine.State]waking // what can wake it, state by state; states that are left out need nothing
+	rests []engine.State            // where it may stay for ever in a healed world; nil: anywhere
+	wakes map[engine.State]waking   // what can wake it, state by state; states that are left out need nothing
+	sores map[engine.State][]ambush // what strikes it more often than others, state by state
 
 	plants []Plant
 }
