@@ -111,6 +111,9 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.begun = true }
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if what, _, number := strings.Cut(err.Error(), ": strconv.ParseInt:"); number {
+			return usage("%s: want a whole number: see %s --help", what, c.CommandPath())
+		}
 		return usage("%w: see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(a.elect(), a.lock(), a.status(), a.watch(), a.resign(), a.replay(), a.chart(), a.zk(), a.guard())

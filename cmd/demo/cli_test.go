@@ -48,6 +48,7 @@ func TestBadCommandLines(t *testing.T) {
 		"lock -- true":                       "lock needs a PATH",
 		"lock /x":                            "lock needs a command after --",
 		"lock x -- true":                     "PATH: path \"x\" does not begin with a slash",
+		"lock /x -n two -- true":             `invalid argument "two" for "-n, --permits" flag: want a whole number: see incumbent lock --help`,
 		"lock /x true":                       "the command comes after a --",
 		"lock /x /y -- true":                 "the command comes after a --",
 		"lock /x --no-wait --try 1s -- true": "give one",
