@@ -62,6 +62,8 @@
 //     with u.begin and has it return with u.stop.
 //   - wakes: state by state, what can wake the machine there. A state that waits for
 //     somebody and is left out is a wait for ever that nobody finds.
+//   - sores: what strikes it more often than others, state by state: for rows that hardly
+//     any world fires.
 //   - rests: where it may stay in a healed world, nil for anywhere.
 //   - plants: at least one bug for each thing that the recipe adds, with
 //     engine.Mutate where a guard or an action is to be wrong.
