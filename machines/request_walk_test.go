@@ -244,10 +244,16 @@ var plantedChores = []plant{
 
 // The walk must be able to fail.
 func TestChoresFindPlantedBugs(t *testing.T) {
-	for _, p := range plantedChores {
+	mustFind(t, plantedChores, func(seed int64, p plant) string { return newChores(seed, p).walk(1500) })
+}
+
+// mustFind wants every planted bug found in one of 200 walks.
+func mustFind(t *testing.T, plants []plant, walk func(seed int64, p plant) string) {
+	t.Helper()
+	for _, p := range plants {
 		found := false
 		for seed := int64(0); seed < 200 && !found; seed++ {
-			found = newChores(seed, p).walk(1500) != ""
+			found = walk(seed, p) != ""
 		}
 		if !found {
 			t.Errorf("not found in 200 walks: %s", p.name)

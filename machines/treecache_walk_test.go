@@ -465,13 +465,5 @@ var plantedTrees = []plant{
 
 // The walk must be able to fail.
 func TestTreeCachesFindPlantedBugs(t *testing.T) {
-	for _, p := range plantedTrees {
-		found := false
-		for seed := int64(0); seed < 200 && !found; seed++ {
-			found = newGarden(seed, p).walk(1500) != ""
-		}
-		if !found {
-			t.Errorf("not found in 200 walks: %s", p.name)
-		}
-	}
+	mustFind(t, plantedTrees, func(seed int64, p plant) string { return newGarden(seed, p).walk(1500) })
 }
