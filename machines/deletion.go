@@ -37,7 +37,7 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 	Doc:  "A node that has to go, whatever happens meanwhile: it is deleted, again if need be, until it is gone or the ensemble refuses for good.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: reading, Doc: "A sync and a read ask which node stands there."},
+		{Name: reading, Doc: "A check through the quorum and a read ask which node stands there."},
 		{Name: removing, Doc: "The node is being deleted, in the version that was read."},
 		{Name: suspended, Doc: "No connection. After the next one, in whichever session, it is looked at again."},
 		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
@@ -54,6 +54,8 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*deletion).begin},
 		{From: deleting, On: events.CommandStart, To: engine.Stay, Do: (*deletion).refuseStart},
 
+		{From: from{reading}, On: events.ReplyMulti, When: (*deletion).passing, To: pausing, Do: (*deletion).complain},
+		{From: from{reading}, On: events.ReplyMulti, To: reading},
 		{From: from{reading}, On: events.ReplyStat, When: (*deletion).vanished, To: closed, Do: (*deletion).succeed},
 		{From: from{reading}, On: events.ReplyStat, When: (*deletion).passing, To: pausing, Do: (*deletion).complain},
 		{From: from{reading}, On: events.ReplyStat, When: (*deletion).refused, To: closed, Do: (*deletion).fail},
@@ -105,11 +107,12 @@ func (d *deletion) unsure(events.Event) bool { return d.sent }
 
 func (d *deletion) begin(ev events.Event, out *engine.Outbox) { d.command = ev.Request }
 
-// look asks which node stands there, behind a sync: a delete that was carried out
-// is seen.
+// look asks which node stands there, behind a check that goes through the quorum:
+// whatever was done before is seen. A sync would not do, for a leader that was
+// deposed goes on answering it.
 func (d *deletion) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.Flush(d.path)
+	out.Check(d.path)
 	out.Exists(d.path, false)
 }
 

@@ -15,4 +15,4 @@ var NodewatchRecipe = engine.NewRecipe(nodewatchChart, func(open events.Event) (
 var nodewatchChart = engine.MustCompile(onlookChart("nodewatch",
 	"One node's data, read again with a watch at every change.",
 	engine.StateDoc{Name: reading, Doc: "The node is being read, with a watch."},
-	events.ReplyStat, events.WatchChanged, events.WatchCreated, events.WatchChildren))
+	events.ReplyStat, events.WatchCreated, events.WatchChanged))

@@ -27,6 +27,7 @@ type number struct {
 	version int32
 	sent    bool // a write was not answered
 	asked   int32
+	node    int64 // the czxid of what was to be written
 }
 
 // What can be done with a number.
@@ -58,7 +59,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 	Doc:  "One operation on a number in a node: it is read, and written if nobody has written meanwhile; else it is tried again.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: reading, Doc: "The number is being read, behind a sync."},
+		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or a sync where a write follows anyway."},
 		{Name: creating, Doc: "There was none; it is being made with its first value."},
 		{Name: founding, Doc: "Its directory did not exist; it is being made, as a container where the server can."},
 		{Name: writing, Doc: "The new value is being written, in the version that was read."},
@@ -77,6 +78,8 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*number).begin},
 		{From: numbered, On: events.CommandStart, To: engine.Stay, Do: (*number).refuseStart},
 
+		{From: from{reading}, On: events.ReplyMulti, When: (*number).passing, To: pausing, Do: (*number).complain},
+		{From: from{reading}, On: events.ReplyMulti, To: reading},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).passing, To: pausing, Do: (*number).complain},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).moved, To: closed, Do: (*number).doubt},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).noNode, To: creating, Do: (*number).create},
@@ -119,9 +122,9 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 })
 
 // moved is a number that somebody has written since a write of ours that was not
-// answered: who it was cannot be told.
+// answered, or another node in its place: who it was cannot be told.
 func (n *number) moved(ev events.Event) bool {
-	return n.sent && (ev.Code != events.OK || ev.Stat.Version != n.asked)
+	return n.sent && (ev.Code != events.OK || ev.Stat.Version != n.asked || ev.Stat.Czxid != n.node)
 }
 
 // malformed is a node that holds something else. One that holds nothing is zero,
@@ -160,10 +163,16 @@ func (n *number) unsure(events.Event) bool { return n.sent }
 
 func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Request }
 
-// look reads the number, behind a sync: whatever was written is seen.
+// look reads the number, behind a check that goes through the quorum: whatever was
+// written is seen. Where a write follows anyway, which fails on what is out of date,
+// a sync will do: a leader that was deposed goes on answering it.
 func (n *number) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.Flush(n.path)
+	if n.sent || n.task != numberSet && n.task != numberAdd {
+		out.Check(n.path)
+	} else {
+		out.Flush(n.path)
+	}
 	out.Read(n.path, false)
 }
 
@@ -175,7 +184,7 @@ func (n *number) create(ev events.Event, out *engine.Outbox) {
 // write writes what comes of what was read.
 func (n *number) write(ev events.Event, out *engine.Outbox) {
 	n.note(ev)
-	n.sent, n.asked = true, n.version
+	n.sent, n.asked, n.node = true, n.version, ev.Stat.Czxid
 	out.Multi(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})
 }
 

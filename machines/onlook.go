@@ -26,8 +26,9 @@ func newOnlook(open events.Event, look events.Kind) (*onlook, error) {
 var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}
 
 // onlookChart is a chart of those who look on: from looking on, an answer of this
-// kind leads to watching, and a change of that kind back.
-func onlookChart(name, doc string, looking engine.StateDoc, reply, change events.Kind, rest ...events.Kind) engine.Chart[onlook] {
+// kind leads to watching, and whatever spends the watch leads back: its deletion,
+// and these kinds.
+func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, spending ...events.Kind) engine.Chart[onlook] {
 	onlooking := from{looking.Name, watching, absent, suspended, pausing}
 	around := but(onlooking, suspended)
 	kinds := []events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat,
@@ -35,7 +36,14 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply, change events
 	if reply != events.ReplyStat {
 		kinds = append(kinds, reply)
 	}
-	return engine.Chart[onlook]{
+	spending = append(spending, events.WatchDeleted)
+	var others []events.Kind
+	for _, kind := range anyWatch {
+		if !slices.Contains(spending, kind) {
+			others = append(others, kind)
+		}
+	}
+	chart := engine.Chart[onlook]{
 		Name: name,
 		Doc:  doc,
 		States: []engine.StateDoc{
@@ -62,10 +70,6 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply, change events
 			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain},
 			{From: from{absent}, On: events.ReplyStat, To: looking.Name, Do: (*onlook).read},
 
-			{From: from{looking.Name, watching}, On: change, To: looking.Name, Do: (*onlook).read},
-			{From: from{looking.Name, watching}, On: events.WatchDeleted, To: looking.Name, Do: (*onlook).read},
-			{From: from{absent}, On: events.WatchCreated, To: looking.Name, Do: (*onlook).read},
-
 			{From: around, On: events.ConnectionSuspended, To: suspended, Do: (*onlook).doubt},
 			{From: onlooking, On: events.ConnectionLost, To: suspended, Do: (*onlook).doubt},
 			{From: from{suspended}, On: events.ConnectionAttached, To: looking.Name, Do: (*onlook).read},
@@ -78,10 +82,17 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply, change events
 			{In: around, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 			{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 			{In: from{suspended, pausing}, On: anyWatch, Why: "all is read again"},
-			{In: from{looking.Name, watching}, On: rest, Why: "another machine of the same client watches that"},
-			{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}, Why: "only the node's creation matters"},
+			{In: from{looking.Name, watching}, On: others, Why: "another machine of the same client watches that"},
+			{In: from{absent}, On: []events.Kind{events.WatchChildren}, Why: "another machine of the same client watches that"},
 		},
 	}
+	for _, kind := range spending {
+		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{looking.Name, watching}, On: kind, To: looking.Name, Do: (*onlook).read})
+	}
+	for _, kind := range []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchDeleted} {
+		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{absent}, On: kind, To: looking.Name, Do: (*onlook).read})
+	}
+	return chart
 }
 
 // Watches says which nodes matter: the one.

@@ -102,6 +102,8 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{founding}, On: events.ReplyCreate, When: (*request).leafRefused, To: closed, Do: (*request).conclude},
 		{From: from{founding}, On: events.ReplyCreate, To: founding},
 
+		{From: from{tracing, discarding}, On: events.ReplyMulti, When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{tracing, discarding}, On: events.ReplyMulti, To: engine.Stay},
 		{From: from{tracing}, On: events.ReplyChildren, When: (*request).there, To: closed, Do: (*request).adopt},
 		{From: from{tracing}, On: events.ReplyChildren, When: (*request).passing, To: pausing, Do: (*request).complain},
 		{From: from{tracing}, On: events.ReplyChildren, When: (*request).denied, To: closed, Do: (*request).doubt},
@@ -200,9 +202,9 @@ func (r *request) durable(events.Event) bool {
 	return r.protected && r.ops[0].Mode != events.Ephemeral && r.ops[0].Mode != events.EphemeralSequential
 }
 
-// lasting is what the end of a session does not end.
+// lasting is what the end of a session does not end, while the client has another.
 func (r *request) lasting(ev events.Event) bool {
-	return r.session == 0 || r.reads(ev) || r.astray && r.durable(ev)
+	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.astray && r.durable(ev))
 }
 
 // lost is a protected create whose outcome is being looked up.
@@ -250,11 +252,13 @@ func (r *request) name() string {
 // stray notes that the node may have been made.
 func (r *request) stray(ev events.Event, out *engine.Outbox) { r.astray = true }
 
-// seek lists the parent, behind a sync: whatever was carried out is seen.
+// seek lists the parent, behind a check that goes through the quorum: whatever was
+// carried out is seen. A sync would not do, for a leader that was deposed goes on
+// answering it.
 func (r *request) seek(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	dir := parent(r.path)
-	out.Flush(dir)
+	out.Check(dir)
 	out.Children(dir)
 }
 

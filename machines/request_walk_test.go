@@ -83,12 +83,15 @@ func (e *chores) applied(r asked, ev events.Event) {
 	if one == nil || ev.Code != events.OK {
 		return
 	}
-	switch r.r.(type) {
+	switch r := r.r.(type) {
 	case events.Create:
 		if one.recipe == "number" { // that of its first value
 			return
 		}
 	case events.Multi:
+		if r.Ops[0].Verb == "check" {
+			return
+		}
 	default:
 		return
 	}

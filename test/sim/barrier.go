@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -12,7 +10,7 @@ import (
 // let through must have been asked for while the way was open, for a moment at
 // least; in a healed world an operator opens it, and nobody may go on waiting.
 func init() {
-	roles = append(roles, passageRole("barrier", func(p *presence, since int64) bool { return p.missed(since) },
+	roles = append(roles, passageRole("barrier", func(p *chronicle, since int64) bool { return p.missed(since) },
 		func(w *world, path string) {
 			if w.ens.truth.Exists(path) {
 				w.ens.operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
@@ -22,7 +20,7 @@ func init() {
 
 // passageRole is a barrier's or a gate's: open says whether the way was open at
 // some moment since a time, opens has an operator open it.
-func passageRole(recipe string, open func(p *presence, since int64) bool, opens func(w *world, path string), plants []Plant) *role {
+func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens func(w *world, path string), plants []Plant) *role {
 	home := "/app/" + recipe
 	path := home + "/here"
 	return &role{
@@ -59,8 +57,8 @@ func actPassage(u *user, n int) {
 }
 
 // passed: a call did what it says, at some moment between its beginning and now.
-func (k *checks) passed(u *user, open func(p *presence, since int64) bool) {
-	p := k.presence(u.path)
+func (k *checks) passed(u *user, open func(p *chronicle, since int64) bool) {
+	p := k.chronicle(u.path)
 	if u.call.life != k.w.ens.life {
 		return // what was seen before a restore is no measure
 	}
@@ -79,36 +77,6 @@ func (k *checks) passed(u *user, open func(p *presence, since int64) bool) {
 		}
 	}
 }
-
-// presence is whether a node is there in the committed history, and since when.
-type presence struct {
-	path  string
-	there bool
-	since int64 // by the world's clock
-}
-
-// presence finds a node's, which is kept from the world's beginning on.
-func (k *checks) presence(path string) *presence {
-	i := slices.IndexFunc(k.presences, func(p *presence) bool { return p.path == path })
-	if i < 0 {
-		k.presences = append(k.presences, &presence{path: path})
-		i = len(k.presences) - 1
-	}
-	return k.presences[i]
-}
-
-// look takes down what the history has come to.
-func (p *presence) look(w *world) {
-	if there := w.ens.truth.Exists(p.path); there != p.there {
-		p.there, p.since = there, w.now
-	}
-}
-
-// missed reports whether the node was away at some moment since a time.
-func (p *presence) missed(since int64) bool { return !p.there || p.since >= since }
-
-// stood reports whether it was there at some moment since a time.
-func (p *presence) stood(since int64) bool { return p.there || p.since >= since }
 
 // of plants an effect's change in one recipe.
 func of(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
@@ -130,7 +98,7 @@ func unchecked(e events.Effect) events.Effect {
 
 // synced has it ask for a sync in the check's place.
 func synced(e events.Effect) events.Effect {
-	if m, check := e.(events.Multi); check {
+	if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Verb == "check" {
 		return events.Sync{Call: m.Call, Path: m.Ops[0].Path}
 	}
 	return e

@@ -31,14 +31,16 @@ type checks struct {
 	written  map[int64]int              // and how often each was committed
 	ledgers  map[string]int64           // line → the highest token that wrote
 
-	presences []*presence      // of the nodes that somebody asks about
-	makers    map[string]*user // who asked for a node of a fixed name
-	enough    map[string]bool  // nodes that stood in a double barrier among enough
-	sites     map[string]*user // path → whose persistent node stands there
-	owners    map[string]int64 // path → the session that made the node
-	born      map[string]int64 // path → the transaction that did: names may come again
-	births    map[int64]string // czxid → whose persistent node it is
-	groups    []string         // who was in the group, one state after the other
+	chronicles []*chronicle     // of the nodes that somebody asks about
+	deeds      map[doer]*deed   // what was asked for by calls that write
+	undertaken []*deed          // the same, in order
+	makers     map[string]*user // who asked for a node of a fixed name
+	enough     map[string]bool  // nodes that stood in a double barrier among enough
+	sites      map[string]*user // path → whose persistent node stands there
+	owners     map[string]int64 // path → the session that made the node
+	born       map[string]int64 // path → the transaction that did: names may come again
+	births     map[int64]string // czxid → whose persistent node it is
+	groups     []string         // who was in the group, one state after the other
 }
 
 // Violation is one promise broken.
@@ -55,7 +57,7 @@ type token struct {
 func newChecks(w *world) *checks {
 	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, deaf: map[string]bool{}, revived: map[string]bool{},
 		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{},
-		makers: map[string]*user{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, owners: map[string]int64{}, born: map[string]int64{}, groups: []string{""}}
+		makers: map[string]*user{}, deeds: map[doer]*deed{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, owners: map[string]int64{}, born: map[string]int64{}, groups: []string{""}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -73,6 +75,7 @@ func (k *checks) committed(p *proposal) {
 	k.gathered()
 	k.shelved(p)
 	k.keeps(p.txn, p)
+	k.carries(p)
 	k.grouped()
 	for _, path := range deletions(p.txn) {
 		k.deleted(path, p)
@@ -116,7 +119,7 @@ func deletions(t zkmem.Txn) (gone []string) {
 
 // look keeps up with the nodes that somebody asks about.
 func (k *checks) look() {
-	for _, p := range k.presences {
+	for _, p := range k.chronicles {
 		p.look(k.w)
 	}
 }
@@ -228,6 +231,7 @@ func (k *checks) granted(u *user, n events.Notify) {
 
 // asked bounds how often a place is asked for.
 func (k *checks) asked(c *client, a engine.Addressed) {
+	k.sends(c, a)
 	e, ok := a.Effect.(events.Create)
 	if u := c.user(a.From); ok && u != nil && u.role.recipe == "doublebarrier" && e.Mode == events.Ephemeral {
 		k.enters(u, e.Path)

@@ -28,7 +28,7 @@ func init() {
 			}
 			return u.bench.data
 		},
-		keep: func(u *user, number uint64, data []byte) { u.bench.number, u.bench.data = number, data },
+		keep: func(u *user, ev events.Event) { u.bench.number, u.bench.data = ev.Request, ev.Data },
 		told: toldConsumer, returns: (*user).judged, spot: (*user).shelf, unsettled: backlogged, tend: freeGoods,
 		rests: []engine.State{"waiting", "latent", "closed", ""},
 		wakes: map[engine.State]waking{

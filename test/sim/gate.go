@@ -8,7 +8,7 @@ import (
 
 // The gate: as the barrier, the other way round.
 func init() {
-	roles = append(roles, passageRole("gate", func(p *presence, since int64) bool { return p.stood(since) },
+	roles = append(roles, passageRole("gate", func(p *chronicle, since int64) bool { return p.stood(since) },
 		func(w *world, path string) {
 			for i := range path + "/" {
 				if i > 0 && (path + "/")[i] == '/' {

@@ -53,7 +53,7 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	if r.path != "" {
 		u.path = r.path
-		w.checks.presence(u.path)
+		w.checks.chronicle(u.path)
 	}
 	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
 	if r.options != nil {
@@ -79,7 +79,7 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 func (u *user) open(seed string, more map[string]string) {
 	options := maps.Clone(u.options)
 	maps.Copy(options, more)
-	u.c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Work: u.payload})
+	u.c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Ops: u.ops, Work: u.payload})
 }
 
 // call is one call, where each has a machine of its own.
@@ -154,6 +154,9 @@ func (k *checks) over(u *user) {
 	k.noPermitLeft(u)
 	k.nothingOf(u)
 	k.nothingShelved(u)
+	if d := k.deed(u.c, u.id); d != nil {
+		k.forsaken(d)
+	}
 }
 
 // nothingOf: a machine that is over, or out of all rounds, has nothing left behind.

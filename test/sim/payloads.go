@@ -37,7 +37,7 @@ func (c *client) payload(id events.ID, number uint64) []byte {
 // keep takes the user's data out of an answer, failures included.
 func (c *client) keep(id events.ID, ev *events.Event) {
 	if u := c.user(id); u != nil && u.role.keep != nil {
-		u.role.keep(u, ev.Request, ev.Data)
+		u.role.keep(u, *ev)
 	}
 	ev.Data = nil
 }

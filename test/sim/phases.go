@@ -243,6 +243,7 @@ func (w *world) nothingLeft() {
 			k.fail("answers", "client %d: %d commands were never answered", c.id, len(c.commands))
 		}
 	}
+	k.unclaimed()
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.children(dir) {
 			if _, stat, _ := w.ens.truth.Get(dir + "/" + name); stat.EphemeralOwner != 0 {

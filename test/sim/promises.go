@@ -76,6 +76,7 @@ func (c *client) became(r events.Record) {
 	if u := c.user(r.Machine); u != nil && r.To != r.From {
 		c.w.checks.waits(u, r.To)
 		c.w.checks.finds(u, r)
+		c.w.checks.undertakes(u, r)
 		switch r.To {
 		case "closed":
 			c.w.checks.over(u)
@@ -99,9 +100,14 @@ func (k *checks) begun(path string, t zkmem.Txn) {
 	delete(k.led, path)
 	delete(k.hushed, path)
 	delete(k.owners, path)
-	if _, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == t.Session && !strings.HasPrefix(path, keepers+"/") {
-		k.owners[path] = t.Session // persistent nodes are looked at by keeps
+	if _, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == t.Session && !public(path) {
+		k.owners[path] = t.Session
 	}
+}
+
+// public reports whether a node stands where anybody may delete it.
+func public(path string) bool {
+	return slices.ContainsFunc(roles, func(r *role) bool { return r.public && strings.HasPrefix(path, r.home+"/") })
 }
 
 // stolen: nobody deletes another process's node, but for who writes a job's marker,

@@ -29,10 +29,12 @@ type role struct {
 	abides bool     // it may outlast its session, and then ends with the client, whose door answers what is open
 	brief  bool     // its work does not last
 	calls  bool     // every call is a machine of its own: see user.call
+	public bool     // anybody may delete what stands in its home, or its own checks say who may
+	judge  *judge   // of calls that write: see deed; nil where none does
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
 	data    func(u *user, payload uint64) []byte          // what a request holds in the place of such a number; nil where none does
-	keep    func(u *user, number uint64, data []byte)     // takes the data of an answer that go past the machine; may be nil
+	keep    func(u *user, ev events.Event)                // takes what of an answer goes past the machine; may be nil
 	act     func(u *user, n int)                          // one of twelve things, by a die, now and then; may be nil
 	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
 	answers func(u *user, a events.Answer)                // and at the answer of a command; may be nil

@@ -28,9 +28,12 @@ type user struct {
 	granted uint64 // the await that was granted last
 	closing bool
 
-	which string // the end of its machines' names
-	call  call   // the last, where every call has a machine of its own
-	stay  stay   // a double barrier\'s round
+	which string      // the end of its machines' names
+	ops   []events.Op // what its machines are asked for, where they are opened with it
+	read  version     // what an answer told it past its machine
+	view  view        // of a node that it watches
+	call  call        // the last, where every call has a machine of its own
+	stay  stay        // a double barrier\'s round
 	tenure
 	bench   bench // of a queue's handle
 	group   group

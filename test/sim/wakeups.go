@@ -32,7 +32,7 @@ func (k *checks) stepped(c *client) {
 // has been closed: its loop has stopped then, and the door answers what is open.
 func (c *client) outlasts(id events.ID) bool {
 	u := c.user(id)
-	return c.ends && u != nil && u.role.abides
+	return c.ends && u != nil && u.role.abides || c.w.checks.searches(c, id)
 }
 
 func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {

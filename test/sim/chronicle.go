@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// chronicle is what a node was in the committed history, state by state, from the
+// world's beginning on.
+type chronicle struct {
+	path   string
+	states []version
+}
+
+// version is one state of a node, or its absence.
+type version struct {
+	stat  *events.Stat // nil: there is none
+	data  string
+	since int64 // by the world's clock
+	zxid  int64 // of the transaction that made it so
+	life  int   // the ensemble's
+}
+
+// chronicle finds a node's, or begins it.
+func (k *checks) chronicle(path string) *chronicle {
+	i := slices.IndexFunc(k.chronicles, func(c *chronicle) bool { return c.path == path })
+	if i < 0 {
+		k.chronicles = append(k.chronicles, &chronicle{path, []version{k.w.versionOf(path)}})
+		i = len(k.chronicles) - 1
+	}
+	return k.chronicles[i]
+}
+
+// versionOf is what a node is now.
+func (w *world) versionOf(path string) version {
+	now := version{since: w.now, zxid: w.ens.truth.Zxid(), life: w.ens.life}
+	if data, stat, err := w.ens.truth.Get(path); err == nil {
+		now.stat, now.data = convert(stat), string(data)
+	}
+	return now
+}
+
+// number is that of a node's data, 0 where there is none.
+func (v version) number() int32 {
+	if v.stat == nil {
+		return 0
+	}
+	return v.stat.Version
+}
+
+// look takes down what the history has come to.
+func (c *chronicle) look(w *world) {
+	now := w.versionOf(c.path)
+	if last := c.last(); !last.is(now.stat) || last.data != now.data || last.life != now.life {
+		c.states = append(c.states, now)
+	}
+}
+
+// wrote is the state that a transaction made, false for none.
+func (c *chronicle) wrote(zxid int64) (version, bool) {
+	i := slices.IndexFunc(c.states, func(v version) bool { return v.zxid == zxid && v.life == c.last().life })
+	return c.states[max(i, 0)], i >= 0
+}
+
+// last is the state that the node is in.
+func (c *chronicle) last() version { return c.states[len(c.states)-1] }
+
+// is reports whether this is the state that an answer tells of.
+func (v version) is(stat *events.Stat) bool {
+	if v.stat == nil || stat == nil {
+		return v.stat == stat
+	}
+	return v.stat.Czxid == stat.Czxid && v.stat.Mzxid == stat.Mzxid && v.stat.Mtime == stat.Mtime && v.stat.Version == stat.Version
+}
+
+// find is the index of the first state from another on that an answer can tell of, -1 for none.
+func (c *chronicle) find(from int, stat *events.Stat) int {
+	i := slices.IndexFunc(c.states[from:], func(v version) bool { return v.is(stat) })
+	if i < 0 {
+		return -1
+	}
+	return from + i
+}
+
+// at is the index of the state that the node was in at a zxid of its present life.
+func (c *chronicle) at(zxid int64) int {
+	for i := len(c.states) - 1; i > 0; i-- {
+		if c.states[i].zxid <= zxid || c.states[i].life < c.last().life {
+			return i
+		}
+	}
+	return 0
+}
+
+// lately are the states in which the node was at some moment since a time.
+func (c *chronicle) lately(since int64) []version {
+	i := len(c.states) - 1
+	for i > 0 && c.states[i].since >= since {
+		i--
+	}
+	return c.states[i:]
+}
+
+// missed reports whether the node was away at some moment since a time.
+func (c *chronicle) missed(since int64) bool {
+	return slices.ContainsFunc(c.lately(since), func(v version) bool { return v.stat == nil })
+}
+
+// stood reports whether it was there at some moment since a time.
+func (c *chronicle) stood(since int64) bool {
+	return slices.ContainsFunc(c.lately(since), func(v version) bool { return v.stat != nil })
+}

@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// judge is what a role says of calls that write: which of the requests that leave
+// is the write itself, and what must be so when it is carried out, and told.
+type judge struct {
+	own      func(d *deed, r events.Request) bool
+	carried  func(k *checks, d *deed, p *proposal) // may be nil
+	told     func(k *checks, d *deed, a events.Answer)
+	retracts func(d *deed) bool // it takes back what it has done, where nobody wants it; may be nil
+}
+
+// doer is a machine of one process.
+type doer struct {
+	client int
+	id     events.ID
+}
+
+// deed is one call that writes, or may: what was sent for it, what of it was carried
+// out, and what its program was told.
+type deed struct {
+	u       *user
+	id      events.ID
+	call    call
+	ops     []events.Op
+	path    string
+	command uint64 // the start
+	at      int64  // when the machine began, by the world's clock
+	life    int    // the ensemble's, then
+	session int64  // ZooKeeper's id of the session that was there then; 0: none
+	seen    int64  // the last zxid that the process knew of
+
+	sent    bool          // as far as the machine knows
+	done    []*proposal   // what was carried out of it
+	refused []events.Code // what the quorum refused
+	told    bool
+	code    events.Code // if told
+
+	target int64    // deletion: the czxid of the node that it saw first
+	looked int64    // and the zxid of its last look
+	value  *counted // number: what it told
+}
+
+func (d *deed) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.id, d.id, d.path) }
+
+func (d *deed) retracts() bool {
+	judge := d.u.role.judge
+	return judge.retracts != nil && judge.retracts(d)
+}
+
+// undertakes takes down the beginning of a call.
+func (k *checks) undertakes(u *user, r events.Record) {
+	if u.role.judge == nil || r.From != "latent" || r.Event.Kind != events.CommandStart {
+		return
+	}
+	d := &deed{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
+		at: k.w.now, life: k.w.ens.life, seen: u.c.x.lastZxid}
+	if r.Event.Session != 0 { // else the one before is over
+		d.session = r.Event.SessionID
+	}
+	k.deeds[doer{u.c.id, r.Machine}] = d
+	k.undertaken = append(k.undertaken, d)
+}
+
+// deed is that of a machine, nil for none, and for one of a history that was undone.
+func (k *checks) deed(c *client, id events.ID) *deed {
+	if d := k.deeds[doer{c.id, id}]; d != nil && d.life == k.w.ens.life {
+		return d
+	}
+	return nil
+}
+
+// sends takes down a request that the machine sends, as far as it knows.
+func (k *checks) sends(c *client, a engine.Addressed) {
+	r, request := a.Effect.(events.Request)
+	if d := k.deed(c, a.From); request && d != nil && d.u.role.judge.own(d, r) {
+		d.sent = true
+	}
+}
+
+// carries looks at what the quorum answers to a call: its write is carried out once
+// at most, and not at all where it was answered that it was not.
+func (k *checks) carries(p *proposal) {
+	if p.origin == nil || p.origin.guard != nil {
+		return
+	}
+	d := k.deed(p.origin.wire.x.c, p.origin.id)
+	switch {
+	case d == nil:
+		return
+	case p.result.Err != zkmem.OK:
+		d.refused = append(d.refused, codeOf(p.result))
+		return
+	case !d.u.role.judge.own(d, p.origin.req):
+		return
+	}
+	d.done = append(d.done, p)
+	if len(d.done) > 1 && !(d.retracts() && k.goneSince(d.done[0], p)) {
+		k.fail("carried out once at most", "%s was carried out as %x, and again as %x", d, d.done[0].txn.Zxid, p.txn.Zxid)
+	}
+	if d.told {
+		k.denies(d)
+	}
+	if d.u.role.judge.carried != nil {
+		d.u.role.judge.carried(k, d, p)
+	}
+}
+
+// goneSince reports whether others have deleted a node before another was made.
+func (k *checks) goneSince(one, other *proposal) bool {
+	return one.txn.Path == other.txn.Path || !k.w.ens.truth.Exists(one.txn.Path)
+}
+
+// denies: what was answered as not done is not done, then or ever.
+func (k *checks) denies(d *deed) {
+	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.done) > 0 && !d.retracts() {
+		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.done[0].txn.Zxid)
+	}
+}
+
+// answers holds what a program is told of its call against what was carried out.
+func (k *checks) answers(u *user, a events.Answer) {
+	d := k.deed(u.c, u.id)
+	if d == nil || a.Command != d.command {
+		return
+	}
+	d.told, d.code = true, a.Code
+	if a.Code == events.OutcomeUnknown && !d.sent {
+		k.fail("a doubt is of what was sent", "%s was answered %q, and nothing was sent", d, a.Code)
+	}
+	k.denies(d)
+	d.u.role.judge.told(k, d, a)
+}
+
+// quorate are refusals that only the quorum can have said of a write.
+var quorate = []events.Code{events.NoNode, events.NodeExists, events.BadVersion, events.NotEmpty, events.NoAuth, events.NoChildrenOfEphemerals}
+
+// refuses: a refusal that is told is the ensemble's.
+func (k *checks) refuses(d *deed, code events.Code) {
+	if slices.Contains(quorate, code) && !slices.Contains(d.refused, code) {
+		k.fail("a refusal is the ensemble's", "%s was answered %q, and the ensemble has said %q", d, code, d.refused)
+	}
+}
+
+// bySync plants a sync in the place of each check that goes before a read.
+func bySync(recipe, home string) Plant {
+	return Plant{Name: recipe + ": a sync is enough before it looks", Stepped: of(recipe, synced),
+		Shape: func(p *Plan) { in(home)(p); p.often(8, "leader deposed", "cut") }}
+}
+
+// unclaimed: of what somebody was told not to have, nothing stands in the end.
+func (k *checks) unclaimed() {
+	for _, d := range k.undertaken {
+		k.forsaken(d)
+	}
+}
+
+// forsaken: of what nobody was told of, nothing stands once the machine is over, if
+// its session goes on.
+func (k *checks) forsaken(d *deed) {
+	if !d.told || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.life || d.u.c.leaving || d.u.c.paused >= forever {
+		return
+	}
+	for _, p := range d.done {
+		_, stat, err := k.w.ens.truth.Get(p.txn.Path)
+		goes := stat.EphemeralOwner != 0 && (stat.EphemeralOwner != d.u.c.x.id || d.u.c.x.over || d.u.c.ends)
+		if err == nil && stat.Czxid == p.txn.Zxid && d.retracts() && !goes {
+			k.fail("nothing is left", "%s was answered %q, and %s is there", d, d.code, p.txn.Path)
+		}
+	}
+}

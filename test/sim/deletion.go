@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// doomed is the directory in which nodes have to go.
+const doomed = "/app/deletions"
+
+// The guaranteed deletion: programs that delete nodes whatever happens, and give
+// that up, while others make, write and replace them. It deletes one node, the one
+// that it saw first, and says of it what is so.
+func init() {
+	roles = append(roles, &role{
+		recipe: "deletion", home: doomed, most: 3, apart: true, calls: true, public: true,
+		act: actDeletion, cancel: (*user).giveUp, healed: (*user).withdraw,
+		answers: func(u *user, a events.Answer) { u.c.w.checks.answers(u, a) },
+		judge:   &judge{own: ownDeletion, carried: carriedDeletion, told: toldDeletion},
+		spot:    func(u *user) string { return u.path },
+		rests:   []engine.State{""},
+		wakes:   map[engine.State]waking{"reading": answered, "removing": answered, "pausing": timed},
+		plants:  plantedDeletions,
+	})
+}
+
+func actDeletion(u *user, n int) {
+	d := u.dice()
+	switch {
+	case n < 4 && !u.call.going:
+		u.path = doomed + "/" + string("ab"[d.IntN(2)])
+		u.c.w.checks.chronicle(u.path)
+		version := int32(-1)
+		if oneIn(d, 4) {
+			version = u.c.w.versionOf(u.path).number()
+		}
+		u.ops = []events.Op{{Verb: "delete", Path: u.path, Version: version}}
+		u.begins(events.CommandStart, nil)
+	case n < 9:
+		u.c.w.changes(d, doomed+"/"+string("ab"[d.IntN(2)]))
+	case n == 9:
+		u.giveUp()
+	case n == 10:
+		u.asksAgain(events.CommandStart)
+	case n == 11 && u.ops != nil && oneIn(d, 4):
+		u.begins("", nil)
+	}
+}
+
+// changes has somebody make a node, write to it, put a child below it, delete it, or
+// put another in its place.
+func (w *world) changes(d *rand.Rand, path string) {
+	if w.calm {
+		return
+	}
+	dir, _ := split(path)
+	data := fmt.Append(nil, w.now)
+	create := func(path string) {
+		w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: data, ACL: zkmem.OpenACL()})
+	}
+	create("/app")
+	create(dir)
+	switch n := d.IntN(12); {
+	case n < 5:
+		create(path)
+	case n < 9:
+		w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
+	case n == 9 && oneIn(d, 2):
+		create(path + "/below")
+	default:
+		w.clear(path)
+		if n > 9 {
+			create(path)
+		}
+	}
+}
+
+func ownDeletion(_ *deed, r events.Request) bool {
+	m, multi := r.(events.Multi)
+	return multi && m.Ops[0].Verb == "delete"
+}
+
+// looks takes down which node a deletion saw first, and how far its last look goes.
+func (k *checks) looks(c *client, a *asked) {
+	u := c.user(a.id)
+	if u == nil || u.role.recipe != "deletion" || a.code != events.OK || a.stat == nil {
+		return
+	}
+	if d := k.deed(c, a.id); d != nil {
+		if d.looked = a.zxid; d.target == 0 {
+			d.target = a.stat.Czxid
+		}
+	}
+}
+
+// carriedDeletion: what is deleted is the node that was seen first. Others may have
+// replaced it between the look and the delete: ZooKeeper compares versions.
+func carriedDeletion(k *checks, d *deed, p *proposal) {
+	c := k.chronicle(d.path)
+	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.looked {
+		k.fail("what was made anew stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)
+	}
+}
+
+func toldDeletion(k *checks, d *deed, a events.Answer) {
+	switch {
+	case a.Code == events.OK && !k.chronicle(d.path).gone(d):
+		k.fail("what was deleted is gone", "%s was told that it is done, and the node has stood there since it asked", d)
+	case a.Code == events.BadVersion && d.ops[0].Version < 0:
+		k.fail("a refusal is the ensemble's", "%s was answered %q, and any version would have done", d, a.Code)
+	case a.Code != events.BadVersion:
+		k.refuses(d, a.Code)
+	}
+}
+
+// gone reports whether the node that a deletion was about was away at some moment
+// since: another one in its place is not it.
+func (c *chronicle) gone(d *deed) bool {
+	since := c.lately(d.at)
+	return slices.ContainsFunc(since, func(v version) bool { return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid })
+}
+
+func inDeletion(name string, m func() engine.Mutation) Plant {
+	return Plant{Name: "deletion: " + name, Shape: in(doomed), Mutations: inOne("deletion", m)}
+}
+
+var plantedDeletions = []Plant{
+	bySync("deletion", doomed),
+	inDeletion("it takes any node at its path", func() engine.Mutation {
+		return instead("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
+	}),
+	inDeletion("a delete whose answer was lost was not done", func() engine.Mutation { return instead("unsure", never) }),
+	inDeletion("who wrote meanwhile has it stay", func() engine.Mutation { return instead("written", never) }),
+	inDeletion("a refused delete counts as done", func() engine.Mutation { return instead("gone", always) }),
+	inDeletion("an outage ends it", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			if ev.Kind != events.ConnectionAttached {
+				do(ev)
+			}
+		}}}
+	}),
+}

@@ -1,0 +1,162 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// watched is the directory of a node that programs watch.
+const watched = "/app/watched"
+
+// Programs that watch one node, while others make, write, delete and replace it.
+// What they are told was so, in the order of the history, with a word of every
+// outage between two values; in a healed world it is so now.
+func init() {
+	roles = append(roles, &role{
+		recipe: "nodewatch", home: watched, path: watched + "/here", most: 3, apart: true, calls: true,
+		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"view": "true"} },
+		keep:    func(u *user, ev events.Event) { u.view.kept[ev.Request] = u.sight(ev.Stat, string(ev.Data)) },
+		act:     actWatch, told: toldWatch, cancel: (*user).giveUp, healed: (*user).withdraw,
+		spot: func(u *user) string { return u.path },
+		unsettled: func(u *user) string {
+			now := u.c.w.versionOf(u.path)
+			if u.call.going && !u.closing && !(u.view.shown && now.is(u.view.last.stat)) {
+				return "was shown another state of the node than it is in"
+			}
+			return ""
+		},
+		rests: []engine.State{"watching", "absent", ""},
+		wakes: map[engine.State]waking{
+			"reading": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
+		},
+		plants: plantedWatchers,
+	})
+}
+
+// view is what the program of a watch knows.
+type view struct {
+	kept   map[uint64]sight // answers that are not told yet
+	none   sight            // the last that said that there is no node
+	told   bool
+	before sight // what was told last
+	index  int   // and which state of the history that is
+	next   *sight
+	shown  bool
+	last   sight // what the loop's body has seen last
+}
+
+// sight is a state of the node as it was read.
+type sight struct {
+	version
+	wire    *wire // the connection that it came over
+	session int64
+}
+
+func (u *user) sight(stat *events.Stat, data string) sight {
+	x := u.c.x
+	return sight{version{stat: stat, data: data, life: u.c.w.ens.life}, x.wire, x.id}
+}
+
+func actWatch(u *user, n int) {
+	d := u.dice()
+	switch {
+	case !u.call.going && (n < 4 || n == 11):
+		u.view = view{kept: map[uint64]sight{}}
+		u.begins([]events.Kind{events.CommandStart, ""}[n/11], nil)
+	case n < 9:
+		u.c.w.changes(d, u.path)
+	case n == 9 && oneIn(d, 3):
+		u.giveUp()
+	case n == 10:
+		u.asksAgain(events.CommandStart)
+	}
+}
+
+// views takes down when a watched node was not there.
+func (k *checks) views(c *client, a *asked) {
+	if u := c.user(a.id); u != nil && u.role.recipe == "nodewatch" && a.code == events.NoNode {
+		u.view.none = u.sight(nil, "")
+	}
+}
+
+// toldWatch is the door's: the newest value waits for the loop's body.
+func toldWatch(u *user, n events.Notify) {
+	now := u.view.none
+	switch n.What {
+	case events.Present:
+		now = u.view.kept[n.Work]
+		clear(u.view.kept)
+	case events.Absent:
+	default:
+		return
+	}
+	u.c.w.checks.shows(u, now, n.Code == events.ConnectionLoss)
+	u.view.next = &now
+	u.hear(func() {
+		if next := u.view.next; next != nil {
+			u.view.next, u.view.shown, u.view.last = nil, true, *next
+		}
+	})
+}
+
+// shows: what is told was so, and not before what was told last; a new session may
+// be told by a server that lags further behind. An outage is told with the first
+// value after it, and with no other.
+func (k *checks) shows(u *user, now sight, outage bool) {
+	c, from, before := k.chronicle(u.path), 0, u.view.before
+	if u.view.told && before.session == now.session && before.life == now.life {
+		from = u.view.index
+	}
+	i := c.find(from, now.stat)
+	if i < 0 && k.w.ens.life > 0 { // what was on its way when history went back
+		i = c.find(0, now.stat)
+	}
+	if i < 0 || now.stat != nil && c.states[i].data != now.data {
+		k.fail("what is shown was so", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
+		return
+	}
+	if gap := u.view.told && before.wire != now.wire; gap != outage {
+		k.fail("what may have been missed is said", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
+	}
+	u.view.told, u.view.before, u.view.index = true, now, i
+}
+
+func inWatch(name string, m func() engine.Mutation) Plant {
+	return Plant{Name: "nodewatch: " + name, Shape: in(watched), Mutations: inOne("nodewatch", m)}
+}
+
+var plantedWatchers = []Plant{
+	inWatch("a change is not looked at", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChanged)}}
+	}),
+	{Name: "nodewatch: the node is read without a watch", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
+		if get, ok := e.(events.Get); ok {
+			get.Watch = false
+			return get
+		}
+		return e
+	})},
+	inWatch("an outage is not told", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"doubt": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
+	}),
+	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { in(watched)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		u := c.user(id)
+		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.engine.State(id) != "watching"
+	}},
+	inWatch("what is there after an outage is what was there before", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			if !*field[bool](model, "gap") {
+				do(ev)
+			}
+		}}}
+	}),
+	{Name: "nodewatch: what was read before is told", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
+		if n, ok := e.(events.Notify); ok && n.What == events.Present && n.Work > 1 {
+			n.What, n.Work = events.Absent, 0
+			return n
+		}
+		return e
+	})},
+}

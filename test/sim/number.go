@@ -1,0 +1,247 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// numbers is the directory of an atomic long and of a shared count.
+const numbers = "/app/numbers"
+
+// Numbers in nodes: programs that add, set, compare and set, and read; one that was
+// beaten too often goes on, as under the lock of an atomic long (which only makes
+// room: nothing here rests on it). Each operation is carried out once at most, on
+// what was there, and what it tells was so.
+func init() {
+	roles = append(roles, &role{
+		recipe: "number", home: numbers, most: 3, apart: true, calls: true, public: true,
+		options: func(u *user, d *rand.Rand) map[string]string {
+			width := 4 << d.IntN(2)
+			u.path = fmt.Sprintf("%s/%d", numbers, width)
+			u.c.w.checks.chronicle(u.path)
+			return map[string]string{"width": fmt.Sprint(width)}
+		},
+		act: actNumber, told: toldValue, cancel: (*user).giveUp, healed: (*user).withdraw,
+		answers: answersNumber,
+		judge:   &judge{own: ownNumber, carried: carriedNumber, told: toldNumber},
+		spot:    func(u *user) string { return u.path },
+		rests:   []engine.State{""},
+		wakes: map[engine.State]waking{
+			"reading": answered, "creating": answered, "founding": answered, "writing": answered, "pausing": timed,
+		},
+		plants: plantedNumbers,
+	})
+}
+
+// counted is what an operation on a number tells.
+type counted struct {
+	value   int64
+	version int32
+}
+
+func actNumber(u *user, n int) {
+	d := u.dice()
+	switch {
+	case n < 8:
+		u.counts(d)
+	case n == 8:
+		u.giveUp()
+	case n == 9 && oneIn(d, 3):
+		u.c.w.spoil(d, u.path)
+	case n == 10:
+		u.asksAgain(events.CommandStart)
+	case n == 11 && oneIn(d, 4):
+		u.begins("", nil)
+	}
+}
+
+// counts asks for one operation on the number.
+func (u *user) counts(d *rand.Rand) {
+	now := u.c.w.versionOf(u.path)
+	task := []string{"get", "set", "add", "add", "add", "add", "swap", "replace"}[d.IntN(8)]
+	expected := decode(now.data)
+	if task == "replace" {
+		expected = int64(now.number())
+	}
+	if oneIn(d, 4) {
+		expected++
+	}
+	tries := []int{0, 1, 3, 1 << 20}[d.IntN(4)]
+	u.begins(events.CommandStart, map[string]string{"task": task, "operand": fmt.Sprint(1 + d.IntN(99)), "expected": fmt.Sprint(expected),
+		"seed": fmt.Sprint(d.IntN(3)), "tries": fmt.Sprint(tries)})
+}
+
+// spoil has an operator write what is no number, or another one, or delete it.
+func (w *world) spoil(d *rand.Rand, path string) {
+	if w.calm {
+		return
+	}
+	if oneIn(d, 3) {
+		w.clear(path)
+		return
+	}
+	data := [][]byte{{1, 2, 3}, nil, make([]byte, len(w.versionOf(path).data))}[d.IntN(3)]
+	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
+}
+
+// toldValue takes what the door tells the caller beside the answer.
+func toldValue(u *user, n events.Notify) {
+	if d := u.c.w.checks.deed(u.c, u.id); d != nil && n.What == events.Value {
+		value, _ := strconv.ParseInt(n.Text, 10, 64)
+		d.value = &counted{value, int32(n.Work)}
+	}
+}
+
+// answersNumber has an operation on an atomic long that was beaten too often go on,
+// as it does when it has the lock.
+func answersNumber(u *user, a events.Answer) {
+	k := u.c.w.checks
+	k.answers(u, a)
+	d := k.deed(u.c, u.id)
+	if d == nil || a.Command != d.command || a.Code != events.BadVersion || d.value != nil {
+		return
+	}
+	options := map[string]string{}
+	for name, value := range d.call.options {
+		options[name] = value
+	}
+	options["tries"] = fmt.Sprint(1 << 20)
+	u.c.later(between(u.dice(), 0, 100*time.Millisecond), func() { u.begins(events.CommandStart, options) })
+}
+
+func ownNumber(_ *deed, r events.Request) bool {
+	m, multi := r.(events.Multi)
+	return multi && m.Ops[0].Verb == "set"
+}
+
+func (d *deed) task() string { return cmp.Or(d.call.options["task"], "get") }
+
+func (d *deed) number(option string) int64 {
+	n, _ := strconv.ParseInt(d.call.options[option], 10, 64)
+	return n
+}
+
+// next is what an operation makes of a number.
+func (d *deed) next(value int64) int64 {
+	switch {
+	case d.task() != "add":
+		return d.number("operand")
+	case d.u.options["width"] == "4":
+		return int64(int32(value + d.number("operand")))
+	}
+	return value + d.number("operand")
+}
+
+// unequal reports whether a number is not what an operation expects.
+func (d *deed) unequal(now counted) bool {
+	switch d.task() {
+	case "swap":
+		return now.value != d.number("expected")
+	case "replace":
+		return int64(now.version) != d.number("expected")
+	}
+	return false
+}
+
+// carriedNumber: whatever is written comes of what was there.
+func carriedNumber(k *checks, d *deed, p *proposal) {
+	c := k.chronicle(d.path)
+	was, is := c.states[len(c.states)-2], c.last()
+	if d.task() == "get" || d.unequal(was.counted()) || decode(is.data) != d.next(decode(was.data)) {
+		k.fail("what is written comes of what was there", "%s (%v) made %d of %d", d, d.call.options, decode(is.data), decode(was.data))
+	}
+}
+
+func (v version) counted() counted { return counted{decode(v.data), v.number()} }
+
+// held reports whether the number was what an operation tells, at some moment since
+// that began.
+func (c *chronicle) held(d *deed) bool {
+	return slices.ContainsFunc(c.lately(d.at), func(v version) bool { return v.stat != nil && v.counted() == *d.value })
+}
+
+func toldNumber(k *checks, d *deed, a events.Answer) {
+	c, task := k.chronicle(d.path), d.task()
+	switch {
+	case a.Code == events.OK && d.value == nil:
+		k.fail("a number is told", "%s was answered, and not told the number", d)
+	case a.Code == events.OK && task != "get" && len(d.done) == 0:
+		k.fail("what was answered as done was done", "%s was answered, and nothing was written", d)
+	case a.Code == events.OK && task != "get":
+		if made, found := c.wrote(d.done[0].txn.Zxid); found && made.counted() != *d.value {
+			k.fail("a number is told as it is", "%s wrote %v, and tells %v", d, made.counted(), *d.value)
+		}
+	case a.Code == events.BadVersion && d.value == nil:
+		k.refuses(d, a.Code)
+	case a.Code == events.BadVersion && !d.unequal(*d.value):
+		k.fail("a refusal has a reason", "%s tells %v, which is what it expects", d, *d.value)
+	}
+	if d.value != nil && task == "get" || a.Code == events.BadVersion && d.value != nil {
+		if !c.held(d) {
+			k.fail("what is read was so since it was asked for", "%s tells %v, which it was not since", d, *d.value)
+		}
+	}
+	if a.Code == events.BadArguments && !slices.ContainsFunc(c.lately(d.at), func(v version) bool {
+		return v.stat != nil && v.data != "" && fmt.Sprint(len(v.data)) != d.u.options["width"]
+	}) {
+		k.fail("what is read was so since it was asked for", "%s says that there is no number, and there was one", d)
+	}
+}
+
+// decode is a number as Curator's recipes write it; what is none is zero.
+func decode(data string) int64 {
+	switch len(data) {
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32([]byte(data))))
+	case 8:
+		return int64(binary.BigEndian.Uint64([]byte(data)))
+	}
+	return 0
+}
+
+func inNumber(name string, m func() engine.Mutation) Plant {
+	return Plant{Name: "number: " + name, Shape: in(numbers), Mutations: inOne("number", m)}
+}
+
+var plantedNumbers = []Plant{
+	bySync("number", numbers),
+	inNumber("it is added to again when the answer was lost", func() engine.Mutation { return instead("moved", never) }),
+	inNumber("who was faster is not looked at", func() engine.Mutation { return instead("done", always) }),
+	inNumber("a caller who leaves is told that nothing was written", func() engine.Mutation { return instead("unsure", never) }),
+	inNumber("whatever it is, it is what was expected", func() engine.Mutation { return instead("unequal", never) }),
+	inNumber("a number of the same version is the same", func() engine.Mutation {
+		return instead("moved", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			if ev.Stat != nil {
+				stat := *ev.Stat
+				stat.Czxid = *field[int64](model, "node")
+				ev.Stat = &stat
+			}
+			return holds(ev)
+		})
+	}),
+	{Name: "number: it is written whatever its version is", Shape: in(numbers), Stepped: of("number", func(e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi && m.Ops[0].Verb == "set" {
+			m.Ops = slices.Clone(m.Ops)
+			m.Ops[0].Version = -1
+			return m
+		}
+		return e
+	})},
+	inNumber("a number that is read is one that was written next", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			stat := *ev.Stat
+			stat.Version++
+			ev.Stat = &stat
+			do(ev)
+		}}}
+	}),
+}

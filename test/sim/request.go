@@ -1,0 +1,223 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// requests is the directory that users' own operations are about.
+const requests = "/app/requests"
+
+// Operations as users ask for them: reads, writes of nodes that others write, too,
+// creates with a GUID and without, and multis. What is answered is held against the
+// history, and a create with a GUID leaves one node, or none.
+func init() {
+	roles = append(roles, &role{
+		recipe: "request", home: requests, most: 3, apart: true, calls: true, public: true,
+		data: payloadOfCall, keep: (*user).reads,
+		act: actRequest, told: impatient, cancel: (*user).giveUp, healed: (*user).withdraw,
+		answers: func(u *user, a events.Answer) { u.c.w.checks.answers(u, a) },
+		judge: &judge{own: ownRequest, carried: carriedRequest, told: toldRequest,
+			retracts: func(d *deed) bool { return d.call.options["protected"] == "true" }},
+		spot:  spotRequest,
+		rests: []engine.State{""},
+		wakes: map[engine.State]waking{
+			"asking": answered, "founding": answered, "tracing": answered, "discarding": answered, "pausing": timed,
+		},
+		plants: plantedRequests,
+	})
+}
+
+// payloadOfCall are data that tell by which call they were written.
+func payloadOfCall(u *user, n uint64) []byte {
+	return fmt.Appendf(nil, "%d of %d-%s", n, u.c.id, u.id)
+}
+
+// reads keeps what an answer holds for the user.
+func (u *user) reads(ev events.Event) { u.read = version{stat: ev.Stat, data: string(ev.Data)} }
+
+func spotRequest(u *user) string {
+	if d := u.c.w.checks.deed(u.c, u.id); d != nil && len(d.done) > 0 && d.ops[0].Verb == "create" {
+		return d.done[0].txn.Path
+	}
+	return u.path
+}
+
+func actRequest(u *user, n int) {
+	switch {
+	case u.call.going && n < 9 && oneIn(u.dice(), 3):
+		u.giveUp()
+	case u.call.going && n == 10:
+		u.asksAgain(events.CommandStart)
+	case !u.call.going && n < 11:
+		u.operates(u.dice())
+	case n == 11 && u.ops != nil && oneIn(u.dice(), 4):
+		u.begins("", nil)
+	}
+}
+
+// impatient gives some calls up that something is in the way of.
+func impatient(u *user, n events.Notify) {
+	if n.What == events.Failed && oneIn(u.dice(), 3) {
+		u.c.later(shortly(u.dice()), func() { u.giveUp() })
+	}
+}
+
+// searches reports whether a machine looks for a node that nobody wants, in a client
+// that was closed while it had no session: the search ends with the process.
+func (k *checks) searches(c *client, id events.ID) bool {
+	d := k.deeds[doer{c.id, id}]
+	return c.leaving && d != nil && d.retracts() && c.engine.State(id) == "suspended"
+}
+
+// operates asks for one of the operations.
+func (u *user) operates(d *rand.Rand) {
+	options := map[string]string{}
+	u.path = requests + "/" + string("abc"[d.IntN(3)])
+	if oneIn(d, 6) {
+		u.path = requests + "/deep/er/node"
+	}
+	u.c.w.checks.chronicle(u.path)
+	op := events.Op{Path: u.path, Version: -1}
+	if oneIn(d, 2) {
+		op.Version = u.c.w.versionOf(u.path).number()
+	}
+	switch n := d.IntN(20); {
+	case n < 4:
+		op.Verb = []string{"get", "exists", "children", "sync"}[n]
+	case n < 6:
+		op.Verb, op.Payload = "set", 1
+	case n == 6:
+		op.Verb = "delete"
+	case n < 16:
+		modes := []events.Mode{events.Persistent, events.PersistentSequential, events.Ephemeral, events.EphemeralSequential, events.Container}
+		op.Verb, op.Payload, op.Mode = "create", 1, modes[d.IntN(len(modes))]
+		options["parents"], options["protected"] = fmt.Sprint(oneIn(d, 2)), fmt.Sprint(n > 8)
+	default:
+		options["multi"] = "true"
+		u.ops = multiOf(d, op)
+		u.begins(events.CommandStart, options)
+		return
+	}
+	u.ops = []events.Op{op}
+	u.begins(events.CommandStart, options)
+}
+
+// multiOf are some operations on one node.
+func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
+	verbs := [][]string{{"check", "set"}, {"set", "create"}, {"create"}, {"delete", "create"}, {"set", "delete"}}
+	for i, verb := range verbs[d.IntN(len(verbs))] {
+		one := op
+		if one.Verb = verb; verb == "set" || verb == "create" {
+			one.Payload = uint64(i + 1)
+		}
+		if i > 0 {
+			one.Version = -1
+		}
+		ops = append(ops, one)
+	}
+	return ops
+}
+
+func (d *deed) is(option string) bool { return d.call.options[option] == "true" }
+
+// ownRequest: the creates of parents, and what looks for a node, are not the write.
+func ownRequest(d *deed, r events.Request) bool {
+	switch r := r.(type) {
+	case events.Create:
+		dir, _ := split(r.Path)
+		home, _ := split(d.path)
+		return dir == home
+	case events.Multi:
+		return d.is("multi") || d.ops[0].Verb != "create"
+	}
+	return false
+}
+
+// carriedRequest: a write belongs to the session in which it was asked for.
+func carriedRequest(k *checks, d *deed, p *proposal) {
+	if d.session != 0 && p.txn.Session != d.session {
+		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.txn.Session)
+	}
+}
+
+func toldRequest(k *checks, d *deed, a events.Answer) {
+	verb := d.ops[0].Verb
+	switch {
+	case !d.is("multi") && slices.Contains([]string{"get", "exists", "children", "sync"}, verb):
+		k.readBy(d, a)
+	case a.Code != events.OK:
+		k.refuses(d, a.Code)
+	case len(d.done) == 0:
+		k.fail("what was answered as done was done", "%s was answered %q, and nothing was carried out", d, a.Code)
+	case verb == "create" && !d.is("multi"):
+		if made := d.done[len(d.done)-1].txn.Path; a.Text != made {
+			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
+		}
+	case verb == "set" && d.u.read.stat != nil && len(d.ops) == 1 && d.u.read.stat.Mzxid != d.done[0].txn.Zxid:
+		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.done[0].txn.Zxid, d.u.read.stat.Mzxid)
+	}
+}
+
+// readBy: what is read was so, and not before what the session had seen when it was
+// asked for.
+func (k *checks) readBy(d *deed, a events.Answer) {
+	verb := d.ops[0].Verb
+	if verb == "children" || verb == "sync" || a.Code != events.OK && a.Code != events.NoNode {
+		return
+	}
+	c, from, told := k.chronicle(d.path), 0, d.u.read
+	if d.session != 0 && d.session == d.u.c.x.id {
+		from = c.at(d.seen)
+	}
+	if a.Code == events.NoNode {
+		told = version{}
+	}
+	i := c.find(from, told.stat)
+	if i < 0 || verb == "get" && c.states[i].data != told.data {
+		k.fail("what is read was so", "%s was told %+v with %q, which it never was since %x", d, told.stat, told.data, d.seen)
+	}
+}
+
+// inRequest makes a plant of what is wrong with requests.
+func inRequest(name string, m func() engine.Mutation) Plant {
+	return Plant{Name: "request: " + name, Shape: in(requests), Mutations: inOne("request", m)}
+}
+
+var plantedRequests = []Plant{
+	inRequest("a write whose answer was lost is sent again", func() engine.Mutation {
+		return instead("unsent", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) || ev.Code.Unknown()
+		})
+	}),
+	inRequest("a node whose answer was lost is made anew", func() engine.Mutation { return instead("lost", never) }),
+	inRequest("a protected node that nobody wants stays", func() engine.Mutation {
+		return instead("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) && !*field[bool](model, "deserted")
+		})
+	}),
+	inRequest("a protected create is made anew in the next session", func() engine.Mutation { return instead("elsewhere", never) }),
+	inRequest("a caller who leaves is told that nothing was written", func() engine.Mutation { return instead("reads", always) }),
+	inRequest("what was lost was done", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"doubt": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			if command := field[uint64](model, "command"); *command != 0 && ev.Kind == events.ReplyMulti {
+				out.Answer(*command, events.OK, "")
+				*command = 0
+			}
+			do(ev)
+		}}}
+	}),
+	inRequest("a create answers with the name that it asked for", func() engine.Mutation {
+		return engine.Mutation{Actions: map[string]acting{"conclude": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			if ev.Kind == events.ReplyCreate {
+				ev.Path = strings.TrimRight(ev.Path, "0123456789")
+			}
+			do(ev)
+		}}}
+	}),
+}
