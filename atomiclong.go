@@ -60,7 +60,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	return a, err
 }
 
-// Get reads the number from the ensemble, behind a sync: all that was written
+// Get reads the number, behind a check that a quorum commits: all that was written
 // before the call is in it.
 //
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS where the node

@@ -122,7 +122,7 @@ func (r *CreateRequest) Parents() *CreateRequest {
 // answer to its create is lost: such a create is no ErrOutcomeUnknown, and makes
 // one node. When the context ends first, the node that may have been made is
 // deleted again, if it takes until after the next connection; so the error is the
-// context's.
+// context's. Only the end of the client ends that search.
 func (r *CreateRequest) Protected() *CreateRequest {
 	r.options["protected"] = "true"
 	return r

@@ -29,8 +29,8 @@ type Deletion struct {
 }
 
 // Guaranteed begins to delete the node, whatever happens meanwhile, and returns at
-// once. Each attempt costs three requests: a sync, a read, and a delete of what was
-// read. The error is what is wrong with the path, or ErrClosed.
+// once. Each attempt costs three requests: a check that a quorum commits, a read, and
+// a delete of what was read. The error is what is wrong with the path, or ErrClosed.
 //
 // A node that is not there is no error here. Version is heeded at every look.
 func (r *DeleteRequest) Guaranteed() (*Deletion, error) {

@@ -12,7 +12,9 @@ import (
 )
 
 // Missed says what may have happened to a watched node between one value of a
-// feed and the next without being told. The zero value says: nothing.
+// feed and the next without being told. The zero value says: nothing that can be
+// known. What was done to a node just before it was deleted cannot, nor a node that
+// came and went meanwhile.
 type Missed struct {
 	Outage   bool // there was no connection for a while: a node may have come and gone
 	Replaced bool // it is another node at the same path: the one before was deleted

@@ -33,7 +33,7 @@ func (c *Client) SharedCount(path string, seed int32) (*SharedCount, error) {
 	return &SharedCount{number{c, path, map[string]string{"width": "4", "seed": strconv.Itoa(int(seed))}}}, nil
 }
 
-// Get reads the count from the ensemble, behind a sync: all that was written before
+// Get reads the count, behind a check that a quorum commits: all that was written before
 // the call is in it. Curator's getCount returns what a watch has told it last.
 //
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS where the node

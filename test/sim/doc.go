@@ -10,9 +10,12 @@
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
-//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go
+//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go, and the
+//	              raw operations: request.go, deletion.go, number.go, nodewatch.go
 //	queue.go      the queue that producer.go and consumer.go share, in worlds of their own; queue_checks.go
 //	              what is asked of it, planted_queue.go
+//	deeds.go      calls that write, from what was asked for to what was carried out; chronicle.go a
+//	              node, state by state
 //	homes.go      directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
@@ -56,6 +59,9 @@
 //   - healed, tend and unsettled: what the program and an operator do once the faults
 //     are over, and what is missing then to a settled world.
 //   - options: what a handle is opened with, drawn by the dice that it is given.
+//   - judge: of calls that write, which request is the write, and what must be so
+//     when it is carried out and when it is told; deeds.go asks the rest.
+//   - public: where anybody may delete what stands in the home.
 //   - data, keep: the door's part in what is the user's and reaches no machine.
 //   - act and told: the program. act is called now and then with a number below
 //     twelve; commands are sent with u.c.ask. told hears every notice: it begins work

@@ -36,6 +36,12 @@ var beyond = []struct {
 	{[]string{"semaphore"}, "reply.multi [undecided]", "taking",
 		"zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"jobelection"}, "reply.multi [undecided]", "marking", "the same"},
+	{[]string{"nodewatch", "membership"}, "watch.changed", "absent",
+		"a node that appears is told first, unless it may not be read just then, or the news cross the look for it"},
+	{[]string{"membership"}, "watch.deleted", "absent",
+		"the same: the directory of the group would have to come and go meanwhile"},
+	{[]string{"deletion"}, "reply.stat [refused]", "reading",
+		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }
