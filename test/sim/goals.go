@@ -41,7 +41,7 @@ var beyond = []struct {
 	{[]string{"membership"}, "watch.deleted", "absent",
 		"the same: the directory of the group would have to come and go meanwhile"},
 	{[]string{"deletion"}, "reply.stat [refused]", "reading",
-		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
+		"whether a node exists may be asked by everybody"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }
