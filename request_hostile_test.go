@@ -112,8 +112,13 @@ func TestAGuaranteedDeleteThatIsCancelledInDoubt(t *testing.T) {
 		c := w.open()
 		_, err := c.Create("/a", nil).Do(t.Context())
 		fine(t, err)
+		multis := 0 // the check, then the delete
 		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
 			if r.Path == "/a" && r.Op == zkmem.OpMulti {
+				multis++
+			}
+			if multis == 2 {
+				multis++
 				w.refuse(c, true)
 				v.Action = zkmem.CutAfter
 			}
