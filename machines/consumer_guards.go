@@ -99,9 +99,11 @@ func (c *consumer) written(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.BadVersion && c.doubt && c.outcome == failed
 }
 
-// forestalled is a next item that another consumer has locked, or has had.
+// forestalled is a next item that another consumer has locked, or has had. Where it is
+// the queue that is gone, the next listing finds out.
 func (c *consumer) forestalled(ev events.Event) bool {
-	return c.next != nil && (ev.Code == events.NodeExists || ev.Code == events.NoNode && (c.held != nil || c.founded))
+	return c.next != nil && (ev.Code == events.NodeExists ||
+		ev.Code == events.NoNode && (c.held != nil || c.founded || ev.Path == join(c.path, c.next.Name)))
 }
 
 // roofless is a directory that is missing.

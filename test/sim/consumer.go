@@ -52,6 +52,9 @@ func toldConsumer(u *user, n events.Notify) {
 		if i := u.c.w.stock.nodes[n.Text]; n.Code == events.ItemLost && i != nil {
 			i.told = true
 		}
+		if n.Code == events.NoAuth && !u.c.w.calm && oneIn(u.dice(), 6) {
+			u.close()
+		}
 	}
 }
 
@@ -84,9 +87,13 @@ func (u *user) shelf() string {
 	return all[w.roll("shelf").IntN(len(all))]
 }
 
-// freeGoods takes away the locks that came back with a backup, under sessions that go
+// freeGoods takes away what stands below items, and the locks that came back with a backup, under sessions that go
 // on and know nothing of them.
 func freeGoods(w *world) {
+	if w.stock != nil {
+		w.unburden()
+		w.giveAccess("/app")
+	}
 	for _, name := range w.ens.children(goodsLocks) {
 		if path := goodsLocks + "/" + name; w.stock != nil && w.stock.void && w.stock.lockers[path] == nil {
 			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})

@@ -42,6 +42,8 @@ var beyond = []struct {
 		"the same: the directory of the group would have to come and go meanwhile"},
 	{[]string{"deletion"}, "reply.stat [refused]", "reading",
 		"whether a node exists may be asked by everybody"},
+	{[]string{"producer"}, "connection.lost", "full",
+		"a connection ends, through suspended, before its session does, and programs close their handles before their session"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
 		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
 }

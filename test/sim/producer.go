@@ -47,6 +47,8 @@ func actProducer(u *user, n int) {
 		cancelPut(u)
 	case n == 10 && u.c.w.stock.kind == machines.ByID:
 		u.remove(string("abc"[d.IntN(3)]))
+	case n == 11 && oneIn(d, 8) && !u.c.w.calm:
+		u.c.w.interfere(d)
 	}
 }
 
@@ -80,7 +82,11 @@ func (u *user) slot(d *rand.Rand) (options map[string]string, rank, least int64)
 	case machines.ByID:
 		return map[string]string{"id": string("abc"[d.IntN(3)])}, 0, 0
 	case machines.ByDue:
-		delay := between(d, 0, w.Timeout/2).Truncate(time.Millisecond)
+		most := w.Timeout / 2
+		if w.stock.waits { // one after the other may have to wait for room
+			most = min(most, 250*time.Millisecond)
+		}
+		delay := between(d, 0, most).Truncate(time.Millisecond)
 		if oneIn(d, 2) {
 			return map[string]string{"delay": delay.String()}, 0, w.millis() + delay.Milliseconds()
 		}

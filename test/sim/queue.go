@@ -3,10 +3,12 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // goods is the queue of the worlds that producer.go and consumer.go live in.
@@ -135,6 +137,28 @@ func (w *world) blur() int64 {
 		most += w.Length.Milliseconds()
 	}
 	return most
+}
+
+// interfere is what people do to a queue in particular.
+func (w *world) interfere(d *rand.Rand) {
+	switch items := w.stock.left(w); {
+	case oneIn(d, 4): // the dead letters go, and cannot come again
+		w.clear(goodsDead)
+		w.forbid("/app", zkmem.PermCreate)
+	case oneIn(d, 3) && len(items) > 0: // an item gets a child, and cannot go
+		w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: goods + "/" + items[d.IntN(len(items))] + "/note", ACL: zkmem.OpenACL()})
+	default:
+		w.forbid(goodsRooms[d.IntN(len(goodsRooms))], []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete}[d.IntN(3)])
+	}
+}
+
+// unburden takes away what stands below items.
+func (w *world) unburden() {
+	for _, name := range w.stock.left(w) {
+		for _, child := range w.ens.children(goods + "/" + name) {
+			w.clear(goods + "/" + name + "/" + child)
+		}
+	}
 }
 
 // left are the names of the items that are in the queue.
