@@ -31,6 +31,8 @@ type MultiLock struct{ locks []Lockable }
 
 // NewMultiLock makes one lock of several, of one client or of many. The error says
 // that there is none, or that two have one path: those would wait for each other.
+// Whether a lock can be had at all (more permits than the limit: ErrPermits) is
+// found by Lock.
 func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 	if len(locks) == 0 {
 		return nil, errors.New("incumbent: a multi-lock of no locks")

@@ -7,23 +7,16 @@ import (
 	"strings"
 )
 
-// Limits of length. Tests may be longer: a table is no harder to read for it.
-const (
-	fileLines, funcLines         = 400, 70
-	testFileLines, testFuncLines = 600, 100
-)
+// Limits of length. A test's function may be longer: a table is no harder to read for it.
+const fileLines, funcLines, testFuncLines = 400, 70, 100
 
 var tidiness = []rule{
 	{
 		name: "no file is too long",
 		why:  "a long file usually holds two rooms, or two nouns",
 		finds: func(f *file) []finding {
-			limit := fileLines
-			if f.test {
-				limit = testFileLines
-			}
-			if lines := strings.Count(f.text, "\n"); lines > limit {
-				return []finding{{f.tree.Package, fmt.Sprintf("%d lines, of %d", lines, limit)}}
+			if lines := strings.Count(f.text, "\n"); lines > fileLines {
+				return []finding{{f.tree.Package, fmt.Sprintf("%d lines, of %d", lines, fileLines)}}
 			}
 			return nil
 		},
