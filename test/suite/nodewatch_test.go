@@ -3,6 +3,7 @@ package suite
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
@@ -155,6 +156,12 @@ func TestAGuaranteedDelete(t *testing.T) {
 	})
 }
 
+// deletes finds the delete of a guaranteed delete: the second of its multis. The first is a check.
+func deletes() func(zkmem.Request) bool {
+	var multis atomic.Int32
+	return func(r zkmem.Request) bool { return r.Op == zkmem.OpMulti && multis.Add(1) == 2 }
+}
+
 // Its answer is lost, its session ends: it goes on. What was made in its place
 // meanwhile stays.
 func TestAGuaranteedDeleteGoesOn(t *testing.T) {
@@ -163,7 +170,7 @@ func TestAGuaranteedDeleteGoesOn(t *testing.T) {
 			e := inMemory(t)
 			c := connected(t, e)
 			e.create("/n", "", 0)
-			hit := e.once(writes(zkmem.OpMulti), func(zkmem.Request) zkmem.Verdict {
+			hit := e.once(deletes(), func(zkmem.Request) zkmem.Verdict {
 				e.RefuseConnections(true)
 				return zkmem.Verdict{Action: action}
 			})
@@ -203,7 +210,7 @@ func TestAGuaranteedDeleteThatIsCancelled(t *testing.T) {
 	if there, err := c.Exists("/n").Do(c.ctx); err != nil || there == nil {
 		t.Fatal(there, err)
 	}
-	e.once(writes(zkmem.OpMulti), func(zkmem.Request) zkmem.Verdict {
+	e.once(deletes(), func(zkmem.Request) zkmem.Verdict {
 		is(t, c.Deletions()[0].Cancel(), incumbent.ErrOutcomeUnknown)
 		return zkmem.Verdict{}
 	})
