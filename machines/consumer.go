@@ -171,7 +171,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).missing, To: waiting, Do: (*consumer).mourn, Then: (*consumer).turn},
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).burdened, To: waiting, Do: (*consumer).layAside, Then: (*consumer).turn},
-		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{taking}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).forsake, Then: (*consumer).turn},
 		{From: from{taking}, On: events.ReplyMulti, To: pausing, Do: (*consumer).complain},
 		{From: from{working}, On: events.WorkReturned, When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).turn},
 		{From: from{working}, On: events.WorkReturned, To: waiting, Do: (*consumer).judge, Then: (*consumer).turn},

@@ -167,6 +167,16 @@ func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// forsake gives an item up that the ensemble refuses to delete, before the end. An
+// attempt without an answer may have deleted it.
+func (c *consumer) forsake(ev events.Event, out *engine.Outbox) {
+	if c.doubt {
+		c.mourn(ev, out)
+		return
+	}
+	c.abandon(ev, out)
+}
+
 // settle writes what became of the item that is held, and makes the next one's lock.
 func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	if c.next == nil && c.couples(ev) {
