@@ -37,6 +37,7 @@ type wire struct {
 
 	mu     sync.Mutex
 	reason error // why it ended, where the socket's own error would not say
+	broken bool  // nothing can be written any more; what the server said before is still read
 	ended  bool  // guarded by session.mu
 
 	contacts contacts // guarded by session.mu once the handshake is over
@@ -70,9 +71,29 @@ func (w *wire) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if _, err := w.Conn.Write(b); err != nil {
-		w.fail(err)
+		w.breakOff(err)
 	}
 	return len(b), nil
+}
+
+// lastWords is how long answers that are on their way are awaited once nothing can
+// be written any more.
+const lastWords = 100 * time.Millisecond
+
+// breakOff ends a connection that takes nothing any more. A server that hangs up
+// may have said why: an old one answers what it does not know, and closes. So Read
+// goes on until the end of what was sent, which it tells.
+func (w *wire) breakOff(reason error) {
+	w.mu.Lock()
+	first := !w.broken
+	w.broken = true
+	if w.reason == nil {
+		w.reason = reason
+	}
+	w.mu.Unlock()
+	if first {
+		time.AfterFunc(lastWords, func() { _ = w.Conn.Close() })
+	}
 }
 
 // patchConnect writes the zxid that is claimed to be the last one seen into a connect request and returns the

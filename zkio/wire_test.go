@@ -124,7 +124,7 @@ func TestFactG_HoursInABubble(t *testing.T) {
 	})
 }
 
-// brokenConn fails every write after the first n, and nothing else.
+// brokenConn fails every write after the first n, and has nothing to read from then on.
 type brokenConn struct {
 	net.Conn
 	left *atomic.Int64
@@ -132,6 +132,7 @@ type brokenConn struct {
 
 func (c brokenConn) Write(b []byte) (int, error) {
 	if c.left.Add(-1) < 0 {
+		_ = c.Close()
 		return 0, errors.New("broken pipe")
 	}
 	return c.Conn.Write(b)
