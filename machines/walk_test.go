@@ -11,7 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-var walks = flag.Int("walks", 50, "how many random walks to take")
+var walks = flag.Int("walks", usualWalks, "how many random walks to take")
 
 // TestRandomWalk feeds thousands of plausible events in an order that nobody
 // thought of, heals the world, demands that everybody gets where they want to,
