@@ -49,9 +49,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	case options.Conflicts == 0:
 		a.conflicts = 10
 	}
-	if options.Retry != (RetryPolicy{}) {
-		a.fixed["retry"] = options.Retry.String()
-	}
+	pace(a.fixed, options.Retry)
 	if options.Lock == "" {
 		return a, nil
 	}

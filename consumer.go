@@ -130,9 +130,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	if o.Backoff != (RetryPolicy{}) {
 		values["backoff"] = o.Backoff.String()
 	}
-	if q.options.Retry != (RetryPolicy{}) {
-		values["retry"] = q.options.Retry.String()
-	}
+	pace(values, q.options.Retry)
 	c.init(q.client, q.path)
 	c.heard.panicked = q.client.log.caught(q.path)
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {

@@ -43,9 +43,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 		return nil, fmt.Errorf("incumbent: quantity %d of a double barrier: want at least 1", quantity)
 	}
 	values := map[string]string{"quantity": strconv.Itoa(quantity)}
-	if options.Retry != (RetryPolicy{}) {
-		values["retry"] = options.Retry.String()
-	}
+	pace(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.init(c, path)
 	begin := "outside"

@@ -34,9 +34,7 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 		"rideOut":    strconv.FormatBool(rideOut),
 		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
 	}
-	if o.Retry != (RetryPolicy{}) {
-		options["retry"] = o.Retry.String()
-	}
+	pace(options, o.Retry)
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
 }
 

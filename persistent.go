@@ -20,9 +20,7 @@ type PersistentNodeOptions struct {
 
 func (o PersistentNodeOptions) open() map[string]string {
 	options := map[string]string{}
-	if o.Retry != (RetryPolicy{}) {
-		options["retry"] = o.Retry.String()
-	}
+	pace(options, o.Retry)
 	return options
 }
 

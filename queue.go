@@ -170,9 +170,7 @@ func newQueue[T any](c *Client, path string, kind machines.ItemKind, o QueueOpti
 	if o.Bound.items > 0 {
 		values["bound"], values["waits"] = strconv.Itoa(o.Bound.items), strconv.FormatBool(o.Bound.waits)
 	}
-	if o.Retry != (RetryPolicy{}) {
-		values["retry"] = o.Retry.String()
-	}
+	pace(values, o.Retry)
 	p, err := c.producer(path, o.Bound.items, values)
 	return queue[T]{&queued[T]{p, kind, o}}, err
 }

@@ -11,6 +11,13 @@ import (
 // documentation of machines.Policy. The zero value stands for the default.
 type RetryPolicy = machines.Policy
 
+// pace puts a policy among a machine's options; without one the machine has its own.
+func pace(options map[string]string, retry RetryPolicy) {
+	if retry != (RetryPolicy{}) {
+		options["retry"] = retry.String()
+	}
+}
+
 // RetryForever retries after the same interval, always.
 func RetryForever(interval time.Duration) RetryPolicy { return machines.Forever(interval) }
 

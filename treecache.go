@@ -35,7 +35,8 @@ func (o TreeCacheOptions) open() (map[string]string, error) {
 	if o.Depth < 0 || o.MaxNodes < 0 {
 		return nil, fmt.Errorf("incumbent: a tree cache with the Depth %d and %d MaxNodes: want at least 1, or 0 for the default", o.Depth, o.MaxNodes)
 	}
-	values := PersistentNodeOptions{Retry: o.Retry}.open()
+	values := map[string]string{}
+	pace(values, o.Retry)
 	if o.Depth > 0 {
 		values["depth"] = strconv.Itoa(o.Depth)
 	}

@@ -157,9 +157,9 @@ func (t *treeCache) mark(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// take tells what a node holds, and has its children listed
-// where no watch on them stands. Ephemeral nodes have none; the owner of a
-// container, and of a node with a TTL, is below zero.
+// take tells what a node holds, and has its children listed where no watch on them
+// stands. Ephemeral nodes have none; the owner of a container, and of a node with a
+// TTL, is below zero.
 func (t *treeCache) take(ev events.Event, out *engine.Outbox) {
 	b, stat := t.land(ev), events.Stat{}
 	if ev.Stat != nil {

@@ -37,7 +37,6 @@ type wire struct {
 
 	mu     sync.Mutex
 	reason error // why it ended, where the socket's own error would not say
-	broken bool  // nothing can be written any more; what the server said before is still read
 	ended  bool  // guarded by session.mu
 
 	contacts contacts // guarded by session.mu once the handshake is over
@@ -84,14 +83,7 @@ const lastWords = 100 * time.Millisecond
 // may have said why: an old one answers what it does not know, and closes. So Read
 // goes on until the end of what was sent, which it tells.
 func (w *wire) breakOff(reason error) {
-	w.mu.Lock()
-	first := !w.broken
-	w.broken = true
-	if w.reason == nil {
-		w.reason = reason
-	}
-	w.mu.Unlock()
-	if first {
+	if w.blame(reason) {
 		time.AfterFunc(lastWords, func() { _ = w.Conn.Close() })
 	}
 }
@@ -172,12 +164,19 @@ func (w *wire) room(size int) []byte {
 
 // fail ends the connection for a reason of ours. Read tells the session.
 func (w *wire) fail(reason error) {
-	w.mu.Lock()
-	if w.reason == nil {
-		w.reason = reason
-	}
-	w.mu.Unlock()
+	w.blame(reason)
 	_ = w.Conn.Close()
+}
+
+// blame notes why the connection ends, and reports whether that was not known yet.
+func (w *wire) blame(reason error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.reason != nil {
+		return false
+	}
+	w.reason = reason
+	return true
 }
 
 // why puts the end of the connection into words.

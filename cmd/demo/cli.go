@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -111,8 +112,9 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.begun = true }
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if what, _, number := strings.Cut(err.Error(), ": strconv.ParseInt:"); number {
-			return usage("%s: want a whole number: see %s --help", what, c.CommandPath())
+		var number *strconv.NumError
+		if errors.As(err, &number) && number.Func == "ParseInt" {
+			return usage("%s: want a whole number: see %s --help", strings.TrimSuffix(err.Error(), ": "+number.Error()), c.CommandPath())
 		}
 		return usage("%w: see %s --help", err, c.CommandPath())
 	})
