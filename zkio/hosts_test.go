@@ -25,12 +25,10 @@ import (
 // All servers are tried in turn, and every refusal names its server.
 func TestFact24_EveryServerIsTried(t *testing.T) {
 	srv := zkmem.Start(t)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := zkmem.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := closed.Addr().String()
-	_ = closed.Close()
 	r := newRig(t, zkio.Config{Servers: []string{nobody, "no-such-host.invalid:2181", srv.Addr()}})
 	for n := int64(1); n <= 3; n++ { // each begins where the one before ended
 		r.Execute(events.SessionMachine, events.Connect{Session: n})

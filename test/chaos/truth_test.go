@@ -62,10 +62,9 @@ func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 	b.Close()
 	srv.Kill(t) // the second file begins with the restart
 	srv.Restart(t)
-	_, err = a.Create("/chaos/line/late", []byte("late"), zk.FlagEphemeral, acl)
-	for err == zk.ErrConnectionClosed || err == zk.ErrNoServer {
-		_, err = a.Create("/chaos/line/late", []byte("late"), zk.FlagEphemeral, acl)
-	}
+	c := connect(t, srv.Addr())
+	defer c.Close()
+	_, err = c.Create("/chaos/line/late", []byte("late"), zk.FlagEphemeral, acl)
 	must(t, err)
 	ended := monotonic()
 	clocks.stop()

@@ -17,13 +17,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 const (
 	readyWithin = 60 * time.Second
 	wordWithin  = 2 * time.Second
 	between     = 50 * time.Millisecond
-	portTries   = 5
 )
 
 // Options shape a server.
@@ -83,11 +84,7 @@ func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.mustBeOurs(t)
 	s.end("")
-	if err := s.launch(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.awaitReady(); err != nil {
-		s.end("")
+	if err := s.serve(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,7 +105,7 @@ func NotRun(t testing.TB, why string) {
 	t.Skipf("not run: %s", why)
 }
 
-// start finds a free port and, where dir is "", a directory; somebody else may take it before the server does, hence the tries.
+// start starts a server in dir, or where that is "" in a directory that it makes.
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
@@ -119,43 +116,32 @@ func start(t testing.TB, o Options, dir string) (*Server, error) {
 		return s, s.awaitReady()
 	}
 	Require(t)
+	s := &Server{opts: o, dir: dir, scratch: dir == ""}
 	var err error
-	for range portTries {
-		s := &Server{opts: o, dir: dir, scratch: dir == ""}
-		if s.scratch {
-			if s.dir, err = os.MkdirTemp("", "realzk-"); err != nil {
-				return nil, err
-			}
-		}
-		if s.addr, err = FreeAddr(); err != nil {
+	if s.scratch {
+		if s.dir, err = os.MkdirTemp("", "realzk-"); err != nil {
 			return nil, err
-		}
-		if err = s.launch(); err != nil {
-			return nil, err
-		}
-		if err = s.awaitReady(); err == nil {
-			return s, nil
-		}
-		log := s.process.Log()
-		s.end("")
-		if !strings.Contains(log, "BindException") {
-			break
 		}
 	}
-	return nil, err
+	if s.addr, err = zkmem.FreeAddr(); err != nil {
+		return nil, err
+	}
+	return s, s.serve()
+}
+
+// serve launches the server and returns when it answers; where it does not, it is ended.
+func (s *Server) serve() error {
+	err := s.launch()
+	if err == nil {
+		err = s.awaitReady()
+	}
+	if err != nil {
+		s.end("")
+	}
+	return err
 }
 
 func given() string { return os.Getenv("INCUMBENT_ZK") }
-
-// FreeAddr is an address on the loopback that nobody listens on. Somebody else may take it before it is used.
-func FreeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
-}
 
 func (s *Server) launch() (err error) {
 	s.process, err = Launch(s.dir, s.config(), s.opts.Properties, s.scratch)

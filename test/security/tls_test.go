@@ -21,6 +21,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // authority makes certificates into a directory, as PEM files.
@@ -112,9 +113,9 @@ func startSecured(t *testing.T) secured {
 	_, _, both := s.ours.issue(host)
 	s.cert, s.key, _ = s.ours.issue("client")
 	var err error
-	s.plain, err = realzk.FreeAddr()
+	s.plain, err = zkmem.FreeAddr()
 	ok(t, err)
-	s.tls, err = realzk.FreeAddr()
+	s.tls, err = zkmem.FreeAddr()
 	ok(t, err)
 	_, plain, _ := net.SplitHostPort(s.plain)
 	_, port, _ := net.SplitHostPort(s.tls)

@@ -90,10 +90,8 @@ func TestEveryHostNameWrong(t *testing.T) {
 }
 
 func TestAServerThatRefusesEveryConnection(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := zkmem.FreeAddr()
 	ok(t, err)
-	addr := listener.Addr().String()
-	_ = listener.Close()
 	unreachable(t, incumbent.Config{Servers: addr}, addr, "refused")
 }
 

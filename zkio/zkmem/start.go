@@ -7,8 +7,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start is a server for one test, on a free port of the loopback: see [Server.Addr]. It is closed at the end of the test.
-// At most one Options is looked at.
+// Start is a server for one test, on a free port of the loopback, which stays its own while it is stopped: see [FreeAddr]
+// and [Server.Addr]. It is closed at the end of the test. At most one Options is looked at.
 func Start(t TB, o ...Options) *Server {
 	t.Helper()
 	var opts Options
@@ -17,7 +17,11 @@ func Start(t TB, o ...Options) *Server {
 	}
 	s := New(opts)
 	t.Cleanup(s.Close)
-	if err := s.Listen("127.0.0.1:0"); err != nil {
+	addr, err := FreeAddr()
+	if err == nil {
+		err = s.Listen(addr)
+	}
+	if err != nil {
 		t.Fatalf("no in-memory ZooKeeper: %v", err)
 	}
 	return s
