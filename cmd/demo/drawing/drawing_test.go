@@ -26,22 +26,25 @@ func gangs() engine.Description {
 	return d
 }
 
+// sheets are the layouts by the names of their charts. One takes long to find, and nothing that looks at it changes it.
+var sheets = map[string]*sheet{}
+
 func laidOut(t *testing.T, d engine.Description) *sheet {
 	t.Helper()
+	if s := sheets[d.Name]; s != nil {
+		return s
+	}
 	s, err := layout(d)
 	if err != nil {
 		t.Fatal(err)
 	}
+	sheets[d.Name] = s
 	return s
 }
 
 func drawn(t *testing.T, d engine.Description) string {
 	t.Helper()
-	svg, err := SVG(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return svg
+	return paint(d, laidOut(t, d))
 }
 
 // Composites that overlap are no boxes: the chart's author is told, and does not wait for ever.
@@ -241,15 +244,23 @@ func TestCompositesHoldTheirOwn(t *testing.T) {
 }
 
 func TestSVGIsWellFormed(t *testing.T) {
-	for _, d := range append(charts(), engine.Description{}) {
-		dec := xml.NewDecoder(strings.NewReader(drawn(t, d)))
+	empty, err := SVG(engine.Description{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures := map[string]string{"": empty}
+	for _, d := range charts() {
+		pictures[d.Name] = drawn(t, d)
+	}
+	for name, picture := range pictures {
+		dec := xml.NewDecoder(strings.NewReader(picture))
 		for {
 			_, err := dec.Token()
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
-				t.Errorf("%s: %v", d.Name, err)
+				t.Errorf("%s: %v", name, err)
 				break
 			}
 		}
@@ -270,9 +281,13 @@ func TestDrawKnowsItsFormats(t *testing.T) {
 }
 
 func TestGlossaryKnowsEveryName(t *testing.T) {
+	decls, err := read("../../../machines")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		words, err := Glossary("../../../machines", d)
+		words, err := decls.glossary(d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +297,7 @@ func TestGlossaryKnowsEveryName(t *testing.T) {
 			}
 		}
 		d.Rows = append(d.Rows, engine.RowDoc{Guard: "madeUp"})
-		if _, err := Glossary("../../../machines", d); err == nil || !strings.Contains(err.Error(), "madeUp") {
+		if _, err := decls.glossary(d); err == nil || !strings.Contains(err.Error(), "madeUp") {
 			t.Errorf("a guard that is declared nowhere: %v", err)
 		}
 	}

@@ -14,14 +14,13 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// Glossary reads what a chart's guards and actions do from the comments in the
-// source that they are declared in, or from their few words of code. A name that
+// source has every function of a package, by "Type.name" and by name.
+type source map[string]*ast.FuncDecl
+
+// glossary tells what a chart's guards and actions do, by the comments in the
+// source that they are declared in, or by their few words of code. A name that
 // is declared nowhere is an error.
-func Glossary(dir string, d engine.Description) (map[string]string, error) {
-	decls, err := methods(dir)
-	if err != nil {
-		return nil, err
-	}
+func (decls source) glossary(d engine.Description) (map[string]string, error) {
 	words := map[string]string{}
 	for _, r := range d.Rows {
 		for _, name := range append([]string{r.Guard}, r.Actions...) {
@@ -33,7 +32,7 @@ func Glossary(dir string, d engine.Description) (map[string]string, error) {
 				decl = decls[name]
 			}
 			if decl == nil {
-				return nil, fmt.Errorf("drawing: chart %s names %s, which %s does not declare", d.Name, name, dir)
+				return nil, fmt.Errorf("drawing: chart %s names %s, which its package does not declare", d.Name, name)
 			}
 			meaning := sentences(name, decl.Doc.Text())
 			if meaning == "" {
@@ -47,13 +46,13 @@ func Glossary(dir string, d engine.Description) (map[string]string, error) {
 	return words, nil
 }
 
-// methods finds every function of a package, by "Type.name" and by name.
-func methods(dir string) (map[string]*ast.FuncDecl, error) {
+// read parses a package's folder, without its tests.
+func read(dir string) (source, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	decls := map[string]*ast.FuncDecl{}
+	decls := source{}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue

@@ -10,9 +10,12 @@ import (
 const generated = "<!-- Made by go run ./cmd/demo/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
 
 // Pages makes the files of docs/statecharts: for every chart a page and its
-// picture, and an index. Source is the folder with the charts' guards and
-// actions.
-func Pages(source string, charts ...engine.Description) (map[string]string, error) {
+// picture, and an index. Dir is the folder with the charts' guards and actions.
+func Pages(dir string, charts ...engine.Description) (map[string]string, error) {
+	decls, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string]string{}
 	var index strings.Builder
 	index.WriteString(generated + `# Statecharts
@@ -24,7 +27,7 @@ the ones that run, in the order in which they are tried.
 |---|---|--:|--:|
 `)
 	for _, d := range charts {
-		words, err := Glossary(source, d)
+		words, err := decls.glossary(d)
 		if err != nil {
 			return nil, err
 		}

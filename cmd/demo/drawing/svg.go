@@ -34,6 +34,10 @@ func SVG(d engine.Description) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return paint(d, s), nil
+}
+
+func paint(d engine.Description, s *sheet) string {
 	m := size(s, 88)
 	p := &pen{measure: m}
 	p.head()
@@ -49,7 +53,7 @@ func SVG(d engine.Description) (string, error) {
 		p.state(s)
 	}
 	p.foot()
-	return p.String(), nil
+	return p.String()
 }
 
 type pen struct {
