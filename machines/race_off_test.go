@@ -2,5 +2,7 @@
 
 package machines
 
-// usualWalks is how many walks a test takes.
-const usualWalks = 50
+const (
+	usualWalks = 50 // how many walks a test takes
+	plantEvery = 1  // of how many planted bugs a test looks for one
+)
