@@ -25,7 +25,7 @@ func TestNeverTwoBelievers(t *testing.T) {
 	t.Logf("INCUMBENT_SEED=%d", seed)
 	dice := rand.New(rand.NewPCG(seed, 0))
 	walks, rounds := 16, 150
-	if testing.Short() {
+	if testing.Short() || raced {
 		walks = 4
 	}
 	leaders := 0

@@ -1,0 +1,5 @@
+//go:build !race
+
+package incumbent
+
+const raced = false
