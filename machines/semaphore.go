@@ -123,7 +123,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{taking}, On: events.ReplyMulti, When: (*semaphore).moot, To: looking, Do: (*semaphore).book, Then: (*semaphore).readPool},
 		{From: from{taking}, On: events.ReplyMulti, When: (*semaphore).outrun, To: queueing, Do: (*semaphore).leaveLine, Then: (*semaphore).queue},
 		{From: from{taking}, On: events.ReplyMulti, To: pausing, Do: (*semaphore).giveWay},
-		{From: from{suspended}, On: events.ReplyMulti, To: suspended, Do: (*semaphore).settleTake},
+		{From: from{suspended}, On: events.ReplyMulti, To: suspended, Do: (*semaphore).book},
 		{From: from{confirming}, On: events.ReplyChildren, When: (*semaphore).recovered, To: confirming, Do: (*semaphore).adopt, Then: (*semaphore).readBack},
 		{From: from{confirming}, On: events.ReplyChildren, When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).complain},
 		{From: from{confirming}, On: events.ReplyChildren, When: (*semaphore).stillHeld, To: looking, Do: (*semaphore).disown, Then: (*semaphore).readPool},
@@ -181,7 +181,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		// The way out.
 		{From: append(from{latent, suspended, pausing}, acquiring...), On: events.CommandClose, To: leaving, Do: (*semaphore).close, Then: (*semaphore).clear},
 		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*semaphore).close},
-		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).settleTake, Then: (*semaphore).clear},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).book, Then: (*semaphore).clear},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).made, To: leaving, Do: (*semaphore).release, Then: (*semaphore).tellGone},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).lookUp},
 		{From: from{leaving}, On: events.ReplyMulti, To: leaving, Do: (*semaphore).retryDelete},

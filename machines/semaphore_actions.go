@@ -116,7 +116,8 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	s.creating = out.Multi(ops...)
 }
 
-// book notes what the transaction came to.
+// book notes what the transaction came to. Nothing else is asked for while it is
+// under way, so its answer is the only one that may come late.
 func (s *semaphore) book(ev events.Event, out *engine.Outbox) {
 	s.creating, s.unknown = 0, ev.Code.Unknown()
 	if ev.Code != events.OK {
@@ -128,13 +129,6 @@ func (s *semaphore) book(ev events.Event, out *engine.Outbox) {
 		names = append(names, base(path))
 	}
 	s.possess(s.among(names), out)
-}
-
-// settleTake books a transaction that returned late; other answers mean nothing.
-func (s *semaphore) settleTake(ev events.Event, out *engine.Outbox) {
-	if ev.Request == s.creating {
-		s.book(ev, out)
-	}
 }
 
 // adopt takes the permits that a listing shows.
