@@ -30,14 +30,14 @@ type consumer struct {
 	seed    string
 
 	backlog []Item          // what is believed to be there, the next first
-	locked  map[string]bool // the locks of the listing under way
+	locked  map[string]bool // what others had locked, where that was asked
 	listed  int             // names in the last listing
 	looked  int64           // when it came; 0: never
 	taken   int             // items since
 	stale   bool            // something has changed since
-	skipped int             // items that others have locked
+	skipped bool            // some are left to others, or to later
 	rivals  bool            // others lock items
-	misses  int             // items in a row that could not be had
+	leap    int             // items that are left out after the next that cannot be had
 
 	held     *holding
 	next     *Item   // whose lock is being made
@@ -137,7 +137,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 
 		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
 		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).homeless, To: founding, Do: (*consumer).foundAll},
-		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).refused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).refused, To: pausing, Do: (*consumer).complain},
 		{From: from{listing}, On: events.ReplyChildren, To: waiting, Do: (*consumer).order, Then: (*consumer).turn},
 		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeMade, To: waiting, Do: (*consumer).turn},
 		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).graveless, To: waiting, Do: (*consumer).putOff, Then: (*consumer).turn},
@@ -149,7 +149,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).barred, To: waiting, Do: (*consumer).passOver, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
-		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).foundAll},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).foundAll},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},

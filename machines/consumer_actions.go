@@ -26,7 +26,7 @@ const (
 
 func newConsumer(open events.Event) (*consumer, error) {
 	o := options{values: open.Options}
-	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed, stale: true, shelf: map[string]aside{},
+	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed,
 		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
 		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
 		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}
@@ -58,20 +58,22 @@ func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
 // was seen before counts for nothing: no watch may be there.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	c.locked, c.stale, c.founded, c.looked = nil, false, false, 0
-	if c.rivals && !c.once {
+	c.stale, c.founded, c.looked = false, false, 0
+	if c.rivals {
 		out.Children(c.locks)
 	}
-	c.rivals = c.rivals && !c.once
 	out.WatchChildren(c.path)
 }
 
+// noteLocks notes what others have locked.
 func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
-	c.rivals, c.locked = false, map[string]bool{}
+	c.locked = map[string]bool{}
 	for _, name := range ev.Children {
-		c.locked[name] = true
-		c.rivals = c.rivals || !c.keeps(name)
+		if !c.keeps(name) {
+			c.locked[name] = true
+		}
 	}
+	c.rivals = len(c.locked) > 0
 }
 
 // order notes what is there, in the order in which it is to be taken. What others
@@ -83,7 +85,7 @@ func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 		return c.locked[i.Name] || c.keeps(i.Name) || c.shelved(i.Name, ev.At)
 	})
 	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
-	c.skipped = max(0, len(ev.Children)-foreign-len(c.backlog)-len(c.parked))
+	c.skipped = len(ev.Children)-foreign > len(c.backlog)+len(c.parked)
 	c.worn = slices.ContainsFunc(all, Item.ended)
 	c.rally(ev, out)
 }
@@ -100,7 +102,7 @@ func (c *consumer) read(ev events.Event, out *engine.Outbox) {
 
 // note is what was read.
 func (c *consumer) note(ev events.Event, out *engine.Outbox) {
-	c.held.payload, c.held.version = ev.Request, 0
+	c.held.payload = ev.Request
 	if ev.Stat != nil {
 		c.held.version = ev.Stat.Version
 	}
@@ -124,7 +126,6 @@ func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 
 // deliver hands the item over.
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
-	c.doubt, c.unlocked = false, false
 	delete(c.shelf, c.held.Name)
 	c.rally(ev, out)
 	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: c.held.failures() + 1})
@@ -162,7 +163,6 @@ func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
 func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
 	c.outcome, c.doubt, c.stale = released, false, true
 	if c.once {
-		c.rivals = true
 		c.drop(ev, out)
 	}
 }
@@ -172,7 +172,6 @@ func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
 func (c *consumer) forsake(ev events.Event, out *engine.Outbox) {
 	if c.doubt {
 		c.mourn(ev, out)
-		return
 	}
 	c.abandon(ev, out)
 }
@@ -232,22 +231,18 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 func (c *consumer) advance(ev events.Event, out *engine.Outbox) {
 	next := &holding{Item: *c.next}
 	c.conclude(ev, out)
-	c.held, c.next, c.misses = next, nil, 0
+	c.held, c.next, c.leap = next, nil, 0
 }
 
 // skip leaves an item that another consumer has locked, or has had. When that happens
 // twice in a row it leaves out some that follow, too, more each time: whoever was
 // faster is ahead, and what was left out is looked at again when all else is done.
 func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
-	leap := min(1<<c.misses-1, leapMost)
-	for leap > 0 && len(c.backlog) > 0 && c.backlog[0].Rank == c.next.Rank {
+	for leap := c.leap; leap > 0 && len(c.backlog) > 0 && c.backlog[0].Rank == c.next.Rank; leap-- {
 		c.backlog = c.backlog[1:]
-		c.skipped++
-		leap--
 	}
-	c.next, c.alone, c.rivals = nil, true, true
-	c.skipped++
-	c.misses = min(c.misses+1, 16)
+	c.next, c.alone, c.rivals, c.skipped = nil, true, true, true
+	c.leap = min(2*c.leap+1, leapMost)
 }
 
 // uncouple takes the next item's lock out of what is written. What is missing may be
@@ -326,9 +321,9 @@ func (c *consumer) askTime(ev events.Event, out *engine.Outbox) { c.outcome = ti
 // again.
 func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	wait := time.Duration(-1)
+	wait := time.Duration(0)
 	sooner := func(d time.Duration) {
-		if d = max(d, time.Millisecond); wait < 0 || d < wait {
+		if d = max(d, time.Millisecond); wait == 0 || d < wait {
 			wait = d
 		}
 	}
@@ -342,10 +337,10 @@ func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
 	switch {
 	case c.stale:
 		sooner(time.Duration(c.fresh() - ev.At))
-	case c.skipped > 0:
+	case c.skipped:
 		sooner(recheck/2 + time.Duration(c.dice.roll()*float64(recheck)))
 	}
-	if wait >= 0 {
+	if wait > 0 {
 		out.Timer("next", wait)
 	}
 }
@@ -370,7 +365,7 @@ func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
 
 // forget lets go of what is not in the hands of anybody.
 func (c *consumer) forget() {
-	c.next, c.parked, c.backlog, c.looked, c.clock = nil, nil, nil, 0, clock{}
+	c.next, c.parked, c.looked, c.clock = nil, nil, 0, clock{}
 }
 
 func (c *consumer) close(ev events.Event, out *engine.Outbox) {

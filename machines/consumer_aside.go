@@ -34,7 +34,7 @@ func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.pas
 
 // barred is a next item that may not be looked at, as a check of its node does.
 func (c *consumer) barred(ev events.Event) bool {
-	return c.next != nil && c.denied(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
+	return c.next != nil && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
 }
 
 // graveless is a directory of dead letters that cannot be made for the item that belongs there.
@@ -46,7 +46,7 @@ func (c *consumer) graveless(ev events.Event) bool {
 // lock.
 func (c *consumer) unwritable(ev events.Event) bool {
 	itself := c.next == nil || ev.Path != "" && ev.Path != join(c.locks, c.next.Name)
-	return c.held != nil && c.outcome != released && c.denied(ev) && itself
+	return c.held != nil && c.outcome != released && itself
 }
 
 // burdened is an item that has children.
@@ -80,7 +80,7 @@ func (c *consumer) shelve(name string, ev events.Event, out *engine.Outbox) {
 	one := c.shelf[name]
 	wait, _ := asidePolicy.Next(one.times, 0, c.dice.roll())
 	c.shelf[name] = aside{ev.At + int64(wait), one.times + 1}
-	c.skipped++
+	c.skipped = true
 	c.obstruct(join(c.path, name), ev, out)
 }
 
@@ -120,7 +120,7 @@ func (c *consumer) park(h holding, times int, ev events.Event) {
 	if !again {
 		wait = restAtLast
 	}
-	h.due, h.payload = ev.At+int64(wait), 0
+	h.due = ev.At + int64(wait)
 	c.parked = append(c.parked, h)
 }
 

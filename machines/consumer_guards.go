@@ -9,8 +9,11 @@ func (c *consumer) uncertain(events.Event) bool {
 	return c.doubt && (c.next != nil || c.outcome == released)
 }
 
-// unsettled is an outcome that is not written, and a lock that was asked for.
-func (c *consumer) unsettled(events.Event) bool { return c.outcome != undecided || c.next != nil }
+// unsettled is an outcome that is not written, and a lock that was asked for. Who is
+// to end needs no time.
+func (c *consumer) unsettled(events.Event) bool {
+	return c.outcome != undecided && !(c.outcome == timed && len(c.closing) > 0) || c.next != nil
+}
 
 // untaken is an item that was read and is to be taken.
 func (c *consumer) untaken(events.Event) bool { return c.held != nil && c.once && c.held.payload != 0 }
@@ -38,7 +41,7 @@ func (c *consumer) blind(ev events.Event) bool {
 	switch {
 	case c.looked == 0:
 		return true
-	case !c.stale && c.skipped == 0 || ev.At < c.fresh():
+	case !c.stale && !c.skipped || ev.At < c.fresh():
 		return false
 	case !c.stale:
 		return !c.ready(ev) && ev.At >= c.looked+int64(recheck)/2
@@ -68,10 +71,10 @@ func (c *consumer) retryable(ev events.Event) bool {
 
 // couples says whether the next item's lock is made with what is to be written.
 func (c *consumer) couples(ev events.Event) bool {
-	if c.held == nil && c.outcome == undecided {
+	if c.outcome == undecided {
 		return true // that lock is all that is asked for
 	}
-	return !c.alone && c.outcome != released && c.outcome != timed && c.ready(ev) && !c.blind(ev)
+	return !c.alone && c.outcome != released && c.ready(ev) && !c.blind(ev)
 }
 
 // free is an item that is taken without a lock.
@@ -124,7 +127,7 @@ func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNo
 
 // ours is a lock that this consumer has made, in this session.
 func (c *consumer) ours(ev events.Event) bool {
-	return ev.Code == events.OK && string(ev.Data) == c.mark(ev)
+	return string(ev.Data) == c.mark(ev)
 }
 
 // disowned is a lock that is gone, or another's.
