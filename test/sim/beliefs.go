@@ -190,6 +190,7 @@ func (k *checks) replied(c *client, a *asked, ev events.Event) {
 	k.refused(c, a, ev.Code)
 	k.looks(c, a)
 	k.views(c, a)
+	k.answersTree(c, a)
 	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
 		return
 	}

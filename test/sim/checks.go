@@ -72,6 +72,7 @@ func (k *checks) fail(check, format string, args ...any) {
 func (k *checks) committed(p *proposal) {
 	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
 	k.look()
+	k.sprouts(p.txn)
 	k.gathered()
 	k.shelved(p)
 	k.keeps(p.txn, p)
@@ -198,6 +199,7 @@ func split(path string) (dir, name string) {
 // record looks at one line of the log.
 func (k *checks) record(c *client, r events.Record) {
 	c.became(r)
+	k.hears(c, r)
 	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.bench.locks != nil {
 		k.lists(u, r.Event.Children)
 	}

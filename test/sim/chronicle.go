@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // chronicle is what a node was in the committed history, state by state, from the
@@ -15,11 +16,12 @@ type chronicle struct {
 
 // version is one state of a node, or its absence.
 type version struct {
-	stat  *events.Stat // nil: there is none
-	data  string
-	since int64 // by the world's clock
-	zxid  int64 // of the transaction that made it so
-	life  int   // the ensemble's
+	stat   *events.Stat // nil: there is none
+	data   string
+	hidden bool  // nobody may read it
+	since  int64 // by the world's clock
+	zxid   int64 // of the transaction that made it so
+	life   int   // the ensemble's
 }
 
 // chronicle finds a node's, or begins it.
@@ -37,6 +39,7 @@ func (w *world) versionOf(path string) version {
 	now := version{since: w.now, zxid: w.ens.truth.Zxid(), life: w.ens.life}
 	if data, stat, err := w.ens.truth.Get(path); err == nil {
 		now.stat, now.data = convert(stat), string(data)
+		now.hidden = w.ens.truth.Allowed(path, zkmem.PermRead, nil) != nil
 	}
 	return now
 }
@@ -52,7 +55,7 @@ func (v version) number() int32 {
 // look takes down what the history has come to.
 func (c *chronicle) look(w *world) {
 	now := w.versionOf(c.path)
-	if last := c.last(); !last.is(now.stat) || last.data != now.data || last.life != now.life {
+	if last := c.last(); !last.is(now.stat) || last.data != now.data || last.hidden != now.hidden || last.life != now.life {
 		c.states = append(c.states, now)
 	}
 }
@@ -76,7 +79,11 @@ func (v version) is(stat *events.Stat) bool {
 
 // find is the index of the first state from another on that an answer can tell of, -1 for none.
 func (c *chronicle) find(from int, stat *events.Stat) int {
-	i := slices.IndexFunc(c.states[from:], func(v version) bool { return v.is(stat) })
+	return c.findWhere(from, func(v version) bool { return v.is(stat) })
+}
+
+func (c *chronicle) findWhere(from int, holds func(version) bool) int {
+	i := slices.IndexFunc(c.states[from:], holds)
 	if i < 0 {
 		return -1
 	}

@@ -32,6 +32,7 @@ type user struct {
 	ops   []events.Op // what its machines are asked for, where they are opened with it
 	read  version     // what an answer told it past its machine
 	view  view        // of a node that it watches
+	grove grove       // of a tree that it keeps
 	call  call        // the last, where every call has a machine of its own
 	stay  stay        // a double barrier\'s round
 	tenure

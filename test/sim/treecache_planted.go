@@ -1,0 +1,3 @@
+package sim
+
+var plantedTrees = []Plant{}
