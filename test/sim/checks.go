@@ -41,6 +41,7 @@ type checks struct {
 	born       map[string]int64 // path → the transaction that did: names may come again
 	births     map[int64]string // czxid → whose persistent node it is
 	groups     []string         // who was in the group, one state after the other
+	seasons    int              // in which a healed world has changed its tree
 }
 
 // Violation is one promise broken.

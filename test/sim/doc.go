@@ -11,7 +11,8 @@
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
 //	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go, and the
-//	              raw operations: request.go, deletion.go, number.go, nodewatch.go
+//	              raw operations: request.go, deletion.go, number.go, nodewatch.go; treecache.go, whose
+//	              checks are in treecache_checks.go and bugs in treecache_planted.go
 //	queue.go      the queue that producer.go and consumer.go share, in worlds of their own; queue_checks.go
 //	              what is asked of it, planted_queue.go
 //	deeds.go      calls that write, from what was asked for to what was carried out; chronicle.go a

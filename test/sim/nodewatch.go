@@ -52,12 +52,11 @@ type sight struct {
 	version
 	wire    *wire // the connection that it came over
 	session int64
-	astray  bool // the server did not know that it was deposed
 }
 
 func (u *user) sight(stat *events.Stat, data string) sight {
 	x := u.c.x
-	return sight{version: version{stat: stat, data: data, life: u.c.w.ens.life}, wire: x.wire, session: x.id}
+	return sight{version{stat: stat, data: data, life: u.c.w.ens.life}, x.wire, x.id}
 }
 
 func actWatch(u *user, n int) {

@@ -91,9 +91,6 @@ func (s *server) catchUp() {
 	}
 }
 
-// deposed reports whether it takes itself for the leader, and is not.
-func (s *server) deposed() bool { return s.leads && s != s.ens.leader }
-
 // reconnect ends a cut. What was held back arrives, where the server is still
 // part of the same term; else it joins again.
 func (s *server) reconnect() {

@@ -107,3 +107,22 @@ func (w *world) isOf(recipe, path string) bool {
 	_, id, _ := strings.Cut(string(w.data(path)), "/")
 	return strings.HasPrefix(id, recipe+"-")
 }
+
+// slice is a model's field of that sort, whatever is in it, to be read and set.
+func slice(model any, name string) reflect.Value {
+	v := reflect.ValueOf(model).Elem().FieldByName(name)
+	if !v.IsValid() || v.Kind() != reflect.Slice {
+		panic(fmt.Sprintf("sim: %T has no list %s to tamper with", model, name))
+	}
+	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
+}
+
+func length(model any, name string) int { return slice(model, name).Len() }
+
+// shorten leaves of such a field what is from one index to another.
+func shorten(model any, name string, from, to int) {
+	list := slice(model, name)
+	if to = min(to, list.Len()); from <= to {
+		list.Set(list.Slice(from, to))
+	}
+}

@@ -30,11 +30,16 @@ func init() {
 			}
 		},
 		act: actTree, told: toldTree, cancel: (*user).giveUp, healed: (*user).withdraw,
-		spot:      func(u *user) string { return u.c.w.twig(u.dice()) },
-		lasts:     func(_ *world, dir, _ string) bool { return dir == orchard },
-		tend:      showAgain,
-		unsettled: (*user).unlike,
-		rests:     []engine.State{"watching", "absent", "overfull", ""},
+		spot:  func(u *user) string { return u.c.w.twig(u.dice()) },
+		lasts: func(_ *world, dir, _ string) bool { return dir == orchard },
+		tend:  tendTrees,
+		unsettled: func(u *user) string {
+			if u.c.w.checks.seasons < seasons && u.call.going {
+				return "has not seen all seasons"
+			}
+			return u.unlike()
+		},
+		rests: []engine.State{"watching", "absent", "overfull", ""},
 		wakes: map[engine.State]waking{
 			"reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
@@ -69,7 +74,9 @@ func actTree(u *user, n int) {
 		u.grove = grove{kept: map[uint64]sight{}, answers: map[uint64]sight{}, shown: map[string]growth{}, been: map[string]growth{}}
 		u.begins([]events.Kind{events.CommandStart, ""}[n/11], treeOptions(d))
 	case n < 9:
-		u.grow(d)
+		if !u.c.w.calm {
+			u.c.w.grow(d, u.c.x.id)
+		}
 	case n == 9 && oneIn(d, 3):
 		u.giveUp()
 	case n == 10:
@@ -102,11 +109,7 @@ func (w *world) twig(d *rand.Rand) string {
 
 // grow has somebody change the tree, in a few places at once as a rule. Nodes whose
 // names begin with "h" cannot be read.
-func (u *user) grow(d *rand.Rand) {
-	w := u.c.w
-	if w.calm {
-		return
-	}
+func (w *world) grow(d *rand.Rand, session int64) {
 	w.put(0, "/app")
 	w.put(0, orchard)
 	for range 1 + d.IntN(6) {
@@ -114,7 +117,7 @@ func (u *user) grow(d *rand.Rand) {
 		case n < 5:
 			w.branch(d, path, 0)
 		case n == 5:
-			w.branch(d, path, u.c.x.id)
+			w.branch(d, path, session)
 		case n < 9:
 			w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: fmt.Append(nil, w.now), Version: zkmem.AnyVersion})
 		case n < 11:
@@ -125,7 +128,7 @@ func (u *user) grow(d *rand.Rand) {
 			w.clear(path)
 			w.put(0, path)
 			w.branch(d, path, 0)
-		case n == 13 && oneIn(d, 3):
+		case n == 13 && !w.calm && oneIn(d, 3):
 			w.hide(path)
 		case n == 14 && oneIn(d, 12):
 			for i := range 40 {
@@ -156,11 +159,17 @@ func (w *world) put(session int64, path string) {
 	}
 }
 
-// showAgain is an operator who has given access back: no watch tells of that, so a
-// change in the directory has to.
-func showAgain(w *world) {
+// seasons are how often a healed world changes the tree while all caches hold it as
+// it is: nothing but their watches tells them then.
+const seasons = 2
+
+// tendTrees is an operator who changes the tree, and who has given access back: no
+// watch tells of that, so a change in the directory has to.
+func tendTrees(w *world) {
+	settled := true
 	for _, c := range w.clients {
 		for _, u := range c.users {
+			settled = settled && (u.role.recipe != "treecache" || c.paused >= forever || c.leaving || u.unlike() == "")
 			for _, path := range slices.Sorted(maps.Keys(u.grove.shown)) {
 				now := w.versionOf(path)
 				if u.grove.shown[path].code == events.OK || now.stat == nil || now.hidden {
@@ -171,5 +180,9 @@ func showAgain(w *world) {
 				w.ens.operate(zkmem.Op{Code: zkmem.OpDelete, Path: dir + "/shown", Version: zkmem.AnyVersion})
 			}
 		}
+	}
+	if w.calm && settled && w.checks.seasons < seasons {
+		w.checks.seasons++
+		w.grow(w.roll("season"), 0)
 	}
 }

@@ -22,8 +22,7 @@ func (k *checks) sprouts(t zkmem.Txn) {
 	}
 }
 
-// answersTree takes down over which connection a cache is answered, and whether by a
-// server that does not know yet that it leads no more.
+// answersTree takes down over which connection a cache is answered.
 func (k *checks) answersTree(c *client, a *asked) {
 	u := c.user(a.id)
 	if u == nil || u.role.recipe != "treecache" || a.wire == nil {
@@ -31,7 +30,7 @@ func (k *checks) answersTree(c *client, a *asked) {
 	}
 	request := a.req.Header().Request
 	answer := u.grove.kept[request] // the door has taken what is the user's
-	answer.wire, answer.session, answer.life, answer.astray = a.wire, c.x.id, k.w.ens.life, a.astray
+	answer.wire, answer.session, answer.life = a.wire, c.x.id, k.w.ens.life
 	u.grove.answers[request] = answer
 }
 
@@ -82,8 +81,8 @@ func (k *checks) follows(u *user) {
 }
 
 // presents: what is told of a node was so, with the data of that moment, and not before
-// what was told of it last: unless, in a new session, a server told it that was
-// deposed and did not know it yet. It is told as a difference where it is one.
+// what was told of it last, in a new session, too: whoever lets it in has to know of
+// it, and so of all that went before. It is told as a difference where it is one.
 func (k *checks) presents(u *user, n events.Notify) {
 	k.follows(u)
 	g := &u.grove
@@ -124,7 +123,7 @@ func (k *checks) presents(u *user, n events.Notify) {
 // what was told last, -1 for none.
 func (k *checks) since(last growth, now sight, path string, matches func(version) bool) int {
 	c, from := k.chronicle(path), last.index
-	if last.wire == nil || last.life != now.life || now.astray && last.session != now.session {
+	if last.wire == nil || last.life != now.life {
 		from = 0
 	}
 	i := c.findWhere(from, matches)

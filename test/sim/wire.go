@@ -136,7 +136,6 @@ type asked struct {
 	// At the server.
 	done   bool
 	read   func() // of a request that the server answers by itself
-	astray bool   // and did so when it was deposed, and did not know it
 	result zkmem.Result
 	zxid   int64
 
@@ -161,7 +160,7 @@ func (c *wire) drain() {
 	for len(c.queue) > 0 && !c.gone {
 		a := c.queue[0]
 		if a.read != nil && !a.done {
-			a.done, a.astray = true, c.server.deposed()
+			a.done = true
 			a.read()
 		}
 		if !a.done {
