@@ -25,16 +25,18 @@ const (
 // the event can come before the reply. It stays one until the watch fires, or
 // until the request fails.
 type watches struct {
-	waiters map[string][]*waiter   // by path, in order of subscription
-	paths   map[events.ID][]string // of every waiter
+	waiters map[string][]*waiter    // by path, in order of subscription
+	lists   map[events.ID][]*waiter // by machine, in no order: one may have very many
 	count   uint64
 }
 
 // waiter is one machine that watches one path.
 type waiter struct {
 	id      events.ID
+	path    string
 	child   bool
 	order   uint64
+	place   int     // in its machine's list
 	arming  []*call // requests under way
 	armed   bool    // a reply confirmed the watch
 	missing bool    // it was armed on a missing node
@@ -72,12 +74,12 @@ func (w *watches) waiter(c *call) *waiter {
 		}
 	}
 	if w.waiters == nil {
-		w.waiters, w.paths = map[string][]*waiter{}, map[events.ID][]string{}
+		w.waiters, w.lists = map[string][]*waiter{}, map[events.ID][]*waiter{}
 	}
 	w.count++
-	added := &waiter{id: c.id, child: child, order: w.count}
+	added := &waiter{id: c.id, path: c.path, child: child, order: w.count, place: len(w.lists[c.id])}
 	w.waiters[c.path] = append(w.waiters[c.path], added)
-	w.paths[c.id] = append(w.paths[c.id], c.path)
+	w.lists[c.id] = append(w.lists[c.id], added)
 	return added
 }
 
@@ -103,7 +105,7 @@ func (w *watches) keep(path string, hold func(*waiter) bool) {
 			kept = append(kept, waiter)
 			continue
 		}
-		w.unlist(waiter.id, path)
+		w.unlist(waiter)
 	}
 	if len(kept) == 0 {
 		delete(w.waiters, path)
@@ -112,21 +114,22 @@ func (w *watches) keep(path string, hold func(*waiter) bool) {
 	w.waiters[path] = kept
 }
 
-// unlist takes one path off a machine's list.
-func (w *watches) unlist(id events.ID, path string) {
-	if i := slices.Index(w.paths[id], path); i >= 0 {
-		w.paths[id] = slices.Delete(w.paths[id], i, i+1)
-	}
-	if len(w.paths[id]) == 0 {
-		delete(w.paths, id)
+// unlist takes a waiter off its machine's list, in the same time however long that is.
+func (w *watches) unlist(gone *waiter) {
+	list := w.lists[gone.id]
+	end := len(list) - 1
+	list[gone.place], list[end].place = list[end], gone.place
+	list[end] = nil
+	if w.lists[gone.id] = list[:end]; end == 0 {
+		delete(w.lists, gone.id)
 	}
 }
 
 // forget drops every waiter of a machine that is over. What the server watches
 // for it fires some day and concerns nobody; it is not armed again.
 func (w *watches) forget(id events.ID) {
-	for _, path := range slices.Clone(w.paths[id]) {
-		w.keep(path, func(waiter *waiter) bool {
+	for _, known := range slices.Clone(w.lists[id]) {
+		w.keep(known.path, func(waiter *waiter) bool {
 			if waiter.id != id {
 				return true
 			}
@@ -145,17 +148,11 @@ type rearm struct{ data, exist, child []string }
 // sort once, in batches that a server takes.
 func (w *watches) batches(chroot func(string) string) []rearm {
 	const limit = 128 << 10
-	type entry struct {
-		*waiter
-		path string
+	var all []*waiter
+	for _, waiters := range w.waiters {
+		all = append(all, waiters...)
 	}
-	var all []entry
-	for path, waiters := range w.waiters {
-		for _, waiter := range waiters {
-			all = append(all, entry{waiter, path})
-		}
-	}
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.order, b.order) })
+	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.order, b.order) })
 
 	type watched struct {
 		path  string
