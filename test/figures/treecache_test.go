@@ -1,11 +1,15 @@
 package figures
 
 import (
+	"context"
 	"fmt"
 	"iter"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -78,4 +82,48 @@ func TestRequestsOfATreeCache(t *testing.T) {
 	until(incumbent.NodeChanged)
 	figure(t, "a node of a tree cache comes, and its directory changes: requests", srv.Counts().Total, 4)
 	ok(t, whole.Close(c.ctx))
+}
+
+// What a cache takes of its process's memory for each node, data aside: what is
+// told of it, what the machine keeps in mind, and two watches.
+func TestMemoryOfATreeCache(t *testing.T) {
+	srv := zkmem.Start(t)
+	paths := []string{"/services"}
+	for len(paths) < many {
+		dir := fmt.Sprintf("/services/service-%03d", len(paths)/100)
+		paths = append(paths, dir)
+		for i := range 99 {
+			paths = append(paths, fmt.Sprintf("%s/instance-%05d", dir, i))
+		}
+	}
+	found(t, srv, paths...)
+	// Without a recorder: its buffers would be counted, too.
+	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
+	defer cancel()
+	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
+	ok(t, err)
+	ok(t, c.WaitConnected(ctx))
+	before := heap()
+	tree, err := c.TreeCache("/services", incumbent.TreeCacheOptions{})
+	ok(t, err)
+	ok(t, tree.Start())
+	ok(t, tree.WaitReady(ctx))
+	own := heap() - before - watchesOf(paths)
+	figure(t, fmt.Sprintf("bytes of heap for each of the %d nodes of a tree cache, without data", len(paths)), int(own)/len(paths), 2<<10)
+	runtime.KeepAlive(tree)
+	ok(t, c.Close(ctx))
+}
+
+// watchesOf is what the server, which is in this process, too, needs for two watches
+// on each path.
+func watchesOf(paths []string) int64 {
+	before := heap()
+	table := zkmem.NewWatches[*int]()
+	for _, path := range paths {
+		table.Add(zkmem.DataWatch, strings.Clone(path), nil)
+		table.Add(zkmem.ChildWatch, strings.Clone(path), nil)
+	}
+	after := heap()
+	runtime.KeepAlive(table)
+	return after - before
 }

@@ -3,8 +3,10 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
@@ -14,6 +16,9 @@ import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.atomic.PromotedToLock;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
+import org.apache.curator.framework.recipes.cache.ChildData;
+import org.apache.curator.framework.recipes.cache.TreeCache;
+import org.apache.curator.framework.recipes.cache.TreeCacheEvent;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
@@ -22,9 +27,10 @@ import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.RetryForever;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 
 /**
- * Curator's side of shared barriers, groups, semaphores and numbers. Arguments and manners are those of Peer; a command
+ * Curator's side of shared barriers, groups, semaphores, numbers and trees. Arguments and manners are those of Peer; a command
  * that waits does so on a thread of its own.
  */
 public final class Group {
@@ -33,6 +39,7 @@ public final class Group {
   private static final Map<String, GroupMember> members = new ConcurrentHashMap<>();
   private static final Map<String, Collection<Lease>> leases = new ConcurrentHashMap<>();
   private static final Map<String, PersistentNode> nodes = new ConcurrentHashMap<>();
+  private static final Map<String, TreeCache> caches = new ConcurrentHashMap<>();
 
   public static void main(String[] args) throws Exception {
     int timeout = Integer.parseInt(args[2]);
@@ -135,11 +142,78 @@ public final class Group {
         }
         say("sum " + name + " " + number.get().postValue());
         return;
+      case "grow":
+        grow(name, words[2], Integer.parseInt(words[3]), new Random(Long.parseLong(words[4])));
+        break;
+      case "walk":
+        TreeMap<String, String> tree = new TreeMap<>();
+        walk(words[2], "", tree);
+        say(view("walk", name, tree));
+        return;
+      case "cache":
+        CountDownLatch ready = new CountDownLatch(1);
+        TreeCache cache = TreeCache.newBuilder(client, words[2]).build();
+        cache.getListenable().addListener((c, event) -> {
+          if (event.getType() == TreeCacheEvent.Type.INITIALIZED) {
+            ready.countDown();
+          }
+        });
+        caches.put(name, cache.start());
+        ready.await();
+        break;
+      case "cached":
+        TreeMap<String, String> known = new TreeMap<>();
+        cached(caches.get(name), caches.get(name).getCurrentData(words[2]), words[2].length(), known);
+        say(view("cached", name, known));
+        return;
       default:
         say("error what is " + words[0] + "?");
         return;
     }
     say("done " + words[0] + " " + name);
+  }
+
+  /** Makes, sets and deletes nodes below a path, beside others who do the same. */
+  private static void grow(String name, String path, int changes, Random dice) throws Exception {
+    for (int i = 0; i < changes; i++) {
+      StringBuilder node = new StringBuilder(path);
+      for (int level = 1 + dice.nextInt(3); level > 0; level--) {
+        node.append('/').append("abc".charAt(dice.nextInt(3)));
+      }
+      try {
+        if (dice.nextInt(4) == 0) {
+          client.delete().deletingChildrenIfNeeded().forPath(node.toString());
+        } else {
+          byte[] data = (name + "-" + i).getBytes(StandardCharsets.UTF_8);
+          client.create().orSetData().creatingParentsIfNeeded().forPath(node.toString(), data);
+        }
+      } catch (KeeperException.NoNodeException | KeeperException.NodeExistsException | KeeperException.NotEmptyException e) {
+        continue; // somebody else was faster
+      }
+    }
+  }
+
+  private static void walk(String path, String below, TreeMap<String, String> into) throws Exception {
+    into.put(below, new String(client.getData().forPath(path + below), StandardCharsets.UTF_8));
+    for (String child : client.getChildren().forPath(path + below)) {
+      walk(path, below + "/" + child, into);
+    }
+  }
+
+  /** What a cache knows of a node and all below it. */
+  private static void cached(TreeCache cache, ChildData node, int top, TreeMap<String, String> into) {
+    if (node == null) {
+      return;
+    }
+    into.put(node.getPath().substring(top), new String(node.getData(), StandardCharsets.UTF_8));
+    Map<String, ChildData> children = cache.getCurrentChildren(node.getPath());
+    if (children != null) {
+      children.values().forEach(child -> cached(cache, child, top, into));
+    }
+  }
+
+  private static String view(String verb, String name, TreeMap<String, String> tree) {
+    return verb + " " + name + " " + tree.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).collect(Collectors.joining(" "));
   }
 
   private static InterProcessSemaphoreV2 semaphore(String[] words) {

@@ -1,14 +1,16 @@
-"""kazoo's side of shared barriers, parties and semaphores.
+"""kazoo's side of shared barriers, parties, semaphores and trees.
 
 Arguments and manners are those of peer.py; a command that waits does so on a
 thread of its own.
 """
 import os
+import random
 import sys
 import threading
 import time
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import NodeExistsError, NoNodeError, NotEmptyError
 
 said = threading.Lock()
 barriers = {}
@@ -52,6 +54,11 @@ def obey(client, words):
     elif verb == "race":
         say("raced", name, *race(client, words[2], words[3] == "locked", int(words[4]), int(words[5]), words[6] == "one"), "true")
         return
+    elif verb == "grow":
+        grow(client, name, words[2], int(words[3]), random.Random(int(words[4])))
+    elif verb == "walk":
+        say("walk", name, *("=".join(node) for node in sorted(walk(client, words[2], ""))))
+        return
     elif verb == "give":
         semaphores.pop(name).release()
     say("done", verb, name)
@@ -75,6 +82,28 @@ def race(client, path, locked, items, size, one):
         if locked:
             queue.consume()
     return put - begin, time.monotonic_ns() - put
+
+
+def grow(client, name, path, changes, dice):
+    """Makes, sets and deletes nodes below a path, beside others who do the same."""
+    for i in range(changes):
+        node = path + "".join("/" + dice.choice("abc") for _ in range(1 + dice.randrange(3)))
+        try:
+            if dice.randrange(4) == 0:
+                client.delete(node, recursive=True)
+            elif client.exists(node):
+                client.set(node, b"%s-%d" % (name.encode(), i))
+            else:
+                client.create(node, b"%s-%d" % (name.encode(), i), makepath=True)
+        except (NoNodeError, NodeExistsError, NotEmptyError):
+            pass  # somebody else was faster
+
+
+def walk(client, path, below):
+    data, _ = client.get(path + below)
+    yield below, data.decode()
+    for child in client.get_children(path + below):
+        yield from walk(client, path, below + "/" + child)
 
 
 def attempt(client, words):
