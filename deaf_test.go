@@ -119,3 +119,47 @@ func TestADeafLeaderOfAJob(t *testing.T) {
 		})
 	}
 }
+
+// The same to the leader of a line of plain names, which an operator clears: the
+// directory is made anew, another's node has the name of the one that is gone, and
+// does not pass for it.
+func TestADeafLeaderOfAPlainElection(t *testing.T) {
+	for _, timeout := range []time.Duration{15 * time.Second, 30 * time.Second} {
+		t.Run(timeout.String(), func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				await := func() *Leadership {
+					e, err := w.open(timeouts(timeout, 2*time.Second)).Election("/plain", "n_", LatchOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := e.Start(); err != nil {
+						t.Fatal(err)
+					}
+					held, err := e.Await(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					return held
+				}
+				held := await()
+				pass(time.Minute)
+				deafen(t, w, held, "/plain/n_0000000000")
+				if _, err := w.srv.Do(zkmem.Op{Code: zkmem.OpDelete, Path: "/plain", Version: zkmem.AnyVersion}); err != nil {
+					t.Fatal(err)
+				}
+				next := await()
+				if held.Check() != nil {
+					t.Fatal("it was told before the heartbeat asked: the test shows nothing")
+				}
+				if pass(timeout / 2); held.Check() == nil {
+					t.Error("it believes half a timeout later")
+				}
+				held.Release()
+				if next.Check() != nil {
+					t.Error("the next was ended with it")
+				}
+				next.Release()
+			})
+		})
+	}
+}

@@ -60,7 +60,7 @@ const (
 // What recipes tell the session machine: someone leads or is next in line, and
 // so the heartbeat has to run.
 const (
-	OfficeNear Kind = "office.near" // Path is the own node
+	OfficeNear Kind = "office.near" // Path is the own node; SessionID, where its name carries no GUID, the session that owns it
 	OfficeFar  Kind = "office.far"  // no longer
 )
 

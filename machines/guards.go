@@ -20,9 +20,16 @@ func (p *participant) undecided(ev events.Event) bool { return ev.Code.Unknown()
 
 // Reads of the own node and of the predecessor.
 
-// ours is the own node, read back, owned by this session.
+// ours is the own node, read back, owned by this session; in a term, the one that
+// it rests on.
 func (p *participant) ours(ev events.Event) bool {
-	return p.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
+	return p.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && !p.earlier(ev)
+}
+
+// earlier is a node of this session from before the one that a term rests on: a
+// backup brought it back, under a name that came twice.
+func (p *participant) earlier(ev events.Event) bool {
+	return p.plain && p.leads && ev.Stat.Czxid != p.token
 }
 
 // unfit is the own node, owned by another session, or with a token that the floor

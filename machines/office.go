@@ -15,6 +15,7 @@ type office struct {
 type holder struct {
 	machine, path string
 	guards        []events.Op
+	owner         int64 // of the node, where others may have one of its name; 0: its name is its alone
 }
 
 // check is what a heartbeat asks for.
@@ -23,6 +24,11 @@ func (h holder) check() []events.Op {
 		return h.guards
 	}
 	return []events.Op{{Verb: "check", Path: h.path, Version: -1}}
+}
+
+// displaced is another session's node under the name of one that is gone.
+func (h holder) displaced(ev events.Event) bool {
+	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner != h.owner
 }
 
 // found reports whether a check that was refused with this code did find the

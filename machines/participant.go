@@ -324,7 +324,11 @@ func (p *participant) yield(ev events.Event, out *engine.Outbox) {
 func (p *participant) approach(out *engine.Outbox) {
 	if !p.near {
 		p.near = true
-		out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeNear, Name: p.id, Path: p.path()})
+		owner := int64(0)
+		if p.plain {
+			owner = p.owner
+		}
+		out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeNear, Name: p.id, Path: p.path(), SessionID: owner})
 	}
 }
 

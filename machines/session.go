@@ -248,6 +248,17 @@ func (s *session) beat(ev events.Event, out *engine.Outbox) {
 	}
 	s.syncs, s.probed = 0, s.office.probe()
 	s.beating = out.Affirm(s.probed.check()...)
+	if s.probed.owner != 0 { // the check may find another's: this is read behind it
+		out.Exists(s.probed.path, false)
+	}
+}
+
+// displaced is a node that belongs to another session by now.
+func (s *session) displaced(ev events.Event) bool { return s.probed.displaced(ev) }
+
+// unseat tells the machine whose node that was, as missBeat does.
+func (s *session) unseat(ev events.Event, out *engine.Outbox) {
+	out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
 }
 
 // prolong takes a confirmed request: belief holds until a span after it was sent.
@@ -320,7 +331,7 @@ func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
 // enter and leave keep the list of those who lead or are next in line.
 func (s *session) enter(ev events.Event, out *engine.Outbox) {
 	first := s.office.empty()
-	s.office.add(holder{ev.Name, ev.Path, ev.Ops})
+	s.office.add(holder{ev.Name, ev.Path, ev.Ops, ev.SessionID})
 	if first && s.attached {
 		s.beatWhenDue(ev, out)
 	}

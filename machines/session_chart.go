@@ -31,7 +31,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		events.CommandStart, events.CommandClose,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
 		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar, events.BeliefLapsed,
-		events.ReplySync, events.ReplyMulti, events.TimerFired,
+		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
 	},
 	Rows: []engine.Row[session]{
 		{From: from{offline}, On: events.CommandStart, To: connecting, Do: (*session).connect},
@@ -55,6 +55,8 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: events.ReplyMulti, When: (*session).late, To: connected, Do: (*session).renew},
 		{From: from{connected}, On: events.ReplyMulti, When: (*session).confirming, To: connected, Do: (*session).prolong},
 		{From: from{connected}, On: events.ReplyMulti, To: connected, Do: (*session).missBeat},
+		{From: from{connected}, On: events.ReplyStat, When: (*session).displaced, To: connected, Do: (*session).unseat},
+		{From: from{connected}, On: events.ReplyStat, To: connected},
 		{From: from{connected}, On: events.TimerFired, When: (*session).heartbeatDue, To: connected, Do: (*session).beat},
 		{From: from{connected}, On: events.TimerFired, When: (*session).deadlinePassed, To: connected, Do: (*session).expire},
 		{From: from{connected}, On: events.TimerFired, To: connected, Do: (*session).rewatch},

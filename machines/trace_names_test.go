@@ -3,6 +3,7 @@ package machines
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,31 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
+
+// inCommon is an effect as a latch's conversation has it, "" for none: the heartbeat
+// of a candidate without a GUID is a read more, by which the numbers are higher.
+func (c *conversation) inCommon(of events.ID, effect string) string {
+	if c.mirrors != "election" || of != events.SessionMachine {
+		return effect
+	}
+	var number int
+	if n, _ := fmt.Sscanf(effect, "#%d exists", &number); n == 1 && strings.Contains(effect, " exists ") {
+		c.reads = append(c.reads, number)
+		return ""
+	}
+	return requestNumber.ReplaceAllStringFunc(effect, func(digits string) string {
+		n, _ := strconv.Atoi(digits[1:])
+		before := 0
+		for _, read := range c.reads {
+			if read < n {
+				before++
+			}
+		}
+		return fmt.Sprint("#", n-before)
+	})
+}
+
+var requestNumber = regexp.MustCompile(`#\d+`)
 
 // commit names the nodes that a transaction made; numbers go up from a first.
 func (c *conversation) commit(to events.ID, ev *events.Event, multi events.Multi, first string) {

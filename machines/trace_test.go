@@ -95,6 +95,7 @@ type conversation struct {
 	command uint64
 	number  int64  // of the present session
 	mirrors string // the recipe that plays a latch's conversation: selectors queue again by themselves
+	reads   []int  // and the session's requests that a latch's conversation has not
 	fired   *coverage
 }
 
@@ -366,7 +367,9 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 		}
 		b.WriteByte('\n')
 		for _, e := range r.Effects {
-			fmt.Fprintf(&b, "  %s\n", e)
+			if e := c.inCommon(r.Machine, e); e != "" {
+				fmt.Fprintf(&b, "  %s\n", e)
+			}
 		}
 	}
 	return c.readable(b.String())

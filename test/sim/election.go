@@ -35,6 +35,13 @@ func claimed(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)
 }
 
 var plantedElections = []Plant{
+	{Name: "election: the heartbeat asks for the name alone", Shape: func(p *Plan) { in(plainNames)(p); p.often(8, "ambush", "operator deletes the line") },
+		Stepped: edit(func(_ *client, id events.ID, e events.Effect) events.Effect {
+			if _, reads := e.(events.Exists); reads && id == events.SessionMachine {
+				return nil
+			}
+			return e
+		})},
 	{Name: "election: a create whose answer was lost is asked for again", Shape: in(plainNames), Mutations: inOne("election", func() engine.Mutation {
 		return instead("suspected", never)
 	})},
