@@ -39,6 +39,9 @@ func runApart(t *testing.T, plant Plant, recipe string, n int64) {
 		}
 		rows, hit, missing := sum.Cover.chart(r.Describe())
 		t.Logf("%d worlds in %.1f s: %d of %d rows of %s fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, r.Name(), sum.Cover.Writes)
+		for _, row := range sum.Cover.seldom(r.Describe(), 8) {
+			t.Logf("seldom: %s: %s", r.Name(), row)
+		}
 		for _, m := range missing {
 			if n >= 20_000 {
 				t.Errorf("never fired: %s", m)

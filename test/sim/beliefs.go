@@ -188,7 +188,6 @@ func (k *checks) replied(c *client, a *asked, ev events.Event) {
 		k.sees(u, ev)
 	}
 	k.refused(c, a, ev.Code)
-	k.looks(c, a)
 	k.views(c, a)
 	k.answersTree(c, a)
 	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {

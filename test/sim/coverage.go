@@ -98,9 +98,7 @@ func (v *Coverage) chart(d engine.Description) (rows, hit int, missing []string)
 
 func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {
 	for _, row := range d.Rows {
-		fired := slices.ContainsFunc(row.From, func(from engine.State) bool {
-			return v.Rows[Row{d.Name, string(from), row.Label()}] > 0
-		})
+		fired := v.times(d.Name, row) > 0
 		if !fired && unreachable(d.Name, row) {
 			continue
 		}
@@ -109,6 +107,25 @@ func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {
 		}
 	}
 	return rows, missing
+}
+
+// times is how often a row fired, whichever state it left.
+func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
+	for _, from := range row.From {
+		n += v.Rows[Row{chart, string(from), row.Label()}]
+	}
+	return n
+}
+
+// seldom are the rows that fired, fewer than so many times, among them those of
+// which goals.go says that no world can fire them, or hardly any.
+func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
+	for _, row := range d.Rows {
+		if n := v.times(d.Name, row); n > 0 && n < than {
+			rows = append(rows, fmt.Sprintf("%s --%s--> %d times", states(row.From), row.Label(), n))
+		}
+	}
+	return rows
 }
 
 // endings are the states in which no close, or no end of a context, came.

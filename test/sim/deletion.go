@@ -86,14 +86,15 @@ func ownDeletion(_ *deed, r events.Request) bool {
 }
 
 // looks takes down which node a deletion saw first, and how far its last look goes.
-func (k *checks) looks(c *client, a *asked) {
-	u := c.user(a.id)
-	if u == nil || u.role.recipe != "deletion" || a.code != events.OK || a.stat == nil {
+// A read behind a check that was refused is no look.
+func (k *checks) looks(u *user, r events.Record) {
+	ev := r.Event
+	if u.role.recipe != "deletion" || r.From != "reading" || ev.Kind != events.ReplyStat || ev.Code != events.OK {
 		return
 	}
-	if d := k.deed(c, a.id); d != nil {
-		if d.looked = a.zxid; d.target == 0 {
-			d.target = a.stat.Czxid
+	if d := k.deed(u.c, r.Machine); d != nil {
+		if d.looked = ev.Zxid; d.target == 0 {
+			d.target = ev.Stat.Czxid
 		}
 	}
 }

@@ -57,8 +57,15 @@ func (w *world) anyPlace(d *rand.Rand) string {
 // anyLabel is a role's in proportion to its share of the lines.
 func (w *world) anyLabel(d *rand.Rand) string { return draw(d).label }
 
+// meddle has an operator change something that is not theirs. In the second phase
+// they give the right to read a node back before they delete it: of the end of what
+// may not be read servers tell nobody, and whoever watches it would wait until its
+// next connection.
 func (w *world) meddle(op zkmem.Op) {
 	w.checks.meddled = true
+	if w.calm && op.Code == zkmem.OpDelete && w.checks.hushed[op.Path] {
+		w.giveAccess(op.Path)
+	}
 	w.ens.operate(op)
 }
 

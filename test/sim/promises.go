@@ -77,6 +77,7 @@ func (c *client) became(r events.Record) {
 		c.w.checks.waits(u, r.To)
 		c.w.checks.finds(u, r)
 		c.w.checks.undertakes(u, r)
+		c.w.checks.looks(u, r)
 		switch r.To {
 		case "closed":
 			c.w.checks.over(u)
