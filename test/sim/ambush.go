@@ -86,6 +86,39 @@ func usual(names ...string) (all []ambush) {
 	return all
 }
 
+// Ambushes that only some roles have, as sores.
+var (
+	// tooLate stops the process within a step, with an await behind it that is
+	// dealt with when belief is over by the clock, and nobody has said so.
+	tooLate = ambush{"a pause before an await", 1, func(u *user) bool {
+		u.c.stumble = u.c.w.Timeout * 3 / 5
+		for range 2 {
+			u.awaits[u.c.ask(u.id, events.CommandAwait, events.Event{})] = true
+		}
+		return true
+	}}
+	// endSession closes the client while a call is under way, which it does not wait for.
+	endSession = ambush{"end the session", 1, func(u *user) bool {
+		if u.c.leaving {
+			return false
+		}
+		u.c.leaving = true
+		u.c.own(func() {
+			u.c.closeSession()
+			u.c.closeHandles()
+		})
+		return true
+	}}
+	// cutLong cuts the connection, and the next server takes its time.
+	cutLong = ambush{"cut, and no answer", 1, func(u *user) bool {
+		if u.c.x.wire == nil {
+			return false
+		}
+		u.c.x.unheard = true
+		return u.c.x.wire.cutOff()
+	}}
+)
+
 // lasting makes a persistent node where a participant's would stand, as somebody
 // does who copies nodes by hand. It is taken away after a while.
 func (w *world) lasting(path string, mode zkmem.Mode) bool {

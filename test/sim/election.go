@@ -21,6 +21,7 @@ func init() {
 		rests: lineRests, wakes: lineWakes,
 		sores: map[engine.State][]ambush{
 			"enrolling": {{"a lasting node ahead", 1, func(u *user) bool { return u.c.w.lasting(u.dir+"/n_", zkmem.PersistentSequential) }}},
+			"leading":   {tooLate},
 			"blocked":   usual("close", "cancel"),
 			"verifying": usual("hide the own node, then delete it", "set the own node's data"),
 			"leaving":   usual("throttle", "cut"),

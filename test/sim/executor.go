@@ -32,6 +32,7 @@ type executor struct {
 	probing  map[int]bool
 
 	choked   int64 // until when servers refuse its requests
+	unheard  bool  // the next server that it turns to does not hear it
 	lastZxid int64
 	seen     int64 // lastZxid when the connection began
 	heard    int64 // when the last frame came, by the client's clock

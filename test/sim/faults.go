@@ -388,12 +388,7 @@ func (w *world) closeAll(c *client) bool {
 		return false
 	}
 	c.leaving = true
-	c.own(func() {
-		for _, u := range c.users {
-			u.close()
-			u.endAll()
-		}
-	})
+	c.own(c.closeHandles)
 	d := w.roll("client closes")
 	c.later(between(d, 0, []time.Duration{0, w.Tick}[d.IntN(2)]), c.closeSession)
 	return true

@@ -19,8 +19,8 @@ func (x *executor) dial(pause time.Duration) {
 		x.next++
 		wire := &wire{w: x.w, x: x, server: server, session: x.id}
 		x.dialled, x.rearming, x.early = wire, false, nil
-		if x.w.hit("half-open") {
-			wire.up.stalled = forever
+		if x.w.hit("half-open") || x.unheard {
+			wire.up.stalled, x.unheard = forever, false
 		}
 		x.seen = x.lastZxid
 		x.grain = int64(x.timeout) / 64

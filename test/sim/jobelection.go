@@ -35,7 +35,7 @@ func init() {
 		},
 		sores: map[engine.State][]ambush{
 			"looking": {{"a lasting marker", 1, func(u *user) bool { return u.c.w.lasting(machines.JobMarker(job), zkmem.Persistent) }}},
-			"leading": {{"delete the seal", 1, (*user).unseal}},
+			"leading": {{"delete the seal", 1, (*user).unseal}, tooLate},
 			"leaving": usual("throttle"),
 		},
 		plants: plantedJobs,

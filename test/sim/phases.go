@@ -165,12 +165,7 @@ func (w *world) farewell() {
 		if c.paused >= forever {
 			continue
 		}
-		c.own(func() {
-			for _, u := range c.users {
-				u.close()
-				u.endAll()
-			}
-		})
+		c.own(c.closeHandles)
 	}
 	w.until(w.now + int64(w.settling()))
 	w.noneOfTheClosed()

@@ -19,7 +19,7 @@ func init() {
 		act: actReadWrite, told: toldReadWrite, cancel: (*user).giveUp, returns: (*user).readsOn,
 		healed: (*user).withdraw, rests: []engine.State{""},
 		wakes:  with(holdWakes, map[engine.State]waking{"lowering": timed}), // answers come, or their loss
-		sores:  map[engine.State][]ambush{"verifying": usual("hide the own node, then delete it"), "lowering": usual("pause", "cut")},
+		sores:  map[engine.State][]ambush{"verifying": usual("hide the own node, then delete it"), "lowering": append(usual("pause", "cut"), endSession)},
 		plants: plantedReadWrite,
 	})
 }

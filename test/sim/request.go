@@ -29,6 +29,7 @@ func init() {
 		wakes: map[engine.State]waking{
 			"asking": answered, "founding": answered, "tracing": answered, "discarding": answered, "pausing": timed,
 		},
+		sores:  map[engine.State][]ambush{"asking": {endSession}, "discarding": usual("close")},
 		plants: plantedRequests,
 	})
 }

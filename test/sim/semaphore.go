@@ -31,6 +31,7 @@ func init() {
 			"probing": answered, "looking": answered, "taking": answered, "confirming": answered,
 			"full": needs(2), "queueing": latched, "leaving": latched, "leading": needs(1), "draining": working, "pausing": timed,
 		},
+		sores:  map[engine.State][]ambush{"taking": usual("cut"), "confirming": usual("throttle", "delete the own node"), "pausing": {cutLong}},
 		plants: plantedSemaphores,
 	})
 }

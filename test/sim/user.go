@@ -249,3 +249,11 @@ func (u *user) close() {
 	u.closing = true
 	u.c.ask(u.id, events.CommandClose, events.Event{Silent: oneIn(u.dice(), 4)})
 }
+
+// closeHandles closes every handle of a process, and has its work return.
+func (c *client) closeHandles() {
+	for _, u := range c.users {
+		u.close()
+		u.endAll()
+	}
+}
