@@ -158,7 +158,7 @@ var plantedConsumers = []Plant{
 	{Name: "consumer: due times are read from the host's clock", Shape: in(goods), Posted: hearing("consumer", hostsClock)},
 	{Name: "consumer: what is new is no reason to look", Shape: in(goods), Mutations: doing("consumer", "stir", deafTo(events.WatchChildren))},
 	{Name: "consumer: what another has locked is left to it for ever", Shape: func(p *Plan) { in(goods)(p); p.often(3, "client dies") }, Mutations: doing("consumer", "rest", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		*field[int](model, "skipped") = 0
+		*field[bool](model, "skipped") = false
 		do(ev)
 	})},
 	{Name: "consumer: a try that failed is a good one", Shape: in(goods), Mutations: doing("consumer", "judge", func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
