@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/test/tape"
@@ -100,8 +101,10 @@ func TestMemoryOfATreeCache(t *testing.T) {
 	// Without a recorder: its buffers would be counted, too.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()
-	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
+	// A session that outlasts what a busy machine does to it: an outage is not asked about.
+	c, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr(), SessionTimeout: 40 * time.Second})
 	ok(t, err)
+	defer func() { _ = c.Close(ctx) }() // how it ends is no figure
 	ok(t, c.WaitConnected(ctx))
 	before := heap()
 	tree, err := c.TreeCache("/services", incumbent.TreeCacheOptions{})
@@ -111,7 +114,6 @@ func TestMemoryOfATreeCache(t *testing.T) {
 	own := heap() - before - watchesOf(paths)
 	figure(t, fmt.Sprintf("bytes of heap for each of the %d nodes of a tree cache, without data", len(paths)), int(own)/len(paths), 2<<10)
 	runtime.KeepAlive(tree)
-	ok(t, c.Close(ctx))
 }
 
 // watchesOf is what the server, which is in this process, too, needs for two watches
