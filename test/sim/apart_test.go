@@ -42,7 +42,7 @@ func runApart(t *testing.T, plant Plant, recipe string, n int64) {
 		for _, row := range sum.Cover.seldom(r.Describe(), 8) {
 			t.Logf("seldom: %s: %s", r.Name(), row)
 		}
-		for _, m := range missing {
+		for _, m := range append(missing, sum.Cover.lacks(r.Name())...) {
 			if n >= 20_000 {
 				t.Errorf("never fired: %s", m)
 			} else {

@@ -128,6 +128,16 @@ func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
 	return rows
 }
 
+// lacks are the rows that were lent to a recipe and did not fire.
+func (v *Coverage) lacks(recipe string) (missing []string) {
+	for _, l := range lent {
+		if l.recipe == recipe && v.Rows[l.Row] == 0 {
+			missing = append(missing, fmt.Sprintf("%s: %s --%s-->", l.Chart, l.From, l.Row.Row))
+		}
+	}
+	return missing
+}
+
 // endings are the states in which no close, or no end of a context, came.
 func (v *Coverage) endings(d engine.Description) (missing []string) {
 	for _, row := range d.Rows {

@@ -50,8 +50,23 @@ var beyond = []struct {
 
 var lineCharts = []string{"latch", "selector", "mutex", "election"}
 
-// unreachable reports whether a row is one of those.
+// lent are the rows of the session that only one recipe has it take, which has
+// worlds of its own: they have to fire there.
+var lent = []struct {
+	recipe string
+	Row
+}{
+	{"election", Row{"session", "connected", "reply.stat [displaced]"}},
+	{"election", Row{"session", "connected", "reply.stat"}},
+}
+
+// unreachable reports whether a row is one of those that are beyond, or lent.
 func unreachable(chart string, row engine.RowDoc) bool {
+	for _, l := range lent {
+		if l.Row.Row == row.Label() && slices.Contains(row.From, engine.State(l.From)) && l.Chart == chart {
+			return true
+		}
+	}
 	for _, b := range beyond {
 		if row.Label() == b.row && slices.Contains(row.From, b.from) && slices.Contains(b.charts, chart) {
 			return true
