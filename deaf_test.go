@@ -78,6 +78,19 @@ func deafen(t *testing.T, w *world, held *Leadership, path string) {
 	}
 }
 
+// endsAlone: the deaf leader's belief ends in time, and that of the next goes on.
+func endsAlone(t *testing.T, deaf, next *Leadership, within time.Duration) {
+	t.Helper()
+	if pass(within); deaf.Check() == nil {
+		t.Errorf("it believes %s later", within)
+	}
+	deaf.Release()
+	if next.Check() != nil {
+		t.Error("the next was ended with it")
+	}
+	next.Release()
+}
+
 // The same to the leader of a job: another's marker stands under the same name
 // when the heartbeat asks, and does not pass for its own.
 func TestADeafLeaderOfAJob(t *testing.T) {
@@ -107,14 +120,7 @@ func TestADeafLeaderOfAJob(t *testing.T) {
 				if _, err := held.Write(t.Context(), CreateNode("/data", nil)); !errors.Is(err, ErrLeadershipLost) {
 					t.Errorf("a guarded write: %v", err)
 				}
-				if pass(timeout / 2); held.Check() == nil {
-					t.Error("it believes half a timeout later")
-				}
-				held.Release()
-				if next.Check() != nil {
-					t.Error("the next was ended with it")
-				}
-				next.Release()
+				endsAlone(t, held, next, timeout/2)
 			})
 		})
 	}
@@ -151,14 +157,7 @@ func TestADeafLeaderOfAPlainElection(t *testing.T) {
 				if held.Check() != nil {
 					t.Fatal("it was told before the heartbeat asked: the test shows nothing")
 				}
-				if pass(timeout / 2); held.Check() == nil {
-					t.Error("it believes half a timeout later")
-				}
-				held.Release()
-				if next.Check() != nil {
-					t.Error("the next was ended with it")
-				}
-				next.Release()
+				endsAlone(t, held, next, timeout/2)
 			})
 		})
 	}
