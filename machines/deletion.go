@@ -111,13 +111,13 @@ func (d *deletion) begin(ev events.Event, out *engine.Outbox) { d.command = ev.R
 // whatever was done before is seen. A sync would not do, for a leader that was
 // deposed goes on answering it.
 func (d *deletion) look(ev events.Event, out *engine.Outbox) {
-	out.Forget()
 	out.Check(d.path)
 	out.Exists(d.path, false)
 }
 
 // remove deletes the node that was read, if nobody has changed or replaced it.
 func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
+	out.Forget()
 	d.target, d.sent = ev.Stat.Czxid, true
 	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: ev.Stat.Version})
 }

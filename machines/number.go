@@ -167,7 +167,6 @@ func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Req
 // written is seen. Where a write follows anyway, which fails on what is out of date,
 // a sync will do: a leader that was deposed goes on answering it.
 func (n *number) look(ev events.Event, out *engine.Outbox) {
-	out.Forget()
 	if n.sent || n.task != numberSet && n.task != numberAdd {
 		out.Check(n.path)
 	} else {
@@ -183,6 +182,7 @@ func (n *number) create(ev events.Event, out *engine.Outbox) {
 
 // write writes what comes of what was read.
 func (n *number) write(ev events.Event, out *engine.Outbox) {
+	out.Forget()
 	n.note(ev)
 	n.sent, n.asked, n.node = true, n.version, ev.Stat.Czxid
 	out.Multi(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})

@@ -120,7 +120,7 @@ func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 	o.recover(out)
 	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
 	switch {
-	case o.view && ev.Code == events.NoNode:
+	case ev.Code == events.NoNode:
 		n.What, n.Work = events.Absent, 0
 	case o.look == events.ReplyChildren:
 		n.What = events.Members

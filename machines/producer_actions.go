@@ -144,14 +144,14 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	if len(p.sending) > 0 {
 		return
 	}
-	items, bytes, space := 0, 0, p.space(ev)
+	items, bytes, most := 0, 0, min(p.space(ev), itemsAtOnce)
 	for len(p.queue) > 0 {
 		b := p.queue[0]
 		if b.later && !p.clock.fresh(ev.At) {
 			return
 		}
 		items, bytes = items+b.items, bytes+b.bytes
-		if len(p.sending) > 0 && (p.apart > 0 || items > itemsAtOnce || bytes > bytesAtOnce || p.bound > 0 && items > space) {
+		if len(p.sending) > 0 && (p.apart > 0 || items > most || bytes > bytesAtOnce) {
 			return
 		}
 		if b.later {
@@ -197,12 +197,12 @@ func (p *producer) verify(ev events.Event, out *engine.Outbox) {
 
 // vouched is a marker that says that the last multi was carried out, and nothing since.
 func (p *producer) vouched(ev events.Event) bool {
-	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
+	return string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
 }
 
 // untouched is a marker that nobody has written since: nothing was carried out.
 func (p *producer) untouched(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.Version == p.version
+	return ev.Stat != nil && ev.Stat.Version == p.version
 }
 
 // trust ends the doubt: what was under way is sent once more.
@@ -309,7 +309,6 @@ func (p *producer) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
 // end answers who closed it, and whoever waits still: a put that was taken back after
 // the close.
 func (p *producer) end(ev events.Event, out *engine.Outbox) {
-	p.answer(events.OutcomeUnknown, p.path, out)
 	p.dismiss(events.Closed, "", out)
 	for _, c := range p.closing {
 		out.Answer(c, events.OK, "")

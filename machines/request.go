@@ -270,7 +270,6 @@ func (r *request) discard(ev events.Event, out *engine.Outbox) {
 // adopt answers with the node that was found.
 func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 	r.answer(events.OK, r.node(ev), out)
-	r.end(ev, out)
 }
 
 // conclude answers with what the ensemble said; where it refused, on which node.
@@ -284,7 +283,6 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 		text = "" // of a multi, the results say which node it was
 	}
 	r.answer(code, text, out)
-	r.end(ev, out)
 }
 
 // explain says why a type of node is not to be had.
@@ -294,7 +292,6 @@ func (r *request) explain(ev events.Event, out *engine.Outbox) {
 		why = r.path + ": nodes with a TTL need 3.5.3 or later, and zookeeper.extendedTypesEnabled=true on every server"
 	}
 	r.answer(events.NodeType, why, out)
-	r.end(ev, out)
 }
 
 // doubt answers that the outcome is not known.
