@@ -197,12 +197,12 @@ func (p *producer) verify(ev events.Event, out *engine.Outbox) {
 
 // vouched is a marker that says that the last multi was carried out, and nothing since.
 func (p *producer) vouched(ev events.Event) bool {
-	return string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
+	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
 }
 
 // untouched is a marker that nobody has written since: nothing was carried out.
 func (p *producer) untouched(ev events.Event) bool {
-	return ev.Stat != nil && ev.Stat.Version == p.version
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.Version == p.version
 }
 
 // trust ends the doubt: what was under way is sent once more.
