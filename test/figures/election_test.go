@@ -87,7 +87,7 @@ func TestRequestsOfALostCreate(t *testing.T) {
 		counts := srv.Counts()
 		figure(t, fmt.Sprintf("election, a lost create among %d others: creates", others), counts.ByOp[zkmem.OpCreate], 1)
 		figure(t, fmt.Sprintf("election, a lost create among %d others: reads of owners", others), counts.ByOp[zkmem.OpExists]-counts.ByOp[zkmem.OpMulti], others+1) // but for the heartbeat's
-		figure(t, fmt.Sprintf("election, a lost create among %d others: all else", others), counts.Total-counts.ByOp[zkmem.OpExists], 7) // the heartbeat's first included
+		figure(t, fmt.Sprintf("election, a lost create among %d others: all else", others), counts.Total-counts.ByOp[zkmem.OpExists], 7)                             // the heartbeat's first included
 	}
 }
 
