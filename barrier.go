@@ -3,7 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -39,7 +38,8 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 // Set bars the way. A barrier that is set already is no error. Missing parents are
 // made, as containers where the server can.
 //
-// Errors: ErrClosed, the context's (the barrier may be set then), or an *Error.
+// Errors: ErrClosed or the context's (the barrier may be set then, unless the
+// context had ended before), or an *Error.
 func (b *Barrier) Set(ctx context.Context) error { return b.call(ctx, events.CommandSet) }
 
 // Remove opens the way. A barrier that is not there is no error. Errors as for Set.
@@ -64,6 +64,9 @@ type crossing struct{ handle }
 func (x *crossing) Close(ctx context.Context) error { return x.end(ctx, false) }
 
 func (p *passage) call(ctx context.Context, kind events.Kind) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	x := &crossing{}
 	x.init(p.client, p.path)
 	if _, err := p.client.register(p.recipe.Name(), func(id events.ID) receiver {
@@ -77,9 +80,7 @@ func (p *passage) call(ctx context.Context, kind events.Kind) error {
 	if err == nil || errors.Is(err, ErrClosed) || errors.As(err, &refused) {
 		return err
 	}
+	err = x.despite(err)
 	p.client.post(x.id, events.Event{Kind: events.CommandClose})
-	if trouble := x.Err(); trouble != nil {
-		return fmt.Errorf("%w: %w", err, trouble)
-	}
 	return err
 }

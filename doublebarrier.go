@@ -67,11 +67,16 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 // permission, say), or the context's, with the failure that stands in the way, if
 // there is one.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return b.wish(ctx, events.Event{Kind: events.CommandEnter})
 }
 
 // Leave leaves the barrier and returns nil when all who were inside have left or
-// are gone. Who enters meanwhile is not waited for. When the context ends first
+// are gone. Who enters meanwhile is not waited for; who had come before and still
+// waits to enter cannot be told from those inside, and is. A persistent node among
+// the members never goes: Err is ErrPersistentNode then. When the context ends first
 // the member's node is deleted all the same.
 //
 // Errors: ErrOutside before Enter has returned and after Leave was called,

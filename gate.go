@@ -27,7 +27,8 @@ func (c *Client) Gate(path string) (*Gate, error) {
 // Open opens the way. A gate that is open already is no error. Missing parents are
 // made, as containers where the server can.
 //
-// Errors: ErrClosed, the context's (the gate may be open then), or an *Error.
+// Errors: ErrClosed or the context's (the gate may be open then, unless the
+// context had ended before), or an *Error.
 func (g *Gate) Open(ctx context.Context) error { return g.call(ctx, events.CommandSet) }
 
 // Shut closes the way. A gate that is not open is no error. Errors as for Open.

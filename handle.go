@@ -45,8 +45,8 @@ func (h *handle) ask(ctx context.Context, ev events.Event) error {
 func (h *handle) wish(ctx context.Context, ev events.Event) error {
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
 	if err != nil && ctx.Err() != nil {
-		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
 		err = h.despite(err)
+		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
 	}
 	return err
 }

@@ -91,20 +91,33 @@ func CheckPath(path string, prefixes ...string) error {
 // readers is how many nodes of a line are read at a time.
 const readers = 16
 
-func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {
-	found := make([]*Participant, len(places))
-	errs := make([]error, len(places))
+// gather reads so many nodes, some at a time. The error is that of the first that
+// could not be read; then there is nothing else.
+func gather[T any](n int, read func(i int) (T, error)) ([]T, error) {
+	found, errs := make([]T, n), make([]error, n)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, readers)
-	for i, place := range places {
+	for i := range n {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			found[i], errs[i] = c.readParticipant(ctx, path+"/"+place.Name, place)
+			found[i], errs[i] = read(i)
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {
+	found, err := gather(len(places), func(i int) (*Participant, error) {
+		return c.readParticipant(ctx, path+"/"+places[i].Name, places[i])
+	})
+	if err != nil {
 		return Line{}, err
 	}
 	line := Line{Foreign: foreign}

@@ -2,13 +2,10 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -20,6 +17,7 @@ type Member struct {
 	ID      string // the node's name
 	Payload []byte // the node's data. It is foreign: escape it before showing it.
 	Owner   int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes
+	Err     error  // why the node could not be read, if so
 }
 
 // Membership is one member of a group: a persistent node in the group's
@@ -92,7 +90,8 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 
 // Members reads who is in a group, with payloads, from the server that the client
 // is connected to, which may lag behind the ensemble's leader. Members that go
-// meanwhile are left out. A directory that does not exist is an empty group.
+// meanwhile are left out, and one that may not be read says so in its Err. A
+// directory that does not exist is an empty group.
 //
 // Errors: ErrNotConnected, the context's, or an *Error.
 func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
@@ -103,30 +102,28 @@ func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	var mu sync.Mutex
-	found := map[string]Member{}
-	errs := make([]error, len(ids))
-	var all sync.WaitGroup
-	slots := make(chan struct{}, readers)
-	for i, id := range ids {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			data, stat, err := c.read(ctx, path+"/"+id)
-			if err != nil {
-				errs[i] = unlessMissing(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			found[id] = Member{id, data, stat.EphemeralOwner}
-		})
+	slices.Sort(ids)
+	found, err := gather(len(ids), func(i int) (*Member, error) { return c.readMember(ctx, path, ids[i]) })
+	var members []Member
+	for _, m := range found {
+		if m != nil {
+			members = append(members, *m)
+		}
 	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	return members, err
+}
+
+// readMember returns nil for a node that has gone meanwhile.
+func (c *Client) readMember(ctx context.Context, path, id string) (*Member, error) {
+	data, stat, err := c.read(ctx, path+"/"+id)
+	refused := refusal(err)
+	switch {
+	case err == nil:
+		return &Member{ID: id, Payload: data, Owner: stat.EphemeralOwner}, nil
+	case refused != nil && !refused.Code.Passing() && refused.Code != events.NoNode:
+		return &Member{ID: id, Err: refused}, nil
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Member) int { return strings.Compare(a.ID, b.ID) }), nil
+	return nil, unlessMissing(err)
 }
 
 // unlessMissing is an error of a read, nil where there was no node.

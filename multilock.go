@@ -30,12 +30,17 @@ type Lockable interface {
 type MultiLock struct{ locks []Lockable }
 
 // NewMultiLock makes one lock of several, of one client or of many. The error says
-// that there is none, or that two have one path: those would wait for each other.
+// that there is none, that one is nil, or that two have one path: those would wait for each other.
 // Whether a lock can be had at all (more permits than the limit: ErrPermits) is
 // found by Lock.
 func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 	if len(locks) == 0 {
 		return nil, errors.New("incumbent: a multi-lock of no locks")
+	}
+	for i, l := range locks {
+		if l == nil {
+			return nil, fmt.Errorf("incumbent: lock %d of a multi-lock is nil: want a Mutex, a Semaphore's Permits, or a side of a ReadWriteLock", i)
+		}
 	}
 	sorted := slices.SortedFunc(slices.Values(locks), func(a, b Lockable) int { return cmp.Compare(a.Path(), b.Path()) })
 	for i, l := range sorted[1:] {

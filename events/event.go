@@ -1,5 +1,7 @@
 package events
 
+import "math"
+
 // ID names one machine inside a loop: "session", "latch-1", "selector-2".
 type ID string
 
@@ -79,4 +81,10 @@ type Stat struct {
 	EphemeralOwner int64 `json:"ephemeralOwner,string,omitempty"`
 	Version        int32 `json:"version,omitempty"`
 	NumChildren    int32 `json:"numChildren,omitempty"`
+}
+
+// Ephemeral reports whether a session owns the node. Containers and nodes with a
+// time to live have an EphemeralOwner, too, which is no session.
+func (s Stat) Ephemeral() bool {
+	return s.EphemeralOwner != 0 && s.EphemeralOwner != math.MinInt64 && byte(s.EphemeralOwner>>56) != 0xff
 }

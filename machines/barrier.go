@@ -18,7 +18,7 @@ var barrierChart = engine.MustCompile(engine.Chart[passage]{
 	Final:   closed,
 	Happy:   from{latent, looking, shut, closed},
 	Kinds:   passageKinds,
-	Rows:    slices.Concat(hiddenRows, passageRows((*passage).unbarred, events.WatchDeleted, events.WatchCreated)),
+	Rows:    slices.Concat(hiddenRows, passageRows((*passage).noNode, (*passage).unbarred, events.WatchDeleted, events.WatchCreated)),
 	Ignores: passageIgnores(events.WatchDeleted, events.WatchCreated),
 })
 
@@ -40,12 +40,13 @@ func (p *passage) unreadable(ev events.Event) bool {
 }
 
 func (p *passage) complainHidden(ev events.Event, out *engine.Outbox) {
+	p.noteSeen(ev)
 	ev.Code = events.NoAuth
 	p.complain(ev, out)
 }
 
 // unbarred is a barrier that is open, or was since the wait began: its node is
-// gone, or is another than the one that was seen.
+// gone, or was made after one was seen.
 func (p *passage) unbarred(ev events.Event) bool {
-	return ev.Code == events.NoNode || ev.Code == events.OK && p.seen != 0 && ev.Stat != nil && ev.Stat.Czxid != p.seen
+	return ev.Code == events.NoNode || ev.Code == events.OK && p.seen != 0 && ev.Stat != nil && ev.Stat.Czxid > p.seen
 }

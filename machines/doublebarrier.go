@@ -54,6 +54,7 @@ type member struct {
 	creating uint64   // the create that is not answered yet
 	unknown  bool     // its outcome
 	made     int64    // its czxid; 0: not known to stand
+	watched  bool     // it was seen to stand, with a watch
 	former   []string // names of older sessions' nodes: theirs until they go
 	lost     bool     // the node went while the member was inside
 }
@@ -61,6 +62,7 @@ type member struct {
 // readiness is the ready node as it was seen last.
 type readiness struct {
 	old     bool  // it stands, and is older than the own node: of another round
+	young   bool  // it stands, and is younger
 	version int32 // of its data
 }
 
@@ -69,6 +71,7 @@ type crowd struct {
 	begun   bool
 	others  []string // members of the round that have not gone, lowest first
 	horizon int64    // zxid of the listing that showed them: who came later is of the next round
+	doubted bool     // the ready node was not the one that the member knew
 }
 
 // DoubleBarrierRecipe makes members of double barriers: Curator's
@@ -89,7 +92,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 	Doc:  "One member of a double barrier: it goes in when enough are there, and is out when all who were inside have left.",
 	States: []engine.StateDoc{
 		{Name: outside, Doc: "Not in the barrier."},
-		{Name: entering, Doc: "The own node is being made, or looked for after its create's reply was lost."},
+		{Name: entering, Doc: "The own node is being made, or looked for, behind a check through the quorum, after its create's reply was lost."},
 		{Name: founding, Doc: "The barrier's directory did not exist; it is being made, as a container where the server can."},
 		{Name: counting, Doc: "The ready node is asked for, with a watch, and the members are listed."},
 		{Name: opening, Doc: "Enough are there: the ready node is being made, on condition that they still are."},
@@ -120,31 +123,36 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).doubtful, To: entering, Do: (*doubleBarrier).lookUp},
 		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).complain},
 		{From: from{entering}, On: events.ReplyCreate, To: outside, Do: (*doubleBarrier).turnAway},
+		{From: from{entering}, On: events.ReplyMulti, When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{entering}, On: events.ReplyMulti, To: entering},
 		{From: from{entering}, On: events.ReplyStat, When: (*doubleBarrier).ours, To: counting, Do: (*doubleBarrier).adopt},
 		{From: from{entering}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: entering, Do: (*doubleBarrier).create},
 		{From: from{entering}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).containerless, To: founding, Do: (*doubleBarrier).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafMade, To: entering, Do: (*doubleBarrier).create},
+		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafDelayed, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafRefused, To: outside, Do: (*doubleBarrier).turnAway},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*doubleBarrier).noteAbove},
 
-		{From: from{counting}, On: events.ReplyStat, When: (*doubleBarrier).released, To: inside, Do: (*doubleBarrier).letIn},
 		{From: from{counting}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
 		{From: from{counting}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).uncounted, To: entering, Do: (*doubleBarrier).create},
+		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).turnOut, Then: (*doubleBarrier).erase},
 		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{counting}, On: events.ReplyChildren, When: (*doubleBarrier).released, To: inside, Do: (*doubleBarrier).letIn},
 		{From: from{counting, waiting}, On: events.ReplyChildren, When: (*doubleBarrier).enough, To: opening, Do: (*doubleBarrier).open},
 		{From: from{counting}, On: events.ReplyChildren, To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: events.ReplyChildren, To: waiting},
 		{From: from{waiting}, On: events.ReplyStat, When: (*doubleBarrier).ownGone, To: entering, Do: (*doubleBarrier).create},
-		{From: from{waiting}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: waiting},
+		{From: from{waiting}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: waiting, Do: (*doubleBarrier).noteOwn},
 		{From: from{waiting}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{opening}, On: events.ReplyMulti, When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).letIn},
 		{From: from{opening}, On: events.ReplyMulti, When: (*doubleBarrier).moved, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{opening}, On: events.ReplyMulti, When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).turnOut, Then: (*doubleBarrier).erase},
 		{From: from{opening}, On: events.ReplyMulti, To: pausing, Do: (*doubleBarrier).complain},
 
-		{From: from{counting, opening, waiting}, On: events.WatchCreated, When: (*doubleBarrier).isReady, To: inside, Do: (*doubleBarrier).letInByWatch},
-		{From: from{counting, opening, waiting}, On: events.WatchCreated, To: engine.Stay},
+		{From: from{waiting}, On: events.WatchCreated, When: (*doubleBarrier).calls, To: inside, Do: (*doubleBarrier).letInByWatch},
+		{From: from{counting, waiting}, On: events.WatchCreated, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{counting, opening, waiting}, On: events.WatchDeleted, When: (*doubleBarrier).isOwn, To: entering, Do: (*doubleBarrier).create},
 		{From: from{counting, opening, waiting}, On: events.WatchDeleted, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{counting, waiting}, On: events.WatchChanged, To: counting, Do: (*doubleBarrier).recount},
@@ -157,11 +165,12 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: append(from{outside}, but(engaged, inside)...), On: events.CommandLeave, To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
 		{From: from{parting}, On: events.ReplyMulti, When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{parting}, On: events.ReplyMulti, To: parting},
+		{From: from{parting}, On: events.ReplyStat, To: parting, Do: (*doubleBarrier).noteReady},
 		{From: from{parting}, On: events.ReplyChildren, When: (*doubleBarrier).unlisted, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{parting}, On: events.ReplyChildren, When: (*doubleBarrier).deserted, To: outside, Do: (*doubleBarrier).depart},
 		{From: from{parting}, On: events.ReplyChildren, When: (*doubleBarrier).alone, To: withdrawing, Do: (*doubleBarrier).tidy},
 		{From: from{parting}, On: events.ReplyChildren, To: emptying, Do: (*doubleBarrier).watchOne},
-		{From: from{emptying}, On: events.ReplyStat, When: (*doubleBarrier).lingers, To: emptying},
+		{From: from{emptying}, On: events.ReplyStat, When: (*doubleBarrier).lingers, To: emptying, Do: (*doubleBarrier).noteLingering},
 		{From: from{emptying}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: parting, Do: (*doubleBarrier).relist},
 		{From: from{emptying}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{emptying}, On: events.ReplyDelete, When: (*doubleBarrier).answered, To: emptying, Do: (*doubleBarrier).noteDeleted},
@@ -179,6 +188,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).goesOn, To: entering, Do: (*doubleBarrier).depart, Then: (*doubleBarrier).create},
 		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).endsNow, To: closed, Do: (*doubleBarrier).departEnd},
 		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).entered, To: outside, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
 		{From: from{withdrawing}, On: events.ReplyMulti, To: withdrawing, Do: (*doubleBarrier).erase},
 		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).complain},
 		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).goesOn, To: entering, Do: (*doubleBarrier).depart, Then: (*doubleBarrier).create},
@@ -216,7 +226,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{In: from{counting, opening, waiting, inside, parting, emptying, pausing}, On: []events.Kind{events.ReplyCreate},
 			Why: "the create was answered before this state could be entered"},
 		{In: from{entering, founding, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "all is asked for again"},
-		{In: from{opening}, On: []events.Kind{events.WatchChanged, events.WatchChildren}, Why: "the answer says whether enough were there"},
+		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren}, Why: "the answer says whether enough were there"},
 		{In: from{inside, emptying}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters on the way in only"},
 		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "nobody reads the data"},
 		{In: but(engaged, withdrawing, suspended, pausing), On: []events.Kind{events.ConnectionAttached},

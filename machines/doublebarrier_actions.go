@@ -32,7 +32,7 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 		out.Discard(join(b.dir, name))
 	}
 	b.count++
-	b.own, b.made, b.unknown = guid(b.seed, b.count), 0, false
+	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
 	b.creating = out.Create(b.place(), events.Ephemeral, nil)
 }
 
@@ -55,11 +55,13 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// lookUp finds out what a create has made whose reply was lost.
+// lookUp finds out what a create has made whose reply was lost. The check before it
+// goes through the quorum: a leader that was deposed answers a sync, and does not
+// show the node.
 func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	b.creating, b.unknown = 0, true
-	out.Flush(b.dir)
+	out.Check(b.place())
 	out.Exists(b.place(), false)
 }
 
@@ -74,7 +76,13 @@ func (b *doubleBarrier) turnAway(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	b.settle(ev, out)
 	b.own, b.made, b.unknown = "", 0, false
-	out.Answer(b.enters, ev.Code, ev.Path)
+	b.turnOut(b.blame(ev), out)
+}
+
+// turnOut is turnAway of a member whose node stands, and has to go.
+func (b *doubleBarrier) turnOut(ev events.Event, out *engine.Outbox) {
+	b.recover(out)
+	out.Answer(b.enters, ev.Code, b.words(ev))
 	b.goal = nothing
 }
 
@@ -83,17 +91,22 @@ func (b *doubleBarrier) turnAway(ev events.Event, out *engine.Outbox) {
 // after they watch it.
 func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	b.old = false
+	b.old, b.young, b.watched = false, false, false
 	out.Exists(b.ready(), true)
 	out.Children(b.dir)
 }
 
-// noteReady notes a ready node of another round, or that there is none.
+// noteReady notes a ready node, of this round or another, or that there is none.
 func (b *doubleBarrier) noteReady(ev events.Event, out *engine.Outbox) {
-	b.old = ev.Code == events.OK
-	if ev.Stat != nil {
-		b.version = ev.Stat.Version
+	if ev.Code == events.OK && ev.Stat != nil {
+		b.young = ev.Stat.Czxid > b.made
+		b.old, b.version = !b.young, ev.Stat.Version
 	}
+}
+
+// noteOwn notes that the own node stands, and is watched.
+func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
+	b.watched = b.watched || ev.Path == b.place()
 }
 
 // wait watches the own node. Under an old ready node the members are watched, too:
@@ -155,9 +168,6 @@ func nextVersion(before int32) int32 {
 // letIn ends the way in.
 func (b *doubleBarrier) letIn(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	if ev.Stat != nil {
-		b.version = ev.Stat.Version
-	}
 	b.goal = remain
 	b.recover(out)
 	out.Answer(b.enters, events.OK, "")
@@ -231,10 +241,30 @@ func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
 // noteDeleted is the own node, gone by our own hand.
 func (b *doubleBarrier) noteDeleted(ev events.Event, out *engine.Outbox) { b.own, b.made = "", 0 }
 
-// tidy deletes the own node and the ready node of its round, both or none.
+// noteLingering tells of a member that will never leave by itself.
+func (b *doubleBarrier) noteLingering(ev events.Event, out *engine.Outbox) {
+	if !ev.Stat.Ephemeral() {
+		b.fail(events.PersistentNode, ev.Path, ev, out)
+	}
+}
+
+// tidy deletes the own node and the ready node of its round, both or none. One that
+// has taken that one's place may be of the next round, unless nobody else is there.
 func (b *doubleBarrier) tidy(ev events.Event, out *engine.Outbox) {
 	b.begun = true
+	if b.doubted && (len(b.members(ev.Children)) > 1 || !b.old && !b.young) {
+		b.erase(ev, out)
+		return
+	}
 	out.Multi(events.Op{Verb: "delete", Path: b.place(), Version: -1}, events.Op{Verb: "delete", Path: b.ready(), Version: b.version})
+}
+
+// relook asks for the ready node that has taken the place of the one that let the
+// member in, because others came later, and then whether any of them is left.
+func (b *doubleBarrier) relook(ev events.Event, out *engine.Outbox) {
+	b.doubted, b.old, b.young = true, false, false
+	out.Exists(b.ready(), false)
+	out.Children(b.dir)
 }
 
 // erase deletes the own node, as soon as there is a connection and no create under
@@ -257,6 +287,9 @@ func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
 		b.noteAbsence(ev)
 	}
 	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
+	if !b.lost {
+		b.recover(out)
+	}
 	if b.goal != leaveBarrier {
 		return
 	}
@@ -265,7 +298,6 @@ func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
 		out.Answer(b.leaves, events.MemberGone, b.dir)
 		return
 	}
-	b.recover(out)
 	out.Answer(b.leaves, events.OK, "")
 }
 
@@ -289,6 +321,9 @@ func (b *doubleBarrier) departEnd(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) giveUp(ev events.Event, out *engine.Outbox) {
 	b.answerPending(events.Cancelled, out)
 	b.goal = nothing
+	if b.own == "" {
+		b.recover(out)
+	}
 }
 
 // answerPending answers the enter or the leave that waits.

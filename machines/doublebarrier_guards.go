@@ -63,10 +63,14 @@ func (b *doubleBarrier) ownGone(ev events.Event) bool {
 	return ev.Path == b.place() && b.answered(ev) && !b.ours(ev)
 }
 
-// released is a ready node that was made after the own node: enough were there
-// while it was. One that is older is of another round and says nothing.
-func (b *doubleBarrier) released(ev events.Event) bool {
-	return ev.Path == b.ready() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.Czxid > b.made
+// released is a listing with the own node after a ready node that was made while
+// it stood: enough were there, and this one among them. A ready node that is older
+// is of another round and says nothing.
+func (b *doubleBarrier) released(ev events.Event) bool { return b.young }
+
+// barred is what the ensemble refuses for good.
+func (b *doubleBarrier) barred(ev events.Event) bool {
+	return b.failed(ev) && !b.passing(ev)
 }
 
 // uncounted is a listing without the own node.
@@ -85,7 +89,9 @@ func (b *doubleBarrier) moved(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.NodeExists || ev.Code == events.BadVersion
 }
 
-func (b *doubleBarrier) isReady(ev events.Event) bool { return ev.Path == b.ready() }
+// calls is a ready node that appears while the own node stands, as its watch tells.
+func (b *doubleBarrier) calls(ev events.Event) bool { return ev.Path == b.ready() && b.watched }
+
 func (b *doubleBarrier) isOwn(ev events.Event) bool {
 	return b.own != "" && ev.Path == b.place()
 }
@@ -140,6 +146,12 @@ func (b *doubleBarrier) ends(events.Event) bool { return len(b.closing) > 0 }
 // another ready node, has deleted nothing.
 func (b *doubleBarrier) removed(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode && ev.Kind == events.ReplyDelete
+}
+
+// replaced is a ready node in another version than the one that let the member in:
+// nothing was deleted.
+func (b *doubleBarrier) replaced(ev events.Event) bool {
+	return ev.Code == events.BadVersion && b.goal == leaveBarrier
 }
 
 // endsNow is removed at the end of everything.

@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"cmp"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -9,9 +11,11 @@ import (
 // that creates a node shares.
 type founder struct {
 	dir    string
-	leaf   uint64      // the create of the lowest missing parent
-	parent events.Mode // what kind of parents the server can make
-	hungUp bool        // it will end the connection, as old servers do after what they do not know
+	top    uint64       // the create of the highest missing parent
+	leaf   uint64       // that of the lowest
+	above  events.Event // the first refusal of one above the lowest
+	parent events.Mode  // what kind of parents the server can make
+	hungUp bool         // it will end the connection, as old servers do after what they do not know
 }
 
 func newFounder(dir string) founder { return founder{dir: dir, parent: events.Container} }
@@ -32,15 +36,38 @@ func (f *founder) leafMade(ev events.Event) bool {
 	return ev.Request == f.leaf && (ev.Code == events.OK || ev.Code == events.NodeExists)
 }
 
+// leafDelayed is the lowest parent, not to be made for now.
+func (f *founder) leafDelayed(ev events.Event) bool {
+	return ev.Request == f.leaf && f.blame(ev).Code.Passing()
+}
+
 // leafRefused is the lowest parent, not to be made.
 func (f *founder) leafRefused(ev events.Event) bool { return ev.Request == f.leaf }
 
 // found makes the missing parents, from the top, in one flight. Only the answer
 // to the lowest decides: the others may exist, or be closed to us.
 func (f *founder) found(ev events.Event, out *engine.Outbox) {
+	f.top, f.above = 0, events.Event{}
 	for _, path := range ancestors(f.dir) {
 		f.leaf = out.Create(path, f.parent, nil)
+		f.top = cmp.Or(f.top, f.leaf)
 	}
+}
+
+// noteAbove keeps why a parent above the lowest was not made. It may be there for
+// all that: only where the lowest has none is it to blame.
+func (f *founder) noteAbove(ev events.Event, out *engine.Outbox) {
+	if ev.Request >= f.top && ev.Code != events.OK && ev.Code != events.NodeExists && f.above.Code == events.OK {
+		f.above = ev
+	}
+}
+
+// blame is a refusal, by what it comes of where that is known.
+func (f *founder) blame(ev events.Event) events.Event {
+	if ev.Code == events.NoNode && f.above.Code != events.OK {
+		ev.Code, ev.Path, ev.Text = f.above.Code, f.above.Path, f.above.Text
+	}
+	return ev
 }
 
 // foundPlain is found for a server that knows no containers.

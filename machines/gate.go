@@ -16,7 +16,7 @@ var gateChart = engine.MustCompile(engine.Chart[passage]{
 	Final:   closed,
 	Happy:   from{latent, looking, shut, closed},
 	Kinds:   passageKinds,
-	Rows:    passageRows((*passage).ajar, events.WatchCreated, events.WatchDeleted),
+	Rows:    passageRows((*passage).ajar, (*passage).ajar, events.WatchCreated, events.WatchDeleted),
 	Ignores: passageIgnores(events.WatchCreated, events.WatchDeleted),
 })
 

@@ -95,8 +95,9 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{creating}, On: events.ReplyCreate, To: reading, Do: (*number).look},
 		{From: from{founding}, On: events.ReplyCreate, When: (*number).containerless, To: founding, Do: (*number).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafMade, To: creating, Do: (*number).create},
+		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafDelayed, To: pausing, Do: (*number).complain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafRefused, To: closed, Do: (*number).fail},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*number).noteAbove},
 
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).done, To: closed, Do: (*number).announce},
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
@@ -238,7 +239,10 @@ func (n *number) report(out *engine.Outbox) {
 }
 
 // fail answers with what the ensemble refuses.
-func (n *number) fail(ev events.Event, out *engine.Outbox) { out.Answer(n.command, ev.Code, n.path) }
+func (n *number) fail(ev events.Event, out *engine.Outbox) {
+	ev = n.blame(ev)
+	out.Answer(n.command, ev.Code, n.words(ev))
+}
 
 // reject answers that the node holds no such number.
 func (n *number) reject(ev events.Event, out *engine.Outbox) {

@@ -14,8 +14,8 @@ type onlook struct {
 	look  events.Kind // of the replies: reply.children or reply.stat
 	view  bool        // the answers are the user's: they go past the machine
 	names []string    // told last
-	told  bool        // since the last connection began
-	gap   bool        // there was no connection for a while since something was told
+	told  bool        // since the last connection, or trouble, began
+	gap   bool        // nothing was seen for a while since something was told
 }
 
 func newOnlook(open events.Event, look events.Kind) (*onlook, error) {
@@ -64,10 +64,10 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 			{From: onlooking, On: events.CommandStart, To: engine.Stay, Do: (*onlook).refuseStart},
 
 			{From: from{looking.Name}, On: reply, When: (*onlook).noNode, To: absent, Do: (*onlook).watchPath},
-			{From: from{looking.Name}, On: reply, When: (*onlook).refused, To: pausing, Do: (*onlook).complain},
+			{From: from{looking.Name}, On: reply, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).doubt},
 			{From: from{looking.Name}, On: reply, To: watching, Do: (*onlook).tell},
 			{From: from{absent}, On: events.ReplyStat, When: (*onlook).noNode, To: absent, Do: (*onlook).tell},
-			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain},
+			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).doubt},
 			{From: from{absent}, On: events.ReplyStat, To: looking.Name, Do: (*onlook).read},
 
 			{From: around, On: events.ConnectionSuspended, To: suspended, Do: (*onlook).doubt},
@@ -115,7 +115,8 @@ func (o *onlook) read(ev events.Event, out *engine.Outbox) {
 func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o.path, true) }
 
 // tell tells what is there. Names are told once on each connection: after an
-// outage they are told again, because changes may have been missed.
+// outage, and after a failure, they are told again, because changes may have been
+// missed, and because whoever was told of the failure wants to know that it is over.
 func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 	o.recover(out)
 	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
@@ -140,7 +141,7 @@ func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 	out.Notify(n)
 }
 
-// doubt is the end of a connection: things may come and go unseen.
+// doubt is the end of a connection, or a failure: things may come and go unseen.
 func (o *onlook) doubt(ev events.Event, out *engine.Outbox) {
 	o.gap = o.gap || o.told
 	o.told = false

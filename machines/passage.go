@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"cmp"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -12,7 +14,7 @@ type passage struct {
 	founder
 	task    events.Kind // command.await, command.set or command.remove
 	command uint64
-	seen    int64 // czxid of the node that the wait has seen; 0: none
+	seen    int64 // the first zxid at which the wait knows that the node stood; 0: none
 	hidden  bool  // the node may not be read: servers since 3.8.4 do not tell of its end
 }
 
@@ -54,8 +56,9 @@ var passageKinds = append([]events.Kind{
 	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 }, anyWatch...)
 
-// passageRows are the rows of both: they differ in what lets through.
-func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
+// passageRows are the rows of both: they differ in what lets through, as a check
+// tells it and as a read does.
+func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
 	return []engine.Row[passage]{
 		{From: from{latent}, On: events.CommandAwait, When: (*passage).attached, To: looking, Do: (*passage).begin, Then: (*passage).look},
 		{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*passage).begin},
@@ -67,8 +70,9 @@ func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.
 		{From: passing, On: events.CommandSet, To: engine.Stay, Do: (*passage).refuseStart},
 		{From: passing, On: events.CommandRemove, To: engine.Stay, Do: (*passage).refuseStart},
 
+		{From: from{looking}, On: events.ReplyMulti, When: affirms, To: closed, Do: (*passage).succeed},
 		{From: from{looking}, On: events.ReplyMulti, When: (*passage).passing, To: pausing, Do: (*passage).complain},
-		{From: from{looking}, On: events.ReplyMulti, To: looking},
+		{From: from{looking}, On: events.ReplyMulti, To: looking, Do: (*passage).noteStanding},
 		{From: from{looking}, On: events.ReplyStat, When: lets, To: closed, Do: (*passage).succeed},
 		{From: from{looking}, On: events.ReplyStat, When: (*passage).passing, To: pausing, Do: (*passage).complain},
 		{From: from{looking}, On: events.ReplyStat, When: (*passage).denied, To: closed, Do: (*passage).fallThrough},
@@ -84,8 +88,9 @@ func passageRows(lets engine.Guard[passage], opens, shuts events.Kind) []engine.
 		{From: from{setting}, On: events.ReplyCreate, To: closed, Do: (*passage).fallThrough},
 		{From: from{founding}, On: events.ReplyCreate, When: (*passage).containerless, To: founding, Do: (*passage).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafMade, To: setting, Do: (*passage).set},
+		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafDelayed, To: pausing, Do: (*passage).complain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafRefused, To: closed, Do: (*passage).fallThrough},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*passage).noteAbove},
 		{From: from{removing}, On: events.ReplyDelete, When: (*passage).gone, To: closed, Do: (*passage).succeed},
 		{From: from{removing}, On: events.ReplyDelete, When: (*passage).passing, To: pausing, Do: (*passage).complain},
 		{From: from{removing}, On: events.ReplyDelete, To: closed, Do: (*passage).fallThrough},
@@ -142,7 +147,8 @@ func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command
 
 // look asks for the node, with a watch either way. The check before it makes sure
 // that whatever was done before this call began is seen, wherever it was done: it
-// goes through the quorum, whether it finds the node or not. A sync would not do,
+// goes through the quorum, whether it finds the node or not, and what lets through
+// lets through at once: the read may come a moment too late. A sync would not do,
 // for a leader that was deposed goes on answering it. Nor does a watch event that
 // comes before the answer: it may tell of what was done before the call, to another
 // call's watch.
@@ -153,11 +159,23 @@ func (p *passage) look(ev events.Event, out *engine.Outbox) {
 	out.Exists(p.path, true)
 }
 
+// noteStanding notes when the check found the node: one that was made later is
+// another.
+func (p *passage) noteStanding(ev events.Event, out *engine.Outbox) {
+	if ev.Code == events.OK {
+		p.seen = cmp.Or(p.seen, ev.Zxid)
+	}
+}
+
 // remember notes which node was seen: another one at its path was made later.
 func (p *passage) remember(ev events.Event, out *engine.Outbox) {
 	p.failures = 0
+	p.noteSeen(ev)
+}
+
+func (p *passage) noteSeen(ev events.Event) {
 	if ev.Stat != nil {
-		p.seen = ev.Stat.Czxid
+		p.seen = cmp.Or(p.seen, ev.Stat.Czxid)
 	}
 }
 
@@ -174,7 +192,8 @@ func (p *passage) succeed(ev events.Event, out *engine.Outbox) {
 
 // fallThrough answers the call with what the ensemble refuses.
 func (p *passage) fallThrough(ev events.Event, out *engine.Outbox) {
-	out.Answer(p.command, ev.Code, ev.Path)
+	ev = p.blame(ev)
+	out.Answer(p.command, ev.Code, p.words(ev))
 }
 
 // withdraw is a call that nobody waits for any more.

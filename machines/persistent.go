@@ -25,6 +25,7 @@ type persistent struct {
 
 	owner    int64   // ZooKeeper's id of the session
 	creating uint64  // the create that is not answered yet
+	check    uint64  // goes through the quorum before a node is said to be gone
 	unknown  bool    // a create's outcome: the node at the path may be ours
 	made     int64   // czxid of the node that we made in this session; 0: none that we know of
 	version  int32   // of its data
@@ -96,10 +97,12 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).containerless, To: founding, Do: (*persistent).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).leafMade, To: creating, Do: (*persistent).create},
 		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).leafRefused, To: pausing, Do: (*persistent).giveUp},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*persistent).noteAbove},
 		{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*persistent).settle},
 		{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*persistent).settle, Then: (*persistent).depart},
 
+		{From: from{reading}, On: events.ReplyMulti, When: (*persistent).passing, To: pausing, Do: (*persistent).giveUp},
+		{From: from{reading}, On: events.ReplyMulti, To: reading},
 		{From: from{reading}, On: events.ReplyStat, When: (*persistent).oursStale, To: writing, Do: (*persistent).noteAndWrite},
 		{From: from{reading}, On: events.ReplyStat, When: (*persistent).ours, To: present, Do: (*persistent).tellPresent},
 		{From: from{reading}, On: events.ReplyStat, When: (*persistent).remains, To: clearing, Do: (*persistent).clear},
@@ -151,6 +154,8 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{leaving}, On: events.ReplyStat, When: (*persistent).ours, To: leaving, Do: (*persistent).remove},
 		{From: from{leaving}, On: events.ReplyStat, When: (*persistent).answered, To: closed, Do: (*persistent).end},
 		{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*persistent).complain},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*persistent).unchecked, To: leaving, Do: (*persistent).complain},
+		{From: from{leaving}, On: events.ReplyMulti, When: (*persistent).checked, To: leaving},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*persistent).cleared, To: closed, Do: (*persistent).end},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*persistent).outdated, To: leaving, Do: (*persistent).depart},
 		{From: from{leaving}, On: events.ReplyMulti, To: leaving, Do: (*persistent).complain},
@@ -213,6 +218,12 @@ func (p *persistent) wrote(ev events.Event) bool { return ev.Code == events.OK }
 func (p *persistent) cleared(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
+
+// checked is the answer to the check: what the read says counts.
+func (p *persistent) checked(ev events.Event) bool { return ev.Request == p.check }
+
+// unchecked is a check that could not be done for now.
+func (p *persistent) unchecked(ev events.Event) bool { return p.checked(ev) && p.passing(ev) }
 
 // outdated is a version that somebody has moved on.
 func (p *persistent) outdated(ev events.Event) bool { return ev.Code == events.BadVersion }

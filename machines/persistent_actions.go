@@ -37,15 +37,16 @@ func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// look reads what stands at the path. After a create whose reply was lost, only
-// a sync makes it certain that a read would show the node.
+// look reads what stands at the path. After a create whose reply was lost, only a
+// check through the quorum makes it certain that a read would show the node: a
+// leader that was deposed answers a sync.
 func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 	if p.creating != 0 && ev.Kind == events.ReplyCreate {
 		p.settle(ev, out)
 	}
 	out.Forget()
 	if p.unknown {
-		out.Flush(p.path)
+		out.Check(p.path)
 	}
 	out.Exists(p.path, true)
 }
@@ -70,7 +71,7 @@ func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 		out.Answer(w, events.OK, "")
 	}
 	p.awaits = nil
-	p.answerSets(p.written, events.OK, out)
+	p.answerSets(p.written, events.OK, "", out)
 }
 
 // tellAbsent tells that the node does not stand, or may not.
@@ -82,10 +83,10 @@ func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
 }
 
 // answerSets tells those whose payloads are numbered up to this.
-func (p *persistent) answerSets(upTo uint64, code events.Code, out *engine.Outbox) {
+func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out *engine.Outbox) {
 	p.sets = slices.DeleteFunc(p.sets, func(a ask) bool {
 		if a.payload <= upTo {
-			out.Answer(a.command, code, "")
+			out.Answer(a.command, code, text)
 			return true
 		}
 		return false
@@ -114,14 +115,14 @@ func (p *persistent) write(ev events.Event, out *engine.Outbox) {
 // noteWritten reads the node again: the write has spent the watch.
 func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 	p.written = p.asked
-	p.answerSets(p.written, events.OK, out)
+	p.answerSets(p.written, events.OK, "", out)
 	p.look(ev, out)
 }
 
 // revert gives up data that the ensemble refuses (too large, no permission), and
 // goes on with the node as it is.
 func (p *persistent) revert(ev events.Event, out *engine.Outbox) {
-	p.answerSets(p.asked, ev.Code, out)
+	p.answerSets(p.asked, ev.Code, p.words(ev), out)
 	if p.payload == p.asked {
 		p.payload = p.written
 	}
@@ -133,7 +134,7 @@ func (p *persistent) obstruct(ev events.Event, out *engine.Outbox) {
 	p.made, p.unknown = 0, false
 	p.tellAbsent(ev, out)
 	code := events.Occupied
-	if ev.Stat.EphemeralOwner == 0 {
+	if !ev.Stat.Ephemeral() {
 		code = events.PersistentNode
 	}
 	p.fail(code, p.path, ev, out)
@@ -147,14 +148,15 @@ func (p *persistent) clear(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt: the next one comes after a while.
 func (p *persistent) giveUp(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
+	ev = p.blame(ev)
 	p.tellAbsent(ev, out)
 	p.complain(ev, out)
 	if !ev.Code.Passing() {
 		for _, w := range p.awaits {
-			out.Answer(w, ev.Code, p.path)
+			out.Answer(w, ev.Code, p.words(ev))
 		}
 		p.awaits = nil
-		p.answerSets(p.payload, ev.Code, out)
+		p.answerSets(p.payload, ev.Code, p.words(ev), out)
 	}
 }
 
@@ -228,11 +230,11 @@ func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 }
 
 // depart reads what stands at the path, as soon as there is a connection and no
-// create under way: it is deleted if it is ours.
+// create under way, as look does: it is deleted if it is ours.
 func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if ev.Attached && p.creating == 0 {
-		out.Flush(p.path)
+		p.check = out.Check(p.path)
 		out.Exists(p.path, false)
 	}
 }

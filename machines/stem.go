@@ -47,13 +47,22 @@ func (s *stem) refuseStart(ev events.Event, out *engine.Outbox) {
 // complain tells a failure and waits before the next attempt, which always comes.
 func (s *stem) complain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	s.fail(ev.Code, cmp.Or(ev.Path, s.path), ev, out)
+	s.fail(ev.Code, s.words(ev), ev, out)
 	wait, again := s.retry.Next(s.failures, 0, s.dice.roll())
 	if !again {
 		wait = restAtLast
 	}
 	s.failures++
 	out.Timer("back-off", wait)
+}
+
+// words say what a failure is about, and why where that is known.
+func (s *stem) words(ev events.Event) string {
+	path := cmp.Or(ev.Path, s.path)
+	if ev.Text == "" {
+		return path
+	}
+	return path + ": " + ev.Text
 }
 
 // fail makes an error visible on the handle.

@@ -239,3 +239,89 @@ func TestDoubleBarriersAreRefusedWithReasons(t *testing.T) {
 		t.Fatal(left)
 	}
 }
+
+// Whoever comes after the quantity replaces the ready node: whoever leaves last
+// deletes it all the same, in whatever order they leave.
+func TestMoreMembersThanTheQuantityLeaveNothingBehind(t *testing.T) {
+	both(t, func(t *testing.T, e ensemble) {
+		var members []member
+		for range 3 {
+			members = append(members, connected(t, e).member(e.dir(), 2))
+		}
+		for round := range 3 {
+			in := members[0].enter()
+			for _, m := range members[1:] {
+				ok(t, m.Enter(m.c.ctx))
+			}
+			ok(t, recv(t, in, "the way in"))
+			var out []chan error
+			for i := range members {
+				out = append(out, members[(round+i)%3].leave())
+			}
+			for _, done := range out {
+				ok(t, recv(t, done, "the way out"))
+			}
+			if left := e.children(e.dir()); len(left) != 0 {
+				t.Fatalf("round %d leaves %q behind", round, left)
+			}
+		}
+	})
+}
+
+// An enter that the ensemble refuses under way ends, and leaves no node.
+func TestAnEnterThatIsRefusedUnderWay(t *testing.T) {
+	for _, op := range []zkmem.OpCode{zkmem.OpGetChildren2, zkmem.OpMulti} {
+		e := inMemory(t)
+		c := connected(t, e)
+		e.create("/suite", "", 0)
+		e.create(e.dir(), "", 0)
+		m := c.member(e.dir(), 1)
+		e.once(func(r zkmem.Request) bool { return r.Op == op }, verdict(zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}))
+		is(t, m.Enter(c.ctx), incumbent.ErrNoAuth)
+		m.state("outside")
+		if left := e.children(e.dir()); len(left) != 0 || m.Err() != nil {
+			t.Fatal(left, m.Err())
+		}
+		ok(t, m.Enter(c.ctx))
+	}
+}
+
+// A persistent node counts as a member, and never leaves: the way out says so.
+func TestAMemberThatNeverLeavesIsNamed(t *testing.T) {
+	e := inMemory(t)
+	c := connected(t, e)
+	m := c.member(e.dir(), 1)
+	ok(t, m.Enter(c.ctx))
+	e.create(e.dir()+"/0", "", 0)
+	out := m.leave()
+	c.tape.Until("the trouble", func([]events.Record) bool { return m.Err() != nil })
+	is(t, m.Err(), incumbent.ErrPersistentNode)
+	e.remove(e.dir() + "/0")
+	ok(t, recv(t, out, "the way out"))
+	if m.Err() != nil {
+		t.Fatal(m.Err())
+	}
+}
+
+// A context that has ended before asks for nothing.
+func TestEndedContextsAskForNothing(t *testing.T) {
+	e := inMemory(t)
+	c := connected(t, e)
+	ended, end := context.WithCancel(c.ctx)
+	end()
+	asked := 0
+	t.Cleanup(e.Intercept(func(r zkmem.Request) zkmem.Verdict {
+		if r.Op == zkmem.OpCreate {
+			asked++
+		}
+		return zkmem.Verdict{}
+	}))
+	b, err := c.Barrier(e.dir())
+	ok(t, err)
+	is(t, b.Set(ended), context.Canceled)
+	is(t, c.member(e.dir(), 1).Enter(ended), context.Canceled)
+	ok(t, c.Close(c.ctx))
+	if asked != 0 {
+		t.Fatalf("%d creates", asked)
+	}
+}

@@ -185,6 +185,9 @@ func TestMultiLockRefusals(t *testing.T) {
 	if _, err := incumbent.NewMultiLock(); err == nil {
 		t.Error("of nothing")
 	}
+	if _, err := incumbent.NewMultiLock(l.Reader(), nil); err == nil || !strings.Contains(err.Error(), "lock 1") {
+		t.Errorf("of one that is nil: %v", err)
+	}
 	if _, err := incumbent.NewMultiLock(l.Reader(), l.Writer()); err == nil || !strings.Contains(err.Error(), e.dir()) {
 		t.Errorf("one lock twice: %v", err)
 	}

@@ -246,6 +246,44 @@ func TestMembershipsAreRefusedWithReasons(t *testing.T) {
 	}
 }
 
+// One member that may not be read hides none of the others.
+func TestAMemberThatMayNotBeRead(t *testing.T) {
+	e := inMemory(t)
+	c := connected(t, e)
+	e.create("/suite", "", 0)
+	e.create(e.dir(), "", 0)
+	for _, id := range []string{"a", "b"} {
+		e.create(e.dir()+"/"+id, "at "+id, 0)
+	}
+	e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpGetData && r.Path == e.dir()+"/a" },
+		verdict(zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}))
+	members, err := c.Members(c.ctx, e.dir())
+	ok(t, err)
+	if len(members) != 2 || members[0].ID != "a" || string(members[1].Payload) != "at b" || members[1].Err != nil {
+		t.Fatalf("%+v", members)
+	}
+	is(t, members[0].Err, incumbent.ErrNoAuth)
+}
+
+// Data above the limit for one request are refused by themselves, and say so; the
+// connection and the node stay.
+func TestDataThatAreTooLarge(t *testing.T) {
+	e := inMemory(t)
+	c := connected(t, e)
+	n := c.persistent(e.dir()+"/node", "small")
+	ok(t, n.WaitPresent(c.ctx))
+	for _, size := range []int{1<<20 - 2000, 1 << 20, 2 << 20} {
+		err := n.SetData(c.ctx, make([]byte, size))
+		if fits := size < 1<<20; fits != (err == nil) || !fits && !strings.Contains(err.Error(), "are allowed") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		ok(t, n.WaitPresent(c.ctx))
+	}
+	if got := c.suspensions(c.tape.Records()); got != 0 {
+		t.Errorf("the connection was lost %d times", got)
+	}
+}
+
 // follower reads a feed of members in the background.
 type follower struct {
 	*history
