@@ -120,6 +120,20 @@ var sentinels = map[events.Code]error{
 	events.NodeType:        ErrNodeType,
 }
 
+// sentences say what codes mean for which there is no sentinel.
+var sentences = map[events.Code]string{
+	events.NoNode:                 "no such node",
+	events.NodeExists:             "there is such a node already",
+	events.NotEmpty:               "the node has children",
+	events.BadVersion:             "the node has another version",
+	events.NoChildrenOfEphemerals: "an ephemeral node cannot have children",
+	events.InvalidACL:             "the access list is not accepted; one that names its creator needs credentials",
+	events.Unimplemented:          "the server does not know this request",
+	events.QuotaExceeded:          "a quota forbids it",
+	events.Throttled:              "the server is overloaded",
+	events.NotSent:                "not sent",
+}
+
 // Error is a refusal with ZooKeeper's or the recipe's own code. Where there is a
 // sentinel for the code, errors.Is finds it.
 type Error struct {
@@ -134,10 +148,15 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%v: %s", s, e.Text)
 	case s != nil:
 		return s.Error()
-	case e.Text != "":
-		return fmt.Sprintf("incumbent: %s: %s", e.Code, e.Text)
 	}
-	return "incumbent: " + string(e.Code)
+	words := "incumbent: " + string(e.Code)
+	if sentence := sentences[e.Code]; sentence != "" {
+		words += " (" + sentence + ")"
+	}
+	if e.Text != "" {
+		words += ": " + e.Text
+	}
+	return words
 }
 
 // Unwrap gives errors.Is the sentinel.

@@ -51,7 +51,7 @@ func ExampleClient_Set() {
 	fmt.Println(err)
 	// Output:
 	// 1 <nil>
-	// incumbent: BADVERSION: /colour
+	// incumbent: BADVERSION (the node has another version): /colour
 }
 
 func ExampleClient_Multi() {
@@ -70,7 +70,7 @@ func ExampleClient_Multi() {
 	stat, err := client.Exists("/a").Do(ctx)
 	fmt.Println(stat, err)
 	// Output:
-	// incumbent: NONODE: /b
+	// incumbent: NONODE (no such node): /b
 	// NONODE
 	// <nil> <nil>
 }
