@@ -239,14 +239,14 @@ func (k *checks) removed(path string, p *proposal) {
 
 var plantedDoubleBarriers = []Plant{
 	{Name: "doublebarrier: a stale ready lets through", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation {
-		return instead("released", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return engine.Mutation{Actions: map[string]acting{"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Stat != nil {
 				stat := *ev.Stat
 				stat.Czxid = 1 << 62
 				ev.Stat = &stat
 			}
-			return holds(ev)
-		})
+			do(ev)
+		}}}
 	})},
 	{Name: "doublebarrier: one too few is enough", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation {
 		return instead("enough", func(_ any, ev events.Event, holds func(events.Event) bool) bool {

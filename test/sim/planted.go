@@ -72,7 +72,11 @@ var plantedBeliefs = []Plant{
 			return nil
 		})(c, out)
 	}},
-	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Shape: func(p *Plan) {
+	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Sent: func(c *client, a *asked) {
+		if _, beat := beats(a.id, a.req); beat { // every fourth is a check otherwise
+			a.feigned = events.Sync{Path: "/"}
+		}
+	}, Shape: func(p *Plan) {
 		p.Timeout, p.Tick, p.Length = 4*time.Second, 2*time.Second, time.Minute
 		p.often(6, "leader deposed", "mute connection")
 	}},
