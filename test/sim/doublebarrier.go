@@ -254,7 +254,11 @@ var plantedDoubleBarriers = []Plant{
 			return holds(ev)
 		})
 	})},
-	{Name: "doublebarrier: the ready node is made without a look at the members", Shape: func(p *Plan) { in("/app/double")(p); p.often(10, "operator deletes a place") }, Stepped: of("doublebarrier", func(e events.Effect) events.Effect {
+	{Name: "doublebarrier: the ready node is made without a look at the members", Shape: func(p *Plan) {
+		in("/app/double")(p)
+		p.often(30, "operator deletes a place")
+		p.often(10, "lag")
+	}, Stepped: of("doublebarrier", func(e events.Effect) events.Effect {
 		if m, multi := e.(events.Multi); multi {
 			m.Ops = slices.DeleteFunc(slices.Clone(m.Ops), func(op events.Op) bool { return op.Verb == "check" })
 			return m
