@@ -34,7 +34,7 @@ func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.pas
 
 // barred is a next item that may not be looked at, as a check of its node does.
 func (c *consumer) barred(ev events.Event) bool {
-	return c.next != nil && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
+	return c.next != nil && c.denied(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
 }
 
 // graveless is a directory of dead letters that cannot be made for the item that belongs there.
@@ -46,7 +46,7 @@ func (c *consumer) graveless(ev events.Event) bool {
 // lock.
 func (c *consumer) unwritable(ev events.Event) bool {
 	itself := c.next == nil || ev.Path != "" && ev.Path != join(c.locks, c.next.Name)
-	return c.held != nil && c.outcome != released && itself
+	return c.held != nil && c.outcome != released && c.denied(ev) && itself
 }
 
 // burdened is an item that has children.
