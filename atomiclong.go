@@ -28,6 +28,11 @@ type AtomicLongOptions struct {
 // from any goroutine. There is nothing to start or to close: a node that is not
 // there counts as zero and is made, its parents as containers where the server
 // can. Adding past the largest number goes on at the smallest, as in Java.
+//
+// Nobody should delete a number that is in use: where another node takes its place
+// between the reading and the writing, and comes to the same version, ZooKeeper
+// cannot tell one from the other, and what was made of the old number is written
+// over the new one.
 type AtomicLong struct {
 	number
 	conflicts int

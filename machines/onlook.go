@@ -14,8 +14,9 @@ type onlook struct {
 	look  events.Kind // of the replies: reply.children or reply.stat
 	view  bool        // the answers are the user's: they go past the machine
 	names []string    // told last
-	told  bool        // since the last connection, or trouble, began
-	gap   bool        // nothing was seen for a while since something was told
+	told  bool        // something was told
+	gap   bool        // there was no connection for a while since
+	again bool        // names are told though they are the same
 }
 
 func newOnlook(open events.Event, look events.Kind) (*onlook, error) {
@@ -64,10 +65,10 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 			{From: onlooking, On: events.CommandStart, To: engine.Stay, Do: (*onlook).refuseStart},
 
 			{From: from{looking.Name}, On: reply, When: (*onlook).noNode, To: absent, Do: (*onlook).watchPath},
-			{From: from{looking.Name}, On: reply, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).doubt},
+			{From: from{looking.Name}, On: reply, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
 			{From: from{looking.Name}, On: reply, To: watching, Do: (*onlook).tell},
 			{From: from{absent}, On: events.ReplyStat, When: (*onlook).noNode, To: absent, Do: (*onlook).tell},
-			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).doubt},
+			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
 			{From: from{absent}, On: events.ReplyStat, To: looking.Name, Do: (*onlook).read},
 
 			{From: around, On: events.ConnectionSuspended, To: suspended, Do: (*onlook).doubt},
@@ -131,18 +132,18 @@ func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 	}
 	if !o.view {
 		names := slices.Sorted(slices.Values(ev.Children))
-		if o.told && slices.Equal(names, o.names) {
+		if o.told && !o.again && slices.Equal(names, o.names) {
 			return
 		}
 		n = events.Notify{What: events.Members, Path: o.path, Names: append([]string{}, names...)}
 		o.names = names
 	}
-	o.told, o.gap = true, false
+	o.told, o.gap, o.again = true, false, false
 	out.Notify(n)
 }
 
-// doubt is the end of a connection, or a failure: things may come and go unseen.
-func (o *onlook) doubt(ev events.Event, out *engine.Outbox) {
-	o.gap = o.gap || o.told
-	o.told = false
-}
+// doubt is the end of a connection: things may come and go unseen.
+func (o *onlook) doubt(ev events.Event, out *engine.Outbox) { o.gap, o.again = o.told, true }
+
+// insist has what is there told anew after a failure.
+func (o *onlook) insist(ev events.Event, out *engine.Outbox) { o.again = true }
