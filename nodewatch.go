@@ -16,7 +16,7 @@ import (
 // known. What was done to a node just before it was deleted cannot, nor a node that
 // came and went meanwhile.
 type Missed struct {
-	Outage   bool // it could not be looked at for a while, without a connection or refused: a node may have come and gone
+	Outage   bool // there was no connection for a while: a node may have come and gone
 	Replaced bool // it is another node at the same path: the one before was deleted
 	Changes  int  // so many writes of its data, or comings and goings of children, were not seen
 }
