@@ -11,11 +11,17 @@ import (
 // that creates a node shares.
 type founder struct {
 	dir    string
-	top    uint64       // the create of the highest missing parent
-	leaf   uint64       // that of the lowest
-	above  events.Event // the first refusal of one above the lowest
-	parent events.Mode  // what kind of parents the server can make
-	hungUp bool         // it will end the connection, as old servers do after what they do not know
+	top    uint64      // the create of the highest missing parent
+	leaf   uint64      // that of the lowest
+	above  refusal     // the first of one above the lowest
+	parent events.Mode // what kind of parents the server can make
+	hungUp bool        // it will end the connection, as old servers do after what they do not know
+}
+
+// refusal is what stands in the way.
+type refusal struct {
+	code       events.Code
+	path, text string
 }
 
 func newFounder(dir string) founder { return founder{dir: dir, parent: events.Container} }
@@ -47,7 +53,7 @@ func (f *founder) leafRefused(ev events.Event) bool { return ev.Request == f.lea
 // found makes the missing parents, from the top, in one flight. Only the answer
 // to the lowest decides: the others may exist, or be closed to us.
 func (f *founder) found(ev events.Event, out *engine.Outbox) {
-	f.top, f.above = 0, events.Event{}
+	f.top, f.above = 0, refusal{}
 	for _, path := range ancestors(f.dir) {
 		f.leaf = out.Create(path, f.parent, nil)
 		f.top = cmp.Or(f.top, f.leaf)
@@ -57,15 +63,15 @@ func (f *founder) found(ev events.Event, out *engine.Outbox) {
 // noteAbove keeps why a parent above the lowest was not made. It may be there for
 // all that: only where the lowest has none is it to blame.
 func (f *founder) noteAbove(ev events.Event, out *engine.Outbox) {
-	if ev.Request >= f.top && ev.Code != events.OK && ev.Code != events.NodeExists && f.above.Code == events.OK {
-		f.above = ev
+	if ev.Request >= f.top && ev.Code != events.OK && ev.Code != events.NodeExists && f.above.code == events.OK {
+		f.above = refusal{ev.Code, ev.Path, ev.Text}
 	}
 }
 
 // blame is a refusal, by what it comes of where that is known.
 func (f *founder) blame(ev events.Event) events.Event {
-	if ev.Code == events.NoNode && f.above.Code != events.OK {
-		ev.Code, ev.Path, ev.Text = f.above.Code, f.above.Path, f.above.Text
+	if ev.Code == events.NoNode && f.above.code != events.OK {
+		ev.Code, ev.Path, ev.Text = f.above.code, f.above.path, f.above.text
 	}
 	return ev
 }

@@ -52,6 +52,7 @@ var fields = map[string]how{
 	"enrolment.watched": value,
 
 	"founder.dir": fixed, "founder.leaf": call, "founder.parent": value, "founder.hungUp": value,
+	"founder.top": fixed, "founder.above": fixed, // a latch does not say why its directory was not made
 
 	"line.first": value, "line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names,
 	"line.purged": value,
@@ -70,7 +71,7 @@ var fields = map[string]how{
 	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
 	"session.validUntil": ahead, "session.beating": call, "session.misses": some, "session.since": some,
-	"session.probed": inside, "holder.machine": value, "holder.path": name, "session.syncs": value,
+	"session.probed": inside, "holder.machine": value, "holder.path": name, "holder.owner": fixed /* of plain names */, "session.syncs": value,
 	"session.office": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
 

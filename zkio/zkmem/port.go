@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // The ports that FreeAddr gives out. They end where those begin that Linux gives to whoever asks for any port and to
@@ -32,30 +34,39 @@ type ports struct {
 // FreeAddr takes it as long as this one lives; within this one it comes again after 126 others at the earliest. It fails
 // where no port from 20000 to 32767 can be listened on. It is safe to call from anywhere.
 func FreeAddr() (string, error) {
-	reserved.mu.Lock()
-	defer reserved.mu.Unlock()
+	l, err := reserved.listen()
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// listen listens on the next port of ours that nobody listens on.
+func (p *ports) listen() (net.Listener, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for {
-		if addr, ok := reserved.unused(); ok {
-			return addr, nil
+		if l := p.unused(); l != nil {
+			return l, nil
 		}
-		if !reserved.take() {
-			return "", errors.New("zkmem: no port from 20000 to 32767 of 127.0.0.1 can be listened on")
+		if !p.take() {
+			return nil, errors.New("zkmem: no port from 20000 to 32767 of 127.0.0.1 can be listened on")
 		}
 	}
 }
 
-// unused is the next address of the newest block that can be listened on.
-func (p *ports) unused() (string, bool) {
+// unused is a listener on the next port of the newest block that has one, or nil.
+func (p *ports) unused() net.Listener {
 	if p.block == 0 {
-		return "", false
+		return nil
 	}
 	for range blockSize - 1 {
 		p.next = p.next%(blockSize-1) + 1
 		if l, err := listen(p.block + p.next); err == nil {
-			return l.Addr().String(), l.Close() == nil
+			return l
 		}
 	}
-	return "", false
+	return nil
 }
 
 // take makes a block ours that nobody has.
@@ -68,6 +79,19 @@ func (p *ports) take() bool {
 		}
 	}
 	return false
+}
+
+// relisten listens again where a listener was closed. For a moment that may be
+// refused: a program that this process is starting has a copy of the listener until
+// it runs.
+func relisten(addr net.Addr) (net.Listener, error) {
+	for tries := 100; ; tries-- {
+		l, err := net.Listen(addr.Network(), addr.String())
+		if tries == 0 || !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func listen(port int) (net.Listener, error) {

@@ -65,6 +65,11 @@ func (s *Server) Listen(addr string) error {
 	if err != nil {
 		return fmt.Errorf("zkmem: %w", err)
 	}
+	return s.attend(l)
+}
+
+// attend is Serve in the background.
+func (s *Server) attend(l net.Listener) error {
 	if !s.addListener(l) {
 		l.Close()
 		return ErrClosed
@@ -193,7 +198,7 @@ func (s *Server) Restart() error {
 	}
 	var again []net.Listener
 	for _, addr := range s.addrs {
-		l, err := net.Listen(addr.Network(), addr.String())
+		l, err := relisten(addr)
 		if err != nil {
 			for _, l := range again {
 				l.Close()

@@ -17,9 +17,9 @@ func Start(t TB, o ...Options) *Server {
 	}
 	s := New(opts)
 	t.Cleanup(s.Close)
-	addr, err := FreeAddr()
+	l, err := reserved.listen()
 	if err == nil {
-		err = s.Listen(addr)
+		err = s.attend(l)
 	}
 	if err != nil {
 		t.Fatalf("no in-memory ZooKeeper: %v", err)
