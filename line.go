@@ -3,8 +3,8 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -19,7 +19,7 @@ type Participant struct {
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
-	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes
+	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes, and where Err is set
 	Leads  bool   // first in line; a reader, when no writer is before it; every permit
 	Err    error  // why the node could not be read, if so
 }
@@ -155,7 +155,7 @@ func (c *Client) readParticipant(ctx context.Context, path string, place machine
 func refusal(err error) *Error {
 	var e *zkio.Error
 	if errors.As(err, &e) {
-		return &Error{e.Code, fmt.Sprintf("%s %s", e.Path, e.Text)}
+		return &Error{e.Code, strings.TrimSpace(e.Path + " " + e.Text)}
 	}
 	return nil
 }

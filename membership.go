@@ -16,7 +16,7 @@ import (
 type Member struct {
 	ID      string // the node's name
 	Payload []byte // the node's data. It is foreign: escape it before showing it.
-	Owner   int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes
+	Owner   int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes, and where Err is set
 	Err     error  // why the node could not be read, if so
 }
 

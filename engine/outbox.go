@@ -207,6 +207,13 @@ func (o *Outbox) Affirm(checks ...events.Op) uint64 {
 	return c.Request
 }
 
+// Verify is Exists without a watch ahead of everything that waits: for the heartbeat.
+func (o *Outbox) Verify(path string) uint64 {
+	c := o.urgent(events.ReplyStat)
+	o.add(events.Exists{Call: c, Path: path})
+	return c.Request
+}
+
 // Multi asks for all of these operations or none. What an ephemeral create in it
 // has made is not awaited in every state, as that of Create is: the chart decides.
 func (o *Outbox) Multi(ops ...events.Op) uint64 {

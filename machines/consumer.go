@@ -149,7 +149,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).barred, To: waiting, Do: (*consumer).passOver, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
-		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).foundAll},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).foundAll},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},

@@ -130,7 +130,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{entering}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).containerless, To: founding, Do: (*doubleBarrier).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafMade, To: entering, Do: (*doubleBarrier).create},
-		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafDelayed, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafDelayed, To: pausing, Do: (*doubleBarrier).complainAbove},
 		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafRefused, To: outside, Do: (*doubleBarrier).turnAway},
 		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*doubleBarrier).noteAbove},
 

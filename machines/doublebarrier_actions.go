@@ -192,11 +192,15 @@ func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 
 // list looks who is there. The first time a check goes through the quorum before:
 // on a server that lags, or whose leader was deposed, a member that is inside may
-// not have arrived yet.
+// not have arrived yet. A ready node that is in doubt is asked for first.
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if !b.begun {
 		out.Check(b.dir)
+	}
+	if b.doubted {
+		b.old, b.young = false, false
+		out.Exists(b.ready(), false)
 	}
 	out.Children(b.dir)
 }
@@ -205,6 +209,9 @@ func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 	if len(b.others) > 0 {
 		b.others = b.others[1:]
+	}
+	if !b.lost {
+		b.recover(out)
 	}
 	b.list(ev, out)
 }
@@ -262,9 +269,8 @@ func (b *doubleBarrier) tidy(ev events.Event, out *engine.Outbox) {
 // relook asks for the ready node that has taken the place of the one that let the
 // member in, because others came later, and then whether any of them is left.
 func (b *doubleBarrier) relook(ev events.Event, out *engine.Outbox) {
-	b.doubted, b.old, b.young = true, false, false
-	out.Exists(b.ready(), false)
-	out.Children(b.dir)
+	b.doubted = true
+	b.list(ev, out)
 }
 
 // erase deletes the own node, as soon as there is a connection and no create under
@@ -374,4 +380,9 @@ func (b *doubleBarrier) resume(ev events.Event, out *engine.Outbox) {
 	default:
 		b.create(ev, out)
 	}
+}
+
+// complainAbove is complain, of the parent that is to blame.
+func (b *doubleBarrier) complainAbove(ev events.Event, out *engine.Outbox) {
+	b.complain(b.blame(ev), out)
 }

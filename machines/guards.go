@@ -56,7 +56,7 @@ func (p *participant) tied(ev events.Event) bool {
 
 // persistent is a predecessor that no session owns.
 func (p *participant) persistent(ev events.Event) bool {
-	return p.present(ev) && ev.Stat.EphemeralOwner == 0 && !p.tied(ev)
+	return p.present(ev) && !ev.Stat.Ephemeral() && !p.tied(ev)
 }
 
 // present is the predecessor, there and watched.

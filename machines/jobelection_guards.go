@@ -24,7 +24,7 @@ func (c *candidate) occupied(ev events.Event) bool {
 
 // lasting is a marker that no session owns: it will never go by itself.
 func (c *candidate) lasting(ev events.Event) bool {
-	return c.occupied(ev) && ev.Stat.EphemeralOwner == 0
+	return c.occupied(ev) && !ev.Stat.Ephemeral()
 }
 
 // marked is a marker that this session owns: ours, for a client makes one

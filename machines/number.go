@@ -95,7 +95,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{creating}, On: events.ReplyCreate, To: reading, Do: (*number).look},
 		{From: from{founding}, On: events.ReplyCreate, When: (*number).containerless, To: founding, Do: (*number).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafMade, To: creating, Do: (*number).create},
-		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafDelayed, To: pausing, Do: (*number).complain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafDelayed, To: pausing, Do: (*number).complainAbove},
 		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafRefused, To: closed, Do: (*number).fail},
 		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*number).noteAbove},
 
@@ -273,3 +273,6 @@ func decode(data []byte) int64 {
 	}
 	return 0
 }
+
+// complainAbove is complain, of the parent that is to blame.
+func (n *number) complainAbove(ev events.Event, out *engine.Outbox) { n.complain(n.blame(ev), out) }

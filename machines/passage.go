@@ -88,7 +88,7 @@ func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) 
 		{From: from{setting}, On: events.ReplyCreate, To: closed, Do: (*passage).fallThrough},
 		{From: from{founding}, On: events.ReplyCreate, When: (*passage).containerless, To: founding, Do: (*passage).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafMade, To: setting, Do: (*passage).set},
-		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafDelayed, To: pausing, Do: (*passage).complain},
+		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafDelayed, To: pausing, Do: (*passage).complainAbove},
 		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafRefused, To: closed, Do: (*passage).fallThrough},
 		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*passage).noteAbove},
 		{From: from{removing}, On: events.ReplyDelete, When: (*passage).gone, To: closed, Do: (*passage).succeed},
@@ -201,3 +201,6 @@ func (p *passage) withdraw(ev events.Event, out *engine.Outbox) {
 	out.Answer(p.command, events.Closed, "")
 	p.finish(ev, out)
 }
+
+// complainAbove is complain, of the parent that is to blame.
+func (p *passage) complainAbove(ev events.Event, out *engine.Outbox) { p.complain(p.blame(ev), out) }

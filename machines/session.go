@@ -62,6 +62,7 @@ type session struct {
 	confirmed  int64 // when the last confirmed request was sent
 	validUntil int64
 	beating    uint64 // the heartbeat that is not answered yet
+	verifying  uint64 // the read behind it
 	probed     holder // whose node it checks
 	syncs      int    // heartbeats in a row that checked none
 	misses     int    // heartbeats in a row that confirmed nothing
@@ -180,13 +181,13 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 
 // unconfirmed forgets every confirmation of the connection before.
 func (s *session) unconfirmed() {
-	s.quorum, s.confirmed, s.validUntil, s.since, s.beating, s.misses = false, 0, 0, 0, 0, 0
+	s.quorum, s.confirmed, s.validUntil, s.since, s.beating, s.verifying, s.misses = false, 0, 0, 0, 0, 0, 0
 }
 
 // suspend is the end of a connection.
 func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	s.attached, s.beating, s.since = false, 0, 0
+	s.attached, s.beating, s.verifying, s.since = false, 0, 0, 0
 	if s.ridesOut(ev) {
 		s.watchDeadline(ev, out)
 	} else {
@@ -234,7 +235,7 @@ func (s *session) report(ev events.Event, out *engine.Outbox) {
 func (s *session) beat(ev events.Event, out *engine.Outbox) {
 	out.StopTimer(s.heartbeat)
 	s.heartbeat = out.Timer(heartbeatTimer, s.period())
-	if s.beating != 0 {
+	if s.beating != 0 || s.verifying != 0 {
 		s.since = 0 // the one that follows has to run for a while again
 		return
 	}
@@ -249,9 +250,12 @@ func (s *session) beat(ev events.Event, out *engine.Outbox) {
 	s.syncs, s.probed = 0, s.office.probe()
 	s.beating = out.Affirm(s.probed.check()...)
 	if s.probed.owner != 0 { // the check may find another's: this is read behind it
-		out.Exists(s.probed.path, false)
+		s.verifying = out.Verify(s.probed.path)
 	}
 }
+
+// endVerifying lets the next heartbeat go.
+func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
 
 // displaced is a node that belongs to another session by now.
 func (s *session) displaced(ev events.Event) bool { return s.probed.displaced(ev) }

@@ -144,7 +144,7 @@ func (k *checks) misses(u *user, path string) {
 		return
 	}
 	delete(g.shown, path)
-	for other := range g.shown {
+	for _, other := range slices.Sorted(maps.Keys(g.shown)) {
 		if strings.HasPrefix(other, path+"/") {
 			k.fail("children go before their parent", "%s is told that %s is gone before %s", u.name(), path, other)
 		}
@@ -223,7 +223,8 @@ func (u *user) unlike() string {
 	}
 	now := map[string]version{}
 	u.c.w.harvest(orchard, u, now)
-	for path, v := range now {
+	for _, path := range slices.Sorted(maps.Keys(now)) {
+		v := now[path]
 		shown, known := g.shown[path]
 		switch {
 		case !known:

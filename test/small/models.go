@@ -70,7 +70,8 @@ var fields = map[string]how{
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
 	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
-	"session.validUntil": ahead, "session.beating": call, "session.misses": some, "session.since": some,
+	"session.validUntil": ahead, "session.beating": call, "session.verifying": fixed, // plain names only
+	"session.misses": some, "session.since": some,
 	"session.probed": inside, "holder.machine": value, "holder.path": name, "holder.owner": fixed /* of plain names */, "session.syncs": value,
 	"session.office": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }

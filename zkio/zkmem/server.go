@@ -184,7 +184,7 @@ func (s *Server) dropAll() {
 }
 
 // Restart lets a stopped server serve again, on the addresses it had. Every session gets its whole timeout anew, as after
-// the start of a real server. It fails where an address has been taken meanwhile.
+// the start of a real server. It fails where an address has been taken meanwhile, after a second.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

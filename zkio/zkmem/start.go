@@ -7,8 +7,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start is a server for one test, on a free port of the loopback, which stays its own while it is stopped: see [FreeAddr]
-// and [Server.Addr]. It is closed at the end of the test. At most one Options is looked at.
+// Start is a server for one test, on a free port of the loopback, which no other program takes while it is stopped: see
+// [FreeAddr] and [Server.Addr]. It is closed at the end of the test. At most one Options is looked at.
 func Start(t TB, o ...Options) *Server {
 	t.Helper()
 	var opts Options
