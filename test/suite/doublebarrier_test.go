@@ -278,11 +278,9 @@ func TestAnEnterThatIsRefusedUnderWay(t *testing.T) {
 		m := c.member(e.dir(), 1)
 		e.once(func(r zkmem.Request) bool { return r.Op == op }, verdict(zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth}))
 		is(t, m.Enter(c.ctx), incumbent.ErrNoAuth)
-		m.state("outside")
-		if left := e.children(e.dir()); len(left) != 0 || m.Err() != nil {
-			t.Fatal(left, m.Err())
-		}
+		e.untilChildren(e.dir(), 0)
 		ok(t, m.Enter(c.ctx))
+		ok(t, m.Err())
 	}
 }
 
