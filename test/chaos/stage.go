@@ -16,6 +16,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/test/ensemble"
 	"github.com/incumbent-go/incumbent/test/proxy"
+	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
 const (
@@ -99,7 +100,7 @@ func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 	}
 	s.store, err = openStore(monotonic, fenced)
 	s.must(err)
-	s.operator, _, err = zk.Connect(strings.Split(e.Addrs(), ","), 10*o.session, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	s.operator, _, err = zk.Connect(strings.Split(e.Addrs(), ","), 10*o.session, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	s.must(err)
 	t.Cleanup(s.strike)
 	s.make(root)

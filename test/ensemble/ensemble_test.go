@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/test/ensemble"
+	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
 // short has servers notice within a second or two what takes ten by default.
@@ -98,7 +99,7 @@ func (quiet) Printf(string, ...any) {}
 
 func connect(t *testing.T, e *ensemble.Ensemble) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{e.Servers()[0].Addr()}, 5*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{e.Servers()[0].Addr()}, 5*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}

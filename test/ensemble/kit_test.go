@@ -13,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/ensemble"
 	"github.com/incumbent-go/incumbent/test/kit"
+	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
@@ -134,7 +135,7 @@ func remove(t *testing.T, s *ensemble.Server, paths ...string) {
 
 func dial(t *testing.T, s *ensemble.Server) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{s.Addr()}, 5*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{s.Addr()}, 5*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	ok(t, err)
 	t.Cleanup(conn.Close)
 	return conn

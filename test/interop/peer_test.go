@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
 // The Go peer is this test binary once more: what java/Peer.java is for Curator,
@@ -280,6 +281,6 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 func connect(addr string) (*zk.Conn, error) {
-	conn, _, err := zk.Connect([]string{addr}, 40*time.Second, zk.WithLogger(silent{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{addr}, 40*time.Second, zk.WithDialer(realzk.Dial), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	return conn, err
 }
