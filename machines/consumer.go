@@ -47,8 +47,8 @@ type consumer struct {
 	unlocked bool    // the lock of what is worked on is gone
 	parked   []holding
 	shelf    map[string]aside // items that cannot be read, by name
-	obstacle obstacle
-	worn     bool // the queue's counter has passed its end
+	obstacle refusal          // of the last item that was put aside
+	worn     bool             // the queue's counter has passed its end
 	clock    clock
 	closing  []uint64
 }

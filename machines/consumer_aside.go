@@ -23,12 +23,6 @@ type aside struct {
 	times int
 }
 
-// obstacle is what was in the way of the last item that was put aside.
-type obstacle struct {
-	code events.Code
-	path string
-}
-
 // denied is an answer that will be the same the next time.
 func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.passing(ev) }
 
@@ -140,7 +134,7 @@ func (c *consumer) obstructed() int {
 
 // obstruct tells what is in the way of an item, and of how many.
 func (c *consumer) obstruct(path string, ev events.Event, out *engine.Outbox) {
-	c.obstacle = obstacle{ev.Code, path}
+	c.obstacle = refusal{code: ev.Code, path: path}
 	c.tellObstacle(ev, out)
 }
 

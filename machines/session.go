@@ -260,7 +260,7 @@ func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
 // displaced is a node that belongs to another session by now.
 func (s *session) displaced(ev events.Event) bool { return s.probed.displaced(ev) }
 
-// unseat tells the machine whose node that was, as missBeat does.
+// unseat tells the machine whose node is no longer there.
 func (s *session) unseat(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
 }
@@ -322,10 +322,10 @@ func (s *session) expire(ev events.Event, out *engine.Outbox) {
 // nothing to whoever may not read the node any more. The others shall not lose
 // their leadership by that: each is asked for at once, before the next beat is due.
 func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
-	s.beating = 0
+	s.beating, s.verifying = 0, 0
 	s.misses++
 	if !s.probed.found(ev.Code) {
-		out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
+		s.unseat(ev, out)
 	}
 	if s.misses < s.office.size() {
 		s.beat(ev, out)
