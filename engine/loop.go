@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,6 +57,20 @@ func (l *Loop) Post(env events.Envelope) bool {
 	default:
 	}
 	return true
+}
+
+// Withdraw takes back a command that waits in the inbox, and reports whether it did.
+// It is safe to call from any goroutine, also while Run stands still in a step.
+func (l *Loop) Withdraw(to events.ID, kind events.Kind, command uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, env := range l.inbox {
+		if env.To == to && env.Event.Kind == kind && env.Event.Request == command {
+			l.inbox = slices.Delete(l.inbox, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
 // Run is the one goroutine. It returns when the context ends, after everything

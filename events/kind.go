@@ -19,6 +19,8 @@ const (
 	CommandPut     Kind = "command.put"     // put payload number Work, and those that follow it, into a queue
 	CommandEnter   Kind = "command.enter"   // enter a double barrier
 	CommandLeave   Kind = "command.leave"   // leave it
+
+	CommandEndSession Kind = "command.endsession" // end ZooKeeper's session and begin the next; it has no answer
 )
 
 // The user's work, reported by the door.
@@ -94,7 +96,7 @@ const TimerFired Kind = "timer.fired"
 func Kinds() []Kind {
 	return []Kind{
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
-		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave,
+		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave, CommandEndSession,
 		WorkReturned, WorkDrained,
 		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync,
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,

@@ -363,36 +363,3 @@ func (s *session) leave(ev events.Event, out *engine.Outbox) {
 		out.StopTimer(s.deadline)
 	}
 }
-
-// finish closes the session in an orderly way; abandonment is the executor's.
-func (s *session) finish(ev events.Event, out *engine.Outbox) {
-	s.closing = ev.Request
-	s.attached = false
-	s.unconfirmed()
-	s.office.clear()
-	out.Deadline(s.number, 0, 0)
-	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: events.Closed})
-	out.Effect(events.CloseSession{Session: s.number})
-}
-
-// over answers the close.
-func (s *session) over(ev events.Event, out *engine.Outbox) {
-	if ev.Kind == events.CommandClose {
-		s.closing = ev.Request
-	}
-	code, text := ev.Code, ev.Text
-	if ev.Kind == events.ConnectionLost || s.id == 0 { // over already, or never there
-		code, text = events.OK, ""
-	}
-	out.Answer(s.closing, code, text)
-}
-
-// refuseStart answers a second start.
-func (s *session) refuseStart(ev events.Event, out *engine.Outbox) {
-	out.Answer(ev.Request, events.AlreadyStarted, "")
-}
-
-// refuseClose answers a close while one is going on.
-func (s *session) refuseClose(ev events.Event, out *engine.Outbox) {
-	out.Answer(ev.Request, events.Closed, "")
-}

@@ -28,7 +28,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	},
 	Happy: from{offline, connecting, connected, ending, ended},
 	Kinds: []events.Kind{
-		events.CommandStart, events.CommandClose,
+		events.CommandStart, events.CommandClose, events.CommandEndSession,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
 		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar, events.BeliefLapsed,
 		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
@@ -45,6 +45,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{cutoff}, On: events.TimerFired, To: cutoff, Do: (*session).rewatch},
 
 		{From: from{connecting, connected, cutoff, gone}, On: events.ConnectionLost, To: resting, Do: (*session).lose},
+		{From: from{connected}, On: events.CommandEndSession, To: resting, Do: (*session).endSession, Then: (*session).lose},
 		{From: from{resting}, On: events.TimerFired, To: connecting, Do: (*session).connect},
 
 		{From: from{connected}, On: events.ConnectionConfirmed, When: (*session).late, To: connected, Do: (*session).renew},
@@ -80,6 +81,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{In: from{connecting, cutoff, gone, ending}, On: []events.Kind{events.ConnectionConfirmed}, Why: "an acknowledgement counts only on a live connection"},
 		{In: from{connected, ending}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused}, Why: "the connection is there already, or no longer wanted"},
 		{In: from{ending}, On: []events.Kind{events.ConnectionSuspended}, Why: "the close request's own outcome is awaited"},
+		{In: from{offline, connecting, cutoff, gone, resting, ending}, On: []events.Kind{events.CommandEndSession}, Why: "without a connection the ensemble cannot be asked; who needs it asks again"},
 		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.OfficeNear}, Why: "nobody leads without a session"},
 		{In: from{offline, connecting, gone, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
 		{In: from{offline, connecting, ending}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
