@@ -133,6 +133,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	pace(values, q.options.Retry)
 	c.init(q.client, q.path)
 	c.heard.panicked = q.client.log.caught(q.path)
+	c.remains = func() string { return "what it has locked" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.id = id
 		c.part = context.AfterFunc(q.client.base, c.depart)
@@ -160,13 +161,15 @@ func (c *Consumer) entered(state string) {
 // Start begins to consume and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
 func (c *Consumer) Start() error {
-	return c.start()
+	return c.start(context.Background())
 }
 
 // Close takes up no more items, awaits the handler, writes down what became of its
 // item, and gives back what is locked. When the context ends before the handler has
 // returned, its context is cancelled and Close returns ErrWorkRunning: the rest goes
-// on by itself. Closing twice, or before Start, is no error.
+// on by itself. Once no handler runs, Close returns within a session timeout, with
+// ErrNotDeleted where something is still locked. Closing twice, or before Start, is no
+// error.
 func (c *Consumer) Close(ctx context.Context) error {
 	err := c.end(ctx, false)
 	if err == nil {
@@ -181,11 +184,15 @@ func (c *Consumer) Close(ctx context.Context) error {
 	return err
 }
 
+// needsSession reports whether the handler runs.
+func (c *Consumer) needsSession() bool { return c.works.running() }
+
 // notice takes what the machine tells; on the loop's goroutine.
 func (c *Consumer) notice(n events.Notify) {
 	c.handle.notice(n)
 	switch n.What {
 	case events.Delivered:
+		c.works.begin()
 		ctx, cancel := context.WithCancelCause(c.client.base)
 		c.mu.Lock()
 		data := c.data
@@ -221,6 +228,7 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		c.cancel(nil)
 		c.cancel = nil
 		c.mu.Unlock()
+		c.works.end()
 		c.client.post(c.id, returned)
 	}()
 	err = c.call(ctx, data, n)

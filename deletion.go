@@ -3,7 +3,6 @@ package incumbent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -39,7 +38,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}
 	d := &Deletion{started: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.init(r.client, r.path)
-	d.cannot = "cannot delete for now"
+	d.cannot, d.remains = "cannot delete for now", func() string { return "the node" }
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
 		d.id = id
 		return d
@@ -100,15 +99,17 @@ func (d *Deletion) Cancel() error {
 	return d.Wait(context.Background())
 }
 
-// Close waits for the deletion. Closing the client calls it, and what is not done
-// when the context ends is not done any more.
+// Close waits for the deletion, for a session timeout at most. Closing the client
+// calls it, and what is not done when it returns is not done any more.
 func (d *Deletion) Close(ctx context.Context) error {
-	err := d.Wait(ctx)
+	limited, cancel := d.limit(ctx)
+	defer cancel()
+	_ = d.Wait(limited)
 	select {
 	case <-d.done:
 		return nil
 	default:
-		return fmt.Errorf("incumbent: %s was not deleted: %w", d.path, err)
+		return d.unfinished(context.Cause(limited))
 	}
 }
 

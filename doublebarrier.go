@@ -87,6 +87,9 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	return b.wish(ctx, events.Event{Kind: events.CommandLeave})
 }
 
+// needsSession reports whether the member is inside, or on the way in or out.
+func (b *DoubleBarrier) needsSession() bool { return b.Phase() != "outside" }
+
 // Close ends the handle and deletes the member's node, if it has one, without
 // waiting for the others. Without a connection the node is deleted after the next
 // one; when the context ends before, its error is returned and the deletion goes on

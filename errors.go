@@ -41,6 +41,8 @@ var (
 	ErrLimit = errors.New("incumbent: another limit is agreed for the semaphore")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
+	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on by itself, at the next connection; at the latest the end of the session deletes the node.
+	ErrNotDeleted = errors.New("incumbent: not deleted yet")
 	// ErrInterrupted: Selector.Interrupt ended the work's context.
 	ErrInterrupted = errors.New("incumbent: interrupted")
 	// ErrCancelLeadership: what a selector's connection hook returns to have the work's context cancelled.
@@ -189,3 +191,12 @@ func Retryable(err error) bool {
 	}
 	return false
 }
+
+// wordedError is several errors in one sentence.
+type wordedError struct {
+	text   string
+	causes []error
+}
+
+func (e *wordedError) Error() string   { return e.text }
+func (e *wordedError) Unwrap() []error { return e.causes }

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 )
 
-// Close closes every handle, awaiting the work done under it, and then the
-// session. With work still running when the context ends it returns
-// ErrWorkRunning and the client stays open: call it again. Otherwise the session
-// is closed even when the context has ended, which takes a second at most: its
-// nodes would outlive it by the session timeout. A second call of a Close that
-// succeeded returns nil.
+// Close closes every handle, awaits the work done under it, and then ends the
+// session. With work still running when the context ends it returns ErrWorkRunning
+// and the client stays open: call it again.
+//
+// Once no work runs, Close returns within a session timeout, and within a second
+// after the end of the context, whatever the ensemble does. It waits so long for
+// nodes to be deleted; what is not deleted then goes with the session: at once where
+// there is a connection, and otherwise when the ensemble expires the session, of
+// which the error tells. A second call of a Close that succeeded returns nil.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closing = true
@@ -32,15 +34,23 @@ func (c *Client) Close(ctx context.Context) error {
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
 		return err
 	}
-	ctx, cancel := farewell(ctx)
+	ctx, cancel := c.farewell(ctx)
 	defer cancel()
 	select {
 	case c.ending <- struct{}{}:
 		defer func() { <-c.ending }()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return fmt.Errorf("incumbent: close: another Close has not ended: %w", context.Cause(ctx))
 	}
 	return c.end(ctx)
+}
+
+// farewell returns a context for the close of the session: it ends lastMoment after
+// ctx, and after a third of the session timeout at the latest.
+func (c *Client) farewell(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, release := outlive(ctx)
+	late, cancel := context.WithTimeout(late, max(c.timeout()/3, lastMoment))
+	return late, func() { cancel(); release() }
 }
 
 // end closes the session, and then everything that served it. One at a time:
@@ -71,13 +81,6 @@ func (c *Client) stopped(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("incumbent: Config.Record does not take the rest of the log: %w", context.Cause(ctx))
 	}
-}
-
-// farewell gives an ended context a last second, for the close of the session.
-func farewell(ctx context.Context) (context.Context, context.CancelFunc) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, cancel) })
-	return late, func() { stop(); cancel() }
 }
 
 func (c *Client) markClosed() {

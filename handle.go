@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -18,7 +17,9 @@ type handle struct {
 	client   *Client
 	id       events.ID
 	path     string
-	cannot   string // what the log says of trouble
+	cannot   string        // what the log says of trouble
+	remains  func() string // what a close that did not come to its end leaves behind
+	works    workload
 	commands commands
 	started  chan struct{} // closed when the machine has left latent
 	phase    atomic.Pointer[string]
@@ -29,6 +30,7 @@ type handle struct {
 
 func (h *handle) init(c *Client, path string) {
 	h.client, h.path, h.cannot = c, path, "cannot go on for now"
+	h.remains = func() string { return "its node" }
 	h.commands.ended, h.started = make(chan struct{}), make(chan struct{})
 	latent := "latent"
 	h.phase.Store(&latent)
@@ -95,31 +97,16 @@ func (h *handle) setTrouble(err error) {
 }
 
 // start asks the machine to begin, and waits until it has.
-func (h *handle) start() error {
-	err := h.ask(context.Background(), events.Event{Kind: events.CommandStart})
+func (h *handle) start(ctx context.Context) error {
+	err := h.ask(ctx, events.Event{Kind: events.CommandStart})
 	if err == nil {
 		select { // State says Started when Start has returned
 		case <-h.started:
 		case <-h.client.closed:
+		case <-ctx.Done():
 		}
 	}
 	return err
-}
-
-// end asks the machine to close, and waits until it has.
-func (h *handle) end(ctx context.Context, silent bool) error {
-	err := h.ask(ctx, events.Event{Kind: events.CommandClose, Silent: silent})
-	switch {
-	case err == nil:
-		select { // State says Closed when Close has returned
-		case <-h.commands.ended:
-		case <-h.client.closed:
-		}
-		return nil
-	case errors.Is(err, ErrClosed):
-		return nil
-	}
-	return fmt.Errorf("incumbent: close %s: %w", h.path, err)
 }
 
 // notice takes what every machine tells; on the loop's goroutine.

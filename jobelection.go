@@ -226,6 +226,9 @@ func (j *JobElection) CloseWith(ctx context.Context, mode CloseMode) error {
 	return j.latch.CloseWith(ctx, mode)
 }
 
+func (j *JobElection) seal()              { j.latch.seal() }
+func (j *JobElection) needsSession() bool { return j.latch.needsSession() }
+
 // notice, answer and entered are the loop's.
 func (j *JobElection) notice(n events.Notify) {
 	j.latch.notice(n)

@@ -12,7 +12,7 @@ type keeper struct{ *participant }
 // Start joins the line. It returns at once; what goes wrong in the background is
 // in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
 // Close is ErrClosed.
-func (k *keeper) Start() error { return k.start() }
+func (k *keeper) Start() error { return k.start(context.Background()) }
 
 // Await returns when leadership is held. The caller does its work under what is
 // returned, and calls its Release when the work is done; several callers may

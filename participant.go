@@ -53,9 +53,8 @@ type participant struct {
 
 	listeners listeners[change]
 
-	term   *heldTerm // these three under mu
-	works  int
-	sealed bool // Close was called: no work begins any more
+	term *heldTerm // these two under mu
+	node string    // of the last term: what Close names where it is not deleted
 }
 
 // change is one IsLeader or NotLeader on its way to the listeners.
@@ -67,7 +66,7 @@ type change struct {
 func newParticipant(c *Client, path string, options LatchOptions) *participant {
 	p := &participant{name: options.ID, options: options}
 	p.init(c, path)
-	p.cannot = "cannot lead for now"
+	p.cannot, p.remains = "cannot lead for now", p.left
 	p.listeners.panicked = c.log.caught(path)
 	return p
 }
@@ -143,21 +142,22 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 	})
 }
 
-// Close leaves the line. While leading, the work is told first, its return is
-// awaited, and only then the node is deleted and another may lead; when the
-// context ends before the work has, ErrWorkRunning is returned, and the node
-// stays until it does. Without a connection the node is deleted after the next
-// one; when the context ends before, its error is returned and the deletion goes
-// on by itself. Closing twice, or before Start, is no error.
+// Close leaves the line. While leading, it cancels the contexts of the work and
+// awaits the work's return; only then the node is deleted and another may lead. If
+// the context ends before the work has returned, the error is ErrWorkRunning, and
+// the node stays until it returns.
+//
+// Once no work runs, Close returns within a session timeout, also without a
+// connection or without the right to delete: the error is ErrNotDeleted then, and
+// the context's, if that ended first. The deletion goes on by itself after that, at
+// the next connection. Closing twice, or before Start, is no error.
 func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx, p.options.CloseMode) }
 
 // CloseWith is Close in another mode than the handle was made with.
 func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	p.seal()
 	err := p.end(ctx, mode == Silent)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err != nil && ctx.Err() != nil && p.works > 0 {
+	if err != nil && p.works.running() {
 		return ErrWorkRunning
 	}
 	return err
@@ -165,28 +165,19 @@ func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 
 // seal keeps work from beginning: a term may be on its way to the handle while
 // it is closed, and a Close that reports no work must stay right.
-func (p *participant) seal() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sealed = true
-}
+func (p *participant) seal() { p.works.seal() }
 
-// begun and returned count pieces of work, for CloseWith. Begun reports false
-// where none may begin.
-func (p *participant) begun() bool {
+// needsSession reports whether something rests on the present session that its end
+// would take away from the user: a term, or work that has not returned.
+func (p *participant) needsSession() bool {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.sealed {
-		return false
-	}
-	p.works++
-	return true
+	leads := p.term != nil
+	p.mu.Unlock()
+	return leads || p.works.running()
 }
 
 func (p *participant) returned(ev events.Event, late error) {
-	p.mu.Lock()
-	p.works--
-	p.mu.Unlock()
+	p.works.end()
 	if errors.Is(late, ErrWorkRunning) {
 		p.client.log.say(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
 			e.Str("path", p.path).Dur("grace", p.options.WorkGrace)
@@ -207,6 +198,9 @@ func (p *participant) notice(n events.Notify) {
 		p.depose(n)
 	default:
 		p.handle.notice(n)
+		if n.What == events.Failed && n.Code == events.NoAuth && p.Phase() == "leaving" {
+			p.client.endSession(p.path, n)
+		}
 	}
 }
 
@@ -228,6 +222,22 @@ func (p *participant) setTerm(t *heldTerm) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.term = t
+	if t != nil {
+		p.node = t.Path
+	}
+}
+
+// left is what a close that did not come to its end leaves behind.
+func (p *participant) left() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.node != "":
+		return p.node
+	case p.name != "":
+		return fmt.Sprintf("the node of %q", p.name)
+	}
+	return "its node"
 }
 
 func (p *participant) logTerm(level zerolog.Level, text string, t Term, why error) {

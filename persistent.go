@@ -88,7 +88,7 @@ func (s *standing) entered(state string) {
 // Start begins to make the node and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
 func (s *standing) Start() error {
-	return s.start()
+	return s.start(context.Background())
 }
 
 // WaitPresent returns when the node stands. When the context ends first, its

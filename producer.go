@@ -90,7 +90,7 @@ func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]s
 		return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
 	}
 	cause := context.Cause(ctx)
-	_ = p.ask(context.WithoutCancel(ctx), events.Event{Kind: events.CommandCancel, Work: n})
+	p.takeBack(ctx, n)
 	if p.commands.drop(n) {
 		return errors.Join(fmt.Errorf("incumbent: put into %s: %w: %w", p.path, cause, ErrOutcomeUnknown), p.Err())
 	}
@@ -99,6 +99,18 @@ func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]s
 		return errors.Join(fmt.Errorf("incumbent: put into %s: %w", p.path, cause), p.Err())
 	}
 	return r.err // it came at the last moment
+}
+
+// takeBack cancels a put whose caller has given up. A loop that does not answer is
+// not waited for: what it has not taken yet ends here.
+func (p *producer) takeBack(ctx context.Context, n uint64) {
+	if p.client.loop.Withdraw(p.id, events.CommandPut, n) {
+		p.answer(events.Answer{Command: n, Code: events.Cancelled})
+		return
+	}
+	late, cancel := outlive(ctx)
+	defer cancel()
+	_ = p.ask(late, events.Event{Kind: events.CommandCancel, Work: n})
 }
 
 func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, told func(error)) error {

@@ -155,6 +155,9 @@ type asked struct {
 // machine says whether anything can have been done.
 func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result {
 	err := a.verdict(ctx, n, replied)
+	if errors.Is(err, ErrOutcomeUnknown) && a.reads() {
+		err = context.Cause(ctx)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.op == "set" && len(a.kept.Results) > 0 {
@@ -166,6 +169,15 @@ func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result 
 		result.Results, result.Err = a.kept.Results, a.blame(err)
 	}
 	return result
+}
+
+// reads reports whether the request changes nothing, whatever became of it.
+func (a *asked) reads() bool {
+	switch a.op {
+	case "get", "exists", "children", "sync":
+		return true
+	}
+	return false
 }
 
 // blame puts the path of the operation that was refused into a multi's error.
@@ -182,16 +194,28 @@ func (a *asked) blame(err error) error {
 }
 
 // verdict waits for the answer to the one command of a machine. When the context
-// ends first, the machine is closed, and says what can have been done.
+// ends first, the machine is closed, and says what can have been done. A loop that
+// does not answer is not waited for: what it has not taken yet is taken back, and
+// otherwise the outcome is unknown.
 func (h *handle) verdict(ctx context.Context, n uint64, replied chan reply) error {
 	r, err := h.commands.wait(ctx, h.client, n, replied)
 	if err == nil || ctx.Err() == nil {
 		return cmp.Or(err, r.err)
 	}
+	withdrawn := h.client.loop.Withdraw(h.id, events.CommandStart, n)
 	h.client.post(h.id, events.Event{Kind: events.CommandClose})
-	r, err = h.commands.wait(context.WithoutCancel(ctx), h.client, n, replied)
-	if err == nil {
+	if withdrawn {
+		h.commands.drop(n)
+		return context.Cause(ctx)
+	}
+	late, cancel := outlive(ctx)
+	defer cancel()
+	r, err = h.commands.wait(late, h.client, n, replied)
+	switch {
+	case err == nil:
 		err = r.err
+	case h.commands.drop(n) && late.Err() != nil:
+		err = ErrOutcomeUnknown
 	}
 	switch trouble := h.Err(); {
 	case errors.Is(err, ErrOutcomeUnknown):

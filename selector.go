@@ -8,6 +8,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -94,35 +95,70 @@ func (s *Selector) listen() {
 
 // Start joins the line and returns at once. A second call is ErrAlreadyStarted,
 // one after Close is ErrClosed.
-func (s *Selector) Start() error { return s.start() }
+func (s *Selector) Start() error { return s.start(context.Background()) }
 
 // Run is Start, a wait, and Close in one: the work's contexts derive from ctx,
 // and Run returns when ctx ends (with its cause), when something that does not
 // pass by itself stands in the way (ErrNoAuth, ErrPersistentNode, …), or,
 // without AutoRequeue, after one term with the work's error, nil included, or
-// with ErrSuspended or ErrSessionExpired when the connection was lost first. It
-// never returns while the work runs.
+// with ErrSuspended or ErrSessionExpired when the connection was lost first.
+//
+// Run never returns while the work runs: work that goes on for long after Run has
+// to end is a warning in the log. Once the work has returned, Run returns within a
+// second after the end of ctx, and within a session timeout in any case; the error
+// is ErrNotDeleted, too, if the selector's node is not deleted by then.
 func (s *Selector) Run(ctx context.Context) error {
 	s.workMu.Lock()
 	s.base = ctx
 	s.workMu.Unlock()
-	if err := s.start(); err != nil {
+	err := s.start(ctx)
+	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed)) {
 		return err
 	}
-	var err error
-	select {
-	case err = <-s.ending:
-	case <-s.commands.ended:
-		err = ErrClosed
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-		s.cancel(err)
+	if err == nil {
+		err = s.outcome(ctx)
 	}
-	if closeErr := s.Close(context.WithoutCancel(ctx)); closeErr != nil {
+	if closeErr := s.leave(ctx); closeErr != nil {
 		err = errors.Join(err, closeErr)
 	}
 	return err
 }
+
+// outcome waits for what ends Run, and returns it as Run does.
+func (s *Selector) outcome(ctx context.Context) error {
+	select {
+	case err := <-s.ending:
+		return err
+	case <-s.commands.ended:
+		return ErrClosed
+	case <-ctx.Done():
+		s.cancel(context.Cause(ctx))
+		return context.Cause(ctx)
+	}
+}
+
+// leave closes the selector when its work has returned, however long that takes.
+func (s *Selector) leave(ctx context.Context) error {
+	s.seal()
+	s.client.post(s.id, events.Event{Kind: events.CommandClose, Silent: s.options.CloseMode == Silent})
+	overdue := time.NewTimer(max(s.client.timeout(), leastOverdue))
+	defer overdue.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-s.works.idle():
+			waiting = false
+		case <-overdue.C:
+			s.client.log.say(zerolog.WarnLevel, "Run waits for the work, which has not returned", func(e *zerolog.Event) { e.Str("path", s.path) })
+		}
+	}
+	late, cancel := outlive(ctx)
+	defer cancel()
+	return s.Close(late)
+}
+
+// leastOverdue is how long work may go on at least, after it has to end, before that
+// is worth a warning.
+const leastOverdue = 5 * time.Second
 
 // Requeue queues again a selector that is out of the line. It reports false when
 // it is queued, or leading, already. ErrNotStarted before Start, ErrClosed after
@@ -193,7 +229,7 @@ func (s *Selector) run() {
 	s.runs++
 	work, base := s.runs, s.base
 	s.workMu.Unlock()
-	if !s.begun() {
+	if !s.works.begin() {
 		s.client.post(s.id, events.Event{Kind: events.WorkReturned, Work: work})
 		return
 	}

@@ -121,6 +121,19 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 	}
 }
 
+// absence is why there is no connection at this moment; nil where there is one.
+func (h *sessionHandle) absence() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.state == Connected || h.state == Reconnected:
+		return nil
+	case h.why == nil:
+		return ErrNotConnected
+	}
+	return fmt.Errorf("not connected to %s: %s", h.client.config.Servers, attempt(h.why))
+}
+
 func (h *sessionHandle) notConnected(cause, why error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,24 +149,18 @@ func (h *sessionHandle) notConnected(cause, why error) error {
 			said = append(said, other)
 		}
 	}
-	return &notConnectedError{fmt.Sprintf("incumbent: not connected to %s: %s (%v)",
+	return &wordedError{fmt.Sprintf("incumbent: not connected to %s: %s (%v)",
 		h.client.config.Servers, strings.Join(said, "; "), cause), []error{why, cause}}
 }
-
-// notConnectedError says what all servers said, in one sentence.
-type notConnectedError struct {
-	text   string
-	causes []error
-}
-
-func (e *notConnectedError) Error() string   { return e.text }
-func (e *notConnectedError) Unwrap() []error { return e.causes }
 
 // close ends the session in an orderly way, if there is time for it.
 func (h *sessionHandle) close(ctx context.Context) error {
 	_, err := h.commands.ask(ctx, h.client, events.SessionMachine, events.Event{Kind: events.CommandClose})
-	if errors.Is(err, ErrClosed) {
+	switch {
+	case errors.Is(err, ErrClosed):
 		return nil
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("incumbent: close: the session was not ended in time, and lives until the ensemble expires it: %w", err)
 	}
 	return err
 }

@@ -115,7 +115,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 
 // Start begins to read and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
-func (t *TreeCache) Start() error { return t.start() }
+func (t *TreeCache) Start() error { return t.start(context.Background()) }
 
 // Close ends the cache and the loops over its feeds. What was read last can still
 // be looked at. Closing twice, or before Start, is no error; the context's is

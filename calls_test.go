@@ -1,0 +1,254 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// halt is a handle that holds the loop up with its first answer.
+type halt struct {
+	once        sync.Once
+	held, freed chan struct{}
+}
+
+func (h *halt) notice(events.Notify) {}
+func (h *halt) entered(string)       {}
+func (h *halt) answer(events.Answer) {
+	h.once.Do(func() {
+		close(h.held)
+		<-h.freed
+	})
+}
+
+// stand has the client's loop stand still, inside a step, until free is called.
+func (n *node) stand() (free func()) {
+	n.w.t.Helper()
+	b := &halt{held: make(chan struct{}), freed: make(chan struct{})}
+	id, err := n.register(machines.LatchRecipe.Name(), func(events.ID) receiver { return b }, events.Event{Path: "/brake"})
+	if err != nil {
+		n.w.t.Fatal(err)
+	}
+	n.post(id, events.Event{Kind: events.CommandStart})
+	<-b.held
+	return func() {
+		close(b.freed)
+		synctest.Wait()
+		n.post(id, events.Event{Kind: events.CommandClose})
+		synctest.Wait()
+		n.forget(id)
+	}
+}
+
+// call is one call with a context. It returns the call's error.
+type call struct {
+	name string
+	do   func(context.Context) error
+}
+
+// kit has one handle of each sort, ready for a call that has to wait.
+type kit struct {
+	calls  []call
+	before int // handles of the client that are there without any call
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// newKit lists every call with a context that asks a machine. The locks are held by
+// another client, and the barriers are closed, so that what waits goes on waiting.
+func newKit(t *testing.T, w *world, n *node) *kit {
+	t.Helper()
+	other := w.open()
+	ctx := t.Context()
+	held := must[*Hold](t)(must[*Mutex](t)(other.Mutex("/mutex", MutexOptions{})).Lock(ctx))
+	t.Cleanup(held.Release)
+	taken := must[*Hold](t)(must[*Semaphore](t)(other.Semaphore("/semaphore", 1, SemaphoreOptions{})).Acquire(ctx, 1))
+	t.Cleanup(taken.Release)
+	written := must[*WriteHold](t)(must[*ReadWriteLock](t)(other.ReadWriteLock("/readwrite", MutexOptions{})).Lock(ctx))
+	t.Cleanup(written.Release)
+	first := must[*Latch](t)(other.Latch("/line", LatchOptions{}))
+	if err := errors.Join(first.Start(), must[*Barrier](t)(other.Barrier("/barrier")).Set(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+
+	latch := must[*Latch](t)(n.Latch("/line", LatchOptions{}))
+	mutex := must[*Mutex](t)(n.Mutex("/mutex", MutexOptions{}))
+	semaphore := must[*Semaphore](t)(n.Semaphore("/semaphore", 1, SemaphoreOptions{}))
+	readwrite := must[*ReadWriteLock](t)(n.ReadWriteLock("/readwrite", MutexOptions{}))
+	barrier := must[*Barrier](t)(n.Barrier("/barrier"))
+	gate := must[*Gate](t)(n.Gate("/gate"))
+	double := must[*DoubleBarrier](t)(n.DoubleBarrier("/double", 2, DoubleBarrierOptions{}))
+	queue := must[*Queue[string]](t)(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
+	tree := must[*TreeCache](t)(n.TreeCache("/tree", TreeCacheOptions{}))
+	keeps := must[*PersistentNode](t)(n.PersistentNode("/kept", nil, PersistentNodeOptions{}))
+	count := must[*SharedCount](t)(n.SharedCount("/count", 1))
+	if err := errors.Join(latch.Start(), keeps.Start(), keeps.WaitPresent(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	k := &kit{calls: []call{
+		{"Get", func(ctx context.Context) error { _, err := n.Get("/").Do(ctx); return err }},
+		{"Set", func(ctx context.Context) error { _, err := n.Set("/line", nil).Do(ctx); return err }},
+		{"Create", func(ctx context.Context) error { _, err := n.Create("/made", nil).Do(ctx); return err }},
+		{"Create Protected", func(ctx context.Context) error {
+			_, err := n.Create("/made-", nil).Sequential().Ephemeral().Protected().Do(ctx)
+			return err
+		}},
+		{"Sync", func(ctx context.Context) error { return n.Sync("/").Do(ctx) }},
+		{"Background", func(ctx context.Context) error {
+			told := make(chan error, 1)
+			n.Delete("/nothing").Background(ctx, func(r Result) { told <- r.Err })
+			return <-told
+		}},
+		{"Latch.Await", func(ctx context.Context) error { _, err := latch.Await(ctx); return err }},
+		{"Latch.Resign", latch.Resign},
+		{"Mutex.Lock", func(ctx context.Context) error { _, err := mutex.Lock(ctx); return err }},
+		{"Semaphore.Acquire", func(ctx context.Context) error { _, err := semaphore.Acquire(ctx, 1); return err }},
+		{"ReadWriteLock.RLock", func(ctx context.Context) error { _, err := readwrite.RLock(ctx); return err }},
+		{"Barrier.Wait", barrier.Wait},
+		{"Gate.Wait", gate.Wait},
+		{"DoubleBarrier.Enter", double.Enter},
+		{"Queue.Put", func(ctx context.Context) error { return queue.Put(ctx, "item") }},
+		{"Queue.Flush", queue.Flush},
+		{"TreeCache.WaitReady", tree.WaitReady},
+		{"PersistentNode.SetData", func(ctx context.Context) error { return keeps.SetData(ctx, []byte("x")) }},
+		{"SharedCount.Set", func(ctx context.Context) error { _, err := count.Set(ctx, 2); return err }},
+		{"Selector.Run", func(ctx context.Context) error {
+			s, err := n.Selector("/selector", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{})
+			if err != nil {
+				return err
+			}
+			return s.Run(ctx)
+		}},
+	}}
+	k.before = n.handleCount()
+	return k
+}
+
+func (c *Client) handleCount() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.handles)
+}
+
+// A call returns with its context although the loop stands still, or the ensemble is
+// silent; and once it has, nothing of it is left when loop and ensemble are back.
+func TestEveryCallReturnsWithItsContext(t *testing.T) {
+	for _, trouble := range []string{"the loop stands still", "the ensemble is silent", "there is no connection"} {
+		t.Run(trouble, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.open()
+				k := newKit(t, w, n)
+				var end func()
+				switch trouble {
+				case "the loop stands still":
+					end = n.stand()
+				case "the ensemble is silent":
+					w.srv.Freeze(zkmem.Inbound)
+					end = w.srv.Heal
+				default:
+					w.refuse(n, true)
+					n.cut()
+					end = func() { w.refuse(n, false) }
+				}
+				for _, c := range k.calls {
+					const patience = 50 * time.Millisecond
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					begun := time.Now()
+					err := c.do(ctx)
+					cancel()
+					most := patience
+					if c.name == "Selector.Run" { // it has a node to delete
+						most += lastMoment
+					}
+					if took := time.Since(begun); took > most {
+						t.Errorf("%s returned %s after it was called, %s after its context ended", c.name, took, took-patience)
+					}
+					if !errors.Is(err, context.DeadlineExceeded) && !quick[c.name] {
+						t.Errorf("%s: %v, want the context's end", c.name, err)
+					}
+				}
+				end()
+				pass(time.Minute)
+				if left := n.handleCount(); left != k.before {
+					t.Errorf("%d handles are left of calls that have returned", left-k.before)
+				}
+				w.srv.View(func(v *zkmem.View) {
+					for _, dir := range []string{"/mutex", "/semaphore/locks", "/readwrite", "/double", "/selector", "/queue"} {
+						if names := v.Children(dir); len(names) != limits[dir] {
+							t.Errorf("%s has %v, want %d", dir, names, limits[dir])
+						}
+					}
+				})
+			})
+		})
+	}
+}
+
+// quick are calls that need not wait for anything; limits is what other clients and
+// handles keep in each directory.
+var (
+	quick  = map[string]bool{"Queue.Flush": true, "TreeCache.WaitReady": true, "Latch.Resign": true}
+	limits = map[string]int{"/mutex": 1, "/semaphore/locks": 0, "/readwrite": 1}
+)
+
+// A write that was taken back before the loop had seen it was surely not sent.
+func TestAWriteThatTheLoopHasNotTakenIsNotSent(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		if err := n.WaitConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		free := n.stand()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := n.Create("/made", nil).Do(ctx)
+		if errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Create: %v, want the context's end alone", err)
+		}
+		free()
+		pass(time.Second)
+		w.srv.View(func(v *zkmem.View) {
+			if v.Exists("/made") {
+				t.Error("the node was made after the caller had been told that nothing was done")
+			}
+		})
+	})
+}
+
+// Client.Close returns although the loop stands still, and lets go of the session.
+func TestClientCloseWithALoopThatStandsStill(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start(timeouts(4*time.Second, time.Second))
+		if err := n.WaitConnected(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		free := n.stand()
+		begun := time.Now()
+		err := n.Close(context.Background())
+		if took := time.Since(begun); took > 4*time.Second {
+			t.Errorf("Close took %s, want at most the session timeout", took)
+		}
+		if err == nil || !strings.Contains(err.Error(), "was not ended in time") {
+			t.Errorf("Close: %v, want that the session was not ended", err)
+		}
+		free()
+	})
+}

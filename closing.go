@@ -1,0 +1,149 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// end asks the machine to close, and waits until it has: for as long as ctx lasts
+// while work runs under the handle, and after that for a bounded time.
+func (h *handle) end(ctx context.Context, silent bool) error {
+	limited, cancel := h.limit(ctx)
+	defer cancel()
+	err := h.ask(limited, events.Event{Kind: events.CommandClose, Silent: silent})
+	switch {
+	case err == nil:
+		select { // State says Closed when Close has returned
+		case <-h.commands.ended:
+		case <-h.client.closed:
+		case <-limited.Done():
+		}
+		return nil
+	case errors.Is(err, ErrClosed):
+		return nil
+	case limited.Err() == nil:
+		return fmt.Errorf("incumbent: close %s: %w", h.path, err)
+	}
+	return h.unfinished(context.Cause(limited))
+}
+
+// limit returns a context that ends with ctx, and otherwise when no work has run
+// under the handle for Client.closingTime. Its cause is ErrNotDeleted then.
+func (h *handle) limit(ctx context.Context) (limited context.Context, stop func()) {
+	limited, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for limited.Err() == nil {
+			select {
+			case <-h.works.idle():
+			case <-limited.Done():
+				return
+			}
+			if sleep(limited, h.client.closingTime()) && !h.works.running() {
+				cancel(ErrNotDeleted)
+			}
+		}
+	}()
+	return limited, func() { cancel(context.Canceled) }
+}
+
+// unfinished is the error of a close that gave up waiting for its machine: what is
+// left, what prevents its deletion, and why the wait ended.
+func (h *handle) unfinished(cause error) error {
+	e := &wordedError{
+		text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.remains()),
+		causes: []error{ErrNotDeleted},
+	}
+	reason := h.Err()
+	if reason == nil {
+		reason = h.client.session.absence()
+	}
+	for _, err := range []error{reason, cause} {
+		if err != nil && err != ErrNotDeleted {
+			e.text += ": " + strings.TrimPrefix(err.Error(), "incumbent: ")
+			e.causes = append(e.causes, err)
+		}
+	}
+	e.text += " (its deletion goes on without the caller)"
+	return e
+}
+
+// closingTime is how long a close waits for the deletion of a node once no work
+// runs: a session timeout. Client.Close keeps a third of that for the session itself.
+func (c *Client) closingTime() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return c.timeout() * 2 / 3
+	}
+	return c.timeout()
+}
+
+// timeout is the session timeout that was granted, or else the one that is asked for.
+func (c *Client) timeout() time.Duration {
+	if granted := c.SessionTimeout(); granted != 0 {
+		return granted
+	}
+	return c.config.SessionTimeout
+}
+
+// lastMoment is how long a call whose context has ended may still take, to learn what
+// came of what it asked for.
+const lastMoment = time.Second
+
+// outlive returns a context that ends lastMoment after ctx.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, cancel) })
+	return late, func() { stop(); cancel() }
+}
+
+// sleep waits, and reports false where ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// endSession ends the client's session where that is the only way to be rid of the
+// node of a handle that leaves its line: the ensemble refuses to delete it, and all
+// behind it would wait for ever. It does nothing while the session is needed: the
+// machine tries again, and each refusal leads here. On the loop's goroutine.
+func (c *Client) endSession(path string, refused events.Notify) {
+	c.mu.Lock()
+	needed := c.closing
+	var others []sessionUser
+	for _, r := range c.handles {
+		if u, ok := r.(sessionUser); ok {
+			others = append(others, u)
+		}
+	}
+	c.mu.Unlock()
+	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
+		return
+	}
+	c.log.say(zerolog.WarnLevel, "the session is ended: only that deletes the node of a closed handle", func(e *zerolog.Event) {
+		e.Str("path", path).Str("refused", refused.Text)
+	})
+	c.post(events.SessionMachine, events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text})
+}
+
+// sessionUser is a handle under which something may rest on the present session.
+type sessionUser interface {
+	// needsSession reports whether the end of the session would take something away
+	// from the user now: a term, a hold, permits, a place inside a double barrier, or
+	// work that has not returned.
+	needsSession() bool
+}

@@ -1,0 +1,276 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// mustSay fails where an error does not hold all of these words.
+func mustSay(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("the error is %q, want %q in it", err, word)
+		}
+	}
+}
+
+// Without a connection Close returns within a session timeout and says what is left;
+// the machine deletes it at the next connection.
+func TestCloseInAnOutage(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		a, b := w.start(), w.start()
+		own := a.own()
+		w.refuse(a, true)
+		a.cut()
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := a.latch.Close(ctx)
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("Close took %s with a context of a second", took)
+		}
+		if !errors.Is(err, ErrNotDeleted) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Close: %v, want ErrNotDeleted and the context's end", err)
+		}
+		mustSay(t, err, "/line", own, "not connected", "no route to host")
+		begun = time.Now()
+		err = a.latch.Close(context.Background())
+		if took := time.Since(begun); took != 15*time.Second {
+			t.Errorf("Close took %s with a session timeout of 15s", took)
+		}
+		if !errors.Is(err, ErrNotDeleted) {
+			t.Errorf("Close: %v, want ErrNotDeleted", err)
+		}
+		w.refuse(a, false)
+		pass(20 * time.Second)
+		if !b.latch.HasLeadership() || a.latch.State() != Closed {
+			t.Errorf("b leads: %t; a is %s", b.latch.HasLeadership(), a.latch.State())
+		}
+	})
+}
+
+// After a short outage the machine of a handle whose Close has returned deletes the
+// node in the session that lives on.
+func TestTheDeletionGoesOnAfterClose(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		a, b := w.start(), w.start()
+		session := a.session()
+		w.refuse(a, true)
+		a.cut()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := a.latch.Close(ctx); !errors.Is(err, ErrNotDeleted) {
+			t.Fatalf("Close: %v, want ErrNotDeleted", err)
+		}
+		w.refuse(a, false)
+		pass(3 * time.Second)
+		sessions := map[int64]bool{}
+		for _, s := range w.srv.Sessions() {
+			sessions[s.ID] = true
+		}
+		if !b.latch.HasLeadership() || !sessions[session] {
+			t.Errorf("b leads: %t; a's session lives: %t", b.latch.HasLeadership(), sessions[session])
+		}
+	})
+}
+
+// Run and Client.Close end promptly with their context while the ensemble is down:
+// a program that is told to terminate does.
+func TestAProgramEndsWhileTheEnsembleIsDown(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		s, err := n.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return l.Context().Err() }, SelectorOptions{AutoRequeue: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		pass(time.Second)
+		if !s.HasLeadership() {
+			t.Fatal("it does not lead")
+		}
+		w.refuse(n, true)
+		n.cut()
+		pass(time.Second)
+		begun := time.Now()
+		cancel()
+		err = <-ended
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrNotDeleted) {
+			t.Errorf("Run: %v, want the context's end and ErrNotDeleted", err)
+		}
+		if took := time.Since(begun); took > lastMoment {
+			t.Errorf("Run took %s", took)
+		}
+		err = n.Close(ctx)
+		if took := time.Since(begun); took > 2*lastMoment {
+			t.Errorf("Run and Close took %s", took)
+		}
+		mustSay(t, err, "abandoned", "not connected")
+	})
+}
+
+// Client.Close without a context that ends returns within a session timeout.
+func TestClientCloseInAnOutageIsBounded(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		queue := must[*Queue[string]](t)(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
+		if err := queue.Put(t.Context(), "item"); err != nil {
+			t.Fatal(err)
+		}
+		w.refuse(n, true)
+		n.cut()
+		begun := time.Now()
+		mustSay(t, n.Close(context.Background()), "abandoned")
+		if took := time.Since(begun); took > 15*time.Second {
+			t.Errorf("Close took %s with a session timeout of 15s", took)
+		}
+	})
+}
+
+// While work runs nothing is bounded but by the context: another must not lead beside
+// it. What is bounded begins with its return.
+func TestClosingWaitsForTheWork(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		held := must[*Leadership](t)(n.latch.Await(t.Context()))
+		w.refuse(n, true)
+		n.cut()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		begun := time.Now()
+		if err := n.latch.Close(ctx); !errors.Is(err, ErrWorkRunning) || time.Since(begun) != 10*time.Minute {
+			t.Errorf("Close: %v after %s, want ErrWorkRunning with the context", err, time.Since(begun))
+		}
+		if err := n.Close(ctx); !errors.Is(err, ErrWorkRunning) {
+			t.Errorf("Client.Close: %v, want ErrWorkRunning", err)
+		}
+		closed := make(chan error, 1)
+		go func() { closed <- n.latch.Close(context.Background()) }()
+		pass(10 * time.Minute)
+		select {
+		case err := <-closed:
+			t.Errorf("Close returned beside running work: %v", err)
+		default:
+		}
+		held.Release()
+		pass(15 * time.Second)
+		select {
+		case <-closed:
+		default:
+			t.Error("Close has not returned a session timeout after the work")
+		}
+	})
+}
+
+// The ensemble refuses to delete the node of a closed handle: once nothing of the
+// client needs the session, it is ended, and with it goes the node.
+func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
+	for name, close := range map[string]func(*node) error{
+		"Latch.Close":  func(n *node) error { return n.latch.Close(context.Background()) },
+		"Client.Close": func(n *node) error { return n.Close(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				a, b := w.start(timeouts(4*time.Second, time.Second)), w.start(timeouts(4*time.Second, time.Second))
+				pass(10 * time.Second)
+				w.mayDelete(t, false)
+				begun := time.Now()
+				err := close(a)
+				if took := time.Since(begun); took > 4*time.Second {
+					t.Errorf("%s took %s", name, took)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				pass(time.Second)
+				if !b.latch.HasLeadership() {
+					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
+				}
+				w.mayDelete(t, true)
+			})
+		})
+	}
+}
+
+// mayDelete grants or takes everybody's right to delete nodes of the line.
+func (w *world) mayDelete(t *testing.T, granted bool) {
+	t.Helper()
+	perms := zkmem.PermAll
+	if !granted {
+		perms &^= zkmem.PermDelete
+	}
+	if _, err := w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: "/line", ACL: []zkmem.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}, Version: zkmem.AnyVersion}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session that something rests on is not ended for a node that may not be deleted:
+// the trouble has a name, in Close's error and in Err, and the session is ended when
+// nothing rests on it any more.
+func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
+	for name, take := range map[string]func(*testing.T, *node) (release func()){
+		"a term": func(t *testing.T, n *node) func() {
+			l := must[*Latch](t)(n.Latch("/other", LatchOptions{}))
+			if err := l.Start(); err != nil {
+				t.Fatal(err)
+			}
+			held := must[*Leadership](t)(l.Await(t.Context()))
+			return func() { held.Release(); _ = l.Close(t.Context()) }
+		},
+		"a hold": func(t *testing.T, n *node) func() {
+			hold := must[*Hold](t)(must[*Mutex](t)(n.Mutex("/mutex", MutexOptions{})).Lock(t.Context()))
+			return func() { _ = hold.Unlock(t.Context()) }
+		},
+		"permits": func(t *testing.T, n *node) func() {
+			hold := must[*Hold](t)(must[*Semaphore](t)(n.Semaphore("/semaphore", 2, SemaphoreOptions{})).Acquire(t.Context(), 2))
+			return func() { _ = hold.Unlock(t.Context()) }
+		},
+		"a place in a barrier": func(t *testing.T, n *node) func() {
+			b := must[*DoubleBarrier](t)(n.DoubleBarrier("/double", 1, DoubleBarrierOptions{}))
+			if err := b.Enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = b.Leave(t.Context()) }
+		},
+		"a job": func(t *testing.T, n *node) func() {
+			j := must[*JobElection](t)(n.JobElection("/job", LatchOptions{}))
+			if err := j.ElectLeader(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = j.Close(t.Context()) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				a := w.start(timeouts(4*time.Second, time.Second))
+				b := w.start(timeouts(4*time.Second, time.Second))
+				release := take(t, a)
+				session := a.session()
+				w.mayDelete(t, false)
+				err := a.latch.Close(context.Background())
+				if !errors.Is(err, ErrNotDeleted) || !errors.Is(err, ErrNoAuth) {
+					t.Errorf("Close: %v, want ErrNotDeleted and ErrNoAuth", err)
+				}
+				pass(5 * time.Minute)
+				if !errors.Is(a.latch.Err(), ErrNoAuth) || a.session() != session || b.latch.HasLeadership() {
+					t.Errorf("Err: %v; the session is the same: %t; b leads: %t", a.latch.Err(), a.session() == session, b.latch.HasLeadership())
+				}
+				release()
+				pass(time.Minute) // the pauses between attempts are at most half of that
+				synctest.Wait()
+				if !b.latch.HasLeadership() {
+					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
+				}
+				w.mayDelete(t, true)
+			})
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package incumbent
+
+import "sync"
+
+// workload counts the pieces of work that run under one handle, and tells when
+// none does. Its methods are safe to call from any goroutine.
+type workload struct {
+	mu     sync.Mutex
+	count  int
+	sealed bool          // no work begins any more
+	none   chan struct{} // closed when the last piece returns; nil while nobody waits for that
+}
+
+// begin counts one more piece of work. It reports false, and counts nothing,
+// after seal.
+func (w *workload) begin() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sealed {
+		return false
+	}
+	w.count++
+	return true
+}
+
+// end counts one piece of work that has returned.
+func (w *workload) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count--
+	if w.count == 0 && w.none != nil {
+		close(w.none)
+		w.none = nil
+	}
+}
+
+// seal keeps work from beginning.
+func (w *workload) seal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sealed = true
+}
+
+// running reports whether there is work that has not returned.
+func (w *workload) running() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.count > 0
+}
+
+// idle returns a channel that is closed when no work runs: at once, where none
+// does now.
+func (w *workload) idle() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.count == 0 {
+		return alreadyClosed
+	}
+	if w.none == nil {
+		w.none = make(chan struct{})
+	}
+	return w.none
+}
+
+var alreadyClosed = func() <-chan struct{} {
+	ch := make(chan struct{})
+	close(ch)
+	return ch
+}()
