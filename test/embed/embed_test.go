@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"go/format"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,7 +102,12 @@ func TestTheReadmesExampleRunsInAModuleOfItsOwn(t *testing.T) {
 		program += ".exe"
 	}
 	command(t, dir, "go", "build", "-o", program, ".")
+	t.Run("leads", func(t *testing.T) { mustLead(t, dir, program) })
+	t.Run("ends by SIGTERM without a server", func(t *testing.T) { mustEnd(t, program) })
+}
 
+// mustLead runs the example against a server in memory.
+func mustLead(t *testing.T, dir, program string) {
 	srv := zkmem.Start(t)
 	said := command(t, dir, program, srv.Addr())
 	if !regexp.MustCompile(`leading with token [1-9]\d*\n`).MatchString(said) {
@@ -111,6 +118,43 @@ func TestTheReadmesExampleRunsInAModuleOfItsOwn(t *testing.T) {
 			t.Errorf("the example left %v in the line, and %d sessions", left, len(v.Sessions()))
 		}
 	})
+}
+
+// mustEnd runs the example where no server answers, and asks it to terminate.
+func mustEnd(t *testing.T, program string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("not run: Windows has no SIGTERM")
+	}
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = nobody.Close() }()
+	cmd := exec.Command(program, nobody.Addr().String())
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	conn, err := nobody.Accept() // the example is up, and asks for a session
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+		if !strings.Contains(said.String(), "terminated") {
+			t.Errorf("the example said %q", said.String())
+		}
+	case <-time.After(time.Minute): // two seconds, as a rule
+		t.Error("the example goes on after SIGTERM while no server can be reached")
+	}
 }
 
 // mustRequire fails when the embedding module's go.mod names more than what an
