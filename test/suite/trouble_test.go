@@ -112,28 +112,43 @@ func TestNoAuthOnTheOwnNode(t *testing.T) {
 	l.healed()
 }
 
+// While the client leads elsewhere, the deletion is tried again at a pace; where
+// nothing rests on the session, the session is ended, and the node goes with it.
 func TestNoAuthOnTheDelete(t *testing.T) {
+	for name, elsewhere := range map[string]bool{"the client leads elsewhere": true, "the session is free": false} {
+		t.Run(name, func(t *testing.T) { refuseDelete(t, elsewhere) })
+	}
+}
+
+func refuseDelete(t *testing.T, elsewhere bool) {
 	e := inMemory(t)
 	c := connected(t, e)
+	e.create("/elsewhere", "", 0)
+	if elsewhere {
+		c.start("/elsewhere", "leading")
+	}
 	e.directory(zkmem.PermAll &^ zkmem.PermDelete)
 	l := c.start(e.dir(), "leading")
 	closed := make(chan error, 1)
 	go func() { closed <- l.Close(c.ctx) }()
-	c.tape.Until("attempts to delete", func(records []events.Record) bool {
-		n := 0
-		for _, r := range records {
-			if r.Event.Kind == events.ReplyDelete && r.Event.Code == events.NoAuth {
-				n++
+	if elsewhere {
+		c.tape.Until("attempts to delete", func(records []events.Record) bool {
+			n := 0
+			for _, r := range records {
+				if r.Event.Kind == events.ReplyDelete && r.Event.Code == events.NoAuth {
+					n++
+				}
 			}
-		}
-		return n >= 5
-	})
-	is(t, l.Err(), incumbent.ErrNoAuth)
-	e.allow(e.dir(), zkmem.PermAll)
+			return n >= 5
+		})
+		is(t, l.Err(), incumbent.ErrNoAuth)
+		e.allow(e.dir(), zkmem.PermAll)
+	}
 	ok(t, recv(t, closed, "Close"))
-	if left := e.children(e.dir()); len(left) != 0 {
+	if left := e.children(e.dir()); elsewhere && len(left) != 0 {
 		t.Fatalf("left behind: %q", left)
 	}
+	e.untilChildren(e.dir(), 0)
 }
 
 func TestOwnersWhoHideTheirNodesFromEachOtherShareALine(t *testing.T) {
