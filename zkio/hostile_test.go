@@ -64,11 +64,14 @@ func (v villain) flood(what []byte) {
 	}
 }
 
-// greet says that session 1 is granted for 15 s.
+// granted is the greeting that grants session 1 for 15 s.
+var granted = []byte("\x00\x00\x00\x24\x00\x00\x00\x00\x00\x00\x3a\x98\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10" + strings.Repeat("p", 16))
+
+// greet takes what a client says first, and grants it the session.
 func greet(conn net.Conn) {
 	hello := make([]byte, 4096)
 	_, _ = conn.Read(hello)
-	_, _ = conn.Write([]byte("\x00\x00\x00\x24\x00\x00\x00\x00\x00\x00\x3a\x98\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10" + strings.Repeat("p", 16)))
+	_, _ = conn.Write(granted)
 }
 
 // villains are servers that greet, and then do what they like. Each has to be
@@ -211,6 +214,46 @@ func TestEventsWithoutEndInTheHandshake(t *testing.T) {
 		refused := r.await(events.ConnectionRefused)
 		if !strings.Contains(refused.Text, "not ZooKeeper's protocol") || sent.Load() > 100 {
 			t.Errorf("%d events were taken; %s", sent.Load(), refused.Text)
+		}
+	})
+}
+
+// The zxid that a session has seen never falls, whatever zxids answers carry: by it
+// a server that lags behind is known when the session comes back, and refused.
+func TestWhatASessionHasSeenNeverFalls(t *testing.T) {
+	const seen = 9
+	synctest.Test(t, func(t *testing.T) {
+		claimed := make(chan int64, 1)
+		r := mute(t, zkio.Config{}, func(v villain) {
+			hello := make([]byte, 4096)
+			if n, err := v.Read(hello); err != nil || n < 16 {
+				return
+			}
+			switch v.n {
+			case 0:
+			case 1: // the length and the version come before it
+				claimed <- int64(binary.BigEndian.Uint64(hello[8:]))
+				return
+			default:
+				return
+			}
+			v.send(granted)
+			for _, zxid := range []int64{seen - 1, seen, 5, 0, -1} {
+				xid, _, err := v.request()
+				if err != nil || !v.send(frame(xid, zxid, strings.Repeat("\x00", 4+68))) {
+					return
+				}
+			}
+		})
+		r.Execute(events.SessionMachine, events.Connect{Session: 1})
+		r.await(events.ConnectionAttached)
+		for range 5 {
+			if got := r.ask(events.Children{Call: r.call(), Path: "/"}); got.Code != events.OK {
+				t.Fatalf("got %+v", got)
+			}
+		}
+		if got := <-claimed; got != seen {
+			t.Errorf("the session has seen zxid %d, and says %d when it comes back", seen, got)
 		}
 	})
 }
