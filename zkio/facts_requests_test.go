@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,6 +84,39 @@ func TestFact03_NothingWaitsAcrossADisconnect(t *testing.T) {
 	if n := srv.Counts().ByOp[zkmem.OpCreate]; n != 0 {
 		t.Errorf("%d creates of the old connection left on the new one", n)
 	}
+}
+
+// What was written and not answered is reported lost in the order of sending.
+func TestFact03_LostAnswersComeInTheOrderOfSending(t *testing.T) {
+	const n = 50
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipes(t, zkmem.Options{})
+		r, attached := pipedRig(t, p, zkio.Config{Window: n})
+		p.Intercept(func(q zkmem.Request) zkmem.Verdict {
+			if q.Op == zkmem.OpSync {
+				return zkmem.Verdict{Action: zkmem.Ignore}
+			}
+			return zkmem.Verdict{}
+		})
+		var sent, lost []uint64
+		for range n {
+			call := r.call()
+			sent = append(sent, call.Request)
+			r.Execute(machine, events.Sync{Call: call, Path: "/"})
+		}
+		synctest.Wait()
+		p.Disconnect(attached.SessionID)
+		for range n {
+			got := r.await(events.ReplySync)
+			if got.Code != events.ConnectionLoss || got.SentAt == 0 {
+				t.Fatalf("request %d was to be on its way: %+v", got.Request, got)
+			}
+			lost = append(lost, got.Request)
+		}
+		if !slices.Equal(lost, sent) {
+			t.Errorf("sent %v, and lost in the order %v", sent, lost)
+		}
+	})
 }
 
 // While suspended a request is refused at once.
