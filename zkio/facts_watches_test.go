@@ -210,6 +210,36 @@ func TestFact16_DataSpendsAWatch(t *testing.T) {
 	r.await(events.WatchDeleted)
 }
 
+// A watch on the children is spent by the deletion of the node, too, while there is a
+// connection and while there is none: the event is the same as that of its data.
+func TestFact16_DeletionSpendsAChildWatch(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, attached := attachedRig(t, srv)
+	for _, connected := range []bool{true, false} {
+		srv.Create("/line", nil, zkmem.Persistent)
+		srv.Create("/line/own", nil, zkmem.Persistent)
+		r.ask(events.Children{Call: r.call(), Path: "/line", Watch: true})
+		srv.Delete("/line/own")
+		r.await(events.WatchChildren)
+		r.ask(events.Children{Call: r.call(), Path: "/line", Watch: true})
+		if !connected {
+			srv.RefuseConnections(true)
+			srv.Disconnect(attached.SessionID)
+			r.await(events.ConnectionSuspended)
+		}
+		srv.Delete("/line")
+		if !connected {
+			srv.RefuseConnections(false)
+			r.await(events.ConnectionAttached)
+		}
+		r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})
+		if got := r.await(events.WatchDeleted, events.ReplySync); got.Kind != events.WatchDeleted || got.Path != "/line" {
+			t.Fatalf("connected %t: the line was deleted, and before anything of it came %+v", connected, got)
+		}
+		r.await(events.ReplySync)
+	}
+}
+
 // Watches keep the server's order, and after a reconnect the order of arming.
 func TestFact17_OwnDeletionFirst(t *testing.T) {
 	srv := zkmem.Start(t)
