@@ -42,6 +42,31 @@ func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
 	})
 }
 
+// Who comes back asks for a timeout as at first, and is granted that from then on.
+func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
+	for asked, granted := range map[time.Duration]time.Duration{
+		4 * time.Second: 4 * time.Second, 9 * time.Second: 9 * time.Second, 0: 2 * time.Second, time.Hour: 20 * time.Second,
+	} {
+		t.Run(asked.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(Options{Tick: time.Second})
+				defer s.Close()
+				first := newSession(t, s, 6*time.Second)
+				first.timeout = milliseconds(asked)
+				second := first.again(s)
+				if second.session != first.session || second.timeout != milliseconds(granted) {
+					t.Fatalf("asked for %v when it came back: granted %d ms, want %v", asked, second.timeout, granted)
+				}
+				start := time.Now()
+				second.gone()
+				if lived := time.Since(start); lived < granted || lived > granted+time.Second {
+					t.Fatalf("granted %v when it came back, and over after %v of silence: want a tick more at most", granted, lived)
+				}
+			})
+		})
+	}
+}
+
 func TestSessionsTimeOutInABlackHoleButNotWhileTheServerIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Tick: time.Second})
