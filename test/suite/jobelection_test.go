@@ -195,11 +195,22 @@ func TestAGuardedWriteOfAJobsLeader(t *testing.T) {
 	})
 }
 
-// TestAWriteUnderAnothersMarker: the news of the marker's deletion does not
-// arrive, another instance leads, and its marker has the same name.
+// TestAWriteUnderAnothersMarker: the news of what was done to the marker does not
+// arrive. Another instance leads, and its marker has the same name, or the marker is
+// the old one with other data.
 func TestAWriteUnderAnothersMarker(t *testing.T) {
-	for _, successor := range []string{"ours", "java's"} {
-		t.Run(successor, func(t *testing.T) {
+	for name, act := range map[string]func(t *testing.T, e memory, marker string){
+		"ours": func(t *testing.T, e memory, marker string) {
+			e.remove(marker)
+			instance(t, e, "b").lead().Release()
+		},
+		"java's": func(_ *testing.T, e memory, marker string) {
+			e.remove(marker)
+			e.create(marker, "10.0.0.1@-@7", 0)
+		},
+		"the same, with other data": func(_ *testing.T, e memory, marker string) { e.set(marker, "10.0.0.1@-@7") },
+	} {
+		t.Run(name, func(t *testing.T) {
 			e := inMemory(t)
 			a := instance(t, e, "a")
 			held := a.lead()
@@ -207,13 +218,7 @@ func TestAWriteUnderAnothersMarker(t *testing.T) {
 			marker := election(e, "instance")
 			session := e.session(marker)
 			e.Freeze(zkmem.Outbound, session)
-			e.remove(marker)
-			if successor == "ours" {
-				b := instance(t, e, "b")
-				b.lead().Release()
-			} else {
-				e.create(marker, "10.0.0.1@-@7", 0)
-			}
+			act(t, e, marker)
 			written := make(chan error, 1)
 			arrived := e.once(func(r zkmem.Request) bool { return multi(r) && r.Path == marker && r.Session == session }, func(zkmem.Request) zkmem.Verdict {
 				return zkmem.Verdict{}
