@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,4 +59,67 @@ func TestLostOnceIsLostForTheTerm(t *testing.T) {
 			t.Errorf("the session machine was told %d times", lapses)
 		}
 	})
+}
+
+// TestATermThatEndedIsNotValid: the session is confirmed all the time, and the same
+// latch leads again, so that the deadline of belief lies ahead. That of the term that
+// ended does not.
+func TestATermThatEndedIsNotValid(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *node, *Leadership){
+		"resigned": func(t *testing.T, n *node, held *Leadership) {
+			var resigned sync.WaitGroup
+			defer resigned.Wait()
+			resigned.Go(func() {
+				if err := n.latch.Resign(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			over(t, n, held)
+			held.Release()
+		},
+		"evicted": func(t *testing.T, n *node, held *Leadership) {
+			line, err := n.Line(t.Context(), "/line")
+			if err == nil {
+				err = n.Evict(t.Context(), line.Participants[0])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			over(t, n, held)
+			held.Release()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.start()
+				held, err := n.latch.Await(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				pass(time.Minute)
+				if left := time.Until(held.ValidUntil()); left <= 0 {
+					t.Fatalf("it leads, and is valid for %v", left)
+				}
+				end(t, n, held)
+				again, err := n.latch.Await(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer again.Release()
+				if left := time.Until(again.ValidUntil()); left <= 0 {
+					t.Fatalf("it leads again, and is valid for %v: the test shows nothing", left)
+				}
+				over(t, n, held)
+			})
+		})
+	}
+}
+
+// over waits for the end of a term, and wants it to be past.
+func over(t *testing.T, n *node, held *Leadership) {
+	t.Helper()
+	<-held.Context().Done()
+	if left := time.Until(held.ValidUntil()); left > 0 || held.Check() == nil {
+		t.Errorf("the term is over, and valid for another %v (Check: %v); the latch is %s", left, held.Check(), n.latch.Phase())
+	}
 }
