@@ -1,0 +1,114 @@
+package incumbent
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// A listener is called with a new value only once that is the present one, however
+// long it takes to set.
+func TestAListenerFindsTheValueInPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all listeners[int64]
+		var present atomic.Int64
+		type call struct{ with, found int64 }
+		var seen []call
+		all.add(func(v int64) { seen = append(seen, call{v, present.Load()}) },
+			func() (int64, bool) { return present.Load(), true })
+		for v := range int64(3) {
+			all.tell(v+1, func() {
+				synctest.Wait() // a listener that was called before has returned
+				present.Store(v + 1)
+			})
+			synctest.Wait()
+		}
+		if want := []call{{0, 0}, {1, 1}, {2, 2}, {3, 3}}; !slices.Equal(seen, want) {
+			t.Errorf("called with, and found as the present value: %v, want %v", seen, want)
+		}
+	})
+}
+
+// Connection and HasLeadership, called by a listener, say the same as what the listener
+// was called with.
+func TestListenersAskTheirHandles(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		calls := map[ConnectionState]int{}
+		n.OnConnection(func(s ConnectionState) {
+			calls[s]++
+			if now := n.Connection(); now != s {
+				t.Errorf("OnConnection was called with %s, and Connection is %s", s, now)
+			}
+		})
+		leads := 0
+		n.latch.AddListener(Listener{
+			IsLeader: func(Term) {
+				if leads++; !n.latch.HasLeadership() {
+					t.Error("IsLeader was called, and HasLeadership is false")
+				}
+			},
+			NotLeader: func(Term, error) {
+				if n.latch.HasLeadership() {
+					t.Error("NotLeader was called, and HasLeadership is true")
+				}
+			},
+		})
+		synctest.Wait()
+		for range 20 {
+			w.refuse(n, true)
+			n.cut()
+			pass(20 * time.Second) // longer than the session
+			w.refuse(n, false)
+			pass(20 * time.Second)
+		}
+		if calls[Suspended] != 20 || calls[Lost] != 20 || calls[Reconnected] != 20 || leads != 21 {
+			t.Errorf("OnConnection was called with %v, and IsLeader %d times: want 20 of each, and 21", calls, leads)
+		}
+	})
+}
+
+// OnConnection of a closed selector is not called any more, and the client does not
+// keep it.
+func TestAClosedSelectorLeavesNoListener(t *testing.T) {
+	for name, started := range map[string]bool{"started": true, "not started": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.open()
+				synctest.Wait()
+				called := 0
+				for range 100 {
+					before := called
+					s, err := n.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{
+						OnConnection: func(ConnectionState) error { called++; return nil },
+					})
+					if err == nil && started {
+						err = s.Start()
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if synctest.Wait(); called == before {
+						t.Fatal("OnConnection of an open selector was not called: the test shows nothing")
+					}
+					if err := s.Close(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+				}
+				if left := len(n.Client.session.listeners.all); left != 0 {
+					t.Errorf("100 selectors were closed, and the client keeps %d listeners", left)
+				}
+				before := called
+				n.cut()
+				if pass(time.Minute); called != before || n.Connection() != Reconnected {
+					t.Errorf("OnConnection of closed selectors was called %d times (%s)", called-before, n.Connection())
+				}
+			})
+		})
+	}
+}
