@@ -42,7 +42,7 @@ func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
 	})
 }
 
-// Who comes back asks for a timeout as at first, and is granted that from then on.
+// A client that comes back asks for a timeout as at first, and is granted it from then on.
 func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
 	for asked, granted := range map[time.Duration]time.Duration{
 		4 * time.Second: 4 * time.Second, 9 * time.Second: 9 * time.Second, 0: 2 * time.Second, time.Hour: 20 * time.Second,

@@ -1,0 +1,101 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// givenUp calls wait so many times with a context that ends while it waits.
+func givenUp(t *testing.T, times int, wait func(context.Context) error) {
+	t.Helper()
+	for range times {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err := wait(ctx)
+		if cancel(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("its context ended: %v", err)
+		}
+	}
+	synctest.Wait()
+}
+
+// An Await whose context has ended leaves nothing with the handle or its machine, and
+// is granted nothing when the handle leads later: neither where another led meanwhile
+// nor where there was no connection.
+func TestAwaitsGivenUpLeaveNothing(t *testing.T) {
+	const times = 300
+	for name, cutOff := range map[string]bool{"another leads": false, "without a connection": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				first, second := w.start(), w.start()
+				if cutOff {
+					w.refuse(second, true)
+					second.cut()
+				}
+				givenUp(t, times, func(ctx context.Context) error {
+					_, err := second.latch.Await(ctx)
+					return err
+				})
+				second.latch.commands.mu.Lock()
+				open := len(second.latch.commands.open)
+				second.latch.commands.mu.Unlock()
+				if open != 0 {
+					t.Errorf("%d Awaits were given up, and the handle waits for the answers to %d", times, open)
+				}
+				if err := first.latch.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.refuse(second, false)
+				if pass(time.Minute); !second.latch.HasLeadership() {
+					t.Fatalf("it does not lead: %s", second.latch.Phase())
+				}
+				if granted := second.tape.Effects("latch-1", "notify granted"); granted != 0 {
+					t.Errorf("%d Awaits were given up, and the machine grants leadership to %d", times, granted)
+				}
+				held, err := second.latch.Await(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				held.Release()
+			})
+		})
+	}
+}
+
+// A Lock whose context has ended leaves no handle, no machine and no node.
+func TestLocksGivenUpLeaveNothing(t *testing.T) {
+	const times = 50
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		first, second := w.open(), w.open()
+		synctest.Wait()
+		mutex := func(n *node) *Mutex {
+			m, err := n.Mutex("/locks/a", MutexOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		held, err := mutex(first).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := mutex(second)
+		givenUp(t, times, func(ctx context.Context) error {
+			_, err := wanted.Lock(ctx)
+			return err
+		})
+		second.lonely(t, "after Locks that were given up")
+		w.srv.View(func(v *zkmem.View) {
+			if places := v.Children("/locks/a"); len(places) != 1 {
+				t.Errorf("%d Locks were given up, and %d nodes are in the line: want the holder's alone", times, len(places))
+			}
+		})
+		if err := held.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
