@@ -182,7 +182,7 @@ const (
 	Vacant Notice = "vacant" // an observer sees nobody in line
 
 	Present Notice = "present" // a persistent node stands: Path, Token, Owner; a tree cache read a node: Path, Work, or Code why it cannot
-	Absent  Notice = "absent"  // it does not, as far as is known
+	Absent  Notice = "absent"  // it does not, as far as is known: Path; of a node that is watched for a user: Work, the request that found it
 	Members Notice = "members" // who is in a group: Names
 	Value   Notice = "value"   // a number: Text; Work is its version
 

@@ -118,12 +118,14 @@ func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o.p
 // tell tells what is there. Names are told once on each connection: after an
 // outage, and after a failure, they are told again, because changes may have been
 // missed, and because whoever was told of the failure wants to know that it is over.
+// With what a user reads goes the number of the request, also where there is no node:
+// the handle drops the answers to earlier ones.
 func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 	o.recover(out)
 	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
 	switch {
 	case ev.Code == events.NoNode:
-		n.What, n.Work = events.Absent, 0
+		n.What = events.Absent
 	case o.look == events.ReplyChildren:
 		n.What = events.Members
 	}
