@@ -1,12 +1,16 @@
 package incumbent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -166,6 +170,60 @@ func TestClosingWaitsForTheWork(t *testing.T) {
 		case <-closed:
 		default:
 			t.Error("Close has not returned a session timeout after the work")
+		}
+	})
+}
+
+// sharedLog is a log that a test reads while the client writes to it.
+type sharedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *sharedLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *sharedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Run waits for its work, however long that takes, and warns.
+func TestRunWaitsForTheWorkAndWarns(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		log := &sharedLog{}
+		n := w.open(func(c *Config) { c.Logger = zerolog.New(log) })
+		returns := make(chan struct{})
+		s := must[*Selector](t)(n.Selector("/line", func(*Leadership) error { <-returns; return nil }, SelectorOptions{}))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		pass(time.Second)
+		cancel()
+		const warning = "Run waits for the work"
+		pass(14 * time.Second)
+		if strings.Contains(log.String(), warning) {
+			t.Error("it warns within a session timeout")
+		}
+		pass(2 * time.Second)
+		if strings.Count(log.String(), warning) != 1 || !strings.Contains(log.String(), `"path":"/line"`) {
+			t.Errorf("want one warning with the path, got %s", log.String())
+		}
+		select {
+		case err := <-ended:
+			t.Errorf("Run returned beside its work: %v", err)
+		default:
+		}
+		close(returns)
+		if err := <-ended; !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotDeleted) {
+			t.Errorf("Run: %v, want the context's end alone", err)
+		}
+		if len(w.srv.Sessions()) != 1 || n.handleCount() != 1 {
+			t.Errorf("%d sessions and %d handles, want the client's own", len(w.srv.Sessions()), n.handleCount())
 		}
 	})
 }
