@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -32,6 +33,8 @@ type Loop struct {
 	inbox  []events.Envelope
 	closed bool
 	wake   chan struct{}
+	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
+	asked  atomic.Bool   // a sign is outstanding: what each step looks at
 
 	spare  []events.Envelope // the inbox of the turn before, for the next
 	timers timers
@@ -52,11 +55,43 @@ func (l *Loop) Post(env events.Envelope) bool {
 	}
 	l.inbox = append(l.inbox, env)
 	l.mu.Unlock()
+	l.rouse()
+	return true
+}
+
+// SignOfLife asks the loop for a sign that it runs, and returns a channel that the
+// loop closes at the end of the step that it is in, or at once if it waits for
+// events. Nothing is recorded, and no machine hears of it. A loop that has ended
+// does not answer. Any goroutine may call it.
+func (l *Loop) SignOfLife() <-chan struct{} {
+	l.mu.Lock()
+	if l.sign == nil {
+		l.sign = make(chan struct{})
+		l.asked.Store(true)
+	}
+	sign := l.sign
+	l.mu.Unlock()
+	l.rouse()
+	return sign
+}
+
+// answerSign gives the sign of life that is outstanding, if one is.
+func (l *Loop) answerSign() {
+	if !l.asked.Load() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.sign)
+	l.sign = nil
+	l.asked.Store(false)
+}
+
+func (l *Loop) rouse() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
-	return true
 }
 
 // Withdraw takes back a command that waits in the inbox, and reports whether it did.
@@ -78,6 +113,7 @@ func (l *Loop) Withdraw(to events.ID, kind events.Kind, command uint64) bool {
 func (l *Loop) Run(ctx context.Context) {
 	defer l.shut()
 	for ctx.Err() == nil {
+		l.answerSign()
 		if l.turn() {
 			continue
 		}
@@ -133,6 +169,7 @@ func (l *Loop) step(env events.Envelope) {
 	if l.record != nil {
 		l.record(l.engine.Records())
 	}
+	l.answerSign()
 }
 
 func (l *Loop) due() []events.Envelope {
