@@ -80,7 +80,8 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Tick: config.Tick,
 		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,
 		Now: c.clock.Now, Post: c.arrive, Keep: c.keep,
-		Warn: func(text string) { c.log.say(zerolog.WarnLevel, text, nil) },
+		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
+		Warn:       func(text string) { c.log.say(zerolog.WarnLevel, text, nil) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: %w", err)

@@ -18,6 +18,7 @@ type Adapter struct {
 	cfg   Config
 	acl   []zk.ACL
 	hosts *hosts
+	signs signs
 	work  sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
@@ -33,7 +34,7 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff)}
+	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff), signs: signs{ask: cfg.SignOfLife}}
 	for _, entry := range cfg.ACL {
 		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
 	}

@@ -47,7 +47,13 @@ type Config struct {
 	// the user, just before the event is posted, under the same rules. The event
 	// has none of it.
 	Keep func(events.ID, uint64, Kept)
-	// Warn is told, without secrets, what somebody should look at.
+	// SignOfLife asks the loop for a sign that it runs: the channel is closed when
+	// the loop has ended a step, or has nothing to do. While one is outstanding for
+	// a third of the session timeout nothing is sent and nothing dialled, so that
+	// the session of a loop that stands still ends. It must not block. Nil stands
+	// for a loop that always runs.
+	SignOfLife func() <-chan struct{}
+	// Warn is told, without secrets, what somebody should look at. It must not block.
 	Warn func(text string)
 
 	// Handshake bounds one attempt: dialling, TLS, the session's handshake,

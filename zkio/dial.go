@@ -13,7 +13,8 @@ import (
 // its handshake, which has one deadline from here on.
 func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	server, pause, visit := s.a.hosts.next()
-	if !s.progress() || !sleep(s.ctx, pause) {
+	s.a.signs.request(s.a.cfg.Now())
+	if !s.progress() || !sleep(s.ctx, pause) || s.awaitLoop() && s.ctx.Err() != nil {
 		return nil, errOver
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.a.cfg.Handshake)

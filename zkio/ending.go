@@ -121,7 +121,10 @@ func (s *session) patience() time.Duration {
 func (s *session) bark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.wire == nil {
+	switch {
+	case s.standing != nil: // it waits for the loop
+		s.watchdog.Reset(s.patience())
+	case s.wire == nil:
 		s.lost(events.ConnectionLoss, "the client library got stuck while connecting: the session was abandoned")
 	}
 }

@@ -154,6 +154,7 @@ func (w *wire) rearm(batch rearm) ([]answer, error) {
 // exchange sends a frame and reads up to its answer. Watch events on the way
 // are kept, in order; a server that sends many more than there are watches is none.
 func (w *wire) exchange(request []byte, xid int32) (early []answer, a answer, err error) {
+	w.s.awaitLoop()
 	if _, err := w.Conn.Write(request); err != nil {
 		return nil, answer{}, err
 	}

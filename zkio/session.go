@@ -42,6 +42,7 @@ type session struct {
 	timeout  time.Duration // as granted
 	watchdog *time.Timer
 	refused  refusals
+	standing chan struct{} // closed when the loop runs again; nil unless it stands
 }
 
 // openSession starts a session. The first connection is dialled at once.
@@ -103,7 +104,7 @@ func (s *session) submit(c *call) {
 // time is between its start and its frame: so frames leave in the order of the
 // lanes, and each frame belongs to the call in the slot.
 func (s *session) advance() {
-	if s.slot != nil || s.wire == nil || s.closing {
+	if s.slot != nil || s.wire == nil || s.closing || s.standstill() != nil {
 		return
 	}
 	c := s.lanes.next()
@@ -258,6 +259,7 @@ func (s *session) attach(w *wire, g greeting, early []answer) error {
 	s.watchdog.Stop()
 	s.wire, s.timeout, s.refused, s.suspects = w, g.timeout, refusals{}, suspects{}
 	w.looked = s.a.cfg.Now()
+	s.a.signs.request(w.looked)
 	s.a.hosts.attached(w.looked)
 	s.tell(events.Event{
 		Kind: events.ConnectionAttached, SessionID: g.sessionID, Timeout: int64(g.timeout),

@@ -52,10 +52,16 @@ func newWire(conn net.Conn, s *session, server string) *wire {
 	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone}
 }
 
-// Write passes one frame on. It never fails: after a failed Write, zk.Conn can
-// answer a request more often than its channel holds and stop for good. The
-// end of the connection is told by Read alone.
+// Write passes one frame on, as soon as the loop does not stand. It never fails:
+// after a failed Write, zk.Conn can answer a request more often than its channel
+// holds and stop for good. The end of the connection is told by Read alone.
 func (w *wire) Write(b []byte) (int, error) {
+	if w.asking && isPing(b) {
+		w.s.a.signs.request(w.s.a.cfg.Now())
+	}
+	if w.s.awaitLoop() && w.greeted {
+		_ = w.Conn.SetWriteDeadline(time.Time{}) // zk.Conn's has passed; Read ends what is not answered
+	}
 	if !w.asking {
 		w.asking = true
 		now := w.s.a.cfg.Now()
@@ -73,6 +79,13 @@ func (w *wire) Write(b []byte) (int, error) {
 		w.breakOff(err)
 	}
 	return len(b), nil
+}
+
+// isPing reports whether a frame after the connect request is a ping.
+func isPing(frame []byte) bool {
+	b := body{rest: frame[lengthSize:]}
+	b.int32() // the xid
+	return b.int32() == opPing
 }
 
 // lastWords is how long answers that are on their way are awaited once nothing can

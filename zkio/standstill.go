@@ -1,0 +1,119 @@
+package zkio
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A loop that stands still must not keep its session: its nodes would hold places
+// that nobody acts for. zk.Conn pings and redials by itself, so everything that
+// would touch the session waits here until the loop runs again.
+//
+// A sign of life is asked for with each ping, dial and attached connection, so at
+// least every third of a session timeout. The loop stands if it has not answered
+// for another third. How often it runs is no measure: one that has nothing to do
+// does not run for hours.
+
+// signs are the signs of life that the adapter asks its loop for, one at a time.
+type signs struct {
+	ask func() <-chan struct{} // nil: the loop always lives
+
+	mu    sync.Mutex
+	sign  <-chan struct{} // asked for last
+	since int64           // when
+}
+
+// request asks for a sign, unless one is outstanding.
+func (s *signs) request(now int64) {
+	if s.ask == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.outstanding() {
+		s.sign, s.since = s.ask(), now
+	}
+}
+
+// overdue returns a sign that has been outstanding for that long, and since when;
+// nil if there is none.
+func (s *signs) overdue(now, patience int64) (sign <-chan struct{}, since int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.outstanding() || now-s.since < patience {
+		return nil, 0
+	}
+	return s.sign, s.since
+}
+
+func (s *signs) outstanding() bool {
+	if s.sign == nil {
+		return false
+	}
+	select {
+	case <-s.sign:
+		return false
+	default:
+		return true
+	}
+}
+
+// standstill returns nil if frames may leave. While the loop stands it returns a
+// channel that is closed when they may leave again. s.mu is held.
+func (s *session) standstill() <-chan struct{} {
+	if s.standing != nil || s.over {
+		return s.standing
+	}
+	sign, since := s.a.signs.overdue(s.a.cfg.Now(), int64(s.timeout)/3)
+	if sign == nil {
+		return nil
+	}
+	s.standing = make(chan struct{})
+	s.a.work.Go(func() { s.resume(sign, since) })
+	return s.standing
+}
+
+// resume waits until the loop runs again, or the session is over, and lets go on
+// what waits for it. The watchdog begins again: zk.Conn was not at fault.
+func (s *session) resume(sign <-chan struct{}, since int64) {
+	s.a.cfg.Warn(fmt.Sprintf("the event loop has not answered for %s: nothing is sent until it does", s.a.since(since)))
+	answered := false
+	select {
+	case <-sign:
+		answered = true
+	case <-s.ctx.Done():
+	}
+	s.mu.Lock()
+	close(s.standing)
+	if !s.over {
+		s.standing = nil
+		s.advance()
+		if s.wire == nil {
+			s.watchdog.Reset(s.patience())
+		}
+	}
+	s.mu.Unlock()
+	if answered {
+		s.a.cfg.Warn(fmt.Sprintf("the event loop answers again, after %s: what was held back is sent now", s.a.since(since)))
+	}
+}
+
+// since is how long ago a time of the loop's clock was, in whole milliseconds.
+func (a *Adapter) since(at int64) time.Duration {
+	return time.Duration(a.cfg.Now() - at).Round(time.Millisecond)
+}
+
+// awaitLoop waits while the loop stands, or until the session is over, and reports
+// whether it had to. What waited on a connection that has ended meanwhile finds its
+// socket shut.
+func (s *session) awaitLoop() (waited bool) {
+	s.mu.Lock()
+	standing := s.standstill()
+	s.mu.Unlock()
+	if standing == nil {
+		return false
+	}
+	<-standing
+	return true
+}
