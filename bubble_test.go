@@ -117,13 +117,17 @@ func (w *world) refuse(n *node, down bool) {
 
 // cut ends a client's connection.
 func (n *node) cut() {
+	n.hangUp()
+	synctest.Wait()
+}
+
+// hangUp is cut for goroutines beside the test's own.
+func (n *node) hangUp() {
 	n.w.mu.Lock()
-	conn := n.w.pipes[n]
-	n.w.mu.Unlock()
-	if conn != nil {
+	defer n.w.mu.Unlock()
+	if conn := n.w.pipes[n]; conn != nil {
 		_ = conn.Close()
 	}
-	synctest.Wait()
 }
 
 // session is ZooKeeper's id of the session that owns the latch's node, 0 where

@@ -25,6 +25,8 @@
 //     connection.suspended before every reply that the connection's end caused.
 //   - All requests of one connection are answered before the next
 //     connection.attached.
+//   - While the loop stands still (Config.SignOfLife) nothing leaves, pings and
+//     handshakes included, and nothing is dialled.
 //
 // Outcomes: a server's own code; CONNECTIONLOSS where the request left and no
 // answer came (unknown); NOTSENT where it never left (definite), with the

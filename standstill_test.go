@@ -1,0 +1,241 @@
+package incumbent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// halt is a handle that keeps the loop in a step.
+type halt struct{ wait func() }
+
+func (h *halt) notice(events.Notify) {}
+func (h *halt) answer(events.Answer) { h.wait() }
+func (h *halt) entered(string)       {}
+
+// occupy has the loop take so many steps, one behind the other, with a wait in each.
+func (n *node) occupy(steps int, wait func()) {
+	n.mu.Lock()
+	n.handles["halt-1"] = &halt{wait}
+	n.mu.Unlock()
+	for range steps {
+		n.post("halt-1", events.Event{Kind: events.CommandClose, Request: 1})
+	}
+	synctest.Wait()
+}
+
+// stand has the loop stand still until free is called.
+func (n *node) stand() (free func()) {
+	freed := make(chan struct{})
+	n.occupy(1, func() { <-freed })
+	return sync.OnceFunc(func() {
+		close(freed)
+		synctest.Wait()
+	})
+}
+
+// said keeps the log's lines about the loop.
+type said struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (s *said) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.Contains(string(line), "event loop") {
+		s.lines = append(s.lines, string(line))
+	}
+	return len(line), nil
+}
+
+func (s *said) all() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.lines...)
+}
+
+// contacts notes when the server heard of a session for the last time.
+func (w *world) contacts(session int64) (last func() time.Time) {
+	var mu sync.Mutex
+	at := time.Now()
+	w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+		if r.Session == session {
+			mu.Lock()
+			defer mu.Unlock()
+			at = time.Now()
+		}
+		return zkmem.Verdict{}
+	})
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return at
+	}
+}
+
+// meanwhile is what happens while a loop stands.
+var meanwhile = map[string]func(*node, context.Context){
+	"nothing": func(*node, context.Context) {},
+	"its connections end": func(n *node, ctx context.Context) {
+		for ; ctx.Err() == nil; time.Sleep(700 * time.Millisecond) { // virtual
+			n.hangUp()
+		}
+	},
+	"its server is away": func(n *node, ctx context.Context) {
+		n.w.refuse(n, true)
+		n.hangUp()
+		time.Sleep(n.config.SessionTimeout * 3 / 4) // virtual
+		n.w.refuse(n, false)
+	},
+	"it is asked for reads": func(n *node, ctx context.Context) {
+		for ctx.Err() == nil {
+			ask, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+			before := time.Now()
+			if _, err := n.Line(ask, "/line"); err != nil && time.Since(before) > 300*time.Millisecond {
+				n.w.t.Errorf("a read returned %s after its context: %v", time.Since(before)-300*time.Millisecond, err)
+			}
+			cancel()
+			time.Sleep(100 * time.Millisecond) // virtual
+		}
+	},
+}
+
+// A leader whose loop stands still loses its place, whatever it or others do: its
+// session is not heard of any more, and the next in line leads within two session
+// timeouts and two ticks. It learns of it when its loop goes on, and queues again.
+func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
+	for what, happens := range meanwhile {
+		for _, timeout := range []time.Duration{4 * time.Second, 15 * time.Second} {
+			for _, phase := range []time.Duration{0, timeout / 5, timeout / 3} {
+				t.Run(fmt.Sprintf("%s, T=%s, %s", what, timeout, phase), func(t *testing.T) {
+					bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+						log := &said{}
+						a := w.start(timeouts(timeout, 2*time.Second), func(c *Config) { c.Logger, c.RideOut = zerolog.New(log), true })
+						b := w.start(timeouts(timeout, 2*time.Second))
+						pass(time.Minute + phase)
+						outlived(t, w, a, b, happens)
+						if lines := log.all(); len(lines) != 2 || !strings.Contains(lines[0], "has not answered for") || !strings.Contains(lines[1], "answers again") {
+							t.Errorf("the log says %q", lines)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// outlived has the loop of a, which leads, stand until b has led for a while.
+func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Context)) {
+	timeout, tick := a.config.SessionTimeout, a.config.Tick
+	session, place := a.session(), a.own()
+	last, until := w.contacts(session), a.horizon.until(1)
+	free, began := a.stand(), time.Now()
+	defer free()
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { happens(a, ctx) })
+	ended := false
+	believes := func() {
+		first, second := a.latch.HasLeadership(), b.latch.HasLeadership()
+		if first && second {
+			t.Error("two believe")
+		}
+		if first && w.now() >= until {
+			t.Error("a believes after its last deadline")
+		}
+		if second && !ended {
+			ended = true
+			t.Logf("b leads after %s, the session was last heard of after %s", time.Since(began), last().Sub(began))
+		}
+	}
+	for time.Since(began) < 2*timeout+2*tick {
+		pass(50 * time.Millisecond)
+		believes()
+	}
+	pass(timeout)
+	if !b.latch.HasLeadership() || !ended {
+		t.Errorf("b does not lead %s after a's loop stood still", time.Since(began))
+	}
+	if heard := last().Sub(began); heard > timeout*2/3 {
+		t.Errorf("the session was heard of %s after the loop stood still", heard)
+	}
+	cancel()
+	all.Wait()
+	free()
+	for range 200 {
+		pass(50 * time.Millisecond)
+		believes()
+	}
+	if a.latch.Phase() != "waiting" || a.own() == place || a.Connection() != Reconnected || !b.latch.HasLeadership() {
+		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.Phase(), a.own(), a.Connection(), b.latch.HasLeadership())
+	}
+}
+
+// What no place is lost by: a loop that has nothing to do for an hour, one that is
+// busy with short steps for longer than a session, with long ones, one that stands
+// for half of a timeout, and a clock that is half of a timeout ahead afterwards.
+func TestALoopThatRunsLosesNoPlace(t *testing.T) {
+	const timeout = 4 * time.Second
+	idle := time.Hour
+	if raced {
+		idle /= 10
+	}
+	for what, happens := range map[string]func(*testing.T, *node){
+		"it is idle": func(*testing.T, *node) { pass(idle) },
+		"10,000 steps": func(_ *testing.T, n *node) {
+			n.occupy(10_000, func() { time.Sleep(time.Millisecond) }) // virtual
+			pass(11 * time.Second)
+		},
+		"long steps": func(_ *testing.T, n *node) {
+			n.occupy(20, func() { time.Sleep(timeout / 2) }) // virtual
+			pass(50 * time.Second)
+		},
+		"a pause": func(_ *testing.T, n *node) {
+			for i := range time.Duration(20) {
+				pass(10*time.Second + i*100*time.Millisecond)
+				free := n.stand()
+				pass(timeout / 2)
+				free()
+			}
+		},
+		"a pause of the whole process": func(t *testing.T, n *node) {
+			for i := range time.Duration(20) {
+				pass(10*time.Second + i*100*time.Millisecond)
+				free := n.stand()
+				pass(timeout / 3)
+				n.ahead.Add(int64(timeout / 2))
+				pass(timeout / 6)
+				free()
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				first, second := w.start(timeouts(timeout, 2*time.Second)), w.start(timeouts(timeout, 2*time.Second))
+				third := w.start(timeouts(timeout, 2*time.Second))
+				for _, n := range []*node{third, first} {
+					pass(10 * time.Second)
+					session, place := n.session(), n.own()
+					happens(t, n)
+					pass(10 * time.Second)
+					if n.session() != session || n.own() != place || session == 0 || n.Connection() != Connected {
+						t.Errorf("session %x became %x, %s became %s; %s", session, n.session(), place, n.own(), n.Connection())
+					}
+				}
+				if w.srv.Counts().Handshakes != 3 || !first.latch.HasLeadership() || second.latch.HasLeadership() {
+					t.Errorf("%d handshakes; the first leads: %t", w.srv.Counts().Handshakes, first.latch.HasLeadership())
+				}
+			})
+		})
+	}
+}
