@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -162,4 +164,51 @@ func pass(d time.Duration) {
 
 func timeouts(session, tick time.Duration) func(*Config) {
 	return func(c *Config) { c.SessionTimeout, c.Tick = session, tick }
+}
+
+// halt is a handle that keeps the loop in a step.
+type halt struct{ wait func() }
+
+func (h *halt) notice(events.Notify) {}
+func (h *halt) answer(events.Answer) { h.wait() }
+func (h *halt) entered(string)       {}
+
+// occupy has the loop take so many steps, one behind the other, with a wait in each.
+func (n *node) occupy(steps int, wait func()) {
+	n.mu.Lock()
+	n.handles["halt-1"] = &halt{wait}
+	n.mu.Unlock()
+	for range steps {
+		n.post("halt-1", events.Event{Kind: events.CommandClose, Request: 1})
+	}
+	synctest.Wait()
+}
+
+// stand has the loop stand still until free is called.
+func (n *node) stand() (free func()) {
+	freed := make(chan struct{})
+	n.occupy(1, func() { <-freed })
+	return sync.OnceFunc(func() {
+		close(freed)
+		synctest.Wait()
+		n.forget("halt-1")
+	})
+}
+
+// sharedLog is a log that a test reads while the client writes to it.
+type sharedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *sharedLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *sharedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

@@ -4,49 +4,12 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// halt is a handle that holds the loop up with its first answer.
-type halt struct {
-	once        sync.Once
-	held, freed chan struct{}
-}
-
-func (h *halt) notice(events.Notify) {}
-func (h *halt) entered(string)       {}
-func (h *halt) answer(events.Answer) {
-	h.once.Do(func() {
-		close(h.held)
-		<-h.freed
-	})
-}
-
-// stand has the client's loop stand still, inside a step, until free is called.
-func (n *node) stand() (free func()) {
-	n.w.t.Helper()
-	b := &halt{held: make(chan struct{}), freed: make(chan struct{})}
-	id, err := n.register(machines.LatchRecipe.Name(), func(events.ID) receiver { return b }, events.Event{Path: "/brake"})
-	if err != nil {
-		n.w.t.Fatal(err)
-	}
-	n.post(id, events.Event{Kind: events.CommandStart})
-	<-b.held
-	return func() {
-		close(b.freed)
-		synctest.Wait()
-		n.post(id, events.Event{Kind: events.CommandClose})
-		synctest.Wait()
-		n.forget(id)
-	}
-}
 
 // call is one call with a context. It returns the call's error.
 type call struct {

@@ -1,11 +1,9 @@
 package incumbent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,24 +170,6 @@ func TestClosingWaitsForTheWork(t *testing.T) {
 			t.Error("Close has not returned a session timeout after the work")
 		}
 	})
-}
-
-// sharedLog is a log that a test reads while the client writes to it.
-type sharedLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *sharedLog) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *sharedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // Run waits for its work, however long that takes, and warns.

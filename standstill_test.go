@@ -6,62 +6,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
 
-	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// halt is a handle that keeps the loop in a step.
-type halt struct{ wait func() }
-
-func (h *halt) notice(events.Notify) {}
-func (h *halt) answer(events.Answer) { h.wait() }
-func (h *halt) entered(string)       {}
-
-// occupy has the loop take so many steps, one behind the other, with a wait in each.
-func (n *node) occupy(steps int, wait func()) {
-	n.mu.Lock()
-	n.handles["halt-1"] = &halt{wait}
-	n.mu.Unlock()
-	for range steps {
-		n.post("halt-1", events.Event{Kind: events.CommandClose, Request: 1})
+// loopLines are the log's lines about the loop.
+func loopLines(log *sharedLog) (lines []string) {
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "event loop") {
+			lines = append(lines, line)
+		}
 	}
-	synctest.Wait()
-}
-
-// stand has the loop stand still until free is called.
-func (n *node) stand() (free func()) {
-	freed := make(chan struct{})
-	n.occupy(1, func() { <-freed })
-	return sync.OnceFunc(func() {
-		close(freed)
-		synctest.Wait()
-	})
-}
-
-// said keeps the log's lines about the loop.
-type said struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (s *said) Write(line []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if strings.Contains(string(line), "event loop") {
-		s.lines = append(s.lines, string(line))
-	}
-	return len(line), nil
-}
-
-func (s *said) all() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.lines...)
+	return lines
 }
 
 // contacts notes when the server heard of a session for the last time.
@@ -119,12 +78,12 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 			for _, phase := range []time.Duration{0, timeout / 5, timeout / 3} {
 				t.Run(fmt.Sprintf("%s, T=%s, %s", what, timeout, phase), func(t *testing.T) {
 					bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-						log := &said{}
+						log := &sharedLog{}
 						a := w.start(timeouts(timeout, 2*time.Second), func(c *Config) { c.Logger, c.RideOut = zerolog.New(log), true })
 						b := w.start(timeouts(timeout, 2*time.Second))
 						pass(time.Minute + phase)
 						outlived(t, w, a, b, happens)
-						if lines := log.all(); len(lines) != 2 || !strings.Contains(lines[0], "has not answered for") || !strings.Contains(lines[1], "answers again") {
+						if lines := loopLines(log); len(lines) != 2 || !strings.Contains(lines[0], "has not answered for") || !strings.Contains(lines[1], "answers again") {
 							t.Errorf("the log says %q", lines)
 						}
 					})
