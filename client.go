@@ -32,9 +32,10 @@ type Client struct {
 
 	// The loop publishes both together: until when anything may be believed in
 	// which session.
-	horizon  horizon
-	believed atomic.Pointer[events.Deadline] // the last that was not "nothing"
-	granted  atomic.Int64                    // the session timeout, nanoseconds
+	horizon   horizon
+	believed  atomic.Pointer[events.Deadline] // the last that was not "nothing"
+	granted   atomic.Int64                    // the session timeout, nanoseconds
+	deadlines deadlineWatch
 
 	mu      sync.Mutex
 	handles map[events.ID]receiver
@@ -76,6 +77,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		handles: map[events.ID]receiver{}, made: map[string]int{}, taken: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
+	c.deadlines.client = c
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Tick: config.Tick,
 		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,

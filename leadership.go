@@ -31,7 +31,8 @@ type Leadership struct {
 	works  bool             // a selector's: its return is what ends the work
 }
 
-// heldTerm is a term as the loop ends it.
+// heldTerm is a term as the loop ends it. Its work may be stopped before that: at
+// the deadline, see deadlineWatch.
 type heldTerm struct {
 	Term
 	guards []Op // what only holds under this term; nil: that the own node exists
@@ -41,9 +42,11 @@ type heldTerm struct {
 	grace  time.Duration // how long work may outlast the term; 0: for ever
 
 	mu       sync.Mutex
-	nodeless bool // ended because its node, or the session, is gone
-	letGo    bool // ended because the work under it had returned
+	nodeless bool  // ended because its node, or the session, is gone
+	letGo    bool  // ended because the work under it had returned
+	stopped  error // why the work was stopped; nil: it may go on
 	works    map[*Leadership]bool
+	watch    *deadlineWatch // the client's, since there is work
 }
 
 // end is called on the loop's goroutine, once, with why in the machine's words.
@@ -52,11 +55,29 @@ func (t *heldTerm) end(reason error, why string) {
 	defer t.mu.Unlock()
 	t.reason, t.nodeless, t.letGo = reason, why == machines.NodeGone || why == machines.SessionOver, why == machines.LetGo
 	t.over.Store(true)
+	t.stop(reason)
+}
+
+// lapse stops the work because the deadline has passed. The loop ends the term
+// when it gets there.
+func (t *heldTerm) lapse() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop(errLapsed)
+}
+
+// stop cancels the contexts of all work, whose grace begins then; once. The
+// caller holds the lock.
+func (t *heldTerm) stop(reason error) {
+	if t.stopped != nil {
+		return
+	}
+	t.stopped = reason
 	for l := range t.works {
-		l.cancel(reason)
-		if t.grace > 0 {
-			time.AfterFunc(t.grace, l.abandon)
-		}
+		l.stop(reason)
+	}
+	if t.watch != nil {
+		t.watch.remove(t)
 	}
 }
 
@@ -87,6 +108,9 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)
 		once.Do(func() {
 			t.mu.Lock()
 			delete(t.works, l)
+			if len(t.works) == 0 && t.watch != nil {
+				t.watch.remove(t)
+			}
 			t.mu.Unlock()
 			cancel(context.Canceled)
 			done(late)
@@ -94,18 +118,26 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over.Load() {
-		cancel(t.reason)
-		if t.grace > 0 {
-			time.AfterFunc(t.grace, l.abandon)
-		}
+	if t.stopped != nil {
+		l.stop(t.stopped)
 		return l
 	}
 	if t.works == nil {
-		t.works = map[*Leadership]bool{}
+		t.works, t.watch = map[*Leadership]bool{}, &c.deadlines
 	}
 	t.works[l] = true
+	if len(t.works) == 1 {
+		t.watch.add(t)
+	}
 	return l
+}
+
+// stop ends the context, and begins the work's grace.
+func (l *Leadership) stop(reason error) {
+	l.cancel(reason)
+	if l.term.grace > 0 {
+		time.AfterFunc(l.term.grace, l.abandon)
+	}
 }
 
 // abandon gives up waiting for work that did not return within its grace.
@@ -120,7 +152,8 @@ func (t *heldTerm) interrupt(cause error) {
 	}
 }
 
-// Context ends when the term does, with the cause ErrLeadershipLost. It derives
+// Context ends when the term does, and at ValidUntil whatever else happens in this
+// process, with a cause that is ErrLeadershipLost. It derives
 // from the context that the leadership was asked for with: for work that should
 // outlive it, pass context.WithoutCancel of that. Work that does not watch it
 // delays the next term: none begins before Release, or the selector's function,

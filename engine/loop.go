@@ -55,8 +55,17 @@ func (l *Loop) Post(env events.Envelope) bool {
 	}
 	l.inbox = append(l.inbox, env)
 	l.mu.Unlock()
-	l.rouse()
+	l.Wake()
 	return true
+}
+
+// Wake has the loop look at its timers now. They are due by its clock; it sleeps
+// by Go's timers, which stand still while the machine is suspended.
+func (l *Loop) Wake() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
 }
 
 // SignOfLife asks the loop for a sign that it runs, and returns a channel that the
@@ -71,7 +80,7 @@ func (l *Loop) SignOfLife() <-chan struct{} {
 	}
 	sign := l.sign
 	l.mu.Unlock()
-	l.rouse()
+	l.Wake()
 	return sign
 }
 
@@ -85,13 +94,6 @@ func (l *Loop) answerSign() {
 	close(l.sign)
 	l.sign = nil
 	l.asked.Store(false)
-}
-
-func (l *Loop) rouse() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
 }
 
 // Withdraw takes back a command that waits in the inbox, and reports whether it did.

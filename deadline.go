@@ -1,0 +1,92 @@
+package incumbent
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// errLapsed is why work is stopped at the deadline, in the words of the machine
+// that ends the term later.
+var errLapsed = fmt.Errorf("%w: no confirmation in time", ErrLeadershipLost)
+
+// deadlineWatch stops the work under all terms of a client when nothing may be
+// believed any more, whatever the loop does. It has one timer, which runs only
+// while there is work.
+//
+// The timer asks the horizon and decides nothing: a deadline that moved on needs
+// no new winding by the loop. It fires eight times in a session timeout at least,
+// because Go's timers stand still while the machine is suspended, and the client's
+// clock does not.
+type deadlineWatch struct {
+	client *Client
+
+	mu      sync.Mutex
+	terms   map[*heldTerm]bool // those with work that has not been stopped
+	session int64              // that of the term added last
+	timer   *time.Timer
+}
+
+// add takes a term in that has work now.
+func (w *deadlineWatch) add(t *heldTerm) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.terms == nil {
+		w.terms = map[*heldTerm]bool{}
+	}
+	first := len(w.terms) == 0 || w.session != t.Session
+	w.terms[t], w.session = true, t.Session
+	if first || w.client.horizon.until(t.Session) == 0 {
+		w.wind()
+	}
+}
+
+// remove lets go of a term without work, or whose work was stopped.
+func (w *deadlineWatch) remove(t *heldTerm) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.terms, t)
+	if len(w.terms) == 0 && w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// look stops the work under every term that may not be believed in. The lock is
+// held while the horizon is asked: a term that begins afterwards is not among them.
+func (w *deadlineWatch) look() {
+	w.mu.Lock()
+	var lapsed []*heldTerm
+	for t := range w.terms {
+		if !w.client.believes(t.Session) {
+			lapsed = append(lapsed, t)
+			delete(w.terms, t)
+		}
+	}
+	w.wind()
+	w.mu.Unlock()
+	for _, t := range lapsed {
+		t.lapse()
+	}
+	if len(lapsed) > 0 {
+		// The session machine's own timer ends the terms; an event that says the
+		// same could wait behind a confirmation, and end the next term.
+		w.client.loop.Wake()
+	}
+}
+
+// wind sets the timer for the earliest deadline. The caller holds the lock.
+func (w *deadlineWatch) wind() {
+	if len(w.terms) == 0 {
+		return
+	}
+	next := w.client.SessionTimeout() / 8
+	now := w.client.clock.Now()
+	for t := range w.terms {
+		next = min(next, time.Duration(w.client.horizon.until(t.Session)-now))
+	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(next, w.look)
+		return
+	}
+	w.timer.Reset(next)
+}

@@ -1,0 +1,307 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// hang makes the client's loop stand still: it waits in a handle that does not
+// take the news of its state before free is called.
+func (n *node) hang() (free func()) {
+	n.w.t.Helper()
+	l := latecomer{&Latch{&keeper{newParticipant(n.Client, "/hangs", LatchOptions{})}}, make(chan struct{})}
+	if _, err := n.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
+		l.id = id
+		return l
+	}, LatchOptions{}.open("/hangs", false)); err != nil {
+		n.w.t.Fatal(err)
+	}
+	if _, _, err := l.commands.begin(n.Client, l.id, events.Event{Kind: events.CommandStart}); err != nil {
+		n.w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return func() { close(l.freed); synctest.Wait() }
+}
+
+// isolate ends the client's connection for good.
+func (n *node) isolate() { n.w.refuse(n, true); n.cut() }
+
+// leads awaits leadership.
+func (n *node) leads() *Leadership {
+	n.w.t.Helper()
+	held, err := n.latch.Await(n.w.t.Context())
+	if err != nil {
+		n.w.t.Fatal(err)
+	}
+	return held
+}
+
+// held are all kinds of work under one client, by what they were asked of.
+type held struct {
+	Context context.Context
+	Check   func() error
+}
+
+func holdAll(t *testing.T, n *node) map[string]held {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[string]held{}
+	add := func(name string, l *Leadership, err error) {
+		t.Helper()
+		must(err)
+		t.Cleanup(l.Release)
+		all[name] = held{l.Context(), l.Check}
+	}
+	options := LatchOptions{}
+	election, err := n.Election("/election", "n_", options)
+	must(errors.Join(err, election.Start()))
+	job, err := n.JobElection("/job", options)
+	must(errors.Join(err, job.Start()))
+	working := make(chan *Leadership, 1)
+	selector, err := n.Selector("/selector", func(l *Leadership) error {
+		working <- l
+		<-l.Context().Done()
+		return nil
+	}, SelectorOptions{})
+	must(errors.Join(err, selector.Start()))
+	mutex, err := n.Mutex("/mutex", MutexOptions{})
+	must(err)
+	semaphore, err := n.Semaphore("/semaphore", 2, SemaphoreOptions{})
+	must(err)
+	rw, err := n.ReadWriteLock("/rw", MutexOptions{})
+	must(err)
+	several, err := n.Mutex("/several", MutexOptions{})
+	must(err)
+	multi, err := NewMultiLock(several)
+	must(err)
+
+	ctx := t.Context()
+	l, err := election.Await(ctx)
+	add("election", l, err)
+	l, err = job.Await(ctx)
+	add("job election", l, err)
+	l = <-working
+	all["selector"] = held{l.Context(), l.Check}
+	h, err := mutex.Lock(ctx)
+	add("mutex", h.Leadership, err)
+	h, err = semaphore.Acquire(ctx, 1)
+	add("semaphore", h.Leadership, err)
+	h, err = rw.Holder().RLock(ctx)
+	add("read-write holder", h.Leadership, err)
+	m, err := multi.Lock(ctx)
+	must(err)
+	t.Cleanup(func() { _ = m.Unlock(context.Background()) })
+	all["multi-lock"] = held{m.Context(), m.Check}
+	return all
+}
+
+// TestWorkStopsAtTheDeadlineThoughTheLoopHangs: nothing but the client's clock says
+// that the deadline has passed. All contexts end at that instant, the work's grace
+// begins, and the listeners hear of it once, when the loop goes on.
+func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
+	const grace = 2 * time.Second
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open()
+		var err error
+		if n.latch, err = n.Latch("/line", LatchOptions{WorkGrace: grace}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.latch.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lost := 0
+		n.latch.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
+		work := n.leads()
+		defer work.Release()
+		all := holdAll(t, n)
+		all["latch"] = held{work.Context(), work.Check}
+		pass(time.Minute)
+		free := n.hang()
+		n.isolate()
+		until := work.ValidUntil()
+		pass(time.Until(until) - 1)
+		for name, h := range all {
+			if h.Context.Err() != nil || h.Check() != nil {
+				t.Errorf("%s: stopped before the deadline: %v, %v", name, context.Cause(h.Context), h.Check())
+			}
+		}
+		pass(1)
+		if now := time.Now(); !now.Equal(until) {
+			t.Fatalf("it is %s past the deadline: the test shows nothing", now.Sub(until))
+		}
+		for name, h := range all {
+			if cause := context.Cause(h.Context); !errors.Is(cause, ErrLeadershipLost) || !errors.Is(h.Check(), ErrLeadershipLost) {
+				t.Errorf("%s: at the deadline the context's cause is %v, Check says %v", name, cause, h.Check())
+			}
+		}
+		working := func() int { n.latch.mu.Lock(); defer n.latch.mu.Unlock(); return n.latch.works }
+		if pass(grace - 1); working() != 1 {
+			t.Error("its grace was over too early")
+		}
+		if pass(1); working() != 0 {
+			t.Error("its grace did not begin at the deadline")
+		}
+		if lost != 0 || n.latch.Phase() != "leading" {
+			t.Errorf("the loop went on (%s, %d): the test shows nothing", n.latch.Phase(), lost)
+		}
+
+		free()
+		if lost != 1 || n.latch.Phase() == "leading" {
+			t.Errorf("NotLeader was called %d times; %s", lost, n.latch.Phase())
+		}
+		w.refuse(n, false)
+		again := n.leads()
+		defer again.Release()
+		pass(time.Minute)
+		if again.Context().Err() != nil || again.Check() != nil || lost != 1 {
+			t.Errorf("the next term: %v, %v; NotLeader %d times", context.Cause(again.Context()), again.Check(), lost)
+		}
+	})
+}
+
+// TestAConfirmationJustBeforeTheDeadlineKeepsTheWork: every answer takes nearly as
+// long as belief lasts.
+func TestAConfirmationJustBeforeTheDeadlineKeepsTheWork(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		work := n.leads()
+		defer work.Release()
+		pass(time.Minute)
+		remove := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpMulti {
+				return zkmem.Verdict{Delay: 3300 * time.Millisecond}
+			}
+			return zkmem.Verdict{}
+		})
+		defer remove()
+		least := time.Hour
+		for range 6000 {
+			pass(10 * time.Millisecond)
+			least = min(least, time.Until(work.ValidUntil()))
+			if work.Context().Err() != nil || work.Check() != nil {
+				t.Fatalf("it was stopped: %v\n%s", context.Cause(work.Context()), n.tape.Tail(14))
+			}
+		}
+		if least > 500*time.Millisecond {
+			t.Errorf("a confirmation came %s before the deadline at the latest: the test shows nothing", least)
+		}
+	})
+}
+
+// TestWorkStopsWhenTheMachineWasSuspended: the client's clock has run on, and Go's
+// timers have not.
+func TestWorkStopsWhenTheMachineWasSuspended(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		lost := 0
+		n.latch.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
+		work := n.leads()
+		pass(time.Minute + 100*time.Millisecond)
+		n.isolate()
+		if work.Context().Err() == nil {
+			t.Fatal("it does not end with the connection")
+		}
+		work.Release()
+		w.refuse(n, false)
+
+		work = n.leads()
+		defer work.Release()
+		lost = 0
+		w.srv.Freeze(zkmem.Outbound) // no answer wakes the loop
+		pass(10 * time.Millisecond)
+		n.ahead.Store(int64(time.Until(work.ValidUntil())))
+		if work.Context().Err() != nil {
+			t.Fatal("the timers have run: the test shows nothing")
+		}
+		pass(n.SessionTimeout() / 8)
+		if work.Context().Err() == nil || lost != 1 {
+			t.Errorf("an eighth of the session timeout after the machine woke: %v, NotLeader %d times", work.Context().Err(), lost)
+		}
+	})
+}
+
+// TestNothingWatchesDeadlinesWithoutWork: a client that leads and has no work, or
+// whose work is over, has no timer.
+func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		idle := func(when string) {
+			t.Helper()
+			n.deadlines.mu.Lock()
+			defer n.deadlines.mu.Unlock()
+			if len(n.deadlines.terms) != 0 || n.deadlines.timer != nil && n.deadlines.timer.Stop() {
+				t.Errorf("%s: %d terms are watched", when, len(n.deadlines.terms))
+			}
+		}
+		idle("before any work")
+		first, second := n.leads(), n.leads()
+		first.Release()
+		n.deadlines.mu.Lock()
+		if len(n.deadlines.terms) != 1 || !n.deadlines.timer.Reset(time.Second) {
+			t.Error("work is left, and nothing watches its deadline")
+		}
+		n.deadlines.mu.Unlock()
+		second.Release()
+		idle("after the work")
+		third := n.leads()
+		n.isolate()
+		if third.Context().Err() == nil {
+			t.Fatal("it does not end with the connection")
+		}
+		idle("after the term, before Release")
+		third.Release()
+	})
+}
+
+// TestALookDoesNotStopTheNextTerm: one term after the other ends and begins in one
+// session while the watch looks. What begins is believed in, and goes on.
+func TestALookDoesNotStopTheNextTerm(t *testing.T) {
+	c := &Client{clock: systemClock()}
+	c.deadlines.client = c
+	c.granted.Store(int64(time.Hour))
+	c.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), nil, c.clock, nil)
+	done, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(looked)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				c.deadlines.look()
+			}
+		}
+	}()
+	for i := range 20000 {
+		c.horizon.publish(events.Deadline{Session: 1, Until: c.clock.Now() + int64(time.Hour)})
+		term := &heldTerm{Term: Term{Session: 1, Token: int64(i)}}
+		l := term.hold(context.Background(), c, func(error) {})
+		if i%2 == 0 {
+			term.hold(context.Background(), c, func(error) {}).Release()
+		}
+		if err := l.Context().Err(); err != nil {
+			t.Errorf("term %d was stopped as it began", i)
+		}
+		c.horizon.publish(events.Deadline{Session: 1})
+		term.end(ErrLeadershipLost, "")
+		l.Release()
+	}
+	close(done)
+	<-looked
+	if len(c.deadlines.terms) != 0 {
+		t.Errorf("%d terms are watched when all are over", len(c.deadlines.terms))
+	}
+}
