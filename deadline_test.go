@@ -124,6 +124,7 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 		}
 		lost := 0
 		n.latch.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
+		pass(1500 * time.Millisecond) // so that the timer fires shortly before the deadline, too
 		work := n.leads()
 		defer work.Release()
 		all := holdAll(t, n)
@@ -267,9 +268,18 @@ func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
 }
 
 // TestALookDoesNotStopTheNextTerm: one term after the other ends and begins in one
-// session while the watch looks. What begins is believed in, and goes on.
+// session while the watch looks. What begins is believed in, and goes on: none can
+// begin between the question and what comes of it.
 func TestALookDoesNotStopTheNextTerm(t *testing.T) {
-	c := &Client{clock: systemClock()}
+	c := &Client{}
+	now := systemClock().Now
+	c.clock = clock{func() int64 {
+		if c.deadlines.mu.TryLock() {
+			c.deadlines.mu.Unlock()
+			t.Error("the horizon is asked without the lock")
+		}
+		return now()
+	}}
 	c.deadlines.client = c
 	c.granted.Store(int64(time.Hour))
 	c.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), nil, c.clock, nil)
@@ -286,7 +296,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		}
 	}()
 	for i := range 20000 {
-		c.horizon.publish(events.Deadline{Session: 1, Until: c.clock.Now() + int64(time.Hour)})
+		c.horizon.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
 		term := &heldTerm{Term: Term{Session: 1, Token: int64(i)}}
 		l := term.hold(context.Background(), c, func(error) {})
 		if i%2 == 0 {
