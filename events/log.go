@@ -49,6 +49,9 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 // Write appends one record.
 func (w *Writer) Write(r Record) error { return w.line(r) }
 
+// WriteGap says that records are missing between the last and the next.
+func (w *Writer) WriteGap(g Gap) error { return w.line(gapLine{g}) }
+
 // Flush hands what is buffered to the underlying writer.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
@@ -142,8 +145,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return lr, nil
 }
 
-// Next returns the next record, io.EOF at the end, or a *DamagedError. A last
-// line that was cut off in the middle of writing is dropped: see Torn.
+// Next returns the next record, io.EOF at the end, a *Gap where records were not
+// written, or a *DamagedError. After a Gap it goes on. A last line that was cut off
+// in the middle of writing is dropped: see Torn.
 func (r *Reader) Next() (Record, error) {
 	var rec Record
 	b, whole, err := r.next()
@@ -153,6 +157,9 @@ func (r *Reader) Next() (Record, error) {
 	if !whole {
 		r.torn = true
 		return rec, io.EOF
+	}
+	if isGap(b) {
+		return rec, r.readGap(b)
 	}
 	if err := strict(b, &rec); err != nil {
 		return rec, &DamagedError{r.line, err.Error()}

@@ -185,38 +185,3 @@ func TestWriterTellsErrors(t *testing.T) {
 		t.Error("a write after an error went well")
 	}
 }
-
-// FuzzReader: whatever stands in a file, the reader ends with a DamagedError or
-// the end, and what it accepted is written back as it stood.
-func FuzzReader(f *testing.F) {
-	f.Add([]byte(written(f, record(1, events.CommandStart), record(2, events.ReplyStat))))
-	f.Fuzz(func(t *testing.T, log []byte) {
-		got, lr, err := read(bytes.NewReader(log))
-		var d *events.DamagedError
-		if err != nil && !errors.As(err, &d) {
-			t.Fatalf("neither a record nor damage: %v", err)
-		}
-		if lr == nil {
-			return
-		}
-		for i, r := range got {
-			if r.Seq != uint64(i+1) {
-				t.Fatalf("record %d has seq %d", i+1, r.Seq)
-			}
-			first, err := events.Encode(r)
-			if err != nil {
-				t.Fatalf("what was read cannot be written: %v", err)
-			}
-			again, _, err := read(strings.NewReader(written(t, append(got[:i:i], r)...)))
-			if err != nil || len(again) != i+1 {
-				t.Fatalf("what was written cannot be read: %v", err)
-			}
-			if second, _ := events.Encode(again[i]); !bytes.Equal(first, second) {
-				t.Fatalf("written %s\nand then %s", first, second)
-			}
-			if i > 20 {
-				return
-			}
-		}
-	})
-}

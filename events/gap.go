@@ -1,0 +1,53 @@
+package events
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+)
+
+// Gap is a line of a log that stands where records are missing: the recorder had
+// no room for them. Only whole steps are dropped, and the next record has the
+// number after To. As an error it is what Reader.Next returns for the line, and the
+// end of a replay; the reader goes on behind it.
+type Gap struct {
+	From  uint64 `json:"from"`  // seq of the first record that is missing
+	To    uint64 `json:"to"`    // and of the last
+	Count uint64 `json:"count"` // how many there are
+	Why   string `json:"why"`   // for people
+}
+
+func (g *Gap) Error() string {
+	records := "records are"
+	if g.Count == 1 {
+		records = "record is"
+	}
+	return fmt.Sprintf("the log has a gap: %d %s missing, seq %d to %d: %s", g.Count, records, g.From, g.To, g.Why)
+}
+
+// follows reports whether the gap begins where the records before it ended, and
+// is as long as it says.
+func (g *Gap) follows(seq uint64) bool {
+	return g.From == seq+1 && g.To >= g.From && g.To < math.MaxUint64 && g.Count == g.To-g.From+1
+}
+
+// gapLine is the one written form of a gap.
+type gapLine struct {
+	Gap Gap `json:"gap"`
+}
+
+func isGap(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"gap":`)) }
+
+// readGap takes a line that isGap.
+func (r *Reader) readGap(b []byte) error {
+	var line gapLine
+	if err := strict(b, &line); err != nil {
+		return &DamagedError{r.line, err.Error()}
+	}
+	g := line.Gap
+	if !g.follows(r.seq) {
+		return &DamagedError{r.line, fmt.Sprintf("a gap of %d records, seq %d to %d, cannot follow seq %d", g.Count, g.From, g.To, r.seq)}
+	}
+	r.seq = g.To
+	return &g
+}
