@@ -55,7 +55,9 @@ type Replayed struct {
 
 // Replay feeds the events of a log to fresh machines and compares every record.
 // Until, when not 0, stops after that seq. The error is a *Divergence, a
-// *ChartChangedError, an *events.DamagedError, or the reader's own.
+// *ChartChangedError, an *events.DamagedError, an *events.Gap where the log has one,
+// or the reader's own. A replay ends at a gap: what the machines were behind it
+// depends on what is missing. All records before it were the same then.
 func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 	r, err := events.NewReader(log)
 	if err != nil {
@@ -108,16 +110,8 @@ func (p *player) play(until uint64) error {
 	var group []events.Record
 	for until == 0 || p.sum.Records < until {
 		r, err := p.next()
-		if errors.Is(err, io.EOF) {
-			// A confirmation stands before the reply that made it: a log that
-			// ends with one was cut between the two.
-			if len(group) > 0 && group[0].Event.Kind != events.ConnectionConfirmed {
-				return &Divergence{"missing", group[0].Seq, group[0].Machine, line(group[0]), ""}
-			}
-			return nil
-		}
 		if err != nil {
-			return err
+			return ending(group, err)
 		}
 		group = append(group, r)
 		if r.Told {
@@ -129,6 +123,22 @@ func (p *player) play(until uint64) error {
 		group = group[:0]
 	}
 	return nil
+}
+
+// ending is what comes of a log's end, or of a gap, behind what was told before an
+// event from outside that is not there.
+func ending(group []events.Record, err error) error {
+	var gap *events.Gap
+	ended := errors.Is(err, io.EOF)
+	switch {
+	case len(group) > 0 && (ended && group[0].Event.Kind != events.ConnectionConfirmed || errors.As(err, &gap)):
+		return &Divergence{"missing", group[0].Seq, group[0].Machine, line(group[0]), ""}
+	case ended:
+		// A confirmation stands before the reply that made it: a log that ends with
+		// one was cut between the two. A gap never is: it is one of whole steps.
+		return nil
+	}
+	return err
 }
 
 // feed steps one event from outside and compares what comes of it: first with
