@@ -28,7 +28,10 @@ type Client struct {
 	io      *zkio.Adapter
 	clock   engine.Clock
 	session *sessionHandle
-	stop    func() // ends the loop and the recorder
+	stop    func()        // ends the loop, and the recorder behind it
+	ended   chan struct{} // closed when the loop has ended
+
+	recorder *recorder // nil where nothing is recorded
 
 	// The loop publishes both together: until when anything may be believed in
 	// which session.
@@ -104,28 +107,23 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 // run starts the loop, with the recorder beside it, and the session.
 func (c *Client) run() error {
 	var record engine.Recorder
-	finish := func() {}
 	if c.config.Record != nil {
-		r, err := newRecorder(c.config.Record, header(c.config), func(err error) {
-			c.log.say(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
-		})
+		r, err := newRecorder(c.config.Record, header(c.config), c.log, c.clock.Now, c.config.recordRoom)
 		if err != nil {
 			return fmt.Errorf("incumbent: Config.Record: %w", err)
 		}
-		record, finish = r.record, r.close
+		c.recorder, record = r, r.record
 	}
 	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), executor{c}, c.clock, record)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	c.stop, c.ended = cancel, make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(c.ended)
 		c.loop.Run(ctx)
+		if c.recorder != nil {
+			c.recorder.close()
+		}
 	}()
-	c.stop = sync.OnceFunc(func() {
-		cancel()
-		<-ended
-		finish()
-	})
 	c.session = newSessionHandle(c)
 	c.handles[events.SessionMachine] = c.session
 	c.post(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: machines.SessionRecipe.Name(), Seed: c.newSeed(), Options: c.config.options()})

@@ -68,15 +68,18 @@ type Config struct {
 	// Once it gives up, attempts go on every 5 s until Close.
 	ConnectRetry RetryPolicy
 
-	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. A
-	// writer that blocks slows the loop down; one that fails ends the recording,
-	// which is logged.
+	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. It is
+	// called by one goroutine of its own, and may be slow: what has no room meanwhile
+	// (8 MiB) is dropped, and a gap stands in the log in its place. A writer that
+	// fails ends the recording. Both are logged: see Client.Recording, too.
 	Record io.Writer
 	// Logger is silent by default.
 	Logger zerolog.Logger
 
 	clock *clock // tests put a fake one here
 	seed  string // tests fix what is random here
+
+	recordRoom int // tests make it small; 0: the default
 }
 
 // CreateLog makes a file for Config.Record that only its owner can read. A file
@@ -95,6 +98,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Tick = orDefault(c.Tick, 2*time.Second)
 	c.SyncLimit = orDefault(c.SyncLimit, 5)
 	c.ConnectRetry = orDefault(c.ConnectRetry, RetryBoundedExponential(-1, 200*time.Millisecond, 5*time.Second))
+	c.recordRoom = orDefault(c.recordRoom, recordRoom)
 	if c.clock == nil {
 		system := systemClock()
 		c.clock = &system

@@ -68,18 +68,31 @@ func (c *Client) end(ctx context.Context) error {
 	return errors.Join(err, ioErr, stopErr)
 }
 
-// stopped ends the loop and the recorder, as long as the context lets it.
+// stopped ends the loop and then the recorder, as long as the context lets it. What
+// hangs in Config.Record ends when that returns.
 func (c *Client) stopped(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.stop()
-	}()
+	c.stop()
+	if !isClosed(ctx, c.ended) {
+		return fmt.Errorf("incumbent: the client's loop has not ended: %w", context.Cause(ctx))
+	}
+	if c.recorder != nil && !isClosed(ctx, c.recorder.done) {
+		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// isClosed waits until done is closed, and reports false when the context ended first.
+func isClosed(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-done:
-		return nil
+		return true
 	case <-ctx.Done():
-		return fmt.Errorf("incumbent: Config.Record does not take the rest of the log: %w", context.Cause(ctx))
+	}
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,6 +86,13 @@ func TestCloseWithALogThatBlocks(t *testing.T) {
 		defer cancel()
 		if err := c.Close(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Close: %v, want the context's end", err)
+		} else if !strings.Contains(err.Error(), "the rest of the log could not be written to Config.Record") {
+			t.Errorf("Close does not say what is left: %v", err)
+		}
+		select {
+		case <-c.ended:
+		default:
+			t.Error("the loop waits for the log")
 		}
 		close(log.freed)
 		if err := c.Close(context.Background()); err != nil {

@@ -1,73 +1,259 @@
 package incumbent
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// backlog is how many steps may wait for the log's writer before the loop does.
-const backlog = 4096
+// recordRoom is how many bytes of records may wait for Config.Record, about.
+const recordRoom = 8 << 20
 
-// recorder writes the flight recorder's log from a goroutine of its own.
+// recorder writes the flight recorder's log from a goroutine of its own. The loop
+// never waits for it: where there is no room, whole steps are dropped, and a gap
+// stands in the log in their place.
 type recorder struct {
-	steps   chan []events.Record
-	done    chan struct{}
-	failed  func(error)
-	blocked atomic.Int64
+	log  *logger
+	now  func() int64
+	room int
+	sink *sink
+	wake chan struct{} // full where there may be something to write
+	done chan struct{} // closed when nothing will be written any more
+
+	mu      sync.Mutex
+	queue   []recorded
+	waiting int    // bytes in the queue, and of what is being written
+	gap     *hole  // what was dropped since the last step that had room
+	seen    uint64 // records that the loop made
+	written uint64 // those among them that Config.Record has taken
+	dropped uint64 // and those that had no room
+	gaps    uint64
+	err     error // why the recording ended
+	closed  bool
 }
 
-func newRecorder(w io.Writer, h events.Header, failed func(error)) (*recorder, error) {
-	lw, err := events.NewWriter(w, h)
+// recorded is what waits to be written: a step, or a gap.
+type recorded struct {
+	step []events.Record
+	gap  *events.Gap
+	size int
+}
+
+// hole is a gap that is not over yet.
+type hole struct {
+	from, to uint64
+	since    int64
+}
+
+func newRecorder(w io.Writer, h events.Header, log *logger, now func() int64, room int) (*recorder, error) {
+	r := &recorder{log: log, now: now, room: room, sink: &sink{w: w}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	lw, err := events.NewWriter(r.sink, h)
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{steps: make(chan []events.Record, backlog), done: make(chan struct{}), failed: failed}
 	go r.run(lw)
 	return r, nil
 }
 
-// record is the loop's: it waits when the writer is far behind, and counts that.
+// record is the loop's. It never waits for the writer.
 func (r *recorder) record(step []events.Record) {
-	step = slices.Clone(step)
-	select {
-	case r.steps <- step:
+	if len(step) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen += uint64(len(step))
+	size := sizeOf(step)
+	switch {
+	case r.err != nil:
+	case !r.fits(size):
+		r.drop(step)
 	default:
-		r.blocked.Add(1)
-		r.steps <- step
+		r.endGap()
+		r.put(recorded{step: slices.Clone(step), size: size})
 	}
 }
 
-// close writes what is left. Nothing may be recorded afterwards.
-func (r *recorder) close() {
-	close(r.steps)
-	<-r.done
+// fits reports whether a step may wait. After a gap half of the room has to be
+// free first: a writer that is a little too slow makes few long gaps, not many
+// short ones. A step that is larger than all the room waits alone.
+func (r *recorder) fits(size int) bool {
+	room := r.room
+	if r.gap != nil {
+		room /= 2
+	}
+	return r.waiting == 0 || r.waiting+size <= room
 }
 
+func (r *recorder) drop(step []events.Record) {
+	first, last := step[0].Seq, step[len(step)-1].Seq
+	if r.gap == nil {
+		r.gap = &hole{from: first, since: r.now()}
+		r.gaps++
+		r.log.say(zerolog.WarnLevel, "Config.Record is too slow: records are dropped", func(e *zerolog.Event) { e.Uint64("from", first) })
+	}
+	r.gap.to = last
+	r.dropped += uint64(len(step))
+}
+
+// endGap puts the gap before what follows it.
+func (r *recorder) endGap() {
+	if r.gap == nil {
+		return
+	}
+	lasted := time.Duration(r.now() - r.gap.since).Round(time.Millisecond)
+	gap := events.Gap{From: r.gap.from, To: r.gap.to, Count: r.gap.to - r.gap.from + 1,
+		Why: fmt.Sprintf("Config.Record was too slow for %s", lasted)}
+	r.gap = nil
+	r.put(recorded{gap: &gap})
+	r.log.say(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
+		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Dur("lasted", lasted)
+	})
+}
+
+func (r *recorder) put(one recorded) {
+	r.queue = append(r.queue, one)
+	r.waiting += one.size
+	r.signal()
+}
+
+func (r *recorder) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close has what is left written, and closes the channel that it returns when that
+// is done: never where Config.Record does not return. Nothing may be recorded
+// afterwards.
+func (r *recorder) close() (done <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.endGap()
+	}
+	r.closed = true
+	r.signal()
+	return r.done
+}
+
+// flushEvery is after how many records they are handed on though more wait.
+const flushEvery = 256
+
+// run is the one goroutine that writes.
 func (r *recorder) run(w *events.Writer) {
 	defer close(r.done)
-	var err error
-	for step := range r.steps {
-		for _, record := range step {
-			if err == nil {
-				err = w.Write(record)
-			}
+	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
+	defer func() { r.end(err) }()
+	pending := uint64(0) // records that the writer holds back
+	for {
+		next, more, ok := r.take()
+		if !ok {
+			err = w.Flush() // of a log without records: the header
+			return
 		}
-		if err == nil && len(r.steps) == 0 {
-			err = w.Flush()
+		if err := write(w, next); err != nil {
+			r.end(err)
+			continue
 		}
-		if err != nil && r.failed != nil {
-			r.failed(err)
-			r.failed = nil // said once; the rest is dropped
+		pending += uint64(len(next.step))
+		if more && pending < flushEvery {
+			r.took(next.size, 0)
+			continue
+		}
+		if err := w.Flush(); err != nil {
+			r.end(err)
+			continue
+		}
+		r.took(next.size, pending)
+		pending = 0
+	}
+}
+
+func write(w *events.Writer, one recorded) error {
+	if one.gap != nil {
+		return w.WriteGap(*one.gap)
+	}
+	for _, record := range one.step {
+		if err := w.Write(record); err != nil {
+			return err
 		}
 	}
-	_ = w.Flush() // an error was told above, or there is nobody left to tell
+	return nil
+}
+
+// take waits for what is to be written next, and reports whether there is more;
+// ok is false when nothing will come any more.
+func (r *recorder) take() (next recorded, more, ok bool) {
+	for {
+		r.mu.Lock()
+		if len(r.queue) > 0 {
+			next, r.queue[0] = r.queue[0], recorded{}
+			r.queue = r.queue[1:]
+			more = len(r.queue) > 0
+			r.mu.Unlock()
+			return next, more, true
+		}
+		closed := r.closed
+		r.mu.Unlock()
+		if closed {
+			return recorded{}, false, false
+		}
+		<-r.wake
+	}
+}
+
+// took makes room again.
+func (r *recorder) took(size int, written uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting -= size
+	r.written += written
+}
+
+// end is a writer that failed: nothing more is recorded. The first error counts.
+func (r *recorder) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil || r.err != nil {
+		return
+	}
+	r.err, r.queue, r.waiting, r.gap = err, nil, 0, nil
+	r.log.say(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
+}
+
+// sizeOf is about what a step holds in memory.
+func sizeOf(step []events.Record) (n int) {
+	const record, stat, word, op = 456, 88, 16, 96
+	for i := range step {
+		r := &step[i]
+		e := &r.Event
+		n += record + len(e.Text) + len(e.Path) + len(e.Data) + op*len(e.Ops)
+		if e.Stat != nil {
+			n += stat
+		}
+		for _, words := range [][]string{r.Tried, r.Effects, e.Children} {
+			n += word * len(words)
+			for _, w := range words {
+				n += len(w)
+			}
+		}
+		for name, value := range e.Options {
+			n += 2*word + len(name) + len(value)
+		}
+	}
+	return n
 }
 
 // header describes this program and its settings. It holds no secret.

@@ -17,8 +17,8 @@ type Clock interface {
 	Timer(time.Duration) (fired <-chan time.Time, stop func())
 }
 
-// Recorder takes the records of one step, after its effects were dispatched.
-// It may block when it is full.
+// Recorder takes the records of one step, after its effects were dispatched. It
+// must not block: belief is renewed by the loop that calls it.
 type Recorder func([]events.Record)
 
 // Loop feeds an engine from one goroutine. Post is safe from any goroutine and

@@ -1,0 +1,338 @@
+package incumbent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// valve is a log's file that hangs while it is shut.
+type valve struct {
+	mu    sync.Mutex
+	bytes bytes.Buffer
+	shut  chan struct{} // nil: it is open
+}
+
+func (v *valve) Write(b []byte) (int, error) {
+	v.mu.Lock()
+	shut := v.shut
+	v.mu.Unlock()
+	if shut != nil {
+		<-shut
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.bytes.Write(b)
+}
+
+func (v *valve) hang() { v.mu.Lock(); v.shut = make(chan struct{}); v.mu.Unlock() }
+func (v *valve) open() { v.mu.Lock(); close(v.shut); v.shut = nil; v.mu.Unlock() }
+
+// lines collects what a client logs.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, string(b))
+	return len(b), nil
+}
+
+func (l *lines) with(text string) (found []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.all {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// recorded is a client with a latch in line, whose log is a test's own. It is closed
+// when the test ends.
+func (w *world) recorded(log, told io.Writer, room int) *node {
+	w.t.Helper()
+	n := &node{w: w}
+	var err error
+	n.Client, err = Open(context.Background(), Config{
+		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(told), clock: &clock{w.now}, recordRoom: room,
+		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
+	})
+	if err == nil {
+		n.latch, err = n.Latch("/line", LatchOptions{})
+	}
+	if err == nil {
+		err = n.latch.Start()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		if err := n.Close(context.Background()); err != nil {
+			w.t.Error(err)
+		}
+	})
+	synctest.Wait()
+	return n
+}
+
+// accounted reads a log to its end. Every number stands in one record, or in one
+// gap: the reader sees to that.
+func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, last uint64) {
+	t.Helper()
+	r, err := events.NewReader(bytes.NewReader(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		record, err := r.Next()
+		var gap *events.Gap
+		switch {
+		case errors.Is(err, io.EOF):
+			if r.Torn() {
+				t.Error("the last line has no end")
+			}
+			return records, gaps, last
+		case errors.As(err, &gap):
+			gaps, last = append(gaps, *gap), gap.To
+		case err != nil:
+			t.Fatal(err)
+		default:
+			records, last = append(records, record.Seq), record.Seq
+		}
+	}
+}
+
+// TestTheLoopNeverWaitsForTheLog: a leader's log hangs for ten minutes. Requests
+// return at once, belief is renewed, and then the log says what is missing.
+func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		log, told := &valve{}, &lines{}
+		n := w.recorded(log, told, 32<<10)
+		work := n.leads()
+		defer work.Release()
+		before := n.Recording()
+		if before.Records == 0 || before.Bytes != uint64(log.bytes.Len()) || before.Dropped+before.Gaps != 0 || before.Err != nil {
+			t.Errorf("all is well: %+v", before)
+		}
+		log.hang()
+		for range 10 {
+			for range 20 {
+				start := w.now()
+				if _, err := n.Exists("/").Do(t.Context()); err != nil || w.now() != start {
+					t.Fatalf("it took %s: %v", time.Duration(w.now()-start), err)
+				}
+			}
+			pass(time.Minute)
+			if work.Check() != nil || work.Context().Err() != nil || time.Until(work.ValidUntil()) < 3*time.Second {
+				t.Fatalf("belief is not renewed: %v, valid for %s", work.Check(), time.Until(work.ValidUntil()))
+			}
+		}
+		during := n.Recording()
+		if during.Records > before.Records || during.Dropped < 100 || during.Gaps != 1 || len(told.with("records are dropped")) != 1 {
+			t.Errorf("while it hangs: %+v, logged %q", during, told.with("dropped"))
+		}
+		log.open()
+		synctest.Wait()
+		if _, err := n.Exists("/").Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+
+		after := n.Recording()
+		records, gaps, _ := accounted(t, log.bytes.Bytes())
+		if len(gaps) != 1 || gaps[0].Count != after.Dropped || uint64(len(records)) != after.Records || after.Gaps != 1 || after.Bytes != uint64(log.bytes.Len()) {
+			t.Errorf("the log has %d records and the gaps %v; %+v", len(records), gaps, after)
+		}
+		if !strings.HasPrefix(gaps[0].Why, "Config.Record was too slow for 9m") && !strings.HasPrefix(gaps[0].Why, "Config.Record was too slow for 10m") {
+			t.Errorf("it hung for ten minutes: %q", gaps[0].Why)
+		}
+		if lines := told.with("room again"); len(lines) != 1 || !strings.Contains(lines[0], fmt.Sprintf(`"dropped":%d`, after.Dropped)) {
+			t.Errorf("the gap's end is logged as %q", lines)
+		}
+		sum, err := engine.Replay(bytes.NewReader(log.bytes.Bytes()), 0, machines.Recipes()...)
+		var gap *events.Gap
+		if !errors.As(err, &gap) || *gap != gaps[0] || sum.Records != gap.From-1 {
+			t.Errorf("a replay compares %d records: %v", sum.Records, err)
+		}
+	})
+}
+
+// stumbling is a log's file that takes some bytes and then does something else.
+type stumbling struct {
+	bytes.Buffer
+	left int
+	then func(b []byte) (int, error)
+}
+
+func (s *stumbling) Write(b []byte) (int, error) {
+	if s.left -= len(b); s.left < 0 {
+		return s.then(b)
+	}
+	return s.Buffer.Write(b)
+}
+
+// TestALogThatFailsEndsTheRecording: whatever the writer does, leadership does not
+// notice; the error is told once, and what was written before can be read.
+func TestALogThatFailsEndsTheRecording(t *testing.T) {
+	full := errors.New("no space left on device")
+	for name, c := range map[string]struct {
+		left int
+		then func([]byte) (int, error)
+		says string
+	}{
+		"an error":            {9000, func([]byte) (int, error) { return 0, full }, full.Error()},
+		"an error at once":    {0, func([]byte) (int, error) { return 0, full }, full.Error()},
+		"a short write":       {9000, func(b []byte) (int, error) { return len(b) / 2, nil }, io.ErrShortWrite.Error()},
+		"nothing, no error":   {9000, func([]byte) (int, error) { return 0, nil }, io.ErrShortWrite.Error()},
+		"more than there was": {9000, func(b []byte) (int, error) { return len(b) + 1, nil }, "says that it took"},
+		"less than nothing":   {9000, func([]byte) (int, error) { return -1, nil }, "says that it took -1"},
+		"a panic":             {9000, func([]byte) (int, error) { panic("closed") }, "Config.Record panicked: closed"},
+		"no return":           {9000, func([]byte) (int, error) { runtime.Goexit(); return 0, nil }, "ended the goroutine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				log, told := &stumbling{left: c.left, then: c.then}, &lines{}
+				n := w.recorded(log, told, recordRoom)
+				work := n.leads()
+				defer work.Release()
+				pass(5 * time.Minute)
+				first := n.Recording()
+				if first.Err == nil || !strings.Contains(first.Err.Error(), c.says) || len(told.with("recording ended")) != 1 {
+					t.Fatalf("%+v, logged %q", first, told.with("recording"))
+				}
+				pass(5 * time.Minute)
+				if work.Check() != nil {
+					t.Error(work.Check())
+				}
+				last := n.Recording()
+				if last.Records != first.Records || last.Dropped <= first.Dropped || last.Gaps != 0 || last.Err != first.Err || len(told.with("recording ended")) != 1 {
+					t.Errorf("%+v, and later %+v", first, last)
+				}
+				if c.left == 0 {
+					return
+				}
+				records, _, _ := accounted(t, log.Bytes())
+				if last.Records == 0 || uint64(len(records)) != last.Records || last.Bytes < uint64(log.Len()) {
+					t.Errorf("%d records, %d bytes in the log; %+v", len(records), log.Len(), last)
+				}
+			})
+		})
+	}
+}
+
+// TestEveryRecordIsInTheLogOrInOneGap: whenever the writer stands still, and for how
+// long, a log can be read, and every record is written, or in exactly one gap, with
+// its whole step.
+func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
+	gapped := 0
+	for seed := range uint64(200) {
+		synctest.Test(t, func(t *testing.T) {
+			dice := rand.New(rand.NewPCG(seed, 4))
+			log := &lazy{dice: rand.New(rand.NewPCG(seed, 5))}
+			const room = 20000
+			r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := map[uint64]uint64{} // where the step of a record ends
+			var seq uint64
+			for range 400 {
+				var records []events.Record
+				for range 1 + dice.IntN(4) {
+					seq++
+					records = append(records, events.Record{Seq: seq, Machine: "m", Event: events.Event{Kind: events.CommandStart, Path: strings.Repeat("x", dice.IntN(2000))}, Row: "r"})
+				}
+				for _, record := range records {
+					step[record.Seq] = seq
+				}
+				r.record(records)
+				clear(records) // the engine uses them again
+				if dice.IntN(3) == 0 {
+					time.Sleep(time.Duration(dice.IntN(200)) * time.Millisecond) // virtual
+				}
+				if r.mu.Lock(); r.waiting > room {
+					t.Fatalf("%d bytes wait, where there is room for %d", r.waiting, room)
+				}
+				r.mu.Unlock()
+			}
+			<-r.close()
+			records, gaps, last := accounted(t, log.Bytes())
+			var missing uint64
+			for _, gap := range gaps {
+				missing += gap.Count
+				if step[gap.To] != gap.To || gap.From > 1 && step[gap.From-1] != gap.From-1 {
+					t.Fatalf("seed %d: the gap %v cuts a step", seed, gap)
+				}
+			}
+			state := r.state()
+			if last != seq || state.Records != uint64(len(records)) || state.Dropped != missing || state.Gaps != uint64(len(gaps)) || state.Bytes != uint64(log.Len()) {
+				t.Fatalf("seed %d: %d records up to %d of %d, the gaps %v; %+v", seed, len(records), last, seq, gaps, state)
+			}
+			gapped += len(gaps)
+		})
+	}
+	if gapped < 200 {
+		t.Errorf("%d gaps in 200 logs: the test shows little", gapped)
+	}
+}
+
+// lazy is a log's file that takes its time, now and then.
+type lazy struct {
+	bytes.Buffer
+	dice *rand.Rand
+}
+
+func (l *lazy) Write(b []byte) (int, error) {
+	switch l.dice.IntN(6) {
+	case 0:
+		time.Sleep(time.Duration(l.dice.IntN(3000)) * time.Millisecond) // virtual
+	case 1:
+		time.Sleep(time.Duration(l.dice.IntN(30)) * time.Millisecond) // virtual
+	}
+	return l.Buffer.Write(b)
+}
+
+// A step that is larger than all the room is written when nothing else waits.
+func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
+	var log bytes.Buffer
+	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.record([]events.Record{{Seq: 1, Event: events.Event{Kind: events.CommandStart, Children: make([]string, 1000)}}})
+	<-r.close()
+	if records, gaps, _ := accounted(t, log.Bytes()); len(records) != 1 || len(gaps) != 0 {
+		t.Errorf("%d records, the gaps %v", len(records), gaps)
+	}
+}
+
+func TestRecordingOfNothing(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.recorded(nil, io.Discard, recordRoom)
+		if got := n.Recording(); got != (Recording{}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
