@@ -163,7 +163,7 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 		after := n.Recording()
 		records, gaps, _ := accounted(t, log.bytes.Bytes())
 		if len(gaps) != 1 || gaps[0].Count != after.Dropped || uint64(len(records)) != after.Records || after.Gaps != 1 || after.Bytes != uint64(log.bytes.Len()) {
-			t.Errorf("the log has %d records and the gaps %v; %+v", len(records), gaps, after)
+			t.Fatalf("the log has %d records and the gaps %v; %+v", len(records), gaps, after)
 		}
 		if !strings.HasPrefix(gaps[0].Why, "Config.Record was too slow for 9m") && !strings.HasPrefix(gaps[0].Why, "Config.Record was too slow for 10m") {
 			t.Errorf("it hung for ten minutes: %q", gaps[0].Why)
@@ -216,7 +216,6 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 				log, told := &stumbling{left: c.left, then: c.then}, &lines{}
 				n := w.recorded(log, told, recordRoom)
 				work := n.leads()
-				defer work.Release()
 				pass(5 * time.Minute)
 				first := n.Recording()
 				if first.Err == nil || !strings.Contains(first.Err.Error(), c.says) || len(told.with("recording ended")) != 1 {
@@ -226,6 +225,11 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 				if work.Check() != nil {
 					t.Error(work.Check())
 				}
+				work.Release()
+				if err := n.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
 				last := n.Recording()
 				if last.Records != first.Records || last.Dropped <= first.Dropped || last.Gaps != 0 || last.Err != first.Err || len(told.with("recording ended")) != 1 {
 					t.Errorf("%+v, and later %+v", first, last)
@@ -312,6 +316,25 @@ func (l *lazy) Write(b []byte) (int, error) {
 		time.Sleep(time.Duration(l.dice.IntN(30)) * time.Millisecond) // virtual
 	}
 	return l.Buffer.Write(b)
+}
+
+// A record that is larger than the buffer goes to the writer past it.
+func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &stumbling{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
+		r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), recordRoom)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, path := range []string{"/small", strings.Repeat("x", 1<<20)} {
+			r.record([]events.Record{{Seq: uint64(i + 1), Event: events.Event{Kind: events.CommandStart, Path: path}}})
+			synctest.Wait()
+		}
+		<-r.close()
+		if state := r.state(); !errors.Is(state.Err, io.ErrShortWrite) || state.Records != 1 || state.Dropped != 1 {
+			t.Errorf("%+v", state)
+		}
+	})
 }
 
 // A step that is larger than all the room is written when nothing else waits.
