@@ -162,6 +162,11 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// wait is pass for another goroutine than the test's.
+func wait(d time.Duration) {
+	time.Sleep(d) // virtual
+}
+
 func timeouts(session, tick time.Duration) func(*Config) {
 	return func(c *Config) { c.SessionTimeout, c.Tick = session, tick }
 }

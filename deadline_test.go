@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -12,24 +11,6 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// hang makes the client's loop stand still: it waits in a handle that does not
-// take the news of its state before free is called.
-func (n *node) hang() (free func()) {
-	n.w.t.Helper()
-	l := latecomer{&Latch{&keeper{newParticipant(n.Client, "/hangs", LatchOptions{})}}, make(chan struct{})}
-	if _, err := n.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
-		l.id = id
-		return l
-	}, LatchOptions{}.open("/hangs", false)); err != nil {
-		n.w.t.Fatal(err)
-	}
-	if _, _, err := l.commands.begin(n.Client, l.id, events.Event{Kind: events.CommandStart}); err != nil {
-		n.w.t.Fatal(err)
-	}
-	synctest.Wait()
-	return func() { close(l.freed); synctest.Wait() }
-}
 
 // isolate ends the client's connection for good.
 func (n *node) isolate() { n.w.refuse(n, true); n.cut() }
@@ -130,7 +111,7 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 		all := holdAll(t, n)
 		all["latch"] = held{work.Context(), work.Check}
 		pass(time.Minute)
-		free := n.hang()
+		free := n.stand()
 		n.isolate()
 		until := work.ValidUntil()
 		pass(time.Until(until) - 1)
@@ -148,11 +129,10 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 				t.Errorf("%s: at the deadline the context's cause is %v, Check says %v", name, cause, h.Check())
 			}
 		}
-		working := func() int { n.latch.mu.Lock(); defer n.latch.mu.Unlock(); return n.latch.works }
-		if pass(grace - 1); working() != 1 {
+		if pass(grace - 1); !n.latch.works.running() {
 			t.Error("its grace was over too early")
 		}
-		if pass(1); working() != 0 {
+		if pass(1); n.latch.works.running() {
 			t.Error("its grace did not begin at the deadline")
 		}
 		if lost != 0 || n.latch.Phase() != "leading" {

@@ -46,14 +46,14 @@ func (w *world) contacts(session int64) (last func() time.Time) {
 var meanwhile = map[string]func(*node, context.Context){
 	"nothing": func(*node, context.Context) {},
 	"its connections end": func(n *node, ctx context.Context) {
-		for ; ctx.Err() == nil; time.Sleep(700 * time.Millisecond) { // virtual
+		for ; ctx.Err() == nil; wait(700 * time.Millisecond) {
 			n.hangUp()
 		}
 	},
 	"its server is away": func(n *node, ctx context.Context) {
 		n.w.refuse(n, true)
 		n.hangUp()
-		time.Sleep(n.config.SessionTimeout * 3 / 4) // virtual
+		wait(n.config.SessionTimeout * 3 / 4)
 		n.w.refuse(n, false)
 	},
 	"it is asked for reads": func(n *node, ctx context.Context) {
@@ -64,7 +64,7 @@ var meanwhile = map[string]func(*node, context.Context){
 				n.w.t.Errorf("a read returned %s after its context: %v", time.Since(before)-300*time.Millisecond, err)
 			}
 			cancel()
-			time.Sleep(100 * time.Millisecond) // virtual
+			wait(100 * time.Millisecond)
 		}
 	},
 }
@@ -152,11 +152,11 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	for what, happens := range map[string]func(*testing.T, *node){
 		"it is idle": func(*testing.T, *node) { pass(idle) },
 		"10,000 steps": func(_ *testing.T, n *node) {
-			n.occupy(10_000, func() { time.Sleep(time.Millisecond) }) // virtual
+			n.occupy(10_000, func() { wait(time.Millisecond) })
 			pass(11 * time.Second)
 		},
 		"long steps": func(_ *testing.T, n *node) {
-			n.occupy(20, func() { time.Sleep(timeout / 2) }) // virtual
+			n.occupy(20, func() { wait(timeout / 2) })
 			pass(50 * time.Second)
 		},
 		"a pause": func(_ *testing.T, n *node) {
