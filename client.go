@@ -82,7 +82,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c.deadlines.client = c
 	c.io, err = zkio.New(zkio.Config{
-		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Tick: config.Tick,
+		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: config.lag(),
 		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,
 		Now: c.clock.Now, Post: c.arrive, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },

@@ -50,6 +50,14 @@ type Config struct {
 	// Defaults 2 s and 5, ZooKeeper's own. Too small a value here is unsafe.
 	Tick      time.Duration
 	SyncLimit int
+	// ObserverMasters says that the ensemble has observers behind observer masters
+	// (ZooKeeper 3.6 and later, its setting observerMasterPort), and that this client
+	// may be connected to one. Such an observer reports its sessions to the
+	// ensemble's leader in two steps, up to a whole tick late: without this setting
+	// belief may outlast the session. It costs half a tick of every confirmation,
+	// and half a tick more after the ensemble's leader stood still. It needs a
+	// SessionTimeout of three ticks.
+	ObserverMasters bool
 	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
 	// default belief ends at the disconnect, or at ValidUntil if that is first.
 	RideOut bool
@@ -117,17 +125,30 @@ func (c Config) withDefaults() (Config, error) {
 	case c.SessionTimeout < 2*c.Tick:
 		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, but an ensemble with a tick of %s grants no less than %s: ask for that, or set Config.Tick to the ensemble's tickTime",
 			c.SessionTimeout, c.Tick, 2*c.Tick)
+	case c.ObserverMasters && c.SessionTimeout < 3*c.Tick:
+		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, too short behind observer masters with a tick of %s: ask for %s or more",
+			c.SessionTimeout, c.Tick, 3*c.Tick)
 	}
 	return c, nil
+}
+
+// lag is how long after it was heard of a session is reported to the ensemble's
+// leader, at the most.
+func (c Config) lag() time.Duration {
+	if c.ObserverMasters {
+		return c.Tick
+	}
+	return c.Tick / 2
 }
 
 // options are what the session machine is told, and what the log's header shows.
 func (c Config) options() map[string]string {
 	return map[string]string{
-		"tick":      c.Tick.String(),
-		"syncLimit": strconv.Itoa(c.SyncLimit),
-		"rideOut":   strconv.FormatBool(c.RideOut),
-		"retry":     c.ConnectRetry.String(),
+		"tick":            c.Tick.String(),
+		"syncLimit":       strconv.Itoa(c.SyncLimit),
+		"observerMasters": strconv.FormatBool(c.ObserverMasters),
+		"rideOut":         strconv.FormatBool(c.RideOut),
+		"retry":           c.ConnectRetry.String(),
 	}
 }
 

@@ -20,6 +20,7 @@ func TestConfigRefusesWhatOverflows(t *testing.T) {
 		{Config{Tick: math.MaxInt64}, "Config.Tick"},
 		{Config{Tick: math.MaxInt64 / 2}, "Config.Tick"},
 		{Config{Tick: 24*time.Hour + 1, SessionTimeout: 20 * 24 * time.Hour}, "Config.Tick"},
+		{Config{SessionTimeout: 5 * time.Second, ObserverMasters: true}, "observer masters with a tick of 2s: ask for 6s"},
 	} {
 		tc.config.Servers = "192.0.2.1:2181"
 		c, err := Open(context.Background(), tc.config)

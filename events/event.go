@@ -71,6 +71,7 @@ type Event struct {
 	// every event before a machine sees it; it is output, not input.
 	Attached   bool  `json:"attached,omitempty"`
 	ValidUntil int64 `json:"validUntil,string,omitempty"` // nothing may be believed from then on; 0: not confirmed on this connection
+	AskAt      int64 `json:"askAt,string,omitempty"`      // when to ask for a confirmation, while none counts because the ensemble's leader stood still; 0: one would count
 }
 
 // Stat is the part of a znode's stat that recipes look at.

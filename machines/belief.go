@@ -1,6 +1,10 @@
 package machines
 
-import "time"
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
 
 // The arithmetic of promises 3 and 4: how often belief is confirmed, and how long
 // a confirmation lasts.
@@ -36,13 +40,24 @@ func (s *session) life(sent, contact int64) time.Duration {
 		reach = s.period()
 	}
 	if contact != 0 {
-		reach = max(reach, time.Duration(sent-contact)-s.tick/2)
+		reach = max(reach, time.Duration(sent-contact)-s.lag())
 	}
-	life := s.timeout - reach - s.tick/2 - s.slack()
+	life := s.timeout - reach - s.lag() - s.slack()
 	if s.bySync() { // the one that answered may have been deposed
 		life = min(life, s.timeout-s.lastWords()-s.slack())
 	}
 	return life
+}
+
+// lag is how long after it was heard of a session is reported to the ensemble's
+// leader, at the most: its ping, which fetches the reports, goes out every half
+// tick. A server behind an observer master reports to that one first, at the ping
+// of its own.
+func (s *session) lag() time.Duration {
+	if s.observerMasters {
+		return s.tick
+	}
+	return s.tick / 2
 }
 
 // span is the D of promise 3.
@@ -52,3 +67,47 @@ func (s *session) span(sent, contact int64) time.Duration {
 
 // slack covers the difference of two clocks' rates and what scheduling costs.
 func (s *session) slack() time.Duration { return s.timeout / 40 }
+
+// silence is how long the ensemble's leader may have said nothing before it is
+// taken to have stood still. A session cannot expire in so short a time.
+func (s *session) silence() time.Duration { return max(s.period(), s.timeout/3) }
+
+// settling is how long a leader that stood still needs until it surely has the
+// reports of all servers, or has ended the sessions that ran out meanwhile: the lag,
+// and half a tick for the answers.
+func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
+
+// stoodStill reports whether the ensemble's leader said nothing for so long before
+// an answer that it may have stood still. Then the answer says nothing about the
+// session: a leader that wakes commits the writes that wait before it looks at its
+// sessions, whose last reports are as old as its rest.
+func (s *session) stoodStill(ev events.Event) bool {
+	return time.Duration(ev.At-s.heard) > s.silence()
+}
+
+// uncounted is a confirmation that comes after such a silence, or was asked for
+// before the leader has settled.
+func (s *session) uncounted(ev events.Event) bool {
+	return s.confirming(ev) && (s.stoodStill(ev) || ev.SentAt < s.countsFrom)
+}
+
+// hear notes an answer of the ensemble's leader or quorum, counted or not.
+func (s *session) hear(ev events.Event) {
+	s.heard, s.heardSent = ev.At, max(s.heardSent, ev.SentAt)
+}
+
+// askAt is when it is worth asking for a confirmation while the leader settles: as
+// soon as one counts, and after a period at the latest, so that it is not silent
+// for longer than that.
+func (s *session) askAt(now int64) int64 {
+	return max(now, min(s.countsFrom, s.heardSent+int64(s.period())))
+}
+
+// unsettled reports whether an event falls into the time in which the leader
+// settles, or answers a request that was sent then. An answer that was on its way
+// for as long as a leader that stands still is late by itself, and nothing is to
+// be waited for.
+func (s *session) unsettled(ev events.Event) bool {
+	late := ev.SentAt != 0 && time.Duration(ev.At-ev.SentAt) > s.silence()
+	return s.attached && !late && (ev.At < s.countsFrom || ev.SentAt != 0 && ev.SentAt < s.countsFrom)
+}

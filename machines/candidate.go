@@ -3,6 +3,7 @@ package machines
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -147,9 +148,17 @@ func (c *candidate) seekWrite(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.noteMarker(ev, out)
 	c.enter(nil, out)
-	if c.sealed {
+	c.reconfirm(ev, out)
+}
+
+// reconfirm asks for that write: now, or when it is worth it.
+func (c *candidate) reconfirm(ev events.Event, out *engine.Outbox) {
+	switch {
+	case ev.AskAt > ev.At:
+		out.Timer("confirm", time.Duration(ev.AskAt-ev.At))
+	case c.sealed:
 		out.Multi(c.pins()...)
-	} else {
+	default:
 		c.sealAnew(out)
 	}
 }

@@ -141,9 +141,10 @@ func (p *participant) nowConfirmed(ev events.Event) bool {
 	return ev.Code == events.OK && p.first && p.assured() && confirmed(ev)
 }
 
-// unseen is a check that went well, while the own node's watch was spent.
-func (p *participant) unseen(ev events.Event) bool {
-	return ev.Code == events.OK && !p.assured()
+// inconclusive is a check that went well, while the own node's watch was spent, or
+// while no confirmation counts.
+func (p *participant) inconclusive(ev events.Event) bool {
+	return ev.Code == events.OK && (!p.assured() || ev.AskAt != 0)
 }
 
 // expired is belief that is over, although the session machine's timer has not

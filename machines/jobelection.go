@@ -80,6 +80,8 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{looking, checking}, On: events.ReplyStat, To: pausing, Do: (*candidate).giveWay},
 		{From: from{confirming}, On: events.ReplyMulti, When: (*candidate).resealed, To: looking, Do: (*candidate).lookAfresh},
 		{From: from{confirming}, On: events.ReplyMulti, When: (*candidate).nowSure, To: leading, Do: (*candidate).govern},
+		{From: from{confirming}, On: events.ReplyMulti, When: (*candidate).inconclusive, To: confirming, Do: (*candidate).reconfirm},
+		{From: from{confirming}, On: events.TimerFired, To: confirming, Do: (*candidate).reconfirm},
 		{From: from{confirming}, On: events.ReplyMulti, When: (*candidate).outrun, To: looking, Do: (*candidate).lookAfresh},
 		{From: from{confirming}, On: events.ReplyMulti, To: pausing, Do: (*candidate).giveWay},
 

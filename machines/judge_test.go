@@ -255,7 +255,7 @@ func (j *judge) member(id events.ID) {
 	case listing:
 		awake = owed[events.ReplyChildren] && own
 	case verifying:
-		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate]
+		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate] || owed[events.TimerFired]
 	case waiting, blocked:
 		ahead := owed[events.ReplyStat] || j.armed[id][join(p.dir, p.predecessor)]
 		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.dir+"/"])

@@ -18,8 +18,10 @@ func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind
 		return owed[events.ReplyStat]
 	case checking:
 		return owed[events.ReplyStat] || owed[events.ReplyChildren]
-	case marking, confirming:
+	case marking:
 		return owed[events.ReplyMulti]
+	case confirming:
+		return owed[events.ReplyMulti] || owed[events.TimerFired]
 	case following:
 		return watched
 	case queueing:
@@ -49,7 +51,7 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	case taking:
 		return owed[events.ReplyMulti]
 	case confirming:
-		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti]
+		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired]
 	case leaving:
 		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] || s.latches > 0
 	}

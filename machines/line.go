@@ -102,7 +102,7 @@ var placeRows = []engine.Row[participant]{
 	{From: from{listing, verifying}, On: events.ReplyChildren, To: waiting, Do: (*participant).queueUp},
 	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).nowConfirmed, To: leading, Do: (*participant).takeOffice},
 	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).checkedGone, To: enrolling, Do: (*participant).enrol},
-	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).unseen, To: verifying, Do: (*participant).survey},
+	{From: from{verifying}, On: events.ReplyMulti, When: (*participant).inconclusive, To: verifying, Do: (*participant).reconfirm},
 	{From: from{verifying}, On: events.ReplyMulti, To: pausing, Do: (*participant).complain},
 
 	// Watches.
@@ -137,8 +137,8 @@ var placeRows = []engine.Row[participant]{
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhausted, To: closed, Do: (*participant).quit, Then: (*participant).finish},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).detached, To: suspended},
 	{From: from{pausing}, On: events.TimerFired, When: (*participant).unsure, To: verifying, Do: (*participant).lookUp},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).placed, To: verifying, Do: (*participant).survey},
-	{From: from{pausing}, On: events.TimerFired, To: enrolling, Do: (*participant).enrol},
+	{From: from{pausing, verifying}, On: events.TimerFired, When: (*participant).placed, To: verifying, Do: (*participant).reconfirm},
+	{From: from{pausing, verifying}, On: events.TimerFired, To: enrolling, Do: (*participant).enrol},
 
 	// The way out.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*participant).close, Then: (*participant).depart},

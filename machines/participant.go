@@ -339,9 +339,24 @@ func (p *participant) far(out *engine.Outbox) {
 	}
 }
 
-// seekConfirmation asks for a write through the quorum before taking office.
+// seekConfirmation asks for a write through the quorum before taking office: now,
+// or when it is worth it.
 func (p *participant) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.first = true
+	if ev.AskAt > ev.At {
+		out.Timer("confirm", time.Duration(ev.AskAt-ev.At))
+		return
+	}
 	out.Check(p.path())
+}
+
+// reconfirm asks for the confirmation once more; where what was seen of the line
+// is not known to be so any longer, it looks at that first.
+func (p *participant) reconfirm(ev events.Event, out *engine.Outbox) {
+	if p.first && p.assured() {
+		p.seekConfirmation(ev, out)
+		return
+	}
+	p.survey(ev, out)
 }

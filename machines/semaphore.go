@@ -137,6 +137,8 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{confirming}, On: events.ReplyStat, To: pausing, Do: (*semaphore).complain},
 		{From: from{confirming}, On: events.ReplyMulti, When: (*semaphore).nowConfirmed, To: leading, Do: (*semaphore).takePermits},
 		{From: from{confirming}, On: events.ReplyMulti, When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).refuseGone},
+		{From: from{confirming}, On: events.ReplyMulti, When: (*semaphore).inconclusive, To: confirming, Do: (*semaphore).seekConfirmation},
+		{From: from{confirming}, On: events.TimerFired, To: confirming, Do: (*semaphore).seekConfirmation},
 		{From: from{confirming}, On: events.ReplyMulti, To: pausing, Do: (*semaphore).complain},
 		{From: from{confirming}, On: events.WatchDeleted, To: leaving, Do: (*semaphore).refuseGone},
 		{From: from{confirming}, On: events.WatchChanged, To: confirming, Do: (*semaphore).readBack},

@@ -41,11 +41,12 @@ const syncsToACheck = 3
 // the heartbeat while somebody leads or is next in line, and alone knows until
 // when anything may be believed (promises 2 to 4).
 type session struct {
-	tick      time.Duration
-	syncLimit int
-	rideOut   bool
-	retry     Policy
-	dice      dice
+	tick            time.Duration
+	syncLimit       int
+	observerMasters bool
+	rideOut         bool
+	retry           Policy
+	dice            dice
 
 	number     int64 // of the current ZooKeeper session; 0 between two
 	opened     int64 // numbers given out
@@ -57,6 +58,10 @@ type session struct {
 	failures   int   // sessions lost in a row without a connection
 	lostTold   bool  // LOST was told for the outage that is going on
 	closing    uint64
+
+	heard      int64 // when the ensemble's leader or quorum answered last
+	heardSent  int64 // and when that was asked for
+	countsFrom int64 // only what is asked for from then on confirms: the leader stood still
 
 	quorum     bool  // a committed write was acknowledged on this connection
 	confirmed  int64 // when the last confirmed request was sent
@@ -73,17 +78,19 @@ type session struct {
 }
 
 // SessionRecipe makes the machine that every loop has once, under the id
-// events.SessionMachine. Options: "tick", "syncLimit", "rideOut", "retry".
+// events.SessionMachine. Options: "tick", "syncLimit", "observerMasters", "rideOut",
+// "retry".
 var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
 
 func newSession(open events.Event) (*session, error) {
 	o := options{values: open.Options}
 	s := &session{
-		tick:      o.duration("tick", 2*time.Second),
-		syncLimit: o.integer("syncLimit", 5),
-		rideOut:   o.flag("rideOut"),
-		retry:     o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
-		dice:      newDice(open.Seed),
+		tick:            o.duration("tick", 2*time.Second),
+		syncLimit:       o.integer("syncLimit", 5),
+		observerMasters: o.flag("observerMasters"),
+		rideOut:         o.flag("rideOut"),
+		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
+		dice:            newDice(open.Seed),
 	}
 	return s, o.err
 }
@@ -93,6 +100,9 @@ func (s *session) Stamp(ev *events.Event) {
 	ev.Attached = s.attached
 	if s.quorum || !s.attached {
 		ev.ValidUntil = s.validUntil
+	}
+	if s.unsettled(*ev) {
+		ev.AskAt = s.askAt(ev.At)
 	}
 	if ev.Session == 0 {
 		ev.Session = s.number
@@ -109,12 +119,14 @@ func (s *session) Current() int64 { return s.number }
 // Confirms picks the replies that make a confirmation of quorum strength: a
 // committed write, sent on this connection. Reads, pings and errors confirm
 // nothing. To keep the log short, writes that come soon after each other count
-// once.
+// once; but no later than half a period after the last that was heard, so that a
+// client that writes all the time never seems to have heard nothing.
 func (s *session) Confirms(ev events.Event) bool {
 	switch ev.Kind {
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
+		half := int64(s.period()) / 2
 		return s.attached && ev.Code == events.OK && ev.Session == s.number && ev.SentAt >= s.attachedAt &&
-			(!s.quorum || ev.At >= s.validUntil || ev.SentAt > s.confirmed+int64(s.period())/2)
+			(ev.At > s.heard+half || ev.SentAt > s.heardSent+half || ev.SentAt >= s.countsFrom && (!s.quorum || ev.At >= s.validUntil))
 	}
 	return false
 }
@@ -157,6 +169,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
 	s.attachedAt = ev.At
+	s.heard, s.heardSent, s.countsFrom = ev.At, ev.At, 0 // the leader was asked, and has touched the session
 	ridden := s.validUntil
 	s.unconfirmed()
 	if ridden != 0 && !s.office.empty() {
@@ -231,42 +244,9 @@ func (s *session) report(ev events.Event, out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Failed, Session: s.number, Code: ev.Code, Text: ev.Text})
 }
 
-// beat asks for a confirmation, unless one is on its way, and winds the timer.
-func (s *session) beat(ev events.Event, out *engine.Outbox) {
-	out.StopTimer(s.heartbeat)
-	s.heartbeat = out.Timer(heartbeatTimer, s.period())
-	if s.beating != 0 || s.verifying != 0 {
-		s.since = 0 // the one that follows has to run for a while again
-		return
-	}
-	if s.since == 0 {
-		s.since = ev.At
-	}
-	if s.quorum && s.bySync() && s.syncs < syncsToACheck {
-		s.syncs++
-		s.beating = out.Sync("/", true)
-		return
-	}
-	s.syncs, s.probed = 0, s.office.probe()
-	s.beating = out.Affirm(s.probed.check()...)
-	if s.probed.owner != 0 { // the check may find another's: this is read behind it
-		s.verifying = out.Verify(s.probed.path)
-	}
-}
-
-// endVerifying lets the next heartbeat go.
-func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
-
-// displaced is a node that belongs to another session by now.
-func (s *session) displaced(ev events.Event) bool { return s.probed.displaced(ev) }
-
-// unseat tells the machine whose node is no longer there.
-func (s *session) unseat(ev events.Event, out *engine.Outbox) {
-	out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
-}
-
 // prolong takes a confirmed request: belief holds until a span after it was sent.
 func (s *session) prolong(ev events.Event, out *engine.Outbox) {
+	s.hear(ev)
 	if ev.Kind != events.ConnectionConfirmed {
 		s.beating = 0
 	}
@@ -288,12 +268,27 @@ func (s *session) prolong(ev events.Event, out *engine.Outbox) {
 // and can only be won again on top of it. The machine tells itself of it behind
 // the news, so that every term has been ended before the deadline moves on.
 func (s *session) renew(ev events.Event, out *engine.Outbox) {
+	s.hear(ev)
 	s.expire(ev, out)
 	if ev.Kind != events.ConnectionConfirmed {
 		s.beating = 0
 	}
 	if ev.Kind != events.ReplySync { // which confirms nothing without a write before it
 		out.Tell(events.SessionMachine, events.Event{Kind: events.ConnectionConfirmed, Session: ev.Session, SentAt: ev.SentAt, Contact: ev.Contact, Zxid: ev.Zxid})
+	}
+}
+
+// settle takes an answer that does not count. The next is asked for when one does.
+func (s *session) settle(ev events.Event, out *engine.Outbox) {
+	if s.stoodStill(ev) {
+		s.countsFrom = ev.At + int64(s.settling())
+	}
+	s.hear(ev)
+	if ev.Kind != events.ConnectionConfirmed {
+		s.beating, s.misses = 0, 0
+	}
+	if !s.office.empty() {
+		s.beatLater(time.Duration(s.askAt(ev.At)-ev.At), out)
 	}
 }
 
@@ -315,51 +310,4 @@ func (s *session) expire(ev events.Event, out *engine.Outbox) {
 	s.quorum, s.validUntil = false, 0
 	out.Deadline(s.number, 0, 0)
 	out.Tell(events.All, events.Event{Kind: events.ConnectionUnconfirmed, Session: s.number})
-}
-
-// missBeat is a heartbeat that confirmed nothing: the node it checked is gone,
-// most likely, or another's, and its machine is told, as by the watch, of which servers say
-// nothing to whoever may not read the node any more. The others shall not lose
-// their leadership by that: each is asked for at once, before the next beat is due.
-func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
-	s.beating, s.verifying = 0, 0
-	s.misses++
-	if !s.probed.found(ev.Code) {
-		s.unseat(ev, out)
-	}
-	if s.misses < s.office.size() {
-		s.beat(ev, out)
-	}
-}
-
-// enter and leave keep the list of those who lead or are next in line.
-func (s *session) enter(ev events.Event, out *engine.Outbox) {
-	first := s.office.empty()
-	s.office.add(holder{ev.Name, ev.Path, ev.Ops, ev.SessionID})
-	if first && s.attached {
-		s.beatWhenDue(ev, out)
-	}
-}
-
-// beatWhenDue begins the heartbeat: at once, unless a confirmation is fresh.
-func (s *session) beatWhenDue(ev events.Event, out *engine.Outbox) {
-	if s.quorum {
-		s.watchDeadline(ev, out)
-	}
-	age := time.Duration(ev.At - s.confirmed)
-	if !s.quorum || age >= s.period() {
-		s.beat(ev, out)
-		return
-	}
-	out.StopTimer(s.heartbeat)
-	s.heartbeat = out.Timer(heartbeatTimer, s.period()-age)
-}
-
-func (s *session) leave(ev events.Event, out *engine.Outbox) {
-	s.office.remove(ev.Name)
-	if s.office.empty() {
-		s.since = 0
-		out.StopTimer(s.heartbeat)
-		out.StopTimer(s.deadline)
-	}
 }

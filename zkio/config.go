@@ -23,9 +23,10 @@ type Config struct {
 	// (Event.Timeout of connection.attached). At least 100 ms; 15 s is usual.
 	Timeout time.Duration
 
-	// Tick is the ensemble's: every half of it, its leader is told which sessions
-	// were heard of. Default 2 s.
-	Tick time.Duration
+	// Lag is how long after a server heard of a session it reports that to the
+	// ensemble's leader, at the most: half of the ensemble's tick, and a whole one
+	// behind an observer master. Default 1 s.
+	Lag time.Duration
 
 	// Auth is sent on every connection before anything else.
 	Auth []Auth
@@ -132,8 +133,8 @@ func (c *Config) fill() {
 	if c.Backoff <= 0 {
 		c.Backoff = time.Second
 	}
-	if c.Tick <= 0 {
-		c.Tick = 2 * time.Second
+	if c.Lag <= 0 {
+		c.Lag = time.Second
 	}
 	if c.Window <= 0 {
 		c.Window = 64

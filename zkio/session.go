@@ -162,7 +162,7 @@ func (s *session) depart(w *wire, frame []byte) bool {
 	}
 	s.watches.subscribe(c)
 	s.pending[xid] = c
-	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Tick)/2)
+	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag))
 	return true
 }
 

@@ -1,0 +1,100 @@
+package machines
+
+import (
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// How the session machine asks for confirmations while somebody leads or is next
+// in line.
+
+// beat asks for a confirmation, unless one is on its way, and winds the timer.
+func (s *session) beat(ev events.Event, out *engine.Outbox) {
+	s.beatLater(s.period(), out)
+	if s.beating != 0 || s.verifying != 0 {
+		s.since = 0 // the one that follows has to run for a while again
+		return
+	}
+	if s.since == 0 {
+		s.since = ev.At
+	}
+	if s.quorum && s.bySync() && s.syncs < syncsToACheck {
+		s.syncs++
+		s.beating = out.Sync("/", true)
+		return
+	}
+	s.syncs, s.probed = 0, s.office.probe()
+	s.beating = out.Affirm(s.probed.check()...)
+	if s.probed.owner != 0 { // the check may find another's: this is read behind it
+		s.verifying = out.Verify(s.probed.path)
+	}
+}
+
+// beatLater winds the heartbeat's timer.
+func (s *session) beatLater(after time.Duration, out *engine.Outbox) {
+	out.StopTimer(s.heartbeat)
+	s.heartbeat = out.Timer(heartbeatTimer, after)
+}
+
+// endVerifying lets the next heartbeat go.
+func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
+
+// displaced is a node that belongs to another session by now.
+func (s *session) displaced(ev events.Event) bool { return s.probed.displaced(ev) }
+
+// unseat tells the machine whose node is no longer there.
+func (s *session) unseat(ev events.Event, out *engine.Outbox) {
+	out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
+}
+
+// missBeat is a heartbeat that confirmed nothing: the node it checked is gone,
+// most likely, or another's, and its machine is told, as by the watch, of which servers say
+// nothing to whoever may not read the node any more. The others shall not lose
+// their leadership by that: each is asked for at once, before the next beat is due.
+func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
+	s.beating, s.verifying = 0, 0
+	s.misses++
+	if !s.probed.found(ev.Code) {
+		s.unseat(ev, out)
+	}
+	if s.misses < s.office.size() {
+		s.beat(ev, out)
+	}
+}
+
+// enter and leave keep the list of those who lead or are next in line.
+func (s *session) enter(ev events.Event, out *engine.Outbox) {
+	first := s.office.empty()
+	s.office.add(holder{ev.Name, ev.Path, ev.Ops, ev.SessionID})
+	if first && s.attached {
+		s.beatWhenDue(ev, out)
+	}
+}
+
+// beatWhenDue begins the heartbeat: at once, unless a confirmation is fresh, or would
+// not count yet.
+func (s *session) beatWhenDue(ev events.Event, out *engine.Outbox) {
+	if s.quorum {
+		s.watchDeadline(ev, out)
+	}
+	age := time.Duration(ev.At - s.confirmed)
+	switch {
+	case ev.At < s.countsFrom:
+		s.beatLater(time.Duration(s.askAt(ev.At)-ev.At), out)
+	case !s.quorum || age >= s.period():
+		s.beat(ev, out)
+	default:
+		s.beatLater(s.period()-age, out)
+	}
+}
+
+func (s *session) leave(ev events.Event, out *engine.Outbox) {
+	s.office.remove(ev.Name)
+	if s.office.empty() {
+		s.since = 0
+		out.StopTimer(s.heartbeat)
+		out.StopTimer(s.deadline)
+	}
+}
