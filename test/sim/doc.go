@@ -5,6 +5,7 @@
 //	world.go      the event heap and the dice: one seed, one order of events
 //	plan.go       what a seed makes of a world: clients, timeouts, faults and their rates
 //	ensemble.go   the leader, its proposals, elections; server.go, serve.go, tracker.go one server
+//	stillness.go  servers that stand still, and how sessions are reported to the leader
 //	wire.go       one TCP connection: delays, stalls, cuts
 //	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go, payloads.go its parts
 //	client.go     one process: the loop, pauses, its clock; user.go what its program does

@@ -42,6 +42,7 @@ func newEnsemble(w *world) *ensemble {
 	e.elect(e.servers[w.roll("election").IntN(servers)])
 	for _, s := range e.servers {
 		s.pulse()
+		s.expiry()
 	}
 	return e
 }
@@ -55,7 +56,7 @@ func (e *ensemble) delay() time.Duration {
 func (e *ensemble) connected() int {
 	n := 0
 	for _, s := range e.servers {
-		if s.up && !s.cut && e.leader != nil && s.term == e.term {
+		if s.up && !s.cut && s.frozen == 0 && e.leader != nil && s.term == e.term {
 			n++
 		}
 	}
@@ -116,10 +117,12 @@ func (s *server) schedule() {
 		d += between(s.ens.w.roll("commit"), 0, s.ens.slow)
 	}
 	s.ens.w.after(d, func() {
-		if s.term == term {
-			s.committing = false
-			s.tryCommit()
-		}
+		s.runs(func() {
+			if s.term == term {
+				s.committing = false
+				s.tryCommit()
+			}
+		})
 	})
 }
 
@@ -164,14 +167,21 @@ func (s *server) replicate(index int, p *proposal) {
 	t := max(s.nextApply, s.ens.w.now+int64(s.ens.delay()+s.lag))
 	s.nextApply = t
 	term := s.term
+	s.arrives(t, term, func() { s.apply(index, p) })
+}
+
+// arrives has something from the leader happen at a follower.
+func (s *server) arrives(t int64, term int, do func()) {
 	s.ens.w.at(t, func() {
-		if s.term == term && s.up {
-			s.deliver(func() {
-				if s.term == term {
-					s.apply(index, p)
-				}
-			})
-		}
+		s.runs(func() {
+			if s.term == term && s.up {
+				s.deliver(func() {
+					if s.term == term {
+						do()
+					}
+				})
+			}
+		})
 	})
 }
 
@@ -195,9 +205,14 @@ func (s *server) toLeader(do func(l *server)) {
 		t := max(s.nextUp, s.ens.w.now+int64(s.ens.delay()))
 		s.nextUp = t
 		s.ens.w.at(t, func() {
-			if l != nil && l.leads && l.term == term && s.term == term && l.up && !l.cut {
-				do(l)
+			if l == nil {
+				return
 			}
+			l.runs(func() {
+				if l.leads && l.term == term && s.term == term && l.up && !l.cut {
+					do(l)
+				}
+			})
 		})
 	}
 	if s.cut {
@@ -217,15 +232,7 @@ func (s *server) fromLeader(do func()) {
 	t := max(s.nextApply, s.ens.w.now+int64(s.ens.delay()))
 	s.nextApply = t
 	term := s.term
-	s.ens.w.at(t, func() {
-		if s.term == term && s.up {
-			s.deliver(func() {
-				if s.term == term {
-					do()
-				}
-			})
-		}
-	})
+	s.arrives(t, term, do)
 }
 
 // reborn replaces everything by other data: wiped, or restored from a backup.
@@ -252,7 +259,7 @@ func (e *ensemble) reelect(after time.Duration) {
 		}
 		var able []*server
 		for _, s := range e.servers {
-			if s.up && !s.cut && !s.leads {
+			if s.up && !s.cut && !s.leads && s.frozen == 0 {
 				able = append(able, s)
 			}
 		}

@@ -35,6 +35,8 @@ func init() {
 		{"follower crash", 6, (*world).crashFollower, 0},
 		{"leader crash", 5, (*world).crashLeader, 0},
 		{"leader deposed", 3, (*world).deposeLeader, 0},
+		{"leader stands still", 4, (*world).freezeLeader, 0},
+		{"follower stands still", 6, (*world).freezeFollower, 0},
 		{"no quorum", 7, (*world).loseQuorum, 0},
 		{"slow commit", 6, (*world).slowCommit, 0},
 		{"lag", 4, (*world).lagBehind, 0},

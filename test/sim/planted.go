@@ -123,9 +123,10 @@ var plantedBeliefs = []Plant{
 	{Name: "the end of a session is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
-	{Name: "a frame that left counts as a contact before it is answered", Hasty: true, Shape: func(p *Plan) {
+	{Name: "a frame that left counts as a contact before it is answered, and any answer (both locks)", Hasty: true, Mutations: anyAnswer, Shape: func(p *Plan) {
 		p.often(8, "stall up", "pause, then a crash", "follower cut off")
 	}},
+	{Name: "the first answer after a silence counts", Shape: func(p *Plan) { p.often(8, "leader stands still") }, Mutations: anyAnswer},
 	{Name: "the clock stops while the machine is suspended", ClockStops: true},
 	{Name: "the clock follows the wall clock", WallClock: true},
 	{Name: "no heartbeat", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
@@ -148,6 +149,11 @@ var plantedBeliefs = []Plant{
 			}}}
 	})},
 }
+
+// anyAnswer has the session machine count every answer. What was reckoned of a
+// process that was paused, or of a link that stalled, shows only so: the first
+// answer after that comes after a silence, too.
+var anyAnswer = inOne("session", func() engine.Mutation { return instead("uncounted", never) })
 
 func option(name, value string) func(*client, *events.Envelope) {
 	return func(c *client, env *events.Envelope) {

@@ -16,9 +16,11 @@ type server struct {
 	id      int
 	up      bool
 	serving bool
-	leads   bool // or believes so
-	cut     bool // hears no other server
-	term    int  // the election that it takes part in
+	leads   bool     // or believes so
+	cut     bool     // hears no other server
+	frozen  int64    // nothing of it runs before then
+	thaw    []func() // what waits for that, in its order
+	term    int      // the election that it takes part in
 	tree    *zkmem.Tree
 	applied int // transactions of the history in the tree
 	lag     time.Duration
@@ -48,6 +50,7 @@ type waitingSync struct {
 
 // stop ends a server's service: all its connections are cut.
 func (s *server) stop() {
+	s.wake()
 	for _, c := range slices.Clone(s.wires) {
 		c.hangUp()
 	}
@@ -73,6 +76,10 @@ func (s *server) join() {
 	s.reset()
 	term := s.ens.term
 	s.ens.w.after(s.ens.delay()*5, func() {
+		if s.frozen != 0 {
+			s.runs(s.join)
+			return
+		}
 		if s.ens.term != term || !s.up || s.cut || s.leads {
 			return
 		}
@@ -160,30 +167,6 @@ func (s *server) touch(session int64) {
 		return
 	}
 	s.touched[session] = true
-}
-
-// pulse is what happens twice a tick: followers report whom they heard of, and a
-// leader ends the sessions that ran out.
-func (s *server) pulse() {
-	e := s.ens
-	if s.up && s.serving {
-		if s.leads {
-			s.sweep()
-		} else if len(s.touched) > 0 {
-			var heard []int64
-			for id := range s.touched {
-				heard = append(heard, id)
-			}
-			slices.Sort(heard)
-			clear(s.touched)
-			s.toLeader(func(l *server) {
-				for _, id := range heard {
-					l.extend(id)
-				}
-			})
-		}
-	}
-	e.w.after(e.w.Tick/2, s.pulse)
 }
 
 func sortedByOrder(list []waitingSync) {

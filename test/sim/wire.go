@@ -115,9 +115,11 @@ func (c *wire) submit(do func()) {
 		return
 	}
 	c.w.at(t, func() {
-		if !c.gone {
-			do()
-		}
+		c.server.runs(func() {
+			if !c.gone {
+				do()
+			}
+		})
 	})
 }
 

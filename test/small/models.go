@@ -31,6 +31,7 @@ const (
 	ahead               // a time to come: no longer of interest once it is past
 	recent              // a time that only what is on its way is compared with
 	recent1             // the same, and it matters for a unit longer
+	past                // how long ago it was, if that is no longer than half of the timeout
 	inside              // a struct, field by field
 	holders             // the office
 )
@@ -67,6 +68,7 @@ var fields = map[string]how{
 	"selection.runs": fixed, "selection.auto": fixed, "selection.quick": some, "selection.end": value, "selection.why": fixed,
 
 	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
+	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.countsFrom": ahead,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
 	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
@@ -196,6 +198,8 @@ func (s *sheet) field(f reflect.Value, h how, d desk, c *client, oldest int64) {
 		s.add(as, c.number-f.Int())
 	case ahead:
 		s.time(f.Int(), 1<<62)
+	case past: // of an answer: beyond a third, the ensemble's leader may have stood still
+		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: 1 << 62, slack: int64(timeout / 2)})
 	case recent, recent1:
 		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: oldest, slack: int64(h-recent) * int64(unit)})
 	}
