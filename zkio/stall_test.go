@@ -45,22 +45,17 @@ func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 	})
 }
 
-// contactLag is how long the ensemble's leader may not have heard of a contact yet,
-// in ticks: servers report the contacts of their sessions at this distance.
-const contactLag = 0.5
-
 // A contact that a server had no time yet to report confirms nothing: what a request
 // is said to confirm is the last frame that was answered a lag before it left, and
 // none much before that.
 func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
-	for _, tick := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
-		t.Run(tick.String(), func(t *testing.T) {
+	for _, lag := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
+		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const every = 300 * time.Millisecond
 				began := time.Now()
 				now := func() int64 { return int64(time.Since(began)) + 1 }
-				r, _ := pipedRig(t, newPipes(t, zkmem.Options{}), zkio.Config{Now: now, Tick: tick})
-				lag := time.Duration(contactLag * float64(tick))
+				r, _ := pipedRig(t, newPipes(t, zkmem.Options{}), zkio.Config{Now: now, Lag: lag})
 				for time.Since(began) < 3*lag+time.Minute {
 					pass(every)
 					got := r.ask(events.Sync{Call: r.call(), Path: "/"})
