@@ -20,6 +20,7 @@ const (
 	exitFailed      = 1   // the demonstration did not come out as told; anything unforeseen
 	exitDamaged     = 2   // replay: the log cannot be read, or another chart wrote it
 	exitDiverged    = 3   // replay: the same events gave something else
+	exitGap         = 6   // replay: the same as far as it goes, and then records are missing
 	exitUsage       = 64  // EX_USAGE
 	exitNobody      = 65  // EX_DATAERR: resign found nobody, or more than one
 	exitNoInput     = 66  // EX_NOINPUT

@@ -29,10 +29,14 @@ from --event [guard]--> to, and the effects. #4 is a request or a timer, by its
 number; #4! goes past the requests that wait. "valid until" is a time since the
 start, too. What is foreign comes out escaped.
 
+A log has gaps where its file was too slow, and records were dropped. Nothing can
+be replayed behind a gap; --print shows what stands there.
+
 Exit codes:
    0  the same
    2  the log is damaged (the line and why), or another version's chart wrote it
    3  not the same: the first divergence is shown
+   6  the same up to a gap: where it is, how many records are missing, and why
   64  the command line is wrong
   66  the file cannot be read`,
 		Example: "  incumbent replay /tmp/worker.log\n  incumbent replay /tmp/worker.log --until 40 --print",
@@ -71,10 +75,15 @@ func (a *app) play(f io.ReadSeeker, until uint64, show bool) error {
 		}
 		return nil
 	}
-	if err != nil {
+	same := "the same"
+	var gap *events.Gap
+	switch {
+	case errors.As(err, &gap):
+		same = "the same up to a gap"
+	case err != nil:
 		return exit(replayCode(err), err)
 	}
-	a.out.line("%s: %s from %s, %.0f records/s", a.out.green("the same"),
+	a.out.line("%s: %s from %s, %.0f records/s", a.out.green(same),
 		plural(sum.Records, "record"), plural(sum.Inputs, "input"), rate(sum, took))
 	if sum.Torn {
 		a.note("the last line had no end and was left out: the program that wrote it was cut off")
@@ -82,7 +91,10 @@ func (a *app) play(f io.ReadSeeker, until uint64, show bool) error {
 	for _, m := range states(sum) {
 		a.out.line("  %s is %s", plain(m.ID), m.State)
 	}
-	return nil
+	if gap != nil {
+		err = fmt.Errorf("%w; what stands behind it cannot be replayed, and --print shows it", err)
+	}
+	return exit(replayCode(err), err)
 }
 
 // replayCode is the exit code that a replay's error means.
@@ -90,7 +102,10 @@ func replayCode(err error) int {
 	var damaged *events.DamagedError
 	var changed *engine.ChartChangedError
 	var diverged *engine.Divergence
+	var gap *events.Gap
 	switch {
+	case errors.As(err, &gap):
+		return exitGap
 	case errors.As(err, &damaged), errors.As(err, &changed):
 		return exitDamaged
 	case errors.As(err, &diverged):
@@ -130,6 +145,7 @@ func replayObject(sum engine.Replayed, took time.Duration, err error) any {
 		Error    string         `json:"error,omitempty"`
 		Line     int            `json:"line,omitempty"`
 		Seq      uint64         `json:"seq,omitempty"`
+		Gap      *events.Gap    `json:"gap,omitempty"`
 	}{Same: err == nil, Records: sum.Records, Inputs: sum.Inputs, Rate: int64(rate(sum, took)), Torn: sum.Torn, Machines: states(sum)}
 	if err != nil {
 		o.Error = err.Error()
@@ -142,6 +158,7 @@ func replayObject(sum engine.Replayed, took time.Duration, err error) any {
 	case errors.As(err, &diverged):
 		o.Seq = diverged.Seq
 	}
+	errors.As(err, &o.Gap)
 	return o
 }
 
@@ -156,9 +173,15 @@ func (a *app) printLog(f io.Reader, until uint64) error {
 	}
 	for {
 		rec, err := r.Next()
+		var gap *events.Gap
+		isGap := errors.As(err, &gap)
 		switch {
-		case errors.Is(err, io.EOF), err == nil && until != 0 && rec.Seq > until:
+		case errors.Is(err, io.EOF), until != 0 && (err == nil && rec.Seq > until || isGap && gap.From > until):
 			return nil
+		case isGap && a.json:
+			a.out.object(map[string]*events.Gap{"gap": gap})
+		case isGap:
+			a.out.line("%s", gapText(gap))
 		case err != nil:
 			return err
 		case a.json:
@@ -168,6 +191,14 @@ func (a *app) printLog(f io.Reader, until uint64) error {
 		}
 	}
 }
+
+// gapText stands where the records of a gap would.
+func gapText(g *events.Gap) string {
+	return fmt.Sprintf("%6d … %d: %s missing: %s", g.From, g.To, plural(g.Count, "record"), oneLine(g.Why))
+}
+
+// oneLine makes foreign text harmless, and keeps it on its line.
+func oneLine(s string) string { return strings.ReplaceAll(plain(s), "\n", `\n`) }
 
 func recordLine(r events.Record, start int64) string {
 	since := time.Duration(r.Event.At - start).Seconds()
@@ -188,7 +219,7 @@ func recordLine(r events.Record, start int64) string {
 		}
 		line += "  | " + strings.Join(shown, "; ")
 	}
-	return strings.ReplaceAll(plain(line), "\n", `\n`)
+	return oneLine(line)
 }
 
 // sinceStart puts the time since the log's start for the reading of its clock,
