@@ -92,6 +92,34 @@ func TestLoopFiresTimers(t *testing.T) {
 	})
 }
 
+// ahead is a clock that may run on while timers do not, as in suspend.
+type ahead struct {
+	bubble
+	by *atomic.Int64
+}
+
+func (a ahead) Now() int64 { return a.bubble.Now() + a.by.Load() }
+
+// What is due by the clock is dealt with when the loop is woken, though no timer has
+// fired and nothing was posted.
+func TestLoopLooksAtItsTimersWhenItIsWoken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := ahead{bubble{time.Now()}, &atomic.Int64{}}
+		s := newStage(clock)
+		s.run()
+		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
+		synctest.Wait()
+		clock.by.Store(int64(time.Second))
+		synctest.Wait()
+		asleep := s.rows("w")
+		s.Wake()
+		synctest.Wait()
+		s.end()
+		want(t, "rows before", asleep, "0s command.open\n0s command.start")
+		want(t, "rows", s.rows("w"), "0s command.open\n0s command.start\n1s timer.fired")
+	})
+}
+
 func TestLoopStopsTimers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
