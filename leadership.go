@@ -152,8 +152,9 @@ func (t *heldTerm) interrupt(cause error) {
 	}
 }
 
-// Context ends when the term does, and at ValidUntil whatever else happens in this
-// process, with a cause that is ErrLeadershipLost. It derives
+// Context ends when the term does, and at ValidUntil whatever else hangs in this
+// process, with a cause that is ErrLeadershipLost. When the machine was suspended
+// meanwhile, it ends within an eighth of the session timeout after that. It derives
 // from the context that the leadership was asked for with: for work that should
 // outlive it, pass context.WithoutCancel of that. Work that does not watch it
 // delays the next term: none begins before Release, or the selector's function,

@@ -163,6 +163,7 @@ func (r *recorder) run(w *events.Writer) {
 			err = w.Flush() // of a log without records: the header
 			return
 		}
+		next = r.shorten(next)
 		if err := write(w, next); err != nil {
 			r.end(err)
 			continue
@@ -191,6 +192,31 @@ func write(w *events.Writer, one recorded) error {
 		}
 	}
 	return nil
+}
+
+// shorten puts a gap in the place of a step with a record that no reader would take.
+func (r *recorder) shorten(one recorded) recorded {
+	const escaped = 6 // bytes that one may be written as
+	for i, record := range one.step {
+		if sizeOf(one.step[i:i+1]) < events.MaxLine/escaped {
+			continue
+		}
+		line, err := events.Encode(record)
+		if err != nil || len(line) <= events.MaxLine {
+			continue
+		}
+		gap := events.Gap{From: one.step[0].Seq, To: one.step[len(one.step)-1].Seq, Count: uint64(len(one.step)),
+			Why: fmt.Sprintf("the record %d has %d bytes, and a log's line has at most %d", record.Seq, len(line), events.MaxLine)}
+		r.mu.Lock()
+		r.dropped += gap.Count
+		r.gaps++
+		r.mu.Unlock()
+		r.log.say(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
+			e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", len(line))
+		})
+		return recorded{gap: &gap, size: one.size}
+	}
+	return one
 }
 
 // take waits for what is to be written next, and reports whether there is more;

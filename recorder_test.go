@@ -351,6 +351,31 @@ func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	}
 }
 
+// A record that no reader would take is a gap, with its step.
+func TestARecordLongerThanALine(t *testing.T) {
+	var log bytes.Buffer
+	told := &lines{}
+	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.New(told)), sinceStart(), recordRoom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(seq uint64, path string) events.Record {
+		return events.Record{Seq: seq, Event: events.Event{Kind: events.CommandStart, Path: path}}
+	}
+	r.record([]events.Record{record(1, "/")})
+	r.record([]events.Record{record(2, "/"), record(3, strings.Repeat("\x01", events.MaxLine/6)), record(4, "/")})
+	r.record([]events.Record{record(5, strings.Repeat("x", events.MaxLine/2))})
+	<-r.close()
+	records, gaps, last := accounted(t, log.Bytes())
+	state := r.state()
+	if len(records) != 2 || len(gaps) != 1 || gaps[0].From != 2 || gaps[0].To != 4 || last != 5 || state.Records != 2 || state.Dropped != 3 || state.Gaps != 1 {
+		t.Errorf("the records %v, the gaps %v; %+v", records, gaps, state)
+	}
+	if len(gaps) == 1 && !strings.HasPrefix(gaps[0].Why, "the record 3 has ") {
+		t.Errorf("the gap says %q", gaps[0].Why)
+	}
+}
+
 func TestRecordingOfNothing(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.recorded(nil, io.Discard, recordRoom)
