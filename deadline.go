@@ -79,7 +79,7 @@ func (w *deadlineWatch) wind() {
 	if len(w.terms) == 0 {
 		return
 	}
-	next := w.client.SessionTimeout() / 8
+	next := max(w.client.SessionTimeout()/8, time.Millisecond) // a server may grant anything
 	now := w.client.clock.Now()
 	for t := range w.terms {
 		next = min(next, time.Duration(w.client.horizon.until(t.Session)-now))

@@ -295,3 +295,27 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		t.Errorf("%d terms are watched when all are over", len(c.deadlines.terms))
 	}
 }
+
+// TestAServerThatGrantsNoTimeMakesNobodyBusy: the session timeout is the server's
+// word, and a reconnect can change it to anything.
+func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, asked := &Client{}, 0
+		now := sinceStart()
+		c.clock = clock{func() int64 {
+			if asked++; asked > 10000 {
+				panic("the clock was asked ten thousand times within a second")
+			}
+			return now()
+		}}
+		c.deadlines.client = c
+		c.horizon.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
+		term := &heldTerm{Term: Term{Session: 1}}
+		l := term.hold(context.Background(), c, func(error) {})
+		pass(time.Second)
+		if l.Context().Err() != nil || asked < 2 {
+			t.Errorf("%v, after %d questions", l.Context().Err(), asked)
+		}
+		l.Release()
+	})
+}

@@ -18,7 +18,7 @@ type LatchOptions struct {
 	// Retry paces attempts after a failure. By default they go on for ever, with
 	// waits of up to 30 s; a policy that gives up closes the handle.
 	Retry RetryPolicy
-	// WorkGrace is how long work may go on after its term has ended before the
+	// WorkGrace is how long work may go on after its context has ended before the
 	// node is deleted, or a new term begun, without waiting for it any longer:
 	// that is logged, and two pieces of work may then run at once. Zero, the
 	// default, waits for ever. Work that Close finds running counts from Close.
