@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -51,7 +52,8 @@ func readPair() pair {
 	return best
 }
 
-func newChronicle() *chronicle {
+// newChronicle starts the comparing. It ends with the test at the latest, however that ends.
+func newChronicle(t testing.TB) *chronicle {
 	c := &chronicle{quit: make(chan struct{}), ended: make(chan struct{}), pairs: []pair{readPair()}}
 	go func() {
 		defer close(c.ended)
@@ -67,6 +69,7 @@ func newChronicle() *chronicle {
 			}
 		}
 	}()
+	t.Cleanup(c.stop)
 	return c
 }
 

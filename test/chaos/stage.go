@@ -89,7 +89,7 @@ func (s *stage) terms() terms {
 // set builds the stage. Everything on it ends with the test.
 func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 	t.Helper()
-	s := &stage{options: o, t: t, e: e, clocks: newChronicle(), nursery: newNursery(), begun: time.Now(),
+	s := &stage{options: o, t: t, e: e, clocks: newChronicle(t), nursery: newNursery(), begun: time.Now(),
 		past: map[kind][]*hand{}, counts: map[string]int{}}
 	var err error
 	s.diary, err = os.Create(filepath.Join(o.dir, "diary.txt"))
@@ -239,7 +239,6 @@ func (s *stage) strike() {
 	}
 	s.operator.Close()
 	s.store.close()
-	s.clocks.stop()
 	s.nursery.close()
 	s.diary.Close()
 }

@@ -31,10 +31,29 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// What compares the clocks ends with its test, also with one that is skipped.
+func TestTheClocksAreComparedUntilTheTestEnds(t *testing.T) {
+	var c *chronicle
+	t.Run("a test", func(t *testing.T) {
+		c = newChronicle(t)
+		select {
+		case <-c.ended:
+			t.Error("ended while its test runs")
+		default:
+		}
+	})
+	select {
+	case <-c.ended:
+	default:
+		t.Error("runs on after its test")
+		c.stop()
+	}
+}
+
 // The lives of nodes as the transaction log has them are those that ZooKeeper tells, and that we saw happen.
 func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 	dir := t.TempDir()
-	clocks := newChronicle()
+	clocks := newChronicle(t)
 	srv := realzk.Start(t, realzk.Options{Dir: dir})
 	a, b := connect(t, srv.Addr()), connect(t, srv.Addr())
 	defer a.Close()
