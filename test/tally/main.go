@@ -4,14 +4,19 @@
 //
 // A test that cannot run here skips with a message that begins with "not run: ".
 // With INCUMBENT_REQUIRE=all every skip is a failure; one without these words
-// always is.
+// always is. So are a test that does not end, a package that fails though its
+// tests passed, and a go test that fails though its packages did not: each is
+// counted and named, so that PASS, "0 failed" and exit status 0 always come
+// together.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -26,10 +31,7 @@ func main() {
 	begun := time.Now()
 	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
 	err := run(t, os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "go test:", err)
-	}
-	if !t.end(time.Since(begun)) || err != nil {
+	if !t.end(err, time.Since(begun)) {
 		os.Exit(1)
 	}
 }
@@ -65,17 +67,27 @@ type tally struct {
 	out     io.Writer
 	require bool
 
-	said        map[key][]string
-	passed      int
-	failed      int
-	packages    int
-	notRun      map[string]int // reason: how many tests
-	unexplained []string       // tests that skipped without the words
+	said     map[key][]string
+	running  map[key]bool
+	passed   int
+	failed   []failure
+	packages int
+	skipped  int
+	notRun   map[string]int // reason: how many tests
+}
+
+// failure is a test that failed, with an empty test the package itself, with
+// neither go test.
+type failure struct {
+	key
+	why string // what go test's own output does not say; may be empty
 }
 
 func newTally(out io.Writer, require bool) *tally {
-	return &tally{out: out, require: require, said: map[key][]string{}, notRun: map[string]int{}}
+	return &tally{out: out, require: require, said: map[key][]string{}, running: map[key]bool{}, notRun: map[string]int{}}
 }
+
+func (t *tally) fail(k key, why string) { t.failed = append(t.failed, failure{k, why}) }
 
 func (t *tally) read(r io.Reader) {
 	lines := bufio.NewReader(r)
@@ -98,6 +110,8 @@ func (t *tally) take(e event) {
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(t.out, e.Output)
+	case "run":
+		t.running[k] = true
 	case "output":
 		t.said[k] = append(t.said[k], e.Output)
 	case "pass", "fail", "skip":
@@ -107,25 +121,28 @@ func (t *tally) take(e event) {
 			t.testEnds(k, e.Action)
 		}
 		delete(t.said, k)
+		delete(t.running, k)
 	}
 }
 
 func (t *tally) testEnds(k key, action string) {
+	why, ok := reason(t.said[k])
+	if ok && action != "pass" {
+		t.notRun[why]++
+	}
 	switch action {
 	case "pass":
 		t.passed++
 	case "fail":
-		t.failed++
+		t.fail(k, "")
 		fmt.Fprint(t.out, strings.Join(t.said[k], ""))
 	case "skip":
-		why, ok := reason(t.said[k])
-		if !ok {
-			t.unexplained = append(t.unexplained, k.pkg+" "+k.test)
-			return
-		}
-		t.notRun[why]++
-		if t.require {
-			fmt.Fprintf(t.out, "--- FAIL: %s (%s): not run: %s\n", k.test, k.pkg, why)
+		t.skipped++
+		switch {
+		case !ok:
+			t.fail(k, `skips without a message that begins with "not run: "`)
+		case t.require:
+			t.fail(k, "not run: "+why)
 		}
 	}
 }
@@ -147,12 +164,7 @@ func (t *tally) packageEnds(e event) {
 		t.packages++
 	}
 	if e.Action == "fail" {
-		for k, said := range t.said {
-			if k.pkg == e.Package && k.test != "" {
-				fmt.Fprint(t.out, strings.Join(said, ""))
-				delete(t.said, k)
-			}
-		}
+		t.packageFails(e.Package)
 	}
 	for _, line := range t.said[key{e.Package, ""}] {
 		if e.Action == "fail" || strings.HasPrefix(line, "ok ") {
@@ -161,29 +173,54 @@ func (t *tally) packageEnds(e event) {
 	}
 }
 
-// end writes the result and, as the last line, what was not run. It reports
-// whether that is good.
-func (t *tally) end(took time.Duration) bool {
-	for _, test := range t.unexplained {
-		fmt.Fprintf(t.out, "FAIL %s skips without a message that begins with %q\n", test, "not run: ")
+// packageFails counts what of the package is not counted yet: its tests that did
+// not end, and if nothing of it failed, the package.
+func (t *tally) packageFails(pkg string) {
+	of := func(k key) bool { return k.pkg == pkg && k.test != "" }
+	for k, said := range t.said {
+		if of(k) {
+			fmt.Fprint(t.out, strings.Join(said, ""))
+		}
 	}
-	skipped := len(t.unexplained)
+	for k := range t.running {
+		if of(k) {
+			t.fail(k, "did not end")
+		}
+	}
+	maps.DeleteFunc(t.said, func(k key, _ []string) bool { return of(k) })
+	maps.DeleteFunc(t.running, func(k key, _ bool) bool { return of(k) })
+	if !slices.ContainsFunc(t.failed, func(f failure) bool { return f.pkg == pkg }) {
+		t.fail(key{pkg, ""}, "failed, and none of its tests did")
+	}
+}
+
+// end writes what failed without a word of go test's, the result and, as the
+// last line, what was not run. It is given how go test ended and reports whether
+// all is good.
+func (t *tally) end(err error, took time.Duration) bool {
+	if err != nil && len(t.failed) == 0 {
+		t.fail(key{"go test", ""}, err.Error()+", and no package failed")
+	}
+	slices.SortFunc(t.failed, func(a, b failure) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test)) })
+	for _, f := range t.failed {
+		if f.why != "" {
+			fmt.Fprintf(t.out, "FAIL: %s: %s\n", strings.TrimSpace(f.pkg+" "+f.test), f.why)
+		}
+	}
 	var why []string
 	for r, n := range t.notRun {
-		skipped += n
 		why = append(why, fmt.Sprintf("%s [%d]", r, n))
 	}
 	slices.Sort(why)
 	if len(why) == 0 {
 		why = []string{"nothing"}
 	}
-	good := t.failed == 0 && len(t.unexplained) == 0 && !(t.require && skipped > 0)
 	word := "PASS"
-	if !good {
+	if len(t.failed) > 0 {
 		word = "FAIL"
 	}
 	fmt.Fprintf(t.out, "%s: %d passed, %d failed, %d not run, in %d packages and %s\n",
-		word, t.passed, t.failed, skipped, t.packages, took.Round(100*time.Millisecond))
+		word, t.passed, len(t.failed), t.skipped, t.packages, took.Round(100*time.Millisecond))
 	fmt.Fprintf(t.out, "not run: %s\n", strings.Join(why, ", "))
-	return good
+	return len(t.failed) == 0
 }
