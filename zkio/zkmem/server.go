@@ -55,6 +55,8 @@ func New(o Options) *Server {
 	s.tree.extended = s.opts.ExtendedTypes
 	rand.Read(s.secret[:])
 	s.lastID = firstSessionID(s.start)
+	s.mu.Lock() // the reaper may run before its timer is known here
+	defer s.mu.Unlock()
 	s.reaper = time.AfterFunc(s.opts.ContainerInterval, s.reap)
 	return s
 }
