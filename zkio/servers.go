@@ -15,6 +15,10 @@ const DefaultPort = 2181
 // servers with commas between them, then perhaps a chroot for all of them. It
 // returns every server as host:port, and the chroot ("" for none).
 func ParseServers(s string) (servers []string, chroot string, err error) {
+	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") {
+		scheme = scheme[strings.LastIndexByte(scheme, ',')+1:] + "://"
+		return nil, "", fmt.Errorf("servers %q: there is no scheme in a connect string: want %q", s, strings.ReplaceAll(s, scheme, ""))
+	}
 	list := s
 	if at := strings.IndexByte(s, '/'); at >= 0 {
 		list = s[:at]

@@ -54,6 +54,9 @@ func TestParseServersErrors(t *testing.T) {
 		"h1/a/":          "empty name",
 		"h1/a/../b":      `".." cannot be a node's name`,
 		"h1/a b":         "no spaces, commas or control characters",
+		"zk://a:1":       `no scheme in a connect string: want "a:1"`,
+		"a:1,zk://b/app": `no scheme in a connect string: want "a:1,b/app"`,
+		"h1/a://b":       "empty name",
 		"h1/app,h2:2181": "no spaces, commas or control characters",
 	}
 	for in, want := range cases {
@@ -104,7 +107,7 @@ func TestAuthHidesItsSecret(t *testing.T) {
 // FuzzParseServers: what is accepted can be written again and means the same, and
 // what is refused is refused in words that are harmless on a terminal.
 func FuzzParseServers(f *testing.F) {
-	for _, s := range []string{"h1", "h1:1,h2,h3:3/app/elections", "[::1]", "[2001:db8::1]:2182,10.0.0.1/", "h1,,h2", "h1/a//b", "::1", "h1:0", "[h1]:1", "[::1%eth0]:1", "h1\x1b[31m", "[]", "h1:2181/\u202e", "a\x00b"} {
+	for _, s := range []string{"h1", "h1:1,h2,h3:3/app/elections", "[::1]", "[2001:db8::1]:2182,10.0.0.1/", "h1,,h2", "h1/a//b", "::1", "h1:0", "[h1]:1", "[::1%eth0]:1", "h1\x1b[31m", "[]", "h1:2181/\u202e", "a\x00b", "zk://a\x1b:1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
