@@ -11,7 +11,7 @@ type AtomicLongOptions struct {
 	// Conflicts is how often an operation may be beaten by somebody else's before
 	// it goes on under the lock, or gives up where there is none. Default 10; -1
 	// is none at all. A back-off with jitter follows each.
-	Conflicts int
+	Conflicts int `negative:"none"`
 	// Lock is the directory of a mutex, under which an operation goes on that was
 	// beaten too often. "" is none. Others need not take it: who does takes turns.
 	Lock string
@@ -43,6 +43,9 @@ type AtomicLong struct {
 // path or with Conflicts.
 func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong, error) {
 	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
 	a := &AtomicLong{number: number{c, path, map[string]string{"width": "8"}}, conflicts: options.Conflicts}

@@ -10,6 +10,7 @@ import (
 // granted derives from work. When ctx ends first, undo is called with the number
 // of the await that nobody wants any more.
 func (p *participant) await(ctx, work context.Context, undo func(n uint64)) (*Leadership, error) {
+	p.client.check(ctx)
 	n, ch, err := p.commands.begin(p.client, p.id, events.Event{Kind: events.CommandAwait})
 	if err != nil {
 		return nil, err

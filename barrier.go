@@ -18,7 +18,7 @@ import (
 // stays set until somebody removes it.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Barrier struct{ *passage }
+type Barrier struct{ passage }
 
 // passage is what barriers and gates share. Every call is one machine.
 type passage struct {
@@ -32,7 +32,7 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return &Barrier{&passage{c, machines.BarrierRecipe, path}}, nil
+	return &Barrier{passage{c, machines.BarrierRecipe, path}}, nil
 }
 
 // Set bars the way. A barrier that is set already is no error. Missing parents are
@@ -64,6 +64,7 @@ type crossing struct{ handle }
 func (x *crossing) Close(ctx context.Context) error { return x.end(ctx, false) }
 
 func (p *passage) call(ctx context.Context, kind events.Kind) error {
+	p.client.check(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

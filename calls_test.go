@@ -23,7 +23,7 @@ type kit struct {
 	before int // handles of the client that are there without any call
 }
 
-func must[T any](t *testing.T) func(T, error) T {
+func need[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
@@ -39,29 +39,29 @@ func newKit(t *testing.T, w *world, n *node) *kit {
 	t.Helper()
 	other := w.open()
 	ctx := t.Context()
-	held := must[*Hold](t)(must[*Mutex](t)(other.Mutex("/mutex", MutexOptions{})).Lock(ctx))
+	held := need[*Hold](t)(need[*Mutex](t)(other.Mutex("/mutex", MutexOptions{})).Lock(ctx))
 	t.Cleanup(held.Release)
-	taken := must[*Hold](t)(must[*Semaphore](t)(other.Semaphore("/semaphore", 1, SemaphoreOptions{})).Acquire(ctx, 1))
+	taken := need[*Hold](t)(need[*Semaphore](t)(other.Semaphore("/semaphore", 1, SemaphoreOptions{})).Acquire(ctx, 1))
 	t.Cleanup(taken.Release)
-	written := must[*WriteHold](t)(must[*ReadWriteLock](t)(other.ReadWriteLock("/readwrite", MutexOptions{})).Lock(ctx))
+	written := need[*WriteHold](t)(need[*ReadWriteLock](t)(other.ReadWriteLock("/readwrite", MutexOptions{})).Lock(ctx))
 	t.Cleanup(written.Release)
-	first := must[*Latch](t)(other.Latch("/line", LatchOptions{}))
-	if err := errors.Join(first.Start(), must[*Barrier](t)(other.Barrier("/barrier")).Set(ctx)); err != nil {
+	first := need[*Latch](t)(other.Latch("/line", LatchOptions{}))
+	if err := errors.Join(first.Start(), need[*Barrier](t)(other.Barrier("/barrier")).Set(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
 
-	latch := must[*Latch](t)(n.Latch("/line", LatchOptions{}))
-	mutex := must[*Mutex](t)(n.Mutex("/mutex", MutexOptions{}))
-	semaphore := must[*Semaphore](t)(n.Semaphore("/semaphore", 1, SemaphoreOptions{}))
-	readwrite := must[*ReadWriteLock](t)(n.ReadWriteLock("/readwrite", MutexOptions{}))
-	barrier := must[*Barrier](t)(n.Barrier("/barrier"))
-	gate := must[*Gate](t)(n.Gate("/gate"))
-	double := must[*DoubleBarrier](t)(n.DoubleBarrier("/double", 2, DoubleBarrierOptions{}))
-	queue := must[*Queue[string]](t)(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
-	tree := must[*TreeCache](t)(n.TreeCache("/tree", TreeCacheOptions{}))
-	keeps := must[*PersistentNode](t)(n.PersistentNode("/kept", nil, PersistentNodeOptions{}))
-	count := must[*SharedCount](t)(n.SharedCount("/count", 1))
+	latch := need[*Latch](t)(n.Latch("/line", LatchOptions{}))
+	mutex := need[*Mutex](t)(n.Mutex("/mutex", MutexOptions{}))
+	semaphore := need[*Semaphore](t)(n.Semaphore("/semaphore", 1, SemaphoreOptions{}))
+	readwrite := need[*ReadWriteLock](t)(n.ReadWriteLock("/readwrite", MutexOptions{}))
+	barrier := need[*Barrier](t)(n.Barrier("/barrier"))
+	gate := need[*Gate](t)(n.Gate("/gate"))
+	double := need[*DoubleBarrier](t)(n.DoubleBarrier("/double", 2, DoubleBarrierOptions{}))
+	queue := need[*Queue[string]](t)(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
+	tree := need[*TreeCache](t)(n.TreeCache("/tree", TreeCacheOptions{}))
+	keeps := need[*PersistentNode](t)(n.PersistentNode("/kept", nil, PersistentNodeOptions{}))
+	count := need[*SharedCount](t)(n.SharedCount("/count", 1))
 	if err := errors.Join(latch.Start(), keeps.Start(), keeps.WaitPresent(ctx)); err != nil {
 		t.Fatal(err)
 	}

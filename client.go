@@ -226,6 +226,7 @@ func (c *Client) SessionTimeout() time.Duration { return time.Duration(c.granted
 
 // register makes a machine of a recipe and gives it a name.
 func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
+	c.opened()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
@@ -242,6 +243,7 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 // take reserves what a client can be only once, because its session is what tells
 // it from others there: false when it is taken. leave gives it back.
 func (c *Client) take(place string) bool {
+	c.opened()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.taken[place] {
@@ -267,7 +269,10 @@ func (c *Client) forget(id events.ID) {
 
 // WaitConnected returns when a server has confirmed the session. When the
 // context ends first, the error says what the last attempts failed with.
-func (c *Client) WaitConnected(ctx context.Context) error { return c.session.wait(ctx) }
+func (c *Client) WaitConnected(ctx context.Context) error {
+	c.check(ctx)
+	return c.session.wait(ctx)
+}
 
 // ConnectionState is the connection as users see it, in Curator's words.
 type ConnectionState string
@@ -284,6 +289,7 @@ const (
 
 // Connection is the state at this moment; Lost once the client is closed.
 func (c *Client) Connection() ConnectionState {
+	c.opened()
 	select {
 	case <-c.closed:
 		return Lost
@@ -297,6 +303,10 @@ func (c *Client) Connection() ConnectionState {
 // It runs on a goroutine of its own and may be slow. The function returned
 // takes f away again.
 func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
+	c.opened()
+	if f == nil {
+		misuse("needs a function to call")
+	}
 	return c.session.listeners.add(f, c.session.present)
 }
 

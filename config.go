@@ -129,7 +129,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, too short behind observer masters with a tick of %s: ask for %s or more",
 			c.SessionTimeout, c.Tick, 3*c.Tick)
 	}
-	return c, nil
+	return c, checkOptions(c)
 }
 
 // lag is how long after it was heard of a session is reported to the ensemble's

@@ -28,7 +28,7 @@ type Delivery[T any] struct {
 type ConsumerOptions struct {
 	// Tries is how often an item that is delivered at least once may fail before it
 	// goes to the dead letters. Default: 5. Below zero: without end.
-	Tries int
+	Tries int `negative:"without end"`
 	// Backoff is the wait between tries. Default: full jitter below 1 s, doubled with
 	// each try, up to a minute.
 	Backoff RetryPolicy
@@ -110,6 +110,9 @@ func (q *queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), option
 }
 
 func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o ConsumerOptions, values map[string]string) (*Consumer, error) {
+	if err := checkOptions(o); err != nil {
+		return nil, err
+	}
 	codec := q.options.Codec
 	c := &Consumer{failed: o.OnFailure, handler: func(ctx context.Context, data []byte, name string, try int) error {
 		items, err := unpack(codec, data)

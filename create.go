@@ -113,6 +113,7 @@ func (r *CreateRequest) TTL(d time.Duration) *CreateRequest {
 // ensemble deletes those again when they are empty. It costs nothing where they
 // are there.
 func (r *CreateRequest) Parents() *CreateRequest {
+	r.client.opened()
 	r.options["parents"] = "true"
 	return r
 }
@@ -124,12 +125,14 @@ func (r *CreateRequest) Parents() *CreateRequest {
 // deleted again, if it takes until after the next connection; so the error is the
 // context's. Only the end of the client ends that search.
 func (r *CreateRequest) Protected() *CreateRequest {
+	r.client.opened()
 	r.options["protected"] = "true"
 	return r
 }
 
 // settle finds the type of node for what was said so far.
 func (r *CreateRequest) settle() *CreateRequest {
+	r.client.opened()
 	type choice struct{ ephemeral, sequential, container, ttl bool }
 	mode, known := map[choice]events.Mode{
 		{}:                                  events.Persistent,

@@ -54,6 +54,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 // Deletions are those of this client that are not over yet, in the order in which
 // they began.
 func (c *Client) Deletions() []*Deletion {
+	c.opened()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []*Deletion
@@ -68,7 +69,10 @@ func (c *Client) Deletions() []*Deletion {
 }
 
 // Done is closed when the deletion is over: Wait says how it ended.
-func (d *Deletion) Done() <-chan struct{} { return d.done }
+func (d *Deletion) Done() <-chan struct{} {
+	d.client.opened()
+	return d.done
+}
 
 // Wait returns when the deletion is over: nil when the node is gone. When the
 // context ends first, its error comes with the failure that stands in the way, if
@@ -77,6 +81,7 @@ func (d *Deletion) Done() <-chan struct{} { return d.done }
 // Errors: the context's, ErrClosed, an *Error for what the ensemble refuses for
 // good (the node has children, say, or another Version), and what Cancel says.
 func (d *Deletion) Wait(ctx context.Context) error {
+	d.client.check(ctx)
 	select {
 	case <-d.done:
 	case <-d.client.closed:
@@ -95,6 +100,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 // gone already, an *Error with the code CANCELLED when it surely was not deleted
 // here, and ErrOutcomeUnknown when a delete is on its way or its answer was lost.
 func (d *Deletion) Cancel() error {
+	d.client.opened()
 	d.client.post(d.id, events.Event{Kind: events.CommandClose})
 	return d.Wait(context.Background())
 }

@@ -14,12 +14,14 @@ import (
 
 // read returns a node's data and stat.
 func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
+	c.check(ctx)
 	data, stat, err := c.io.Read(ctx, path)
 	return data, stat, c.unsent(err)
 }
 
 // list returns the names of a node's children in no order.
 func (c *Client) list(ctx context.Context, path string) ([]string, error) {
+	c.check(ctx)
 	children, err := c.io.List(ctx, path)
 	return children, c.unsent(err)
 }
@@ -27,6 +29,7 @@ func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 // commit carries operations out, all or none, in what was the client's session a
 // moment ago.
 func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]OpResult, error) {
+	c.check(ctx)
 	results, _, err := c.io.Commit(ctx, session, ops)
 	return results, c.unsent(err)
 }

@@ -37,6 +37,13 @@
 // help that. Hand Leadership.Token to every store that the work writes to, or
 // write with Leadership.Write. Kerberos (SASL) is not supported.
 //
+// # Mistakes
+//
+// An option below zero is an error, which names it. A nil context, a handle that no
+// client made and a nil function to call are mistakes of the program: the call
+// panics, and says which call it was and what to do. Only Open returns an error for a
+// nil context.
+//
 // # What it is not
 //
 // Not a ZooKeeper client library (go-zookeeper/zk is underneath), and not a lock

@@ -42,6 +42,9 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	if quantity < 1 {
 		return nil, fmt.Errorf("incumbent: quantity %d of a double barrier: want at least 1", quantity)
 	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
 	values := map[string]string{"quantity": strconv.Itoa(quantity)}
 	pace(values, options.Retry)
 	b := &DoubleBarrier{}
@@ -67,6 +70,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 // permission, say), or the context's, with the failure that stands in the way, if
 // there is one.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
+	b.client.check(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -26,7 +26,7 @@ import (
 //
 // Where there is a choice, a Latch or Selector is the better one. All methods are
 // safe to call from any goroutine.
-type Election struct{ *keeper }
+type Election struct{ keeper }
 
 // Election makes a candidate in a directory, which is made when it is missing,
 // under a prefix, as in "n_"; an empty one makes names of nothing but the number.
@@ -37,10 +37,14 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	if err := CheckPath(path, prefix); err != nil {
 		return nil, err
 	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
 	if !c.take("election " + path + "/" + prefix) {
 		return nil, fmt.Errorf("%w: %s/%s", ErrInLine, path, prefix)
 	}
-	e := &Election{&keeper{newParticipant(c, path, options)}}
+	e := &Election{}
+	e.prepare(c, path, options)
 	e.prefix, e.plain = prefix, true
 	open := options.open(path, c.config.RideOut)
 	open.Options["prefix"] = prefix

@@ -32,6 +32,10 @@ func (c *Client) revoke(ctx context.Context, p Participant) error {
 // amend does something to a participant's node if it is still the one that was
 // told: the node is read, and the operation depends on what was read.
 func (c *Client) amend(ctx context.Context, p Participant, op func(version int32) Op) error {
+	c.check(ctx)
+	if p.Path == "" || p.Token == 0 {
+		return errors.Join(fmt.Errorf("incumbent: the participant %q with token %d is nobody: want one that Line or Participants has read", p.Path, p.Token), p.Err)
+	}
 	session := c.io.Current()
 	_, stat, err := c.read(ctx, p.Path)
 	if err == nil && stat.Czxid != p.Token {

@@ -17,6 +17,7 @@ import (
 // there is a connection, and otherwise when the ensemble expires the session, of
 // which the error tells. A second call of a Close that succeeded returns nil.
 func (c *Client) Close(ctx context.Context) error {
+	c.check(ctx)
 	c.mu.Lock()
 	c.closing = true
 	var handles []closer

@@ -327,7 +327,8 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := tardy{&Latch{&keeper{newParticipant(c.Client, "/line", LatchOptions{})}}, make(chan struct{})}
+		next := tardy{&Latch{}, make(chan struct{})}
+		next.prepare(c.Client, "/line", LatchOptions{})
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 			next.id = id
 			return next

@@ -56,6 +56,7 @@ func newFeed[T any](c *Client) *feed[T] {
 // begins, by look, and ends when the loop is left, or at once where look fails
 // half-way.
 func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) iter.Seq2[T, error] {
+	c.check(ctx)
 	return func(yield func(T, error) bool) {
 		f := newFeed[T](c)
 		defer f.close()
@@ -76,7 +77,7 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 // look makes a machine that looks on, and starts it, without waiting for it. What
 // it tells goes to tell, on the loop's goroutine. The error is ErrClosed.
 func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
-	o := newOnlooker()
+	o := &onlooker{}
 	o.tell = func(n events.Notify) {
 		if n.What == events.Failed {
 			f.put(sight[T]{key: anError, err: asError(n.Code, n.Text)})
@@ -162,8 +163,6 @@ type onlooker struct {
 	kept map[uint64]zkio.Kept // by request, under mu: answers that are not told yet
 }
 
-func newOnlooker() *onlooker { return &onlooker{kept: map[uint64]zkio.Kept{}} }
-
 // keep takes what an answer holds for the user. It is called by zkio.
 func (o *onlooker) keep(request uint64, kept zkio.Kept) {
 	if kept.Stat == nil {
@@ -171,6 +170,9 @@ func (o *onlooker) keep(request uint64, kept zkio.Kept) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.kept == nil {
+		o.kept = map[uint64]zkio.Kept{}
+	}
 	o.kept[request] = kept
 }
 

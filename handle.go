@@ -29,6 +29,7 @@ type handle struct {
 }
 
 func (h *handle) init(c *Client, path string) {
+	c.opened()
 	h.client, h.path, h.cannot = c, path, "cannot go on for now"
 	h.remains = func() string { return "its node" }
 	h.commands.ended, h.started = make(chan struct{}), make(chan struct{})
@@ -38,6 +39,7 @@ func (h *handle) init(c *Client, path string) {
 
 // ask puts a command in and waits for its answer, or for the context.
 func (h *handle) ask(ctx context.Context, ev events.Event) error {
+	h.client.check(ctx)
 	_, err := h.commands.ask(ctx, h.client, h.id, ev)
 	return err
 }
@@ -45,6 +47,7 @@ func (h *handle) ask(ctx context.Context, ev events.Event) error {
 // wish is ask for what may take long: when the context ends first, the machine is
 // told that nobody wants it any more, and the error says what stood in the way.
 func (h *handle) wish(ctx context.Context, ev events.Event) error {
+	h.client.check(ctx)
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
 	if err != nil && ctx.Err() != nil {
 		err = h.despite(err)
@@ -77,7 +80,10 @@ func (h *handle) State() State {
 
 // Phase is the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
-func (h *handle) Phase() string { return *h.phase.Load() }
+func (h *handle) Phase() string {
+	h.client.opened()
+	return *h.phase.Load()
+}
 
 // Err is the failure that stands in the way at this moment, nil when there is
 // none. The handle goes on trying, at a pace.

@@ -27,7 +27,7 @@ type Hold struct {
 	*Leadership
 	machine  *holding
 	revoked  chan struct{}
-	unlocked atomic.Bool
+	unlocked *atomic.Bool
 }
 
 // Unlock lets the lock go, and returns when its node is gone and another may
@@ -40,6 +40,7 @@ type Hold struct {
 // when it ends first: the deletion then goes on by itself, without a connection
 // after the next one.
 func (h *Hold) Unlock(ctx context.Context) error {
+	h.check(ctx)
 	if !h.unlocked.CompareAndSwap(false, true) {
 		return ErrNotHeld
 	}
@@ -63,13 +64,17 @@ func (h *Hold) Unlock(ctx context.Context) error {
 
 // Release is Unlock without waiting for it, and without an answer.
 func (h *Hold) Release() {
+	h.opened()
 	h.unlocked.Store(true)
 	h.Leadership.Release()
 }
 
 // Revoked is closed when somebody has asked for the lock; see Mutex.Revoke. It
 // stays open where the lock is not revocable.
-func (h *Hold) Revoked() <-chan struct{} { return h.revoked }
+func (h *Hold) Revoked() <-chan struct{} {
+	h.opened()
+	return h.revoked
+}
 
 // acquisition is what a lock asks its machine for.
 type acquisition struct {
@@ -85,17 +90,19 @@ type acquisition struct {
 // holding is the handle on one acquisition's machine: what the holds of all
 // locks share. The machine ends by itself: with the hold, or when it is refused.
 type holding struct {
-	*participant
+	participant
 	revoked chan struct{} // of the present hold; the loop's
 }
 
 // acquire has a machine of its own ask for a hold, and waits for the answer.
 func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
+	c.check(ctx)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	options := a.options.latch()
-	h := &holding{participant: newParticipant(c, a.path, options)}
+	h := &holding{}
+	h.prepare(c, a.path, options)
 	open := options.open(a.path, c.config.RideOut)
 	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
 		open.Options[name] = strconv.FormatBool(on)
@@ -117,7 +124,7 @@ func (h *holding) held(l *Leadership, err error) (*Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Hold{Leadership: l, machine: h, revoked: h.revoked}, nil
+	return &Hold{Leadership: l, machine: h, revoked: h.revoked, unlocked: new(atomic.Bool)}, nil
 }
 
 // tried tells the outcome of a try: a lock that others have is no error.

@@ -36,7 +36,17 @@ func (h *Holder) TryLock(ctx context.Context) (*Hold, bool, error) {
 	return h.enter(ctx, func() (*Hold, bool, error) { return h.mutex.TryLock(ctx) })
 }
 
+// check is Client.check.
+func (h *Holder) check(ctx context.Context) {
+	var c *Client
+	if h.mutex != nil {
+		c = h.mutex.client
+	}
+	c.check(ctx)
+}
+
 func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
+	h.check(ctx)
 	if err := h.turn.take(ctx); err != nil {
 		return nil, false, err
 	}
@@ -58,6 +68,7 @@ func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error))
 // Unlock takes one Lock back; the last lets the mutex go, as Hold.Unlock does.
 // One too many is ErrNotHeld.
 func (h *Holder) Unlock(ctx context.Context) error {
+	h.check(ctx)
 	h.turn.wait()
 	defer h.turn.give()
 	switch h.depth {

@@ -29,7 +29,7 @@ import (
 // methods are safe to call from any goroutine.
 type JobElection struct {
 	job   string
-	latch *Latch // all that any leadership has; its machine is a job election's
+	latch Latch // all that any leadership has; its machine is a job election's
 
 	mu   sync.Mutex
 	more chan struct{} // closed at the next change
@@ -60,13 +60,17 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	if err := checkPath(job); err != nil {
 		return nil, err
 	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
 	if options.ID == "" {
 		options.ID = InstanceID()
 	}
 	if !c.take("job " + job) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, job)
 	}
-	j := &JobElection{job: job, latch: &Latch{&keeper{newParticipant(c, job, options)}}, more: make(chan struct{})}
+	j := &JobElection{job: job, more: make(chan struct{})}
+	j.latch.prepare(c, job, options)
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
 		j.latch.id = id
 		return j
@@ -89,6 +93,7 @@ func (j *JobElection) Start() error { return j.latch.Start() }
 // Errors: ErrClosed; the context's cause; or what stands in the way (ErrNoAuth,
 // ErrPersistentNode, …), after which the election goes on.
 func (j *JobElection) ElectLeader(ctx context.Context) error {
+	j.latch.client.check(ctx)
 	if err := j.Start(); err != nil && !errors.Is(err, ErrAlreadyStarted) {
 		return err
 	}
@@ -100,6 +105,7 @@ func (j *JobElection) ElectLeader(ctx context.Context) error {
 // this instance. What it reports may be over when it returns: work under what
 // Await returns. Errors: ErrNotStarted, and those of ElectLeader.
 func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
+	j.latch.client.check(ctx)
 	for {
 		j.mu.Lock()
 		more := j.more
@@ -173,6 +179,10 @@ func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j
 // let go when f has returned: what goes wrong with that is in the error, too, and
 // goes on by itself.
 func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*Leadership) error) error {
+	j.latch.client.check(ctx)
+	if f == nil {
+		misuse("needs a function to run while leading")
+	}
 	options := LatchOptions{ID: j.ID(), Retry: j.latch.options.Retry, TokenFloor: j.latch.options.TokenFloor}
 	l, err := j.latch.client.Latch(j.job+"/"+strings.TrimPrefix(path, "/"), options)
 	if err != nil {

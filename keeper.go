@@ -7,7 +7,7 @@ import (
 )
 
 // keeper is what the handles share that keep leadership until they give it up.
-type keeper struct{ *participant }
+type keeper struct{ participant }
 
 // Start joins the line. It returns at once; what goes wrong in the background is
 // in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after

@@ -43,7 +43,7 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 // same names: Go and Java may share one line.
 //
 // All its methods are safe to call from any goroutine.
-type Latch struct{ *keeper }
+type Latch struct{ keeper }
 
 // Latch makes a latch on a line: a directory that is made when it is missing.
 // It does nothing before Start. The error says what is wrong with the path, or
@@ -52,7 +52,11 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	l := &Latch{&keeper{newParticipant(c, path, options)}}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
+	l := &Latch{}
+	l.prepare(c, path, options)
 	l.prefix = machines.LatchLabel
 	_, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 		l.id = id

@@ -152,6 +152,18 @@ func (t *heldTerm) interrupt(cause error) {
 	}
 }
 
+// opened and check are Client's.
+func (l *Leadership) opened() { l.owner().opened() }
+
+func (l *Leadership) check(ctx context.Context) { l.owner().check(ctx) }
+
+func (l *Leadership) owner() *Client {
+	if l == nil {
+		return nil
+	}
+	return l.client
+}
+
 // Context ends when the term does, and at ValidUntil whatever else hangs in this
 // process, with a cause that is ErrLeadershipLost. When the machine was suspended
 // meanwhile, it ends within an eighth of the session timeout after that. It derives
@@ -159,22 +171,32 @@ func (t *heldTerm) interrupt(cause error) {
 // outlive it, pass context.WithoutCancel of that. Work that does not watch it
 // delays the next term: none begins before Release, or the selector's function,
 // has returned.
-func (l *Leadership) Context() context.Context { return l.ctx }
+func (l *Leadership) Context() context.Context {
+	l.opened()
+	return l.ctx
+}
 
 // Token is the own node's czxid: hand it to every store that the work writes to,
 // and let the store refuse what is lower than it has seen. It is the only thing
 // that protects a store from a process that was paused. Tokens grow strictly
 // from leader to leader within one history of the ensemble; the terms of one
 // node share theirs; nothing is promised across a restore from backup.
-func (l *Leadership) Token() int64 { return l.term.Token }
+func (l *Leadership) Token() int64 {
+	l.opened()
+	return l.term.Token
+}
 
 // Term is the term under which the work is done.
-func (l *Leadership) Term() Term { return l.term.Term }
+func (l *Leadership) Term() Term {
+	l.opened()
+	return l.term.Term
+}
 
 // ValidUntil is the instant until which leadership may be believed without
 // hearing from the ensemble again; the heartbeat moves it on. It is in the past
 // when nothing may be believed.
 func (l *Leadership) ValidUntil() time.Time {
+	l.opened()
 	until := l.client.horizon.until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
 	if until != 0 && !l.term.over.Load() {
@@ -189,6 +211,7 @@ func (l *Leadership) ValidUntil() time.Time {
 // lost, so that work that must stop knows how long it has; where the own node or
 // the session is known to be gone, it is in the past.
 func (l *Leadership) AloneUntil() time.Time {
+	l.opened()
 	d := l.client.believed.Load()
 	now, left := time.Now(), -time.Nanosecond
 	if d != nil && d.Session == l.term.Session && !l.term.gone() {
@@ -203,6 +226,7 @@ func (l *Leadership) AloneUntil() time.Time {
 // takes no lock. Once it has returned an error it never returns nil again.
 // A process that is paused after Check can still act late: only the Token helps.
 func (l *Leadership) Check() error {
+	l.opened()
 	switch {
 	case l.term.over.Load():
 		return l.lost()
@@ -224,6 +248,7 @@ func (l *Leadership) lost() error {
 // Resign and Close do. Further calls do nothing, and neither do calls from a
 // selector's function: there the return is what counts.
 func (l *Leadership) Release() {
+	l.opened()
 	if !l.works {
 		l.done(nil)
 	}
@@ -270,6 +295,7 @@ func CheckVersion(path string, version int32) Op {
 // was sent); an *Error with ZooKeeper's code (nothing was written; the results
 // say which operation was refused).
 func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
+	l.check(ctx)
 	if l.term.plain {
 		return nil, ErrPlainName
 	}

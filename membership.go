@@ -28,7 +28,7 @@ type Member struct {
 //
 // All its methods are safe to call from any goroutine.
 type Membership struct {
-	*standing
+	standing
 	group, name string
 }
 
@@ -42,11 +42,11 @@ func (c *Client) Membership(path, id string, payload []byte, options PersistentN
 	if id == "" || strings.Contains(id, "/") {
 		return nil, fmt.Errorf("incumbent: id %q of a member: want a name without a slash, as in host-a", id)
 	}
-	s, err := c.stand(path+"/"+id, payload, options)
-	if err != nil {
+	m := &Membership{group: path, name: id}
+	if err := m.stand(c, path+"/"+id, payload, options); err != nil {
 		return nil, err
 	}
-	return &Membership{s, path, id}, nil
+	return m, nil
 }
 
 // Path is the group's directory.

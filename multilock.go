@@ -73,6 +73,10 @@ func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
 // acquire takes one lock after the other. The wait for the next ends when one
 // that is held already is lost.
 func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lockable) (*Hold, bool, error)) (*MultiHold, bool, error) {
+	if len(m.locks) == 0 {
+		misuse("was called on a zero value: NewMultiLock makes what can be locked")
+	}
+	needContext(ctx)
 	hold := newMultiHold(context.WithoutCancel(ctx))
 	wait, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -143,12 +147,22 @@ func naming(path string, err error) error {
 // Context ends when one of the locks is lost, with a cause that is
 // ErrLeadershipLost and names it. It carries the values of the context that the
 // locks were asked for with.
-func (m *MultiHold) Context() context.Context { return m.ctx }
+func (m *MultiHold) Context() context.Context {
+	m.opened()
+	return m.ctx
+}
+
+func (m *MultiHold) opened() {
+	if m.cancel == nil {
+		misuse("was called on a zero value: MultiLock.Lock makes one that is held")
+	}
+}
 
 // Check returns nil while all locks may be believed to be held, and an error that
 // is ErrLeadershipLost and names the one that may not otherwise: see
 // Leadership.Check. Once it has returned an error it never returns nil again.
 func (m *MultiHold) Check() error {
+	m.opened()
 	for _, h := range m.holds {
 		if err := h.Check(); err != nil {
 			return naming(h.machine.path, err)
@@ -167,6 +181,8 @@ func (m *MultiHold) Holds() []*Hold { return slices.Clone(m.holds) }
 // Errors: ErrNotHeld for a second call; or what Hold.Unlock said of some, joined,
 // each with its path. All others are let go all the same.
 func (m *MultiHold) Unlock(ctx context.Context) error {
+	m.opened()
+	needContext(ctx)
 	if !m.unlocked.CompareAndSwap(false, true) {
 		return ErrNotHeld
 	}

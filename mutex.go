@@ -57,6 +57,9 @@ func (c *Client) Mutex(path string, options MutexOptions) (*Mutex, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
 	return &Mutex{client: c, path: path, options: options}, nil
 }
 

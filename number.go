@@ -52,6 +52,7 @@ var errBeaten = errors.New("incumbent: somebody else was faster")
 
 // do has one operation done. The number is told with errUnequal, too.
 func (n *number) do(ctx context.Context, task string, options map[string]int64) (value int64, version int32, err error) {
+	n.client.check(ctx)
 	x := &counted{}
 	x.init(n.client, n.path)
 	open := events.Event{Path: n.path, Options: maps.Clone(n.fixed)}

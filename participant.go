@@ -63,12 +63,11 @@ type change struct {
 	lost error // nil: leadership began
 }
 
-func newParticipant(c *Client, path string, options LatchOptions) *participant {
-	p := &participant{name: options.ID, options: options}
+func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
+	p.name, p.options = options.ID, options
 	p.cannot, p.remains = "cannot lead for now", p.left
 	p.listeners.panicked = c.log.caught(path)
-	return p
 }
 
 func checkPath(path string) error {
@@ -116,6 +115,7 @@ func (p *participant) ID() string { return p.name }
 
 // HasLeadership reports whether leadership may be believed at this instant.
 func (p *participant) HasLeadership() bool {
+	p.client.opened()
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
@@ -125,6 +125,7 @@ func (p *participant) HasLeadership() bool {
 // AddListener has l told of every change of leadership from now on. The function
 // returned takes it away again.
 func (p *participant) AddListener(l Listener) (remove func()) {
+	p.client.opened()
 	return p.listeners.add(func(c change) {
 		switch {
 		case c.lost == nil && l.IsLeader != nil:
@@ -155,6 +156,7 @@ func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx,
 
 // CloseWith is Close in another mode than the handle was made with.
 func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
+	p.client.check(ctx)
 	p.seal()
 	err := p.end(ctx, mode == Silent)
 	if err != nil && p.works.running() {

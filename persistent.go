@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,7 +37,7 @@ func (o PersistentNodeOptions) open() map[string]string {
 // always told apart.
 //
 // All its methods are safe to call from any goroutine.
-type PersistentNode struct{ *standing }
+type PersistentNode struct{ standing }
 
 // standing is what persistent nodes and memberships share.
 type standing struct {
@@ -51,22 +52,22 @@ type standing struct {
 // Start. Missing parents are made, as containers where the server can. The error
 // says what is wrong with the path, or is ErrNodeTaken or ErrClosed.
 func (c *Client) PersistentNode(path string, data []byte, options PersistentNodeOptions) (*PersistentNode, error) {
-	s, err := c.stand(path, data, options)
-	if err != nil {
+	p := &PersistentNode{}
+	if err := p.stand(c, path, data, options); err != nil {
 		return nil, err
 	}
-	return &PersistentNode{s}, nil
+	return p, nil
 }
 
-func (c *Client) stand(path string, data []byte, options PersistentNodeOptions) (*standing, error) {
-	if err := checkPath(path); err != nil {
-		return nil, err
+func (s *standing) stand(c *Client, path string, data []byte, options PersistentNodeOptions) error {
+	if err := cmp.Or(checkPath(path), checkOptions(options)); err != nil {
+		return err
 	}
 	if !c.take("node " + path) {
-		return nil, fmt.Errorf("%w: %s", ErrNodeTaken, path)
+		return fmt.Errorf("%w: %s", ErrNodeTaken, path)
 	}
-	s := &standing{payloads: map[uint64][]byte{1: bytes.Clone(data)}, last: 1}
 	s.init(c, path)
+	s.payloads, s.last = map[uint64][]byte{1: bytes.Clone(data)}, 1
 	_, err := c.register(machines.PersistentRecipe.Name(), func(id events.ID) receiver {
 		s.id = id
 		return s
@@ -74,7 +75,7 @@ func (c *Client) stand(path string, data []byte, options PersistentNodeOptions) 
 	if err != nil {
 		c.leave("node " + path)
 	}
-	return s, err
+	return err
 }
 
 // entered is the loop's.
@@ -116,6 +117,7 @@ func (s *standing) Present() bool {
 // Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
 // for themselves are given up.
 func (s *standing) SetData(ctx context.Context, data []byte) error {
+	s.client.check(ctx)
 	s.mu.Lock()
 	s.last++
 	n := s.last

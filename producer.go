@@ -41,9 +41,10 @@ type put struct {
 	done  chan struct{}
 }
 
-func (c *Client) producer(path string, bound int, values map[string]string) (*producer, error) {
-	p := &producer{bound: bound, slots: make(chan struct{}, onTheWay), payloads: map[uint64][]byte{}, puts: map[uint64]*put{}}
+// produce makes the producer's machine.
+func (p *producer) produce(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
+	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, onTheWay), map[uint64][]byte{}, map[uint64]*put{}
 	p.heard.panicked = c.log.caught(path)
 	begin := "idle"
 	p.phase.Store(&begin)
@@ -51,7 +52,7 @@ func (c *Client) producer(path string, bound int, values map[string]string) (*pr
 		p.id = id
 		return p
 	}, events.Event{Path: path, Options: values})
-	return p, err
+	return err
 }
 
 // begin asks for a put. The answer, which may come at once, finds what is noted here.
@@ -174,6 +175,7 @@ func (p *producer) finish(one *put, err error) {
 // end. Its error joins the failures of background puts that nobody was told of since
 // the last Flush, or is the context's.
 func (p *producer) Flush(ctx context.Context) error {
+	p.client.check(ctx)
 	p.mu.Lock()
 	open := make([]*put, 0, len(p.puts))
 	for _, one := range p.puts {

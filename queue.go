@@ -59,11 +59,12 @@ type Queue[T any] struct {
 // makes no node before the first put. The error says what is wrong with a path or the
 // bound, or is ErrClosed.
 func NewQueue[T any](c *Client, path string, options QueueOptions[T]) (*Queue[T], error) {
-	q, err := newQueue(c, path, machines.FIFO, options)
-	if err != nil {
+	q := &Queue[T]{}
+	if err := q.open(c, path, machines.FIFO, options); err != nil {
 		return nil, err
 	}
-	return &Queue[T]{q, Slot[T]{q.queued, nil}}, nil
+	q.Slot.queued = &q.queue.queued
+	return q, nil
 }
 
 // PriorityQueue hands out the items of the lowest priority first, those of equal
@@ -74,16 +75,16 @@ type PriorityQueue[T any] struct{ queue[T] }
 
 // NewPriorityQueue is NewQueue for a PriorityQueue.
 func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*PriorityQueue[T], error) {
-	q, err := newQueue(c, path, machines.ByPriority, options)
-	if err != nil {
+	q := &PriorityQueue[T]{}
+	if err := q.open(c, path, machines.ByPriority, options); err != nil {
 		return nil, err
 	}
-	return &PriorityQueue[T]{q}, nil
+	return q, nil
 }
 
 // Priority is where items of this priority are put.
 func (q *PriorityQueue[T]) Priority(p int32) Slot[T] {
-	return Slot[T]{q.queued, map[string]string{"priority": strconv.Itoa(int(p))}}
+	return Slot[T]{&q.queued, map[string]string{"priority": strconv.Itoa(int(p))}}
 }
 
 // DelayQueue hands out items when they are due, those that are due in the same
@@ -95,27 +96,27 @@ type DelayQueue[T any] struct{ queue[T] }
 
 // NewDelayQueue is NewQueue for a DelayQueue.
 func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*DelayQueue[T], error) {
-	q, err := newQueue(c, path, machines.ByDue, options)
-	if err != nil {
+	q := &DelayQueue[T]{}
+	if err := q.open(c, path, machines.ByDue, options); err != nil {
 		return nil, err
 	}
-	return &DelayQueue[T]{q}, nil
+	return q, nil
 }
 
 // After is where items are put that are due after a delay, counted from when they are
 // put; one below zero is none. No consumer of this library has them earlier; one of
 // Curator's goes by its host's clock.
 func (q *DelayQueue[T]) After(delay time.Duration) Slot[T] {
-	return Slot[T]{q.queued, map[string]string{"delay": max(delay, 0).String()}}
+	return Slot[T]{&q.queued, map[string]string{"delay": max(delay, 0).String()}}
 }
 
 // At is where items are put that are due at a time: one of the ensemble's clock, to
 // the millisecond. A put says so where it is not in the years 1970 to 9999.
 func (q *DelayQueue[T]) At(due time.Time) Slot[T] {
 	if year := due.UTC().Year(); year < 1970 || year > 9999 {
-		return Slot[T]{q.queued, map[string]string{"year": strconv.Itoa(year)}}
+		return Slot[T]{&q.queued, map[string]string{"year": strconv.Itoa(year)}}
 	}
-	return Slot[T]{q.queued, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
+	return Slot[T]{&q.queued, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
 }
 
 // IDQueue hands out items in the order of their puts; what waits can be removed by
@@ -127,29 +128,29 @@ type IDQueue[T any] struct{ queue[T] }
 
 // NewIDQueue is NewQueue for an IDQueue.
 func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueue[T], error) {
-	q, err := newQueue(c, path, machines.ByID, options)
-	if err != nil {
+	q := &IDQueue[T]{}
+	if err := q.open(c, path, machines.ByID, options); err != nil {
 		return nil, err
 	}
-	return &IDQueue[T]{q}, nil
+	return q, nil
 }
 
 // ID is where items of this id are put. A put says what is wrong with the id.
 func (q *IDQueue[T]) ID(id string) Slot[T] {
-	return Slot[T]{q.queued, map[string]string{"id": id}}
+	return Slot[T]{&q.queued, map[string]string{"id": id}}
 }
 
 // queue is what the queues of all kinds share.
-type queue[T any] struct{ *queued[T] }
+type queue[T any] struct{ queued[T] }
 
 // queued is a queue with its producer.
 type queued[T any] struct {
-	*producer
+	producer
 	kind    machines.ItemKind
 	options QueueOptions[T]
 }
 
-func newQueue[T any](c *Client, path string, kind machines.ItemKind, o QueueOptions[T]) (queue[T], error) {
+func (q *queued[T]) open(c *Client, path string, kind machines.ItemKind, o QueueOptions[T]) error {
 	o.LockPath = cmp.Or(o.LockPath, machines.LocksOf(path))
 	o.DeadLetterPath = cmp.Or(o.DeadLetterPath, machines.DeadLettersOf(path))
 	if o.Codec == nil {
@@ -157,28 +158,40 @@ func newQueue[T any](c *Client, path string, kind machines.ItemKind, o QueueOpti
 	}
 	for _, p := range []string{path, o.LockPath, o.DeadLetterPath} {
 		if err := checkPath(p); err != nil {
-			return queue[T]{}, err
+			return err
 		}
 	}
+	if err := checkOptions(o); err != nil {
+		return err
+	}
 	if o.LockPath == path || o.DeadLetterPath == path || o.LockPath == o.DeadLetterPath {
-		return queue[T]{}, fmt.Errorf("incumbent: the queue %s, its locks %s and its dead letters %s need directories of their own", path, o.LockPath, o.DeadLetterPath)
+		return fmt.Errorf("incumbent: the queue %s, its locks %s and its dead letters %s need directories of their own", path, o.LockPath, o.DeadLetterPath)
 	}
 	if o.Bound.set && o.Bound.items < 1 {
-		return queue[T]{}, fmt.Errorf("incumbent: a queue bounded at %d items: want at least 1", o.Bound.items)
+		return fmt.Errorf("incumbent: a queue bounded at %d items: want at least 1", o.Bound.items)
 	}
 	values := map[string]string{"kind": string(kind)}
 	if o.Bound.items > 0 {
 		values["bound"], values["waits"] = strconv.Itoa(o.Bound.items), strconv.FormatBool(o.Bound.waits)
 	}
 	pace(values, o.Retry)
-	p, err := c.producer(path, o.Bound.items, values)
-	return queue[T]{&queued[T]{p, kind, o}}, err
+	q.kind, q.options = kind, o
+	return q.produce(c, path, o.Bound.items, values)
 }
 
 // Slot is where items are put: in a queue, with a priority, a time or an id.
 type Slot[T any] struct {
 	queued  *queued[T]
 	options map[string]string
+}
+
+// check is Client.check.
+func (s Slot[T]) check(ctx context.Context) {
+	var c *Client
+	if s.queued != nil {
+		c = s.queued.client
+	}
+	c.check(ctx)
 }
 
 // Put puts items, each into a node of its own: all of them or none, in this order. It
@@ -191,6 +204,7 @@ type Slot[T any] struct {
 // deleted by somebody while a reply was missing, or the handle closed), ErrCounterEnd,
 // or an *Error for what the ensemble, or this side, refuses.
 func (s Slot[T]) Put(ctx context.Context, items ...T) error {
+	s.check(ctx)
 	nodes, err := s.nodes(items, 1)
 	if err != nil || len(nodes) == 0 {
 		return err
@@ -201,6 +215,7 @@ func (s Slot[T]) Put(ctx context.Context, items ...T) error {
 // PutTogether puts items into one node: one consumer has them all, one after the
 // other. In other respects it is Put.
 func (s Slot[T]) PutTogether(ctx context.Context, items ...T) error {
+	s.check(ctx)
 	nodes, err := s.nodes(items, len(items))
 	if err != nil || len(nodes) == 0 {
 		return err
@@ -215,6 +230,7 @@ func (s Slot[T]) PutTogether(ctx context.Context, items ...T) error {
 // PutLater waits, as long as the context does, while a thousand items are on their
 // way. Its own error says why the item was not taken at all.
 func (s Slot[T]) PutLater(ctx context.Context, item T, heard func(error)) error {
+	s.check(ctx)
 	nodes, err := s.nodes([]T{item}, 1)
 	if err != nil {
 		return err

@@ -37,6 +37,9 @@ func (c *Client) ReadWriteLock(path string, options MutexOptions) (*ReadWriteLoc
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
 	return &ReadWriteLock{client: c, path: path, options: options}, nil
 }
 
@@ -104,13 +107,13 @@ func (s side) TryLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 // WriteHold is a read-write lock that is held for writing.
-type WriteHold struct{ *Hold }
+type WriteHold struct{ Hold }
 
 func writing(h *Hold, err error) (*WriteHold, error) {
 	if h == nil {
 		return nil, err
 	}
-	return &WriteHold{h}, err
+	return &WriteHold{*h}, err
 }
 
 // Downgrade turns the hold into one for reading, without letting go in between: no
@@ -124,6 +127,7 @@ func writing(h *Hold, err error) (*WriteHold, error) {
 // unlocked or downgraded before; ErrLeadershipLost when the hold was lost before or
 // meanwhile, or there was no connection; ErrClosed; the context's cause.
 func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
+	h.check(ctx)
 	if !h.unlocked.CompareAndSwap(false, true) {
 		return nil, ErrNotHeld
 	}

@@ -23,6 +23,15 @@ type ReadWriteHolder struct {
 // Holder makes a holder that holds nothing yet.
 func (l *ReadWriteLock) Holder() *ReadWriteHolder { return &ReadWriteHolder{lock: l, turn: newTurn()} }
 
+// check is Client.check.
+func (h *ReadWriteHolder) check(ctx context.Context) {
+	var c *Client
+	if h.lock != nil {
+		c = h.lock.client
+	}
+	c.check(ctx)
+}
+
 // Lock is ReadWriteLock.Lock for the first, and counts for the others, which find
 // the lock held for writing. Each needs its Unlock. It returns ErrUpgrade at once
 // where the holder only reads, and ErrLeadershipLost when the hold was lost, until
@@ -58,6 +67,7 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
+	h.check(ctx)
 	if err := h.turn.take(ctx); err != nil {
 		return nil, false, err
 	}
@@ -85,6 +95,7 @@ func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bo
 
 // Hold is what is held at this moment; nil when that is nothing.
 func (h *ReadWriteHolder) Hold() *Hold {
+	h.check(context.Background())
 	h.turn.wait()
 	defer h.turn.give()
 	if h.writes+h.reads == 0 {
@@ -97,6 +108,7 @@ func (h *ReadWriteHolder) Hold() *Hold {
 // downgrades it for those who still read; when that fails, nothing is held any more,
 // and the last RUnlock says so, too. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
+	h.check(ctx)
 	h.turn.wait()
 	defer h.turn.give()
 	if h.writes == 0 {
@@ -106,7 +118,7 @@ func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 	if h.writes > 0 || h.reads == 0 {
 		return h.leave(ctx)
 	}
-	read, err := (&WriteHold{h.hold}).Downgrade(ctx)
+	read, err := (&WriteHold{*h.hold}).Downgrade(ctx)
 	if err != nil {
 		h.failed = err
 		return err
@@ -118,6 +130,7 @@ func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 // RUnlock takes one RLock back; the last lets the lock go, as Hold.Unlock does,
 // unless the holder writes. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
+	h.check(ctx)
 	h.turn.wait()
 	defer h.turn.give()
 	if h.reads == 0 {

@@ -84,7 +84,7 @@ type request struct {
 // for; nothing is said about the order of the calls of f. It returns at once.
 func (r *request) Background(ctx context.Context, f func(Result)) {
 	if f == nil {
-		panic("incumbent: Background without a function to call: nobody would hear of a failure")
+		misuse("needs a function to call: nobody would hear of a failure")
 	}
 	wait := r.begin(ctx)
 	box := mailbox{panicked: r.client.log.caught(r.path)}
@@ -105,6 +105,7 @@ func (r *request) refuse(format string, args ...any) {
 
 // begin asks, and returns what waits for the answer.
 func (r *request) begin(ctx context.Context) (wait func() Result) {
+	r.client.check(ctx)
 	failed := func(err error) func() Result {
 		return func() Result { return Result{Op: r.op, Path: r.path, Err: err} }
 	}
@@ -334,6 +335,7 @@ func (c *Client) Set(path string, data []byte) *SetRequest {
 // Version has the data written only if they have this version, Stat.Version of
 // what was read: else the error is an *Error with the code BADVERSION.
 func (r *SetRequest) Version(version int32) *SetRequest {
+	r.client.opened()
 	r.ops[0].Version = version
 	return r
 }
@@ -350,6 +352,7 @@ func (c *Client) Delete(path string) *DeleteRequest {
 // Version has the node deleted only if its data have this version: else the error
 // is an *Error with the code BADVERSION.
 func (r *DeleteRequest) Version(version int32) *DeleteRequest {
+	r.client.opened()
 	r.ops[0].Version = version
 	return r
 }

@@ -42,7 +42,7 @@ type SelectorOptions struct {
 //
 // All its methods are safe to call from any goroutine.
 type Selector struct {
-	*participant
+	participant
 	work    Work
 	options SelectorOptions
 	quiet   func() // takes the connection hook away
@@ -64,7 +64,12 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	if work == nil {
 		return nil, errors.New("incumbent: the selector's work is nil: give it the function to run while leading")
 	}
-	s := &Selector{participant: newParticipant(c, path, options.LatchOptions), work: work, options: options, base: c.base, ending: make(chan error, 1)}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
+	s := &Selector{work: work, options: options, ending: make(chan error, 1)}
+	s.prepare(c, path, options.LatchOptions)
+	s.base = c.base
 	s.prefix = machines.SelectorLabel
 	open := options.open(path, c.config.RideOut)
 	open.Options["autoRequeue"] = strconv.FormatBool(options.AutoRequeue)
@@ -108,6 +113,7 @@ func (s *Selector) Start() error { return s.start(context.Background()) }
 // second after the end of ctx, and within a session timeout in any case; the error
 // is ErrNotDeleted, too, if the selector's node is not deleted by then.
 func (s *Selector) Run(ctx context.Context) error {
+	s.client.check(ctx)
 	s.workMu.Lock()
 	s.base = ctx
 	s.workMu.Unlock()

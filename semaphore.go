@@ -61,6 +61,9 @@ func (c *Client) Semaphore(path string, limit int, options SemaphoreOptions) (*S
 	if limit < 1 {
 		return nil, fmt.Errorf("%w: a limit of %d", ErrPermits, limit)
 	}
+	if err := checkOptions(options); err != nil {
+		return nil, err
+	}
 	s := &Semaphore{client: c, path: path, options: options}
 	s.limit.Store(int64(limit))
 	return s, nil
@@ -141,6 +144,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 // Errors: ErrPermits for a limit below 1; ErrOutcomeUnknown; ErrNotConnected, the
 // context's, or an *Error.
 func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
+	s.client.check(ctx)
 	if limit < 1 {
 		return fmt.Errorf("%w: a limit of %d", ErrPermits, limit)
 	}

@@ -67,6 +67,7 @@ func (s *SharedCount) count(ctx context.Context, task string, options map[string
 // the loop over it is left. What it can miss is what Client.WatchNode can: versions
 // that are left out say how many writes. A count that is not there is not told.
 func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
+	s.client.check(ctx)
 	return func(yield func(Count, error) bool) {
 		for change, err := range s.client.WatchNode(ctx, s.path) {
 			count := Count{Version: change.Stat.Version}

@@ -25,7 +25,8 @@ func (l latecomer) entered(state string) {
 func TestStartReturnsWhenStarted(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
-		l := latecomer{&Latch{&keeper{newParticipant(c.Client, "/line", LatchOptions{})}}, make(chan struct{})}
+		l := latecomer{&Latch{}, make(chan struct{})}
+		l.prepare(c.Client, "/line", LatchOptions{})
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 			l.id = id
 			return l

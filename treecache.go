@@ -3,7 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -32,10 +31,7 @@ type TreeCacheOptions struct {
 	Retry RetryPolicy
 }
 
-func (o TreeCacheOptions) open() (map[string]string, error) {
-	if o.Depth < 0 || o.MaxNodes < 0 {
-		return nil, fmt.Errorf("incumbent: a tree cache with the Depth %d and %d MaxNodes: want at least 1, or 0 for the default", o.Depth, o.MaxNodes)
-	}
+func (o TreeCacheOptions) open() map[string]string {
 	values := map[string]string{}
 	pace(values, o.Retry)
 	if o.Depth > 0 {
@@ -44,7 +40,7 @@ func (o TreeCacheOptions) open() (map[string]string, error) {
 	if o.MaxNodes > 0 {
 		values["most"] = strconv.Itoa(o.MaxNodes)
 	}
-	return values, nil
+	return values
 }
 
 // TreeNode is one node of a tree cache.
@@ -71,7 +67,7 @@ type TreeNode struct {
 // All its methods are safe to call from any goroutine, and within the loop over a
 // feed; those that read it never wait for the ensemble.
 type TreeCache struct {
-	*onlooker
+	onlooker
 	data bool // is kept
 
 	lock    sync.RWMutex
@@ -96,17 +92,16 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 	if err := checkNode(path); err != nil {
 		return nil, err
 	}
-	values, err := options.open()
-	if err != nil {
+	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	t := &TreeCache{onlooker: newOnlooker(), data: !options.WithoutData, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
+	t := &TreeCache{data: !options.WithoutData, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
 	t.tell = t.heard
 	t.init(c, path)
-	_, err = c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
+	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
 		t.id = id
 		return t
-	}, events.Event{Path: path, Options: values})
+	}, events.Event{Path: path, Options: options.open()})
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +123,7 @@ func (t *TreeCache) Close(ctx context.Context) error { return t.onlooker.Close(c
 //
 // Errors: ErrNotStarted, ErrTreeTooLarge, ErrClosed, or the context's.
 func (t *TreeCache) WaitReady(ctx context.Context) error {
+	t.client.check(ctx)
 	if t.State() == Latent {
 		return ErrNotStarted
 	}
@@ -170,6 +166,7 @@ func (t *TreeCache) complete() bool {
 // from the end of a connection, or a failure to read, until all has been read
 // after it; and when it was closed, or there are too many nodes.
 func (t *TreeCache) Stale() bool {
+	t.client.opened()
 	select {
 	case <-t.client.closed:
 		return true

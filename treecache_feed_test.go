@@ -22,7 +22,7 @@ type planted struct {
 }
 
 func newPlanted() *planted {
-	t := &TreeCache{onlooker: newOnlooker(), data: true, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
+	t := &TreeCache{data: true, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
 	t.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
 	t.tell = t.heard
 	return &planted{TreeCache: t}

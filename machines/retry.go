@@ -19,7 +19,8 @@ import (
 //	BoundedExponential(n, base, c)  random in [0, min(c, base·2^n))  n        less than n·c
 //
 // n counts retries: NTimes(3, i) is at most four attempts. A negative n in the
-// last two means unbounded.
+// last two means unbounded; any other number or time below zero is a mistake: see
+// Check.
 type Policy struct {
 	kind     string
 	times    int
@@ -34,7 +35,21 @@ func Forever(interval time.Duration) Policy {
 
 // NTimes retries n times after the same interval.
 func NTimes(n int, interval time.Duration) Policy {
-	return Policy{kind: "times", times: max(n, 0), interval: interval}
+	return Policy{kind: "times", times: n, interval: interval}
+}
+
+// Check says what is wrong with a policy that was made with numbers or times below
+// zero where they mean nothing.
+func (p Policy) Check() error {
+	switch {
+	case p.kind == "times" && p.times < 0:
+		return fmt.Errorf("a retry policy with %d retries: want 0 or more, or RetryForever", p.times)
+	case p.interval < 0:
+		return fmt.Errorf("a retry policy with an interval of %s: want 0 or more", p.interval)
+	case p.bound < 0:
+		return fmt.Errorf("a retry policy with a bound of %s: want 0 or more", p.bound)
+	}
+	return nil
 }
 
 // Once retries one time.
@@ -60,7 +75,7 @@ func BoundedExponential(n int, base, most time.Duration) Policy {
 // Next is the wait before the retry after `retries` earlier ones, `elapsed`
 // after the first failure; false means give up. Random is in [0, 1).
 func (p Policy) Next(retries int, elapsed time.Duration, random float64) (time.Duration, bool) {
-	if p.kind == "" || p.times >= 0 && retries >= p.times {
+	if p.kind == "" || (p.times >= 0 || p.kind == "times") && retries >= p.times {
 		return 0, false
 	}
 	switch p.kind {
@@ -110,12 +125,13 @@ func ParsePolicy(s string) (Policy, error) {
 	times, err1 := strconv.Atoi(parts[1])
 	interval, err2 := time.ParseDuration(parts[2])
 	bound, err3 := time.ParseDuration(parts[3])
-	if err1 != nil || err2 != nil || err3 != nil || interval < 0 || bound < 0 {
+	p := Policy{parts[0], times, interval, bound}
+	if err1 != nil || err2 != nil || err3 != nil || p.Check() != nil {
 		return Policy{}, bad
 	}
 	switch parts[0] {
 	case "forever", "times", "elapsed", "exponential", "bounded":
-		return Policy{parts[0], times, interval, bound}, nil
+		return p, nil
 	}
 	return Policy{}, bad
 }

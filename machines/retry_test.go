@@ -99,7 +99,7 @@ func TestParsePolicy(t *testing.T) {
 			t.Errorf("%s came back as %s, %v", p, got, err)
 		}
 	}
-	for _, s := range []string{"", "often", "times/3/1s", "times/x/1s/0s", "times/3/1/0s", "times/3/-1s/0s", "times/3/1s/-1s", "sometimes/3/1s/0s", "times/3/1s/0s/x"} {
+	for _, s := range []string{"", "often", "times/3/1s", "times/x/1s/0s", "times/3/1/0s", "times/3/-1s/0s", "times/3/1s/-1s", "times/-1/1s/0s", "sometimes/3/1s/0s", "times/3/1s/0s/x"} {
 		if p, err := ParsePolicy(s); err == nil {
 			t.Errorf("%q was read as %s", s, p)
 		}

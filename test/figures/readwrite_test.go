@@ -58,7 +58,7 @@ func TestWhomAReleaseWakes(t *testing.T) {
 	l, err := c.ReadWriteLock("/lock", incumbent.MutexOptions{})
 	ok(t, err)
 	read := func() (*incumbent.Hold, error) { return l.RLock(c.ctx) }
-	write := func() (*incumbent.Hold, error) { h, err := l.Lock(c.ctx); return h.Hold, err }
+	write := func() (*incumbent.Hold, error) { h, err := l.Lock(c.ctx); return &h.Hold, err }
 	h, err := write()
 	ok(t, err)
 	var names []string

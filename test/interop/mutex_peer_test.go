@@ -41,7 +41,7 @@ func (m *goMember) readWrite(options incumbent.MutexOptions, reads bool) error {
 			return nil, err
 		}
 		m.lower = w.Downgrade
-		return w.Hold, nil
+		return &w.Hold, nil
 	})
 	return nil
 }

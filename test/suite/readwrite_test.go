@@ -54,7 +54,7 @@ func (l *readWrite) queueWriter() (handle, chan outcome) {
 		if err != nil {
 			return nil, err
 		}
-		return h.Hold, nil
+		return &h.Hold, nil
 	})
 }
 
@@ -255,7 +255,7 @@ func TestReadWriteHolderLocksAgainWhatItHolds(t *testing.T) {
 		held[*incumbent.WriteHold](t, true)(h.TryLock(ctx))
 		inner, err := h.RLock(ctx)
 		ok(t, err)
-		if inner != write.Hold {
+		if *inner != write.Hold {
 			t.Fatal("whoever writes may read")
 		}
 		held[*incumbent.Hold](t, false)(l.Holder().TryRLock(ctx))
@@ -295,7 +295,7 @@ func TestAReaderIsRevoked(t *testing.T) {
 			ok(t, l.Revoke(l.c.ctx, line[0]))
 			<-h.Revoked()
 		}
-		revoke(w.Hold)
+		revoke(&w.Hold)
 		r, err := w.Downgrade(l.c.ctx)
 		ok(t, err)
 		select {

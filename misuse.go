@@ -1,0 +1,104 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// opened panics on a Client that Open did not return, and so on a handle that no
+// client made: their fields are the zero value.
+func (c *Client) opened() {
+	if c == nil || c.closed == nil {
+		misuse("was called on a zero value or without a client: Open returns a Client, and what it makes can be used")
+	}
+}
+
+// check is opened, for a call with a context: it panics on a nil one, too.
+func (c *Client) check(ctx context.Context) {
+	c.opened()
+	needContext(ctx)
+}
+
+func needContext(ctx context.Context) {
+	if ctx == nil {
+		misuse("needs a context: context.Background() will do")
+	}
+}
+
+// misuse panics with the exported call that was made in a way that is never right.
+func misuse(text string) { panic("incumbent: " + exportedCall() + " " + text) }
+
+// exportedCall is the function or method of this package that a program called, as
+// "Mutex.Lock", or "Close" where the method is one that several handles share.
+func exportedCall() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	pkg := reflect.TypeFor[Client]().PkgPath() + "."
+	call := "a call"
+	for {
+		frame, more := frames.Next()
+		name, ours := strings.CutPrefix(frame.Function, pkg)
+		if !ours { // the program's
+			return call
+		}
+		call = cmp.Or(exportedIn(name), call)
+		if !more {
+			return call
+		}
+	}
+}
+
+// exportedIn reads a function's name as the runtime has it: "(*Mutex).Lock",
+// "(*queue[...]).AtLeastOnce", "NewQueue[...]", "(*SharedCount).Watch.func1".
+func exportedIn(name string) string {
+	name = strings.NewReplacer("(*", "", ")", "", "[...]", "").Replace(name)
+	of, method, is := strings.Cut(name, ".")
+	method, _, _ = strings.Cut(method, ".")
+	exported := func(s string) bool {
+		first, _ := utf8.DecodeRuneInString(s)
+		return unicode.IsUpper(first)
+	}
+	switch {
+	case is && exported(method) && exported(of):
+		return of + "." + method
+	case is && exported(method):
+		return method
+	case exported(of) && !exported(method) && (!is || strings.HasPrefix(method, "func")):
+		return of
+	}
+	return ""
+}
+
+// checkOptions says which setting of some options cannot be right: a time, a
+// number or a retry policy below zero, unless its field says that this means
+// something.
+func checkOptions(options any) error {
+	v := reflect.ValueOf(options)
+	var errs []error
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		of, _, _ := strings.Cut(v.Type().Name(), "[") // without a type parameter
+		name := of + "." + field.Name
+		switch policy, ok := value.Interface().(RetryPolicy); {
+		case ok:
+			if err := policy.Check(); err != nil {
+				errs = append(errs, fmt.Errorf("incumbent: %s: %w", name, err))
+			}
+		case field.Anonymous:
+			errs = append(errs, checkOptions(value.Interface()))
+		case value.CanInt() && value.Int() < 0 && field.Tag.Get("negative") == "":
+			errs = append(errs, fmt.Errorf("incumbent: %s is %v: want more, or 0 for the default", name, value.Interface()))
+		}
+	}
+	return errors.Join(errs...)
+}

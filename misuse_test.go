@@ -1,0 +1,348 @@
+package incumbent
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// makers are the functions of this package that make handles; Client's methods make all others.
+var makers = map[string]any{
+	"NewQueue": NewQueue[string], "NewPriorityQueue": NewPriorityQueue[string], "NewDelayQueue": NewDelayQueue[string],
+	"NewIDQueue": NewIDQueue[string], "NewMultiLock": NewMultiLock,
+}
+
+func TestEveryMakerIsListed(t *testing.T) {
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, name := range sources {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (New\w+)`).FindAllSubmatch(text, -1) {
+			found = append(found, string(m[1]))
+		}
+	}
+	slices.Sort(found)
+	if want := slices.Sorted(maps.Keys(makers)); !slices.Equal(found, want) {
+		t.Errorf("makers %q, want those of this package, %q", want, found)
+	}
+}
+
+// handleTypes are the types that a program can have of this package: what makers return, and what methods of what they
+// return do.
+func handleTypes() []reflect.Type {
+	types := []reflect.Type{reflect.TypeFor[Client]()}
+	add := func(f reflect.Type) {
+		for _, out := range outs(f) {
+			if out.Kind() == reflect.Pointer {
+				out = out.Elem()
+			}
+			if out.Kind() == reflect.Struct && out.PkgPath() == types[0].PkgPath() && !slices.Contains(types, out) {
+				types = append(types, out)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(makers)) {
+		add(reflect.TypeOf(makers[name]))
+	}
+	for i := 0; i < len(types); i++ { // it grows
+		for _, m := range methods(reflect.PointerTo(types[i])) {
+			add(m.Type)
+		}
+	}
+	return types
+}
+
+func ins(f reflect.Type) []reflect.Type       { return listed(f.NumIn(), f.In) }
+func outs(f reflect.Type) []reflect.Type      { return listed(f.NumOut(), f.Out) }
+func methods(t reflect.Type) []reflect.Method { return listed(t.NumMethod(), t.Method) }
+
+func listed[T any](n int, at func(int) T) (all []T) {
+	for i := range n {
+		all = append(all, at(i))
+	}
+	return all
+}
+
+var contextType = reflect.TypeFor[context.Context]()
+
+func takesContext(f reflect.Type) bool { return slices.Contains(ins(f), contextType) }
+
+// arguments are some that are right for f, but for the context.
+func arguments(f reflect.Type, ctx context.Context) []reflect.Value {
+	var all []reflect.Value
+	texts := 0 // a path comes first
+	for i, in := range ins(f) {
+		arg := reflect.New(in).Elem()
+		switch {
+		case f.IsVariadic() && i == f.NumIn()-1:
+			continue
+		case in == contextType && ctx != nil:
+			arg.Set(reflect.ValueOf(ctx))
+		case in == reflect.TypeFor[Participant]():
+			arg.Set(reflect.ValueOf(Participant{Path: "/a/b", Token: 1}))
+		case in.Kind() == reflect.String:
+			arg.SetString([]string{"/a/b", "name"}[min(texts, 1)])
+			texts++
+		case arg.CanInt():
+			arg.SetInt(1)
+		case in.Kind() == reflect.Func:
+			arg.Set(reflect.MakeFunc(in, func([]reflect.Value) []reflect.Value {
+				var none []reflect.Value
+				for _, out := range outs(in) {
+					none = append(none, reflect.Zero(out))
+				}
+				return none
+			}))
+		}
+		all = append(all, arg)
+	}
+	return all
+}
+
+// outcome is how a call ends: with a panic, with an error, or with neither.
+func outcome(f reflect.Value, args []reflect.Value) (text string, panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			text, panicked = fmt.Sprint(p), true
+		}
+	}()
+	for _, out := range f.Call(args) {
+		if err, ok := out.Interface().(error); ok {
+			text = err.Error()
+		}
+	}
+	return text, false
+}
+
+// Whatever is called on a handle that nobody has made says so: it does not hang (in a bubble that is a deadlock), and is
+// no nil dereference. What has no context and cannot do anything may also return.
+func TestZeroHandles(t *testing.T) {
+	for _, typ := range handleTypes() {
+		zero := reflect.New(typ)
+		for _, m := range methods(zero.Type()) {
+			if m.Name == "Format" {
+				continue // fmt calls it
+			}
+			t.Run(typ.Name()+"."+m.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := zero.Method(m.Index)
+					text, panicked := outcome(f, arguments(f.Type(), t.Context()))
+					switch {
+					case panicked && !(strings.HasPrefix(text, "incumbent: ") && strings.Contains(text, m.Name) && strings.Contains(text, "makes")):
+						t.Errorf("panic: %s", text)
+					case !panicked && takesContext(f.Type()) && !strings.HasPrefix(text, "incumbent: "):
+						t.Errorf("it does %q", text)
+					}
+				})
+			})
+		}
+	}
+	for name, maker := range makers {
+		text, panicked := outcome(reflect.ValueOf(maker), arguments(reflect.TypeOf(maker), nil))
+		if !strings.HasPrefix(text, "incumbent: ") || panicked && !strings.Contains(text, name) {
+			t.Errorf("%s without a client: %q", name, text)
+		}
+	}
+}
+
+// Every call with a context says that it needs one, and has done nothing: what it was called on goes on.
+func TestNilContexts(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		ctx := t.Context()
+		handles, end := everything(t, ctx, c.Client)
+		for _, typ := range handleTypes() {
+			handle := handles[typ]
+			for _, m := range methods(reflect.PointerTo(typ)) {
+				if !takesContext(m.Type) {
+					continue
+				}
+				if handle == nil {
+					t.Errorf("no %s is made here, which has %s", typ, m.Name)
+					continue
+				}
+				f := reflect.ValueOf(handle).Method(m.Index)
+				text, panicked := outcome(f, arguments(f.Type(), nil))
+				if !panicked || !strings.HasPrefix(text, "incumbent: ") || !strings.Contains(text, m.Name+" needs a context: context.Background()") {
+					t.Errorf("%s.%s: %q", typ.Name(), m.Name, text)
+				}
+			}
+		}
+		end()
+	})
+}
+
+// everything is one handle of each type with a context in a method, and what shows that they still work.
+func everything(t *testing.T, ctx context.Context, c *Client) (handles map[reflect.Type]any, end func()) {
+	t.Helper()
+	handles = map[reflect.Type]any{}
+	have := func(all ...any) {
+		for _, h := range all {
+			handles[reflect.TypeOf(h).Elem()] = h
+		}
+	}
+	latch, mutex, locks := must(c.Latch("/latch", LatchOptions{})), must(c.Mutex("/mutex", MutexOptions{})), must(c.ReadWriteLock("/rw", MutexOptions{}))
+	fails(t, latch.Start())
+	leads, hold, write := must(latch.Await(ctx)), must(mutex.Lock(ctx)), must(locks.Lock(ctx))
+	multi := must(NewMultiLock(must(c.Mutex("/other", MutexOptions{}))))
+	both := must(multi.Lock(ctx))
+	holder, reader := must(c.Mutex("/held", MutexOptions{})).Holder(), must(c.ReadWriteLock("/held", MutexOptions{})).Holder()
+	queue, byID := must(NewQueue(c, "/q", QueueOptions[string]{})), must(NewIDQueue(c, "/i", QueueOptions[string]{}))
+	slot := byID.ID("a")
+	deletion := must(c.Delete("/nobody").Guaranteed())
+	have(c, latch, mutex, locks, leads, hold, write, multi, both, holder, reader, queue, byID, &slot, deletion,
+		must(NewPriorityQueue(c, "/p", QueueOptions[string]{})), must(NewDelayQueue(c, "/d", QueueOptions[string]{})),
+		must(queue.AtMostOnce(func(context.Context, Delivery[string]) {}, ConsumerOptions{})),
+		must(c.Selector("/s", func(*Leadership) error { return nil }, SelectorOptions{})), must(c.Election("/e", "n_", LatchOptions{})),
+		must(c.JobElection("/job", LatchOptions{})), must(c.Semaphore("/sem", 1, SemaphoreOptions{})), must(c.Barrier("/b")), must(c.Gate("/g")),
+		must(c.DoubleBarrier("/bb", 1, DoubleBarrierOptions{})), must(c.PersistentNode("/n", nil, PersistentNodeOptions{})),
+		must(c.Membership("/m", "a", nil, PersistentNodeOptions{})), must(c.TreeCache("/t", TreeCacheOptions{})),
+		must(c.SharedCount("/c", 0)), must(c.AtomicLong("/l", AtomicLongOptions{})),
+		c.Get("/"), c.Exists("/"), c.Children("/"), c.Sync("/"), c.Multi(CreateNode("/x", nil)), c.Set("/", nil), c.Delete("/x"), c.Create("/x", nil))
+	set := c.Set("/", nil)
+	have(&set.Request)
+	return handles, func() {
+		fails(t, leads.Check())
+		leads.Release()
+		fails(t, hold.Unlock(ctx))
+		fails(t, write.Unlock(ctx))
+		fails(t, both.Unlock(ctx))
+		must(holder.Lock(ctx))
+		fails(t, holder.Unlock(ctx))
+		must(reader.RLock(ctx))
+		fails(t, reader.RUnlock(ctx))
+		fails(t, queue.Put(ctx, "item"))
+		fails(t, deletion.Wait(ctx))
+		fails(t, latch.Close(ctx))
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func fails(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Every time, number and policy of every options type is refused where it is below zero, by its name, unless its field
+// says what that means.
+func TestOptionsBelowZero(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		queue := must(NewQueue(c.Client, "/q", QueueOptions[string]{}))
+		var calls []reflect.Value
+		for _, on := range []any{c.Client, queue} {
+			for _, m := range methods(reflect.TypeOf(on)) {
+				calls = append(calls, reflect.ValueOf(on).Method(m.Index))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(makers)) {
+			calls = append(calls, reflect.ValueOf(makers[name]))
+		}
+		tried := map[string]bool{}
+		for _, f := range calls {
+			for i, in := range ins(f.Type()) {
+				if name, _, _ := strings.Cut(in.Name(), "["); strings.HasSuffix(name, "Options") {
+					belowZero(t, in, func(field string, options reflect.Value) {
+						tried[in.Name()] = true
+						args := arguments(f.Type(), t.Context())
+						if args[0].Type() == reflect.TypeFor[*Client]() {
+							args[0] = reflect.ValueOf(c.Client)
+						}
+						args[i] = options
+						if text, panicked := outcome(f, args); panicked || !strings.HasPrefix(text, "incumbent: ") || !strings.Contains(text, field) {
+							t.Errorf("%s of %s below zero: %q", field, in, text)
+						}
+					})
+				}
+			}
+		}
+		if len(tried) < 10 {
+			t.Errorf("only %v were tried", tried)
+		}
+	})
+}
+
+// belowZero calls try with options that have one field below zero, for each.
+func belowZero(t *testing.T, typ reflect.Type, try func(field string, options reflect.Value)) {
+	t.Helper()
+	for _, field := range reflect.VisibleFields(typ) {
+		var wrong []any
+		switch kind := field.Type.Kind(); {
+		case !field.IsExported() || field.Tag.Get("negative") != "":
+		case field.Type == reflect.TypeFor[RetryPolicy]():
+			wrong = []any{RetryNTimes(-1, 0), RetryForever(-1), RetryUntilElapsed(-time.Second, 0), RetryBoundedExponential(1, -1, 0), RetryBoundedExponential(1, 1, -1)}
+		case kind >= reflect.Int && kind <= reflect.Int64:
+			wrong = []any{reflect.ValueOf(int64(-1)).Convert(field.Type).Interface()}
+		}
+		for _, value := range wrong {
+			options := reflect.New(typ).Elem()
+			options.FieldByIndex(field.Index).Set(reflect.ValueOf(value))
+			try(field.Name, options)
+		}
+	}
+}
+
+func TestConfigBelowZero(t *testing.T) {
+	belowZero(t, reflect.TypeFor[Config](), func(field string, config reflect.Value) {
+		config.FieldByName("Servers").SetString("127.0.0.1:1")
+		_, err := Open(t.Context(), config.Interface().(Config))
+		if err == nil || !strings.HasPrefix(err.Error(), "incumbent: Config."+field) {
+			t.Errorf("%s below zero: %v", field, err)
+		}
+	})
+}
+
+// What a program hands over by mistake is refused at once, and in words.
+func TestNobodyAndNothing(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		c := w.open()
+		mutex := must(c.Mutex("/m", MutexOptions{}))
+		for name, err := range map[string]error{"Evict": c.Evict(t.Context(), Participant{}), "Revoke": mutex.Revoke(t.Context(), Participant{})} {
+			if err == nil || !strings.Contains(err.Error(), "is nobody: want one that Line") {
+				t.Errorf("%s of nobody: %v", name, err)
+			}
+		}
+		for name, call := range map[string]any{
+			"OnConnection": c.OnConnection, "Background": c.Get("/").Background, "ExecuteInLeader": must(c.JobElection("/j", LatchOptions{})).ExecuteInLeader,
+		} {
+			f := reflect.ValueOf(call)
+			args := arguments(f.Type(), t.Context())
+			args[len(args)-1] = reflect.Zero(args[len(args)-1].Type()) // the function
+			text, panicked := outcome(f, args)
+			if !panicked || !strings.HasPrefix(text, "incumbent: ") || !strings.Contains(text, name+" needs a function") {
+				t.Errorf("%s without a function: %q", name, text)
+			}
+		}
+		remove := must(c.Latch("/l", LatchOptions{})).AddListener(Listener{}) // nil functions are skipped
+		remove()
+	})
+	_, err := Open(t.Context(), Config{Servers: "zk://a:1"})
+	if err == nil || !strings.Contains(err.Error(), `Config.Servers: servers "zk://a:1": there is no scheme in a connect string: want "a:1"`) {
+		t.Error(err)
+	}
+}
