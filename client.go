@@ -22,7 +22,7 @@ import (
 // All its methods are safe to call from any goroutine.
 type Client struct {
 	base    context.Context // what the work of selectors started without a context derives from
-	config  Config
+	config  *Config         // behind a pointer: fmt shows no secret of it, whatever handle is printed
 	log     *logger
 	loop    *engine.Loop
 	io      *zkio.Adapter
@@ -76,7 +76,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
 	}
 	c := &Client{
-		base: ctx, config: config, clock: *config.clock, log: newLogger(config.Logger),
+		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger),
 		handles: map[events.ID]receiver{}, made: map[string]int{}, taken: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
@@ -98,7 +98,10 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 }
 
 // String names the ensemble.
-func (c *Client) String() string { return "incumbent.Client(" + c.config.Servers + ")" }
+func (c *Client) String() string {
+	c.opened()
+	return "incumbent.Client(" + c.config.Servers + ")"
+}
 
 // Format prints the same as String for every verb: what is inside changes, and
 // holds credentials.
@@ -108,7 +111,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 func (c *Client) run() error {
 	var record engine.Recorder
 	if c.config.Record != nil {
-		r, err := newRecorder(c.config.Record, header(c.config), c.log, c.clock.Now, c.config.recordRoom)
+		r, err := newRecorder(c.config.Record, header(*c.config), c.log, c.clock.Now, c.config.recordRoom)
 		if err != nil {
 			return fmt.Errorf("incumbent: Config.Record: %w", err)
 		}
