@@ -20,6 +20,7 @@ type call struct {
 	path    string // as asked for, without the chroot
 	watch   watchKind
 	data    bool   // the reply carries the node's data
+	reads   bool   // it changes nothing: it matters only to the machine that asked
 	refusal string // why it cannot be sent at all
 
 	// send has zk.Conn encode, number and write the request. It returns when
@@ -32,6 +33,7 @@ type call struct {
 	deliver func(events.Event, Kept)
 
 	// Guarded by session.mu.
+	asker    *asker // nil for a call of no machine
 	order    uint64 // the place among the calls of its session
 	started  bool
 	answered bool
@@ -55,6 +57,10 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 		}
 	}
 	size := 0
+	switch r.(type) {
+	case events.Get, events.Exists, events.Children, events.Sync:
+		c.reads = true
+	}
 	switch r := r.(type) {
 	case events.Create:
 		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)

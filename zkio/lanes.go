@@ -18,12 +18,15 @@ const (
 
 func (l *lanes) push(c *call) { l.waiting[c.lane].push(c) }
 
-// next takes out the call that may leave now, or nil.
+// next takes out the call that may leave now, or nil. What nobody wants any more is
+// dropped on the way.
 func (l *lanes) next() *call {
 	for lane := range l.waiting {
-		if l.flying[lane] < l.window && l.waiting[lane].len() > 0 {
-			l.flying[lane]++
-			return l.waiting[lane].pop()
+		for l.flying[lane] < l.window && l.waiting[lane].len() > 0 {
+			if c := l.waiting[lane].pop(); !c.unwanted() {
+				l.flying[lane]++
+				return c
+			}
 		}
 	}
 	return nil
@@ -35,12 +38,14 @@ func (l *lanes) landed(c *call) { l.flying[c.lane]-- }
 // withdraw takes a waiting call out for good and says whether it was waiting.
 func (l *lanes) withdraw(c *call) bool { return l.waiting[c.lane].remove(c) }
 
-// drain takes out everything that waits, in the order of the lanes.
+// drain takes out everything that waits and is wanted, in the order of the lanes.
 func (l *lanes) drain() []*call {
 	var all []*call
 	for lane := range l.waiting {
 		for l.waiting[lane].len() > 0 {
-			all = append(all, l.waiting[lane].pop())
+			if c := l.waiting[lane].pop(); !c.unwanted() {
+				all = append(all, c)
+			}
 		}
 	}
 	return all

@@ -1,6 +1,11 @@
 package zkio
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+)
 
 // The urgent lane goes first, then deletes; each lane keeps its order, and a full
 // window of one lane does not stop the others.
@@ -35,5 +40,58 @@ func TestLanes(t *testing.T) {
 	}
 	if rest := l.drain(); len(rest) != 1 || names[rest[0]] != "u3" {
 		t.Errorf("%d are left", len(rest))
+	}
+}
+
+// Of a machine that is over what reads does not leave, nor is it answered when the connection ends; what writes does.
+func TestLanesOfAMachineThatIsOver(t *testing.T) {
+	all := askers{}
+	fill := func(l *lanes) (kept []*call) {
+		for _, id := range []events.ID{"over", "on", "over", ""} {
+			for _, reads := range []bool{true, false} {
+				c := &call{id: id, lane: normal, reads: reads}
+				all.add(c)
+				l.push(c)
+				if id != "over" || !reads {
+					kept = append(kept, c)
+				}
+			}
+		}
+		return kept
+	}
+	leave, answered := lanes{window: 10}, lanes{window: 10}
+	first, second := fill(&leave), fill(&answered)
+	all.forget("over")
+	for _, want := range first {
+		if got := leave.next(); got != want {
+			t.Fatalf("%+v leaves, want %+v", got, want)
+		}
+	}
+	if got := leave.next(); got != nil || leave.flying[normal] != len(first) {
+		t.Errorf("%+v leaves, too; %d are under way", got, leave.flying)
+	}
+	if got := answered.drain(); !slices.Equal(got, second) {
+		t.Errorf("%d are answered, want %d", len(got), len(second))
+	}
+}
+
+// Nothing is known of machines whose calls are all answered.
+func TestAskersAreForgotten(t *testing.T) {
+	all := askers{}
+	one, other, late := &call{id: "a"}, &call{id: "a"}, &call{id: "a"}
+	all.add(one)
+	all.add(other)
+	all.done(one)
+	if len(all) != 1 {
+		t.Error("a has a call, and is not known")
+	}
+	all.forget("a")
+	all.add(late) // of another machine of this name
+	all.done(other)
+	if len(all) != 1 || late.asker.over || !other.asker.over {
+		t.Errorf("%+v", all)
+	}
+	if all.done(late); len(all) != 0 {
+		t.Errorf("%+v is still known", all)
 	}
 }

@@ -36,6 +36,7 @@ type session struct {
 	pending map[int32]*call // by xid: written, not answered
 	order   uint64
 	watches watches
+	askers  askers
 
 	lastZxid int64
 	suspects suspects
@@ -51,6 +52,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		a: a, number: number,
 		lanes:   lanes{window: a.cfg.Window},
 		pending: map[int32]*call{},
+		askers:  askers{},
 		timeout: a.cfg.Timeout,
 		refused: refusals{},
 	}
@@ -95,6 +97,7 @@ func (s *session) submit(c *call) {
 	case s.wire == nil:
 		s.answer(c, c.event(events.NotSent, "not connected"), Kept{})
 	default:
+		s.askers.add(c)
 		s.lanes.push(c)
 		s.advance()
 	}
@@ -156,6 +159,9 @@ func (s *session) depart(w *wire, frame []byte) bool {
 	defer s.advance()
 	if c == nil || c.answered || s.wire != w {
 		return false
+	}
+	if c.unwanted() {
+		c.watch = noWatch
 	}
 	if c.watch != noWatch {
 		frame[len(frame)-1] = 1
@@ -331,7 +337,10 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 		s.lanes.landed(c)
 		s.watches.settle(c, e.Code)
 	}
-	c.deliver(e, kept)
+	s.askers.done(c)
+	if !c.unwanted() {
+		c.deliver(e, kept)
+	}
 }
 
 // withdraw takes back a call that still waits and says whether it did.
@@ -350,6 +359,7 @@ func (s *session) tell(e events.Event) {
 func (s *session) forget(id events.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.askers.forget(id)
 	s.watches.forget(id)
 }
 

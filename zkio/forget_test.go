@@ -1,0 +1,35 @@
+package zkio
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// The call in the slot has been encoded, and its frame is on its way to the socket: it leaves without a watch, and its
+// answer is posted to nobody.
+func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
+	for _, over := range []bool{true, false} {
+		posted := 0
+		a := &Adapter{cfg: Config{Now: func() int64 { return 1 }, Post: func(events.Envelope) { posted++ }}}
+		w := &wire{}
+		s := &session{a: a, wire: w, number: 1, pending: map[int32]*call{}, askers: askers{}}
+		c := a.newCall("machine", events.Exists{Call: events.Call{Session: 1, Request: 1}, Path: "/n", Watch: true})
+		s.askers.add(c)
+		s.slot, c.started = c, true
+		if over {
+			s.forget("machine")
+		}
+		frame := make([]byte, lengthSize+8+6+1)
+		binary.BigEndian.PutUint32(frame[lengthSize:], 7)
+		if !s.depart(w, frame) || s.pending[7] != c {
+			t.Fatal("the frame does not leave")
+		}
+		s.answer(c, c.event(events.OK, ""), Kept{})
+		watched, told := int(frame[len(frame)-1]) == 1, posted == 1
+		if waits := len(s.watches.waiters) > 0; watched == over || told == over || waits == over || len(s.askers) > 0 {
+			t.Errorf("over %t: sent with a watch %t, answer posted %t, waits %t, %d askers", over, watched, told, waits, len(s.askers))
+		}
+	}
+}
