@@ -84,6 +84,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: config.lag(),
 		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,
+		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
 		Now: c.clock.Now, Post: c.arrive, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
 		Warn:       func(text string) { c.log.say(zerolog.WarnLevel, text, nil) },

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -72,6 +73,21 @@ type Config struct {
 	// Dial replaces the network; it gets "host:port" as configured.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// MaxRequest is how many bytes one request may take: the data of a node, or all
+	// operations of a multi with their data. One that takes more is refused here,
+	// before it is sent. Give what the servers were started with as
+	// -Djute.maxbuffer: a server that is sent more ends the connection. Default
+	// 1048576 (1 MiB), what servers take by default; from that to 64 MiB, and a buffer
+	// of this size is kept.
+	MaxRequest int
+	// MaxAnswer is how many bytes one answer may take: the data of a node, or the
+	// names of all children. One that takes more is an *Error with the code TOOLARGE,
+	// and nothing of it is kept in memory. Servers send answers of any size; in a Java
+	// client this is jute.maxbuffer of its JVM. Give no less than MaxRequest, or what is
+	// written cannot be read. Default 4194304 (4 MiB), or MaxRequest where that is more;
+	// from 1 MiB to 1 GiB.
+	MaxAnswer int
+
 	// ConnectRetry paces new sessions after an expiry or refused credentials.
 	// Once it gives up, attempts go on every 5 s until Close.
 	ConnectRetry RetryPolicy
@@ -105,6 +121,8 @@ func (c Config) withDefaults() (Config, error) {
 	c.SessionTimeout = orDefault(c.SessionTimeout, 15*time.Second)
 	c.Tick = orDefault(c.Tick, 2*time.Second)
 	c.SyncLimit = orDefault(c.SyncLimit, 5)
+	c.MaxRequest = orDefault(c.MaxRequest, minMessage)
+	c.MaxAnswer = orDefault(c.MaxAnswer, max(4<<20, c.MaxRequest))
 	c.ConnectRetry = orDefault(c.ConnectRetry, RetryBoundedExponential(-1, 200*time.Millisecond, 5*time.Second))
 	c.recordRoom = orDefault(c.recordRoom, recordRoom)
 	if c.clock == nil {
@@ -129,7 +147,28 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, too short behind observer masters with a tick of %s: ask for %s or more",
 			c.SessionTimeout, c.Tick, 3*c.Tick)
 	}
-	return c, checkOptions(c)
+	return c, cmp.Or(checkOptions(c), c.checkMessages())
+}
+
+// The bounds of MaxRequest and MaxAnswer. Machines put up to half of the least into
+// one multi.
+const (
+	minMessage = 1 << 20
+	maxRequest = 64 << 20
+	maxAnswer  = 1 << 30
+)
+
+// checkMessages says what is wrong with MaxRequest and MaxAnswer.
+func (c Config) checkMessages() error {
+	switch {
+	case c.MaxRequest < minMessage || c.MaxRequest > maxRequest:
+		return fmt.Errorf("incumbent: Config.MaxRequest is %d bytes: give the servers' jute.maxbuffer, from %d to %d", c.MaxRequest, minMessage, maxRequest)
+	case c.MaxAnswer < minMessage || c.MaxAnswer > maxAnswer:
+		return fmt.Errorf("incumbent: Config.MaxAnswer is %d bytes: give from %d to %d, %d by default", c.MaxAnswer, minMessage, maxAnswer, 4<<20)
+	case c.MaxAnswer < c.MaxRequest:
+		return fmt.Errorf("incumbent: Config.MaxAnswer is %d bytes, and Config.MaxRequest %d: what is written could not be read", c.MaxAnswer, c.MaxRequest)
+	}
+	return nil
 }
 
 // lag is how long after it was heard of a session is reported to the ensemble's

@@ -48,7 +48,7 @@ func (c *call) reply(a answer) (e events.Event, kept Kept, ok bool) {
 	e.Zxid = a.zxid
 	switch {
 	case a.tooLarge:
-		e.Code, e.Text = events.TooLarge, "the answer is above the limit for one message"
+		e.Code, e.Text = events.TooLarge, "the answer is above the limit for one message: see Config.MaxAnswer"
 	case a.code == 0:
 		kept = c.read(&a.body, &e)
 		if kept.Stat != nil {

@@ -107,7 +107,7 @@ func (a *Adapter) refuse(c *call, size int) {
 	case c.kind != events.ReplyMulti && !strings.HasPrefix(c.path, "/"):
 		c.refusal = fmt.Sprintf("path %q: a path begins with a slash", c.path)
 	case size > a.cfg.MaxRequest:
-		c.refusal = fmt.Sprintf("the request takes %d bytes, %d are allowed", size, a.cfg.MaxRequest)
+		c.refusal = fmt.Sprintf("the request takes %d bytes, %d are allowed: see Config.MaxRequest", size, a.cfg.MaxRequest)
 	}
 }
 

@@ -1,0 +1,106 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// messages is a client of a server that takes requests of this size.
+func messages(t *testing.T, srv *zkmem.Server, config Config) (*Client, context.Context) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	config.Servers = srv.Addr()
+	c, err := Open(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fails(t, c.Close(context.WithoutCancel(ctx))) })
+	return c, ctx
+}
+
+// A listing that the default refuses is read by a client with a higher MaxAnswer.
+func TestMaxAnswer(t *testing.T) {
+	srv := zkmem.Start(t)
+	c, ctx := messages(t, srv, Config{})
+	roomy, _ := messages(t, srv, Config{MaxAnswer: 8 << 20})
+	must(c.Create("/many", nil).Do(ctx))
+	const children, name = 20_500, 200 // 204 bytes for each in the answer: 4,182,000, which is less than 4 MiB
+	for i := range children {
+		if _, err := srv.Create(fmt.Sprintf("/many/%0*d", name, i), nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, err := c.Children("/many").Do(ctx); err != nil || len(names) != children {
+		t.Errorf("%d names: %v", len(names), err)
+	}
+	for i := range 100 {
+		if _, err := srv.Create(fmt.Sprintf("/many/x%0*d", name, i), nil, zkmem.Persistent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var refused *Error
+	if _, err := c.Children("/many").Do(ctx); !errors.As(err, &refused) || refused.Code != events.TooLarge || !strings.Contains(err.Error(), "Config.MaxAnswer") {
+		t.Errorf("above the default: %v", err)
+	}
+	if names, err := roomy.Children("/many").Do(ctx); err != nil || len(names) != children+100 {
+		t.Errorf("%d names with MaxAnswer: %v", len(names), err)
+	}
+}
+
+// A node that the default refuses is written with a higher MaxRequest, where the server takes it, and read again without
+// saying more.
+func TestMaxRequest(t *testing.T) {
+	srv := zkmem.Start(t, zkmem.Options{MaxFrame: 16 << 20})
+	c, ctx := messages(t, srv, Config{})
+	roomy, _ := messages(t, srv, Config{MaxRequest: 16 << 20})
+	big := make([]byte, 5<<20)
+	var refused *Error
+	if _, err := c.Create("/big", big).Do(ctx); !errors.As(err, &refused) || refused.Code != events.NotSent || !strings.Contains(err.Error(), "Config.MaxRequest") {
+		t.Errorf("above the default: %v", err)
+	}
+	must(roomy.Create("/big", big).Do(ctx))
+	if node, err := roomy.Get("/big").Do(ctx); err != nil || len(node.Data) != len(big) {
+		t.Errorf("%d bytes: %v", len(node.Data), err)
+	}
+	if _, err := c.Get("/big").Do(ctx); !errors.As(err, &refused) || refused.Code != events.TooLarge {
+		t.Errorf("read with the default: %v", err)
+	}
+	all := make([]Op, 3)
+	for i := range all {
+		all[i] = CreateNode(fmt.Sprintf("/part%d", i), big)
+	}
+	if _, err := roomy.Multi(all...).Do(ctx); err != nil {
+		t.Errorf("a multi of 15 MiB: %v", err)
+	}
+}
+
+func TestMessageSettings(t *testing.T) {
+	for want, config := range map[string]Config{
+		"Config.MaxRequest is -1":                               {MaxRequest: -1},
+		"Config.MaxRequest is 1048575 bytes: give the servers'": {MaxRequest: 1<<20 - 1},
+		"Config.MaxRequest is 67108865 bytes":                   {MaxRequest: 64<<20 + 1},
+		"Config.MaxAnswer is -1":                                {MaxAnswer: -1},
+		"Config.MaxAnswer is 1048575 bytes: give from 1048576":  {MaxAnswer: 1<<20 - 1},
+		"Config.MaxAnswer is 1073741825 bytes":                  {MaxAnswer: 1<<30 + 1},
+		"could not be read":                                     {MaxRequest: 8 << 20, MaxAnswer: 4 << 20},
+	} {
+		config.Servers = "127.0.0.1:1"
+		if _, err := Open(t.Context(), config); err == nil || !strings.HasPrefix(err.Error(), "incumbent: Config.Max") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for _, config := range []Config{{}, {MaxRequest: 1 << 20, MaxAnswer: 1 << 20}, {MaxRequest: 64 << 20}, {MaxRequest: 64 << 20, MaxAnswer: 1 << 30}} {
+		config.Servers = "127.0.0.1:1"
+		if got, err := config.withDefaults(); err != nil || got.MaxAnswer < got.MaxRequest || got.MaxAnswer < 4<<20 && config.MaxAnswer == 0 {
+			t.Errorf("%+v: %d, %d: %v", config, got.MaxRequest, got.MaxAnswer, err)
+		}
+	}
+}
