@@ -23,45 +23,35 @@ type kit struct {
 	before int // handles of the client that are there without any call
 }
 
-func need[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // newKit lists every call with a context that asks a machine. The locks are held by
 // another client, and the barriers are closed, so that what waits goes on waiting.
 func newKit(t *testing.T, w *world, n *node) *kit {
 	t.Helper()
 	other := w.open()
 	ctx := t.Context()
-	held := need[*Hold](t)(need[*Mutex](t)(other.Mutex("/mutex", MutexOptions{})).Lock(ctx))
+	held := must(must(other.Mutex("/mutex", MutexOptions{})).Lock(ctx))
 	t.Cleanup(held.Release)
-	taken := need[*Hold](t)(need[*Semaphore](t)(other.Semaphore("/semaphore", 1, SemaphoreOptions{})).Acquire(ctx, 1))
+	taken := must(must(other.Semaphore("/semaphore", 1, SemaphoreOptions{})).Acquire(ctx, 1))
 	t.Cleanup(taken.Release)
-	written := need[*WriteHold](t)(need[*ReadWriteLock](t)(other.ReadWriteLock("/readwrite", MutexOptions{})).Lock(ctx))
+	written := must(must(other.ReadWriteLock("/readwrite", MutexOptions{})).Lock(ctx))
 	t.Cleanup(written.Release)
-	first := need[*Latch](t)(other.Latch("/line", LatchOptions{}))
-	if err := errors.Join(first.Start(), need[*Barrier](t)(other.Barrier("/barrier")).Set(ctx)); err != nil {
+	first := must(other.Latch("/line", LatchOptions{}))
+	if err := errors.Join(first.Start(), must(other.Barrier("/barrier")).Set(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
 
-	latch := need[*Latch](t)(n.Latch("/line", LatchOptions{}))
-	mutex := need[*Mutex](t)(n.Mutex("/mutex", MutexOptions{}))
-	semaphore := need[*Semaphore](t)(n.Semaphore("/semaphore", 1, SemaphoreOptions{}))
-	readwrite := need[*ReadWriteLock](t)(n.ReadWriteLock("/readwrite", MutexOptions{}))
-	barrier := need[*Barrier](t)(n.Barrier("/barrier"))
-	gate := need[*Gate](t)(n.Gate("/gate"))
-	double := need[*DoubleBarrier](t)(n.DoubleBarrier("/double", 2, DoubleBarrierOptions{}))
-	queue := need[*Queue[string]](t)(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
-	tree := need[*TreeCache](t)(n.TreeCache("/tree", TreeCacheOptions{}))
-	keeps := need[*PersistentNode](t)(n.PersistentNode("/kept", nil, PersistentNodeOptions{}))
-	count := need[*SharedCount](t)(n.SharedCount("/count", 1))
+	latch := must(n.Latch("/line", LatchOptions{}))
+	mutex := must(n.Mutex("/mutex", MutexOptions{}))
+	semaphore := must(n.Semaphore("/semaphore", 1, SemaphoreOptions{}))
+	readwrite := must(n.ReadWriteLock("/readwrite", MutexOptions{}))
+	barrier := must(n.Barrier("/barrier"))
+	gate := must(n.Gate("/gate"))
+	double := must(n.DoubleBarrier("/double", 2, DoubleBarrierOptions{}))
+	queue := must(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
+	tree := must(n.TreeCache("/tree", TreeCacheOptions{}))
+	keeps := must(n.PersistentNode("/kept", nil, PersistentNodeOptions{}))
+	count := must(n.SharedCount("/count", 1))
 	if err := errors.Join(latch.Start(), keeps.Start(), keeps.WaitPresent(ctx)); err != nil {
 		t.Fatal(err)
 	}

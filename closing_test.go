@@ -123,7 +123,7 @@ func TestAProgramEndsWhileTheEnsembleIsDown(t *testing.T) {
 func TestClientCloseInAnOutageIsBounded(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		queue := need[*Queue[string]](t)(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
+		queue := must(NewQueue(n.Client, "/queue", QueueOptions[string]{Codec: Text()}))
 		if err := queue.Put(t.Context(), "item"); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestClientCloseInAnOutageIsBounded(t *testing.T) {
 func TestClosingWaitsForTheWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		held := need[*Leadership](t)(n.latch.Await(t.Context()))
+		held := must(n.latch.Await(t.Context()))
 		w.refuse(n, true)
 		n.cut()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -178,7 +178,7 @@ func TestRunWaitsForTheWorkAndWarns(t *testing.T) {
 		log := &sharedLog{}
 		n := w.open(func(c *Config) { c.Logger = zerolog.New(log) })
 		returns := make(chan struct{})
-		s := need[*Selector](t)(n.Selector("/line", func(*Leadership) error { <-returns; return nil }, SelectorOptions{}))
+		s := must(n.Selector("/line", func(*Leadership) error { <-returns; return nil }, SelectorOptions{}))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
@@ -256,30 +256,30 @@ func (w *world) mayDelete(t *testing.T, granted bool) {
 func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 	for name, take := range map[string]func(*testing.T, *node) (release func()){
 		"a term": func(t *testing.T, n *node) func() {
-			l := need[*Latch](t)(n.Latch("/other", LatchOptions{}))
+			l := must(n.Latch("/other", LatchOptions{}))
 			if err := l.Start(); err != nil {
 				t.Fatal(err)
 			}
-			held := need[*Leadership](t)(l.Await(t.Context()))
+			held := must(l.Await(t.Context()))
 			return func() { held.Release(); _ = l.Close(t.Context()) }
 		},
 		"a hold": func(t *testing.T, n *node) func() {
-			hold := need[*Hold](t)(need[*Mutex](t)(n.Mutex("/mutex", MutexOptions{})).Lock(t.Context()))
+			hold := must(must(n.Mutex("/mutex", MutexOptions{})).Lock(t.Context()))
 			return func() { _ = hold.Unlock(t.Context()) }
 		},
 		"permits": func(t *testing.T, n *node) func() {
-			hold := need[*Hold](t)(need[*Semaphore](t)(n.Semaphore("/semaphore", 2, SemaphoreOptions{})).Acquire(t.Context(), 2))
+			hold := must(must(n.Semaphore("/semaphore", 2, SemaphoreOptions{})).Acquire(t.Context(), 2))
 			return func() { _ = hold.Unlock(t.Context()) }
 		},
 		"a place in a barrier": func(t *testing.T, n *node) func() {
-			b := need[*DoubleBarrier](t)(n.DoubleBarrier("/double", 1, DoubleBarrierOptions{}))
+			b := must(n.DoubleBarrier("/double", 1, DoubleBarrierOptions{}))
 			if err := b.Enter(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return func() { _ = b.Leave(t.Context()) }
 		},
 		"a job": func(t *testing.T, n *node) func() {
-			j := need[*JobElection](t)(n.JobElection("/job", LatchOptions{}))
+			j := must(n.JobElection("/job", LatchOptions{}))
 			if err := j.ElectLeader(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -252,7 +252,7 @@ func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
 // session while the watch looks. What begins is believed in, and goes on: none can
 // begin between the question and what comes of it.
 func TestALookDoesNotStopTheNextTerm(t *testing.T) {
-	c := &Client{}
+	c := &Client{closed: make(chan struct{})}
 	now := systemClock().Now
 	c.clock = clock{func() int64 {
 		if c.deadlines.mu.TryLock() {
@@ -301,7 +301,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 // word, and a reconnect can change it to anything.
 func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, asked := &Client{}, 0
+		c, asked := &Client{closed: make(chan struct{})}, 0
 		now := sinceStart()
 		c.clock = clock{func() int64 {
 			if asked++; asked > 10000 {
