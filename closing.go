@@ -16,6 +16,7 @@ import (
 // end asks the machine to close, and waits until it has: for as long as ctx lasts
 // while work runs under the handle, and after that for a bounded time.
 func (h *handle) end(ctx context.Context, silent bool) error {
+	h.client.check(ctx)
 	limited, cancel := h.limit(ctx)
 	defer cancel()
 	err := h.ask(limited, events.Event{Kind: events.CommandClose, Silent: silent})

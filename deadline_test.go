@@ -155,16 +155,19 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 }
 
 // TestAConfirmationJustBeforeTheDeadlineKeepsTheWork: every answer takes nearly as
-// long as belief lasts.
+// long as belief lasts. They grow so slow step by step: after a long silence an answer
+// counts for nothing.
 func TestAConfirmationJustBeforeTheDeadlineKeepsTheWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
 		work := n.leads()
 		defer work.Release()
 		pass(time.Minute)
+		delay := time.Duration(0)
 		remove := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
 			if r.Op == zkmem.OpMulti {
-				return zkmem.Verdict{Delay: 3300 * time.Millisecond}
+				delay = min(delay+500*time.Millisecond, 3300*time.Millisecond)
+				return zkmem.Verdict{Delay: delay}
 			}
 			return zkmem.Verdict{}
 		})

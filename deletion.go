@@ -108,6 +108,7 @@ func (d *Deletion) Cancel() error {
 // Close waits for the deletion, for a session timeout at most. Closing the client
 // calls it, and what is not done when it returns is not done any more.
 func (d *Deletion) Close(ctx context.Context) error {
+	d.client.check(ctx)
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	_ = d.Wait(limited)
