@@ -58,11 +58,12 @@ func TestBeliefEndsByTheClockThoughTheLoopHasNotRun(t *testing.T) {
 // confirmation is too old.
 func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
 	for name, test := range map[string]struct {
-		asleep time.Duration
-		row    string
+		asleep  time.Duration
+		settles time.Duration // what it heard last is as old as if the ensemble's leader had stood still
+		row     string
 	}{
-		"awake":  {0, "watch.deleted [inherits]"},
-		"asleep": {10 * time.Second, "reply."},
+		"awake":  {0, 0, "watch.deleted [inherits]"},
+		"asleep": {10 * time.Second, 2 * time.Second, "reply."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -76,7 +77,7 @@ func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
 				second.ahead.Store(int64(test.asleep))
 				w.srv.Heal()
 				synctest.Wait()
-				pass(time.Second)
+				pass(time.Second + test.settles)
 				if !second.latch.HasLeadership() {
 					t.Fatal(second.latch.Phase())
 				}

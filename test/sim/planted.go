@@ -123,7 +123,7 @@ var plantedBeliefs = []Plant{
 	{Name: "the end of a session is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
-	{Name: "a frame that left counts as a contact before it is answered, and any answer (both locks)", Hasty: true, Mutations: anyAnswer, Shape: func(p *Plan) {
+	{Name: "a frame that left counts as a contact before it is answered", Hasty: true, Mutations: anyAnswer, Shape: func(p *Plan) {
 		p.often(8, "stall up", "pause, then a crash", "follower cut off")
 	}},
 	{Name: "the first answer after a silence counts", Shape: func(p *Plan) { p.often(8, "leader stands still") }, Mutations: anyAnswer},
