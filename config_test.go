@@ -3,6 +3,7 @@ package incumbent
 import (
 	"context"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,5 +63,19 @@ func namesTheLibraryOnce(t *testing.T, name string, err error) {
 	if err == nil || !strings.HasPrefix(err.Error(), "incumbent: ") || strings.Count(err.Error(), "incumbent: ") > 1 ||
 		strings.Contains(err.Error(), "zkio: ") {
 		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// What an observer master costs reaches both who reckon with it: the session
+// machine, by an option that stands in the log, and what counts as a contact.
+func TestObserverMastersAreTold(t *testing.T) {
+	for observers, lag := range map[bool]time.Duration{false: time.Second, true: 2 * time.Second} {
+		config, err := Config{Servers: "192.0.2.1:2181", ObserverMasters: observers}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if config.lag() != lag || config.options()["observerMasters"] != strconv.FormatBool(observers) {
+			t.Errorf("observer masters %t: lag %s, options %v", observers, config.lag(), config.options())
+		}
 	}
 }

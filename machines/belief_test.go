@@ -67,3 +67,23 @@ func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
 		}
 	}
 }
+
+// Behind observer masters a session is reported up to a whole tick after it was
+// heard of, so that belief has to end half a tick earlier, whatever it rests on.
+func TestBehindObserverMastersAReportTakesAWholeTick(t *testing.T) {
+	for ticks := 3; ticks <= 40; ticks++ {
+		near := session{tick: 2 * time.Second, syncLimit: 5, timeout: time.Duration(ticks) * 2 * time.Second, since: 1}
+		far := near
+		far.observerMasters = true
+		sent := int64(3 * near.timeout)
+		if got, most := far.life(sent, 0), near.timeout-far.period()-far.tick-far.slack(); got > most || got > near.life(sent, 0) {
+			t.Errorf("T=%s: the session is said to live for %s, at most %s are sure", near.timeout, got, most)
+		}
+		if far.span(sent, 0) <= far.period() {
+			t.Errorf("T=%s: belief lasts %s, and the next heartbeat comes after %s", far.timeout, far.span(sent, 0), far.period())
+		}
+		if got, want := far.settling(), 3*time.Second; got != want {
+			t.Errorf("T=%s: the leader settles for %s, want %s", far.timeout, got, want)
+		}
+	}
+}
