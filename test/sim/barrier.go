@@ -24,7 +24,7 @@ func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens
 	home := "/app/" + recipe
 	path := home + "/here"
 	return &role{
-		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true,
+		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true, sores: map[engine.State][]ambush{"pausing": usual("close")},
 		act: actPassage, cancel: (*user).giveUp, healed: (*user).withdraw,
 		answers: func(u *user, a events.Answer) {
 			if a.Command == u.call.number && a.Code == events.OK {

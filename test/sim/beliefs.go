@@ -26,6 +26,7 @@ type belief struct {
 // elected: belief begins.
 func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
+	b.excused = u.c.reborn != 0 && u.c.confirmed < u.c.reborn // news of an ensemble that is no more
 	u.term = b
 	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {

@@ -258,6 +258,9 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 // reborn forgets what was true of the history before.
 func (k *checks) reborn() {
 	k.meddled = true
+	for _, c := range k.w.clients {
+		c.reborn = c.clock()
+	}
 	if k.w.stock != nil {
 		k.w.stock.void = true
 		clear(k.w.stock.lockers)

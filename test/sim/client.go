@@ -44,6 +44,7 @@ type client struct {
 	command   uint64
 	commands  map[uint64]events.ID
 	confirmed int64 // when the last confirmation that was answered left, on this connection
+	reborn    int64 // when the ensemble was wiped or restored last
 	linked    bool  // as far as the loop knows, there is a connection
 	written   bool  // and a committed write was acknowledged on it
 	seen      int64 // ZooKeeper's id of its session, as far as the loop knows

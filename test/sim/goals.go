@@ -21,6 +21,8 @@ var beyond = []struct {
 		"zkio answers a close with connection.closed, whatever comes of it"},
 	{[]string{"session"}, "timer.fired", "connected",
 		"the deadline's timer is wound anew whenever the deadline moves, and no timer rings early here"},
+	{[]string{"session"}, "reply.sync [late]", "connected",
+		"two syncs in a row would each have to be on their way for so long that the leader nearly seems to have stood still"},
 	{[]string{"session"}, "timer.fired", "suspended",
 		"the same while a disconnect is ridden out"},
 	{[]string{"mutex", "readwrite"}, "connection.lost", "probing",
