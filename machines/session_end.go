@@ -8,9 +8,12 @@ import (
 // The ends of the session machine and of ZooKeeper's session.
 
 // endSession asks the ensemble to end the session, and with it every node that it
-// owns, also those that may not be deleted one by one.
+// owns, also those that may not be deleted one by one. As always, the connection ends
+// before the session does: what was sent on it has an unknown outcome.
 func (s *session) endSession(ev events.Event, out *engine.Outbox) {
 	out.Effect(events.CloseSession{Session: s.number})
+	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Code: ev.Code, Text: ev.Text})
 }
 
 // finish closes the session in an orderly way; abandonment is the executor's.

@@ -124,6 +124,12 @@ func (x *executor) close(n int64) {
 	}
 }
 
+// ending reports whether the session is over here, or its end is asked for: then its
+// nodes go with it.
+func (x *executor) ending() bool {
+	return x.over || x.closing || x.c.engine.State(events.SessionMachine) == "resting"
+}
+
 // closed tells how a close went.
 func (x *executor) closed(code events.Code) {
 	x.shut("closed")

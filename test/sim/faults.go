@@ -63,6 +63,7 @@ func init() {
 		{"counter near its end", 14, (*world).endCounter, 0},
 		{"counter repeats", 12, (*world).repeatCounter, 0},
 		{"client closes", 8, (*world).closeClient, 0},
+		{"session given up", 8, (*world).giveUpSession, 0},
 		{"ambush", 3, nil, 0},
 		{"slow callback", 8, nil, 6},
 		{"panicking callback", 8, nil, 4},

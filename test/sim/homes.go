@@ -161,7 +161,7 @@ func (k *checks) over(u *user) {
 
 // nothingOf: a machine that is over, or out of all rounds, has nothing left behind.
 func (k *checks) nothingOf(u *user) {
-	if k.w.ens.life > 0 || u.c.x.over || u.c.ends {
+	if k.w.ens.life > 0 || u.c.x.ending() || u.c.ends {
 		return
 	}
 	nodes := slices.Concat(u.made, u.stay.nodes)

@@ -342,7 +342,7 @@ func (k *checks) refused(c *client, a *asked, code events.Code) {
 // has touched, if its session goes on.
 func (k *checks) nothingShelved(u *user) {
 	q := k.w.stock
-	if q == nil || q.void || u.c.ends || u.c.x.over {
+	if q == nil || q.void || u.c.ends || u.c.x.ending() {
 		return
 	}
 	if path := u.marker(); path != "" && !q.spoilt && !u.bench.doubted {

@@ -152,7 +152,7 @@ func (k *checks) asker(p *proposal) *user {
 
 // noPermitLeft: a call that is over holds no permits, if its session goes on.
 func (k *checks) noPermitLeft(u *user) {
-	if u.role.recipe != "semaphore" || k.w.ens.life > 0 || u.c.x.over || u.c.ends || k.meddled {
+	if u.role.recipe != "semaphore" || k.w.ens.life > 0 || u.c.x.ending() || u.c.ends || k.meddled {
 		return
 	}
 	if path := u.newest(lockRoom, leaseRoom); path != "" {

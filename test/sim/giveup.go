@@ -1,0 +1,19 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// giveUpSession has a client end its session and begin the next, as it does to be
+// rid of a node that it may not delete. It asks only where nothing rests on the
+// session; here it asks at any moment, because a term may begin in the next one.
+func (w *world) giveUpSession(d *rand.Rand) bool {
+	c := w.anyClient(d)
+	if c == nil || c.leaving {
+		return false
+	}
+	c.own(func() { c.post(events.SessionMachine, events.Event{Kind: events.CommandEndSession}) })
+	return true
+}
