@@ -13,8 +13,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// end asks the machine to close, and waits until it has: for as long as ctx lasts
-// while work runs under the handle, and after that for a bounded time.
+// end asks the machine to close, and waits until it has, or until ctx ends. Once no
+// work runs under the handle, it waits for Client.closingTime at most.
 func (h *handle) end(ctx context.Context, silent bool) error {
 	h.client.check(ctx)
 	limited, cancel := h.limit(ctx)
@@ -36,8 +36,8 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 	return h.unfinished(context.Cause(limited))
 }
 
-// limit returns a context that ends with ctx, and otherwise when no work has run
-// under the handle for Client.closingTime. Its cause is ErrNotDeleted then.
+// limit returns a context that ends with ctx, or with the cause ErrNotDeleted when no
+// work has run under the handle for Client.closingTime.
 func (h *handle) limit(ctx context.Context) (limited context.Context, stop func()) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -55,8 +55,8 @@ func (h *handle) limit(ctx context.Context) (limited context.Context, stop func(
 	return limited, func() { cancel(context.Canceled) }
 }
 
-// unfinished is the error of a close that gave up waiting for its machine: what is
-// left, what prevents its deletion, and why the wait ended.
+// unfinished returns the error of a close that gave up waiting for its machine. It
+// says what is left, what prevents its deletion, and why the wait ended.
 func (h *handle) unfinished(cause error) error {
 	e := &wordedError{
 		text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.remains()),
@@ -76,7 +76,7 @@ func (h *handle) unfinished(cause error) error {
 	return e
 }
 
-// closingTime is how long a close waits for the deletion of a node once no work
+// closingTime returns how long a close waits for the deletion of a node once no work
 // runs: a session timeout. Client.Close keeps a third of that for the session itself.
 func (c *Client) closingTime() time.Duration {
 	c.mu.Lock()
@@ -87,7 +87,8 @@ func (c *Client) closingTime() time.Duration {
 	return c.timeout()
 }
 
-// timeout is the session timeout that was granted, or else the one that is asked for.
+// timeout returns the session timeout that was granted, or else the one that is
+// asked for.
 func (c *Client) timeout() time.Duration {
 	if granted := c.SessionTimeout(); granted != 0 {
 		return granted
@@ -95,8 +96,8 @@ func (c *Client) timeout() time.Duration {
 	return c.config.SessionTimeout
 }
 
-// lastMoment is how long a call whose context has ended may still take, to learn what
-// came of what it asked for.
+// lastMoment is how long a call may go on after its context has ended, to learn the
+// outcome of what it asked for.
 const lastMoment = time.Second
 
 // outlive returns a context that ends lastMoment after ctx.

@@ -55,9 +55,9 @@ type Config struct {
 	// (ZooKeeper 3.6 and later, its setting observerMasterPort), and that this client
 	// may be connected to one. Such an observer reports its sessions to the
 	// ensemble's leader in two steps, up to a whole tick late: without this setting
-	// belief may outlast the session. It costs half a tick of every confirmation,
-	// and half a tick more after the ensemble's leader stood still. It needs a
-	// SessionTimeout of three ticks.
+	// belief may outlast the session. With it each confirmation lasts up to half a
+	// tick less, and the wait after the ensemble's leader stood still is half a tick
+	// longer. It needs a SessionTimeout of at least three ticks.
 	ObserverMasters bool
 	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
 	// default belief ends at the disconnect, or at ValidUntil if that is first.
@@ -74,18 +74,18 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// MaxRequest is how many bytes one request may take: the data of a node, or all
-	// operations of a multi with their data. One that takes more is refused here,
-	// before it is sent. Give what the servers were started with as
-	// -Djute.maxbuffer: a server that is sent more ends the connection. Default
-	// 1048576 (1 MiB), what servers take by default; from that to 64 MiB, and a buffer
-	// of this size is kept.
+	// operations of a multi with their data, and in either case 1 KiB for what goes
+	// with them. One that takes more is refused here, before it is sent. Raise it only
+	// where the servers' -Djute.maxbuffer is raised: a server that is sent more ends
+	// the connection. Default 1048576 (1 MiB), for servers with their default; that is
+	// also the least. At most 64 MiB: a buffer of this size is kept in memory.
 	MaxRequest int
 	// MaxAnswer is how many bytes one answer may take: the data of a node, or the
 	// names of all children. One that takes more is an *Error with the code TOOLARGE,
 	// and nothing of it is kept in memory. Servers send answers of any size; in a Java
-	// client this is jute.maxbuffer of its JVM. Give no less than MaxRequest, or what is
-	// written cannot be read. Default 4194304 (4 MiB), or MaxRequest where that is more;
-	// from 1 MiB to 1 GiB.
+	// client this is jute.maxbuffer of its JVM. Default 4194304 (4 MiB), or MaxRequest
+	// if that is more. At least MaxRequest, because what is written has to be readable;
+	// at most 1 GiB.
 	MaxAnswer int
 
 	// ConnectRetry paces new sessions after an expiry or refused credentials.
@@ -93,9 +93,9 @@ type Config struct {
 	ConnectRetry RetryPolicy
 
 	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. It is
-	// called by one goroutine of its own, and may be slow: what has no room meanwhile
-	// (8 MiB) is dropped, and a gap stands in the log in its place. A writer that
-	// fails ends the recording. Both are logged: see Client.Recording, too.
+	// called by one goroutine of its own, and may be slow: up to 8 MiB wait for it,
+	// what exceeds them is dropped, and a gap stands in the log in its place. A writer
+	// that fails ends the recording. Both are logged, and Client.Recording has them.
 	Record io.Writer
 	// Logger is silent by default.
 	Logger zerolog.Logger
@@ -171,8 +171,8 @@ func (c Config) checkMessages() error {
 	return nil
 }
 
-// lag is how long after it was heard of a session is reported to the ensemble's
-// leader, at the most.
+// lag returns how long a server may take to report a session that it has heard of
+// to the ensemble's leader.
 func (c Config) lag() time.Duration {
 	if c.ObserverMasters {
 		return c.Tick

@@ -105,8 +105,9 @@ func (d *Deletion) Cancel() error {
 	return d.Wait(context.Background())
 }
 
-// Close waits for the deletion, for a session timeout at most. Closing the client
-// calls it, and what is not done when it returns is not done any more.
+// Close waits for the deletion, for a session timeout at most, and returns
+// ErrNotDeleted if it is not over then: it goes on. Closing the client calls Close,
+// and gives up the deletion if it is not over then.
 func (d *Deletion) Close(ctx context.Context) error {
 	d.client.check(ctx)
 	limited, cancel := d.limit(ctx)

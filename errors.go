@@ -41,7 +41,7 @@ var (
 	ErrLimit = errors.New("incumbent: another limit is agreed for the semaphore")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
-	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on by itself, at the next connection; at the latest the end of the session deletes the node.
+	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on by itself, at the next connection; an ephemeral node goes with the session at the latest.
 	ErrNotDeleted = errors.New("incumbent: not deleted yet")
 	// ErrInterrupted: Selector.Interrupt ended the work's context.
 	ErrInterrupted = errors.New("incumbent: interrupted")

@@ -11,11 +11,12 @@ import (
 // session. With work still running when the context ends it returns ErrWorkRunning
 // and the client stays open: call it again.
 //
-// Once no work runs, Close returns within a session timeout, and within a second
-// after the end of the context, whatever the ensemble does. It waits so long for
-// nodes to be deleted; what is not deleted then goes with the session: at once where
-// there is a connection, and otherwise when the ensemble expires the session, of
-// which the error tells. A second call of a Close that succeeded returns nil.
+// Once no work runs, Close returns within a session timeout (one below 3 s: up to a
+// second later), and within a second after the end of the context, whatever the
+// ensemble does. It waits up to two thirds
+// of that for nodes to be deleted. What is not deleted then goes with the session: at
+// once if there is a connection, and otherwise when the ensemble expires the session;
+// the error says so then. A second call of a Close that succeeded returns nil.
 func (c *Client) Close(ctx context.Context) error {
 	c.check(ctx)
 	c.mu.Lock()
@@ -35,7 +36,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
 		return err
 	}
-	ctx, cancel := c.farewell(ctx)
+	ctx, cancel := c.closeContext(ctx)
 	defer cancel()
 	select {
 	case c.ending <- struct{}{}:
@@ -46,16 +47,17 @@ func (c *Client) Close(ctx context.Context) error {
 	return c.end(ctx)
 }
 
-// farewell returns a context for the close of the session: it ends lastMoment after
-// ctx, and after a third of the session timeout at the latest.
-func (c *Client) farewell(ctx context.Context) (context.Context, context.CancelFunc) {
+// closeContext returns a context for the close of the session: it ends lastMoment
+// after ctx, and after a third of the session timeout, or lastMoment if that is
+// longer, at the latest.
+func (c *Client) closeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, release := outlive(ctx)
 	late, cancel := context.WithTimeout(late, max(c.timeout()/3, lastMoment))
 	return late, func() { cancel(); release() }
 }
 
 // end closes the session, and then everything that served it. One at a time:
-// a second one would cut the first one's farewell short.
+// the context of a second one could end the first one's wait.
 func (c *Client) end(ctx context.Context) error {
 	select {
 	case <-c.closed:
@@ -69,8 +71,8 @@ func (c *Client) end(ctx context.Context) error {
 	return errors.Join(err, ioErr, stopErr)
 }
 
-// stopped ends the loop and then the recorder, as long as the context lets it. What
-// hangs in Config.Record ends when that returns.
+// stopped ends the loop and then the recorder, and waits for both until the context
+// ends. A recorder that hangs in Config.Record ends when that returns.
 func (c *Client) stopped(ctx context.Context) error {
 	c.stop()
 	if !isClosed(ctx, c.ended) {

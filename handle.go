@@ -18,7 +18,7 @@ type handle struct {
 	id       events.ID
 	path     string
 	cannot   string        // what the log says of trouble
-	remains  func() string // what a close that did not come to its end leaves behind
+	remains  func() string // names what a close leaves behind if it gives up waiting
 	works    workload
 	commands commands
 	started  chan struct{} // closed when the machine has left latent

@@ -66,7 +66,7 @@ type change struct {
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
 	p.name, p.options = options.ID, options
-	p.cannot, p.remains = "cannot lead for now", p.left
+	p.cannot, p.remains = "cannot lead for now", p.leftover
 	p.listeners.panicked = c.log.caught(path)
 }
 
@@ -229,8 +229,8 @@ func (p *participant) setTerm(t *heldTerm) {
 	}
 }
 
-// left is what a close that did not come to its end leaves behind.
-func (p *participant) left() string {
+// leftover returns what a close leaves behind if it gives up waiting.
+func (p *participant) leftover() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

@@ -121,7 +121,7 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 	}
 }
 
-// absence is why there is no connection at this moment; nil where there is one.
+// absence returns why there is no connection at this moment; nil if there is one.
 func (h *sessionHandle) absence() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
