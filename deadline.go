@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// errLapsed is why work is stopped at the deadline, in the words of the machine
-// that ends the term later.
+// errLapsed is why work is stopped at the deadline. Its text is that of the machine,
+// which ends the term later.
 var errLapsed = fmt.Errorf("%w: no confirmation in time", ErrLeadershipLost)
 
 // deadlineWatch stops the work under all terms of a client when nothing may be
 // believed any more, whatever the loop does. It has one timer, which runs only
 // while there is work.
 //
-// The timer asks the horizon and decides nothing: a deadline that moved on needs
-// no new winding by the loop. It fires eight times in a session timeout at least,
+// When the timer fires, the horizon is asked; so the loop need not reset it when a
+// deadline moves on. It fires eight times in a session timeout at least,
 // because Go's timers stand still while the machine is suspended, and the client's
 // clock does not.
 type deadlineWatch struct {
@@ -27,7 +27,7 @@ type deadlineWatch struct {
 	timer   *time.Timer
 }
 
-// add takes a term in that has work now.
+// add adds a term that has work now.
 func (w *deadlineWatch) add(t *heldTerm) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,11 +37,11 @@ func (w *deadlineWatch) add(t *heldTerm) {
 	first := len(w.terms) == 0 || w.session != t.Session
 	w.terms[t], w.session = true, t.Session
 	if first || w.client.horizon.until(t.Session) == 0 {
-		w.wind()
+		w.setTimer()
 	}
 }
 
-// remove lets go of a term without work, or whose work was stopped.
+// remove removes a term without work, or whose work was stopped.
 func (w *deadlineWatch) remove(t *heldTerm) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,9 +51,9 @@ func (w *deadlineWatch) remove(t *heldTerm) {
 	}
 }
 
-// look stops the work under every term that may not be believed in. The lock is
+// stopLapsed stops the work under every term that may not be believed in. The lock is
 // held while the horizon is asked: a term that begins afterwards is not among them.
-func (w *deadlineWatch) look() {
+func (w *deadlineWatch) stopLapsed() {
 	w.mu.Lock()
 	var lapsed []*heldTerm
 	for t := range w.terms {
@@ -62,7 +62,7 @@ func (w *deadlineWatch) look() {
 			delete(w.terms, t)
 		}
 	}
-	w.wind()
+	w.setTimer()
 	w.mu.Unlock()
 	for _, t := range lapsed {
 		t.lapse()
@@ -74,8 +74,8 @@ func (w *deadlineWatch) look() {
 	}
 }
 
-// wind sets the timer for the earliest deadline. The caller holds the lock.
-func (w *deadlineWatch) wind() {
+// setTimer sets the timer for the earliest deadline. The caller holds the lock.
+func (w *deadlineWatch) setTimer() {
 	if len(w.terms) == 0 {
 		return
 	}
@@ -85,7 +85,7 @@ func (w *deadlineWatch) wind() {
 		next = min(next, time.Duration(w.client.horizon.until(t.Session)-now))
 	}
 	if w.timer == nil {
-		w.timer = time.AfterFunc(next, w.look)
+		w.timer = time.AfterFunc(next, w.stopLapsed)
 		return
 	}
 	w.timer.Reset(next)

@@ -275,7 +275,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 			case <-done:
 				return
 			default:
-				c.deadlines.look()
+				c.deadlines.stopLapsed()
 			}
 		}
 	}()

@@ -32,11 +32,11 @@ type recorder struct {
 
 	mu      sync.Mutex
 	queue   []recorded
-	waiting int    // bytes in the queue, and of what is being written
-	gap     *hole  // what was dropped since the last step that had room
-	seen    uint64 // records that the loop made
-	written uint64 // those among them that Config.Record has taken
-	dropped uint64 // and those that had no room
+	waiting int      // bytes in the queue, and of what is being written
+	gap     *openGap // what was dropped since the last step that had room
+	seen    uint64   // records that the loop made
+	written uint64   // those among them that Config.Record has taken
+	dropped uint64   // and those that had no room
 	gaps    uint64
 	err     error // why the recording ended
 	closed  bool
@@ -49,8 +49,8 @@ type recorded struct {
 	size int
 }
 
-// hole is a gap that is not over yet.
-type hole struct {
+// openGap is a gap that is not over yet.
+type openGap struct {
 	from, to uint64
 	since    int64
 }
@@ -98,7 +98,7 @@ func (r *recorder) fits(size int) bool {
 func (r *recorder) drop(step []events.Record) {
 	first, last := step[0].Seq, step[len(step)-1].Seq
 	if r.gap == nil {
-		r.gap = &hole{from: first, since: r.now()}
+		r.gap = &openGap{from: first, since: r.now()}
 		r.gaps++
 		r.log.say(zerolog.WarnLevel, "Config.Record is too slow: records are dropped", func(e *zerolog.Event) { e.Uint64("from", first) })
 	}
@@ -134,9 +134,9 @@ func (r *recorder) signal() {
 	}
 }
 
-// close has what is left written, and closes the channel that it returns when that
-// is done: never where Config.Record does not return. Nothing may be recorded
-// afterwards.
+// close has what is left written. It returns a channel that is closed when that is
+// done, which is never if Config.Record does not return. Nothing may be recorded
+// after it.
 func (r *recorder) close() (done <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,12 +148,13 @@ func (r *recorder) close() (done <-chan struct{}) {
 	return r.done
 }
 
-// flushEvery is after how many records they are handed on though more wait.
+// flushEvery is how many records are buffered at most while more wait.
 const flushEvery = 256
 
 // run is the one goroutine that writes.
 func (r *recorder) run(w *events.Writer) {
 	defer close(r.done)
+	// What remains if Config.Record calls runtime.Goexit.
 	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
 	defer func() { r.end(err) }()
 	pending := uint64(0) // records that the writer holds back
@@ -163,7 +164,7 @@ func (r *recorder) run(w *events.Writer) {
 			err = w.Flush() // of a log without records: the header
 			return
 		}
-		next = r.shorten(next)
+		next = r.dropUnreadable(next)
 		if err := write(w, next); err != nil {
 			r.end(err)
 			continue
@@ -194,8 +195,9 @@ func write(w *events.Writer, one recorded) error {
 	return nil
 }
 
-// shorten puts a gap in the place of a step with a record that no reader would take.
-func (r *recorder) shorten(one recorded) recorded {
+// dropUnreadable returns a gap in place of a step with a record that is too long for
+// a reader, and every other step as it is.
+func (r *recorder) dropUnreadable(one recorded) recorded {
 	const escaped = 6 // bytes that one may be written as
 	for i, record := range one.step {
 		if sizeOf(one.step[i:i+1]) < events.MaxLine/escaped {
@@ -248,7 +250,8 @@ func (r *recorder) took(size int, written uint64) {
 	r.written += written
 }
 
-// end is a writer that failed: nothing more is recorded. The first error counts.
+// end ends the recording if err is not nil: nothing more is recorded. The first error
+// counts.
 func (r *recorder) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,7 +262,7 @@ func (r *recorder) end(err error) {
 	r.log.say(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
 }
 
-// sizeOf is about what a step holds in memory.
+// sizeOf returns about how many bytes a step takes in memory.
 func sizeOf(step []events.Record) (n int) {
 	const record, stat, word, op = 456, 88, 16, 96
 	for i := range step {
