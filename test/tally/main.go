@@ -76,8 +76,8 @@ type tally struct {
 	notRun   map[string]int // reason: how many tests
 }
 
-// failure is a test that failed, with an empty test the package itself, with
-// neither go test.
+// failure is a test that failed; if test is empty, a package that failed, or
+// "go test" itself.
 type failure struct {
 	key
 	why string // what go test's own output does not say; may be empty
@@ -194,9 +194,9 @@ func (t *tally) packageFails(pkg string) {
 	}
 }
 
-// end writes what failed without a word of go test's, the result and, as the
-// last line, what was not run. It is given how go test ended and reports whether
-// all is good.
+// end writes which failures go test's own output does not show, then the result
+// and, as the last line, what was not run. Err is what go test ended with. It reports
+// whether nothing failed.
 func (t *tally) end(err error, took time.Duration) bool {
 	if err != nil && len(t.failed) == 0 {
 		t.fail(key{"go test", ""}, err.Error()+", and no package failed")
