@@ -29,8 +29,8 @@ from --event [guard]--> to, and the effects. #4 is a request or a timer, by its
 number; #4! goes past the requests that wait. "valid until" is a time since the
 start, too. What is foreign comes out escaped.
 
-A log has gaps where its file was too slow, and records were dropped. Nothing can
-be replayed behind a gap; --print shows what stands there.
+A log has a gap where records were dropped, because its file was too slow or a
+record was too long. A replay ends at the first gap; --print goes on behind it.
 
 Exit codes:
    0  the same
@@ -192,7 +192,7 @@ func (a *app) printLog(f io.Reader, until uint64) error {
 	}
 }
 
-// gapText stands where the records of a gap would.
+// gapText is the line that is printed in place of a gap's records.
 func gapText(g *events.Gap) string {
 	return fmt.Sprintf("%6d … %d: %s missing: %s", g.From, g.To, plural(g.Count, "record"), oneLine(g.Why))
 }
