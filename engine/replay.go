@@ -125,8 +125,9 @@ func (p *player) play(until uint64) error {
 	return nil
 }
 
-// ending is what comes of a log's end, or of a gap, behind what was told before an
-// event from outside that is not there.
+// ending returns the result of a replay that cannot go on: err is the log's end, a
+// gap, or damage. Group has the told records at the end, whose event from outside is
+// missing.
 func ending(group []events.Record, err error) error {
 	var gap *events.Gap
 	ended := errors.Is(err, io.EOF)

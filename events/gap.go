@@ -6,10 +6,9 @@ import (
 	"math"
 )
 
-// Gap is a line of a log that stands where records are missing: the recorder had
-// no room for them. Only whole steps are dropped, and the next record has the
-// number after To. As an error it is what Reader.Next returns for the line, and the
-// end of a replay; the reader goes on behind it.
+// Gap is a line of a log that stands in place of records that were dropped. Only
+// whole steps are, and the next record has the seq after To. Reader.Next returns a
+// *Gap as the error for such a line and can go on after it; a replay ends with it.
 type Gap struct {
 	From  uint64 `json:"from"`  // seq of the first record that is missing
 	To    uint64 `json:"to"`    // and of the last
