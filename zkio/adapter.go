@@ -78,8 +78,8 @@ func (a *Adapter) Execute(id events.ID, e events.Effect) {
 	}
 }
 
-// Forget is told that a machine is over, after its last effect: nothing is watched
-// for it any longer, its reads that have not left stay here, and no answer to a read
+// Forget is called when a machine is over, after its last effect: nothing is watched
+// for it any longer, its reads that have not left are dropped, and no answer to a read
 // is posted to it. Its writes leave, and are answered. Any goroutine may call it.
 func (a *Adapter) Forget(id events.ID) {
 	a.mu.Lock()

@@ -23,9 +23,9 @@ type Config struct {
 	// (Event.Timeout of connection.attached). At least 100 ms; 15 s is usual.
 	Timeout time.Duration
 
-	// Lag is how long after a server heard of a session it reports that to the
-	// ensemble's leader, at the most: half of the ensemble's tick, and a whole one
-	// behind an observer master. Default 1 s.
+	// Lag is how long a server may take to report a session that it has heard of to
+	// the ensemble's leader: half of the ensemble's tick, and a whole one behind an
+	// observer master. Default 1 s, for a tick of 2 s.
 	Lag time.Duration
 
 	// Auth is sent on every connection before anything else.
@@ -54,7 +54,8 @@ type Config struct {
 	// the session of a loop that stands still ends. It must not block. Nil stands
 	// for a loop that always runs.
 	SignOfLife func() <-chan struct{}
-	// Warn is told, without secrets, what somebody should look at. It must not block.
+	// Warn is called with what somebody should look at, without secrets. It must not
+	// block.
 	Warn func(text string)
 
 	// Handshake bounds one attempt: dialling, TLS, the session's handshake,
