@@ -49,10 +49,10 @@ func (s *session) life(sent, contact int64) time.Duration {
 	return life
 }
 
-// lag is how long after it was heard of a session is reported to the ensemble's
-// leader, at the most: its ping, which fetches the reports, goes out every half
-// tick. A server behind an observer master reports to that one first, at the ping
-// of its own.
+// lag returns how long a server may take to report a session that it has heard of to
+// the ensemble's leader: the leader's ping, which fetches the reports, goes out every
+// half tick. A server behind an observer master reports to that one first, at the
+// observer master's own ping.
 func (s *session) lag() time.Duration {
 	if s.observerMasters {
 		return s.tick
@@ -68,11 +68,11 @@ func (s *session) span(sent, contact int64) time.Duration {
 // slack covers the difference of two clocks' rates and what scheduling costs.
 func (s *session) slack() time.Duration { return s.timeout / 40 }
 
-// silence is how long the ensemble's leader may have said nothing before it is
-// taken to have stood still. A session cannot expire in so short a time.
+// silence returns how long the ensemble's leader may go unheard before it is taken
+// to have stood still. A session does not expire within that time.
 func (s *session) silence() time.Duration { return max(s.period(), s.timeout/3) }
 
-// settling is how long a leader that stood still needs until it surely has the
+// settling returns how long a leader that stood still may need until it has the
 // reports of all servers, or has ended the sessions that ran out meanwhile: the lag,
 // and half a tick for the answers.
 func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
@@ -80,7 +80,7 @@ func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
 // stoodStill reports whether the ensemble's leader said nothing for so long before
 // an answer that it may have stood still. Then the answer says nothing about the
 // session: a leader that wakes commits the writes that wait before it looks at its
-// sessions, whose last reports are as old as its rest.
+// sessions, whose last reports are from before it stopped.
 func (s *session) stoodStill(ev events.Event) bool {
 	return time.Duration(ev.At-s.heard) > s.silence()
 }
@@ -96,17 +96,16 @@ func (s *session) hear(ev events.Event) {
 	s.heard, s.heardSent = ev.At, max(s.heardSent, ev.SentAt)
 }
 
-// askAt is when it is worth asking for a confirmation while the leader settles: as
-// soon as one counts, and after a period at the latest, so that it is not silent
-// for longer than that.
+// askAt returns when to ask for a confirmation while the leader settles: as soon as
+// one counts, and a period after the last request at the latest, so that the leader
+// does not seem to stand still again.
 func (s *session) askAt(now int64) int64 {
 	return max(now, min(s.countsFrom, s.heardSent+int64(s.period())))
 }
 
 // unsettled reports whether an event falls into the time in which the leader
-// settles, or answers a request that was sent then. An answer that was on its way
-// for as long as a leader that stands still is late by itself, and nothing is to
-// be waited for.
+// settles, or answers a request that was sent then. It reports false for an answer
+// that took longer than silence by itself: waiting would not help it.
 func (s *session) unsettled(ev events.Event) bool {
 	late := ev.SentAt != 0 && time.Duration(ev.At-ev.SentAt) > s.silence()
 	return s.attached && !late && (ev.At < s.countsFrom || ev.SentAt != 0 && ev.SentAt < s.countsFrom)
