@@ -39,10 +39,11 @@
 //
 // # Mistakes
 //
-// An option below zero is an error, which names it. A nil context, a handle that no
-// client made and a nil function to call are mistakes of the program: the call
-// panics, and says which call it was and what to do. Only Open returns an error for a
-// nil context.
+// An option below zero is an error, which names it, unless the option says what below
+// zero means. A nil context, a handle that no client made and a nil function to call
+// are mistakes of the program: the call panics, and says which call it was and what to
+// do. It is an error where something is made: Open with a nil context, a Selector or a
+// Consumer with a nil function.
 //
 // # What it is not
 //

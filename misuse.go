@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// opened panics on a Client that Open did not return, and so on a handle that no
-// client made: their fields are the zero value.
+// opened panics on a Client that Open did not return. A handle that no client made
+// has such a Client: nil.
 func (c *Client) opened() {
 	if c == nil || c.closed == nil {
 		misuse("was called on a zero value or without a client: Open returns a Client, and what it makes can be used")
@@ -76,9 +76,9 @@ func exportedIn(name string) string {
 	return ""
 }
 
-// checkOptions says which setting of some options cannot be right: a time, a
-// number or a retry policy below zero, unless its field says that this means
-// something.
+// checkOptions returns an error that names the settings which cannot be right: a time,
+// a number or a retry policy below zero, unless the field's tag "negative" says what
+// that means.
 func checkOptions(options any) error {
 	v := reflect.ValueOf(options)
 	var errs []error

@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Recording is how the flight recorder's log is doing: see Client.Recording.
+// Recording is the state of the flight recorder's log: see Client.Recording.
 type Recording struct {
-	Records uint64 // what Config.Record has taken, without records that are buffered
-	Bytes   uint64 // how many bytes that was, with the header and gaps
-	Dropped uint64 // records that are not in the log: they had no room, or came after Err
-	Gaps    uint64 // how many gaps the dropped records make; one that goes on is counted
-	Err     error  // why the recording ended; nil while it goes on
+	Records uint64 // how many records Config.Record has taken; those still buffered do not count
+	Bytes   uint64 // how many bytes Config.Record has taken, with the header and gap lines
+	Dropped uint64 // how many records are not in the log: for lack of room, too long, or after Err
+	Gaps    uint64 // how many gaps the log has; one that is still open counts
+	Err     error  // why the recording ended before the client did; nil otherwise
 }
 
-// Recording returns how the log of Config.Record is doing; all zero where nothing is
-// recorded. A log with Gaps replays up to the first.
+// Recording returns the state of the log of Config.Record; all zero if Config.Record
+// is nil. A log with Gaps replays up to the first.
 func (c *Client) Recording() Recording {
 	if c.recorder == nil {
 		return Recording{}
@@ -34,8 +34,8 @@ func (r *recorder) state() Recording {
 	return s
 }
 
-// sink is Config.Record as the recorder calls it: it counts, and whatever goes
-// wrong in it is an error.
+// sink is Config.Record as the recorder calls it: it counts bytes, and makes a panic
+// or a wrong count an error.
 type sink struct {
 	w     io.Writer
 	bytes atomic.Uint64
