@@ -84,7 +84,7 @@ func TestALoopThatIsIdleForHoursKeepsItsSession(t *testing.T) {
 }
 
 // While the loop stands nobody gets a request to the server: it stays here, and
-// whoever asked can take it back. What was not taken back leaves with the next step.
+// the caller can take it back. What was not taken back leaves with the next step.
 func TestDirectRequestsWaitForTheLoop(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.stand()

@@ -18,8 +18,8 @@ import (
 )
 
 // A leader of the ensemble that stands still for longer than a session lasts
-// commits what waits for it, and only then ends the sessions of whom it heard
-// nothing. Whoever writes in that window is answered OK by a session that is over a
+// commits what waits for it, and only then ends the sessions that it has
+// not heard of. A write in that window is answered OK although its session ends a
 // moment later: no client may take that for a confirmation.
 //
 // By what each client recorded: until when it ever said that it may be believed, and

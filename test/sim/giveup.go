@@ -7,8 +7,9 @@ import (
 )
 
 // giveUpSession has a client end its session and begin the next, as it does to be
-// rid of a node that it may not delete. It asks only where nothing rests on the
-// session; here it asks at any moment, because a term may begin in the next one.
+// rid of a node that it may not delete. A real client does it only where nothing rests
+// on the session; here it may come at any moment, because a term may begin just after
+// a real client has looked.
 func (w *world) giveUpSession(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil || c.leaving {

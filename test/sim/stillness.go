@@ -56,7 +56,7 @@ func (s *server) thread(do func()) {
 }
 
 // pulse is a thread of every server; twice a tick, that of the leader asks the
-// others whom they heard of.
+// others which sessions they heard of.
 func (s *server) pulse() {
 	s.thread(func() {
 		if s.up && s.serving && s.leads {
@@ -81,7 +81,7 @@ func (s *server) ask(f *server) {
 	f.arrives(t, term, func() { f.report(term) })
 }
 
-// report tells the leader whom a follower heard of since it was asked last.
+// report has the leader hear of the sessions that a follower heard of since it was asked last.
 func (s *server) report(term int) {
 	if s.term != term || len(s.touched) == 0 {
 		return
@@ -129,7 +129,7 @@ func (w *world) freezeFollower(d *rand.Rand) bool {
 	return true
 }
 
-// rest is how long a server stands still: not so long that the others give it up.
+// rest returns how long a server stands still: too short a time for the others to give it up.
 func (w *world) rest(d *rand.Rand) time.Duration {
 	return between(d, w.Tick/2, time.Duration(w.SyncLimit)*w.Tick*9/10)
 }
