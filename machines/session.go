@@ -58,6 +58,7 @@ type session struct {
 	failures   int   // sessions lost in a row without a connection
 	lostTold   bool  // LOST was told for the outage that is going on
 	closing    uint64
+	replaced   bool // the session is being ended, and another is to begin
 
 	heard      int64 // when the ensemble's leader or quorum answered last
 	heardSent  int64 // and when that was asked for
@@ -222,7 +223,7 @@ func (s *session) giveUp(ev events.Event, out *engine.Outbox) {
 func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	lost := s.number
-	s.number, s.attached = 0, false
+	s.number, s.attached, s.replaced = 0, false, false
 	s.unconfirmed()
 	s.office.clear()
 	out.Deadline(lost, 0, 0)

@@ -45,7 +45,9 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{cutoff}, On: events.TimerFired, To: cutoff, Do: (*session).rewatch},
 
 		{From: from{connecting, connected, cutoff, gone}, On: events.ConnectionLost, To: resting, Do: (*session).lose},
-		{From: from{connected}, On: events.CommandEndSession, To: resting, Do: (*session).endSession, Then: (*session).lose},
+		{From: from{connected}, On: events.CommandEndSession, To: ending, Do: (*session).endSession},
+		{From: from{ending}, On: events.ConnectionClosed, When: (*session).beginsAnew, To: resting, Do: (*session).lose},
+		{From: from{ending}, On: events.ConnectionLost, When: (*session).beginsAnew, To: resting, Do: (*session).lose},
 		{From: from{resting}, On: events.TimerFired, To: connecting, Do: (*session).connect},
 
 		{From: from{connected}, On: events.ConnectionConfirmed, When: (*session).uncounted, To: connected, Do: (*session).settle},
@@ -67,10 +69,11 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 
 		{From: from{connected, cutoff}, On: events.BeliefLapsed, To: engine.Stay, Do: (*session).expire},
 		{From: from{connected, cutoff, gone}, On: events.OfficeNear, To: engine.Stay, Do: (*session).enter},
-		{From: from{connected, cutoff, gone, resting}, On: events.OfficeFar, To: engine.Stay, Do: (*session).leave},
+		{From: from{connected, cutoff, gone, resting, ending}, On: events.OfficeFar, To: engine.Stay, Do: (*session).leave},
 
 		{From: from{connecting, connected, cutoff, gone}, On: events.CommandClose, To: ending, Do: (*session).finish},
 		{From: from{offline, resting}, On: events.CommandClose, To: ended, Do: (*session).over},
+		{From: from{ending}, On: events.CommandClose, When: (*session).beginsAnew, To: ending, Do: (*session).closeAfterwards},
 		{From: from{ending}, On: events.CommandClose, To: ending, Do: (*session).refuseClose},
 		{From: from{ending}, On: events.ConnectionClosed, To: ended, Do: (*session).over},
 		{From: from{ending}, On: events.ConnectionLost, To: ended, Do: (*session).over},
@@ -87,6 +90,6 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{In: from{offline, connecting, cutoff, gone, resting, ending}, On: []events.Kind{events.CommandEndSession}, Why: "without a connection the ensemble cannot be asked; who needs it asks again"},
 		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.OfficeNear}, Why: "nobody leads without a session"},
 		{In: from{offline, connecting, gone, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
-		{In: from{offline, connecting, ending}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
+		{In: from{offline, connecting}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
 	},
 })

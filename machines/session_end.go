@@ -8,12 +8,27 @@ import (
 // The ends of the session machine and of ZooKeeper's session.
 
 // endSession asks the ensemble to end the session, and with it every node that it
-// owns, also those that may not be deleted one by one. As always, the connection ends
-// before the session does: what was sent on it has an unknown outcome.
+// owns, also those that may not be deleted one by one; the next session begins after
+// that. As always, the connection ends before the session does: what was sent on it has
+// an unknown outcome.
 func (s *session) endSession(ev events.Event, out *engine.Outbox) {
-	out.Effect(events.CloseSession{Session: s.number})
+	out.Forget()
+	s.replaced, s.attached = true, false
+	s.unconfirmed()
+	out.Deadline(s.number, 0, 0)
 	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text})
-	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Code: ev.Code, Text: ev.Text})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text})
+	out.Effect(events.CloseSession{Session: s.number})
+}
+
+// beginsAnew reports whether another session follows the one that is being ended.
+func (s *session) beginsAnew(events.Event) bool { return s.replaced }
+
+// closeAfterwards is a close while the session is being ended in order to begin
+// another: none begins any more.
+func (s *session) closeAfterwards(ev events.Event, out *engine.Outbox) {
+	s.replaced, s.closing = false, ev.Request
+	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: events.Closed})
 }
 
 // finish closes the session in an orderly way; abandonment is the executor's.

@@ -175,7 +175,8 @@ func TestNoVerbShowsASecret(t *testing.T) {
 	ok(t, err)
 	queue, err := incumbent.NewQueue(client, "/queue", incumbent.QueueOptions[string]{})
 	ok(t, err)
-	defer client.Close(ctx) // not connected: it says that there was nothing to close
+	request := client.Get("/")
+	_ = client.Close(context.Background()) // it was never connected; what nothing runs under any longer can be printed
 	below := zkio.Config{Servers: []string{"127.0.0.1:1"}, Auth: []zkio.Auth{auth}, Timeout: time.Second,
 		Now: func() int64 { return 0 }, Post: func(events.Envelope) {}}
 	adapter, err := zkio.New(below)
@@ -184,7 +185,7 @@ func TestNoVerbShowsASecret(t *testing.T) {
 	for name, v := range map[string]any{
 		"Auth": auth, "*Auth": &auth, "[]Auth": config.Auth, "Config": config, "*Config": &config, "zkio.Config": below,
 		"*Client": client, "*Latch": latch, "*Selector": selector, "*Adapter": adapter,
-		"*Mutex": mutex, "*Holder": mutex.Holder(), "*Queue": queue, "*Request": client.Get("/"),
+		"*Mutex": mutex, "*Holder": mutex.Holder(), "*Queue": queue, "*Request": request,
 	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "% x", "%T", "%o"} {
 			search(t, name+" printed with "+verb, fmt.Sprintf(verb, v), []byte(secret))
