@@ -206,3 +206,36 @@ func TestClientCloseWithALoopThatStandsStill(t *testing.T) {
 		pass(5 * time.Second) // zk.Conn takes a second or two to end
 	})
 }
+
+// A write that was sent, and whose answer the loop did not take before the client was
+// closed, may have been carried out.
+func TestAWriteWhoseAnswerIsNotTakenIsUnknown(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open(timeouts(4*time.Second, time.Second))
+		if _, err := n.Create("/x", nil).Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		answer := make(chan struct{})
+		remove := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpMulti {
+				return zkmem.Verdict{Wait: answer}
+			}
+			return zkmem.Verdict{}
+		})
+		result := make(chan error, 1)
+		go func() { _, err := n.Set("/x", []byte("new")).Do(context.Background()); result <- err }()
+		synctest.Wait()
+		free := n.stand()
+		close(answer)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_ = n.Close(ctx)
+		if err := <-result; !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("Set: %v, want ErrOutcomeUnknown", err)
+		}
+		remove()
+		free()
+		pass(5 * time.Second)
+	})
+}

@@ -72,19 +72,28 @@ func (h *handle) unfinished(cause error) error {
 			e.causes = append(e.causes, err)
 		}
 	}
-	e.text += " (its deletion goes on without the caller)"
+	if h.client.isClosing() {
+		e.text += " (the client is closed: it is not tried again)"
+	} else {
+		e.text += " (it is tried again by itself)"
+	}
 	return e
 }
 
 // closingTime returns how long a close waits for the deletion of a node once no work
-// runs: a session timeout. Client.Close keeps a third of that for the session itself.
+// runs: a session timeout. Client.Close keeps half of that for the session itself.
 func (c *Client) closingTime() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closing {
-		return c.timeout() * 2 / 3
+	if c.isClosing() {
+		return c.timeout() / 2
 	}
 	return c.timeout()
+}
+
+// isClosing reports whether Close was called.
+func (c *Client) isClosing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
 }
 
 // timeout returns the session timeout that was granted, or else the one that is
@@ -139,7 +148,7 @@ func (c *Client) endSession(path string, refused events.Notify) {
 	c.log.say(zerolog.WarnLevel, "the session is ended: only that deletes the node of a closed handle", func(e *zerolog.Event) {
 		e.Str("path", path).Str("refused", refused.Text)
 	})
-	c.post(events.SessionMachine, events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text})
+	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }
 
 // sessionUser is a handle under which something may rest on the present session.

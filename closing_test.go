@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -208,107 +207,29 @@ func TestRunWaitsForTheWorkAndWarns(t *testing.T) {
 	})
 }
 
-// The ensemble refuses to delete the node of a closed handle: once nothing of the
-// client needs the session, it is ended, and with it goes the node.
-func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
-	for name, close := range map[string]func(*node) error{
-		"Latch.Close":  func(n *node) error { return n.latch.Close(context.Background()) },
-		"Client.Close": func(n *node) error { return n.Close(context.Background()) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				a, b := w.start(timeouts(4*time.Second, time.Second)), w.start(timeouts(4*time.Second, time.Second))
-				pass(10 * time.Second)
-				w.mayDelete(t, false)
-				begun := time.Now()
-				err := close(a)
-				if took := time.Since(begun); took > 4*time.Second {
-					t.Errorf("%s took %s", name, took)
-				}
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-				pass(time.Second)
-				if !b.latch.HasLeadership() {
-					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
-				}
-				w.mayDelete(t, true)
-			})
-		})
-	}
-}
-
-// mayDelete grants or takes everybody's right to delete nodes of the line.
-func (w *world) mayDelete(t *testing.T, granted bool) {
-	t.Helper()
-	perms := zkmem.PermAll
-	if !granted {
-		perms &^= zkmem.PermDelete
-	}
-	if _, err := w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: "/line", ACL: []zkmem.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}, Version: zkmem.AnyVersion}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// A session that something rests on is not ended for a node that may not be deleted:
-// the trouble has a name, in Close's error and in Err, and the session is ended when
-// nothing rests on it any more.
-func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
-	for name, take := range map[string]func(*testing.T, *node) (release func()){
-		"a term": func(t *testing.T, n *node) func() {
-			l := must(n.Latch("/other", LatchOptions{}))
-			if err := l.Start(); err != nil {
-				t.Fatal(err)
+// A server that is slow to close the session leaves time for the end of the loop.
+func TestCloseWithASlowServer(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start(timeouts(4*time.Second, time.Second))
+		defer w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpCloseSession {
+				return zkmem.Verdict{Delay: 3 * time.Second}
 			}
-			held := must(l.Await(t.Context()))
-			return func() { held.Release(); _ = l.Close(t.Context()) }
-		},
-		"a hold": func(t *testing.T, n *node) func() {
-			hold := must(must(n.Mutex("/mutex", MutexOptions{})).Lock(t.Context()))
-			return func() { _ = hold.Unlock(t.Context()) }
-		},
-		"permits": func(t *testing.T, n *node) func() {
-			hold := must(must(n.Semaphore("/semaphore", 2, SemaphoreOptions{})).Acquire(t.Context(), 2))
-			return func() { _ = hold.Unlock(t.Context()) }
-		},
-		"a place in a barrier": func(t *testing.T, n *node) func() {
-			b := must(n.DoubleBarrier("/double", 1, DoubleBarrierOptions{}))
-			if err := b.Enter(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			return func() { _ = b.Leave(t.Context()) }
-		},
-		"a job": func(t *testing.T, n *node) func() {
-			j := must(n.JobElection("/job", LatchOptions{}))
-			if err := j.ElectLeader(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			return func() { _ = j.Close(t.Context()) }
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				a := w.start(timeouts(4*time.Second, time.Second))
-				b := w.start(timeouts(4*time.Second, time.Second))
-				release := take(t, a)
-				session := a.session()
-				w.mayDelete(t, false)
-				err := a.latch.Close(context.Background())
-				if !errors.Is(err, ErrNotDeleted) || !errors.Is(err, ErrNoAuth) {
-					t.Errorf("Close: %v, want ErrNotDeleted and ErrNoAuth", err)
-				}
-				pass(5 * time.Minute)
-				if !errors.Is(a.latch.Err(), ErrNoAuth) || a.session() != session || b.latch.HasLeadership() {
-					t.Errorf("Err: %v; the session is the same: %t; b leads: %t", a.latch.Err(), a.session() == session, b.latch.HasLeadership())
-				}
-				release()
-				pass(time.Minute) // the pauses between attempts are at most half of that
-				synctest.Wait()
-				if !b.latch.HasLeadership() {
-					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
-				}
-				w.mayDelete(t, true)
-			})
-		})
-	}
+			return zkmem.Verdict{}
+		})()
+		begun := time.Now()
+		err := n.Close(context.Background())
+		if took := time.Since(begun); took > 4*time.Second {
+			t.Errorf("Close took %s", took)
+		}
+		if err != nil && strings.Contains(err.Error(), "loop has not ended") {
+			t.Errorf("Close: %v", err)
+		}
+		select {
+		case <-n.ended:
+		default:
+			t.Error("the loop runs on")
+		}
+		pass(5 * time.Second)
+	})
 }

@@ -121,7 +121,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.SessionTimeout = orDefault(c.SessionTimeout, 15*time.Second)
 	c.Tick = orDefault(c.Tick, 2*time.Second)
 	c.SyncLimit = orDefault(c.SyncLimit, 5)
-	c.MaxRequest = orDefault(c.MaxRequest, minMessage)
+	c.MaxRequest = orDefault(c.MaxRequest, 1<<20)
 	c.MaxAnswer = orDefault(c.MaxAnswer, max(4<<20, c.MaxRequest))
 	c.ConnectRetry = orDefault(c.ConnectRetry, RetryBoundedExponential(-1, 200*time.Millisecond, 5*time.Second))
 	c.recordRoom = orDefault(c.recordRoom, recordRoom)
@@ -153,7 +153,7 @@ func (c Config) withDefaults() (Config, error) {
 // The bounds of MaxRequest and MaxAnswer. Machines put up to half of the least into
 // one multi.
 const (
-	minMessage = 1 << 20
+	minMessage = 0xfffff // the servers' default
 	maxRequest = 64 << 20
 	maxAnswer  = 1 << 30
 )

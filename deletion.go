@@ -113,11 +113,19 @@ func (d *Deletion) Close(ctx context.Context) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	_ = d.Wait(limited)
+	if d.isOver() {
+		return nil
+	}
+	return d.unfinished(context.Cause(limited))
+}
+
+// isOver reports whether the deletion has come to an end.
+func (d *Deletion) isOver() bool {
 	select {
 	case <-d.done:
-		return nil
+		return true
 	default:
-		return d.unfinished(context.Cause(limited))
+		return false
 	}
 }
 

@@ -12,9 +12,8 @@ import (
 // and the client stays open: call it again.
 //
 // Once no work runs, Close returns within a session timeout (one below 3 s: up to a
-// second later), and within a second after the end of the context, whatever the
-// ensemble does. It waits up to two thirds
-// of that for nodes to be deleted. What is not deleted then goes with the session: at
+// second later), and within a second and a half after the end of the context, whatever
+// the ensemble does. It waits up to half of the timeout for nodes to be deleted. What is not deleted then goes with the session: at
 // once if there is a connection, and otherwise when the ensemble expires the session;
 // the error says so then. A second call of a Close that succeeded returns nil.
 func (c *Client) Close(ctx context.Context) error {
@@ -36,6 +35,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
 		return err
 	}
+	deletions := unfinishedDeletions(handles) // what does not go with the session
 	ctx, cancel := c.closeContext(ctx)
 	defer cancel()
 	select {
@@ -44,7 +44,18 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("incumbent: close: another Close has not ended: %w", context.Cause(ctx))
 	}
-	return c.end(ctx)
+	return errors.Join(deletions, c.end(ctx))
+}
+
+// unfinishedDeletions names the guaranteed deletions that are not over.
+func unfinishedDeletions(handles []closer) error {
+	var errs []error
+	for _, h := range handles {
+		if d, ok := h.(*Deletion); ok && !d.isOver() {
+			errs = append(errs, d.unfinished(nil))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // closeContext returns a context for the close of the session: it ends lastMoment
@@ -66,7 +77,9 @@ func (c *Client) end(ctx context.Context) error {
 	}
 	err := c.session.close(ctx)
 	ioErr := c.io.Close(ctx)
-	stopErr := c.stopped(ctx)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMoment/2)
+	defer cancel()
+	stopErr := c.stopped(late) // a server that is slow to close the session leaves time for the log
 	c.markClosed()
 	return errors.Join(err, ioErr, stopErr)
 }

@@ -103,6 +103,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	options := a.options.latch()
 	h := &holding{}
 	h.prepare(c, a.path, options)
+	h.holdsOnce = true
 	open := options.open(a.path, c.config.RideOut)
 	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
 		open.Options[name] = strconv.FormatBool(on)

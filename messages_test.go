@@ -85,10 +85,10 @@ func TestMaxRequest(t *testing.T) {
 func TestMessageSettings(t *testing.T) {
 	for want, config := range map[string]Config{
 		"Config.MaxRequest is -1":                               {MaxRequest: -1},
-		"Config.MaxRequest is 1048575 bytes: give the servers'": {MaxRequest: 1<<20 - 1},
+		"Config.MaxRequest is 1048574 bytes: give the servers'": {MaxRequest: 1<<20 - 2},
 		"Config.MaxRequest is 67108865 bytes":                   {MaxRequest: 64<<20 + 1},
 		"Config.MaxAnswer is -1":                                {MaxAnswer: -1},
-		"Config.MaxAnswer is 1048575 bytes: give from 1048576":  {MaxAnswer: 1<<20 - 1},
+		"Config.MaxAnswer is 1048574 bytes: give from 1048575":  {MaxAnswer: 1<<20 - 2},
 		"Config.MaxAnswer is 1073741825 bytes":                  {MaxAnswer: 1<<30 + 1},
 		"could not be read":                                     {MaxRequest: 8 << 20, MaxAnswer: 4 << 20},
 	} {
@@ -97,7 +97,7 @@ func TestMessageSettings(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	for _, config := range []Config{{}, {MaxRequest: 1 << 20, MaxAnswer: 1 << 20}, {MaxRequest: 64 << 20}, {MaxRequest: 64 << 20, MaxAnswer: 1 << 30}} {
+	for _, config := range []Config{{}, {MaxRequest: 0xfffff}, {MaxRequest: 1 << 20, MaxAnswer: 1 << 20}, {MaxRequest: 64 << 20}, {MaxRequest: 64 << 20, MaxAnswer: 1 << 30}} {
 		config.Servers = "127.0.0.1:1"
 		if got, err := config.withDefaults(); err != nil || got.MaxAnswer < got.MaxRequest || got.MaxAnswer < 4<<20 && config.MaxAnswer == 0 {
 			t.Errorf("%+v: %d, %d: %v", config, got.MaxRequest, got.MaxAnswer, err)

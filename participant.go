@@ -45,11 +45,12 @@ type Listener struct {
 type participant struct {
 	handle
 
-	prefix  string // what stands before the number in the node's name
-	plain   bool   // and nothing before that: no GUID
-	name    string // the ID that other participants see
-	options LatchOptions
-	wish    atomic.Uint64 // the command that the return of the work brings with it; 0: none
+	prefix    string // what stands before the number in the node's name
+	plain     bool   // and nothing before that: no GUID
+	name      string // the ID that other participants see
+	options   LatchOptions
+	holdsOnce bool          // a lock's: it leaves the line when its hold ends
+	wish      atomic.Uint64 // the command that the return of the work brings with it; 0: none
 
 	listeners listeners[change]
 
@@ -200,7 +201,7 @@ func (p *participant) notice(n events.Notify) {
 		p.depose(n)
 	default:
 		p.handle.notice(n)
-		if n.What == events.Failed && n.Code == events.NoAuth && p.Phase() == "leaving" {
+		if n.What == events.Failed && n.Code == events.NoAuth && p.Phase() == "leaving" && (p.holdsOnce || p.works.isSealed()) {
 			p.client.endSession(p.path, n)
 		}
 	}
@@ -227,6 +228,16 @@ func (p *participant) setTerm(t *heldTerm) {
 	if t != nil {
 		p.node = t.Path
 	}
+}
+
+// entered is the loop's: a new enrolment makes another node.
+func (p *participant) entered(state string) {
+	if state == "enrolling" {
+		p.mu.Lock()
+		p.node = ""
+		p.mu.Unlock()
+	}
+	p.handle.entered(state)
 }
 
 // leftover returns what a close leaves behind if it gives up waiting.

@@ -269,6 +269,9 @@ func sizeOf(step []events.Record) (n int) {
 		r := &step[i]
 		e := &r.Event
 		n += record + len(e.Text) + len(e.Path) + len(e.Data) + op*len(e.Ops)
+		for _, one := range e.Ops {
+			n += len(one.Path) + len(one.Data)
+		}
 		if e.Stat != nil {
 			n += stat
 		}

@@ -351,6 +351,14 @@ func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	}
 }
 
+// What bounds the queue counts the paths of a transaction.
+func TestTheSizeOfAStepCountsPaths(t *testing.T) {
+	long := events.Record{Event: events.Event{Ops: []events.Op{{Verb: "check", Path: "/" + strings.Repeat("x", 9000)}}}}
+	if size := sizeOf([]events.Record{long}); size < 9000 {
+		t.Errorf("a step with a path of 9,001 bytes counts as %d", size)
+	}
+}
+
 // A record that no reader would take is a gap, with its step.
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer

@@ -18,6 +18,7 @@ type Recording struct {
 // Recording returns the state of the log of Config.Record; all zero if Config.Record
 // is nil. A log with Gaps replays up to the first.
 func (c *Client) Recording() Recording {
+	c.opened()
 	if c.recorder == nil {
 		return Recording{}
 	}

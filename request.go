@@ -157,7 +157,7 @@ type asked struct {
 func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result {
 	err := a.verdict(ctx, n, replied)
 	if errors.Is(err, ErrOutcomeUnknown) && a.reads() {
-		err = context.Cause(ctx)
+		err = cmp.Or(context.Cause(ctx), ErrClosed)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,10 +200,19 @@ func (a *asked) blame(err error) error {
 // otherwise the outcome is unknown.
 func (h *handle) verdict(ctx context.Context, n uint64, replied chan reply) error {
 	r, err := h.commands.wait(ctx, h.client, n, replied)
-	if err == nil || ctx.Err() == nil {
-		return cmp.Or(err, r.err)
+	if err == nil {
+		return r.err
 	}
 	withdrawn := h.client.loop.Withdraw(h.id, events.CommandStart, n)
+	if ctx.Err() == nil { // the client was closed, and the machine has not answered
+		switch {
+		case withdrawn:
+			return err
+		case h.commands.drop(n):
+			return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
+		}
+		return (<-replied).err // it came in the same moment
+	}
 	h.client.post(h.id, events.Event{Kind: events.CommandClose})
 	if withdrawn {
 		h.commands.drop(n)
@@ -215,8 +224,10 @@ func (h *handle) verdict(ctx context.Context, n uint64, replied chan reply) erro
 	switch {
 	case err == nil:
 		err = r.err
-	case h.commands.drop(n) && late.Err() != nil:
+	case h.commands.drop(n):
 		err = ErrOutcomeUnknown
+	default:
+		err = (<-replied).err // it came in the same moment
 	}
 	switch trouble := h.Err(); {
 	case errors.Is(err, ErrOutcomeUnknown):

@@ -41,6 +41,13 @@ func (w *workload) seal() {
 	w.sealed = true
 }
 
+// isSealed reports whether seal was called.
+func (w *workload) isSealed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sealed
+}
+
 // running reports whether there is work that has not returned.
 func (w *workload) running() bool {
 	w.mu.Lock()

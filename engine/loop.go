@@ -36,6 +36,7 @@ type Loop struct {
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
 	asked  atomic.Bool   // a sign is outstanding: what each step looks at
 
+	first  []events.Envelope // what comes before all that waits
 	spare  []events.Envelope // the inbox of the turn before, for the next
 	timers timers
 }
@@ -58,6 +59,11 @@ func (l *Loop) Post(env events.Envelope) bool {
 	l.Wake()
 	return true
 }
+
+// PostFirst has an envelope dealt with right after the present step, before all that
+// waits: what its sender has seen is still so then. Only an Executor may call it,
+// within Execute.
+func (l *Loop) PostFirst(env events.Envelope) { l.first = append(l.first, env) }
 
 // Wake has the loop look at its timers now. They are due by its clock; it sleeps
 // by Go's timers, which stand still while the machine is suspended.
@@ -172,6 +178,11 @@ func (l *Loop) step(env events.Envelope) {
 		l.record(l.engine.Records())
 	}
 	l.answerSign()
+	if len(l.first) > 0 {
+		next := l.first[0]
+		l.first = l.first[1:]
+		l.step(next)
+	}
 }
 
 func (l *Loop) due() []events.Envelope {

@@ -172,6 +172,13 @@ func TestWhatTheAccessListForbids(t *testing.T) {
 					dir := p.root + "/" + r.name + "-" + recipe
 					p.directory(t, dir, zk.WorldACL(r.perms))
 					c := connected(t, p)
+					if r.name == "delete" { // else the session is ended, and the node goes with it
+						m, err := c.Mutex(p.root+"/elsewhere-"+recipe, incumbent.MutexOptions{})
+						ok(t, err)
+						held, err := m.Lock(c.ctx)
+						ok(t, err)
+						defer held.Release()
+					}
 					id := events.ID(recipe + "-1")
 					handle, ended := start(c, recipe, dir)
 					c.tape.Until("three refusals", func(records []events.Record) bool { return refused(records, id) >= 3 })

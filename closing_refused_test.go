@@ -1,0 +1,202 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// The ensemble refuses to delete the node of a closed handle: once nothing of the
+// client needs the session, it is ended, and with it goes the node.
+func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
+	for name, close := range map[string]func(*node) error{
+		"Latch.Close":  func(n *node) error { return n.latch.Close(context.Background()) },
+		"Client.Close": func(n *node) error { return n.Close(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				a, b := w.start(timeouts(4*time.Second, time.Second)), w.start(timeouts(4*time.Second, time.Second))
+				pass(10 * time.Second)
+				w.mayDelete(t, false)
+				begun := time.Now()
+				err := close(a)
+				if took := time.Since(begun); took > 4*time.Second {
+					t.Errorf("%s took %s", name, took)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				pass(time.Second)
+				if !b.latch.HasLeadership() {
+					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
+				}
+				w.mayDelete(t, true)
+			})
+		})
+	}
+}
+
+// mayDelete grants or takes everybody's right to delete nodes of the line.
+func (w *world) mayDelete(t *testing.T, granted bool) {
+	t.Helper()
+	perms := zkmem.PermAll
+	if !granted {
+		perms &^= zkmem.PermDelete
+	}
+	if _, err := w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: "/line", ACL: []zkmem.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}, Version: zkmem.AnyVersion}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session that something rests on is not ended for a node that may not be deleted:
+// the trouble has a name, in Close's error and in Err, and the session is ended when
+// nothing rests on it any more.
+func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
+	for name, take := range map[string]func(*testing.T, *node) (release func()){
+		"a term": func(t *testing.T, n *node) func() {
+			l := must(n.Latch("/other", LatchOptions{}))
+			if err := l.Start(); err != nil {
+				t.Fatal(err)
+			}
+			held := must(l.Await(t.Context()))
+			return func() { held.Release(); _ = l.Close(t.Context()) }
+		},
+		"a hold": func(t *testing.T, n *node) func() {
+			hold := must(must(n.Mutex("/mutex", MutexOptions{})).Lock(t.Context()))
+			return func() { _ = hold.Unlock(t.Context()) }
+		},
+		"permits": func(t *testing.T, n *node) func() {
+			hold := must(must(n.Semaphore("/semaphore", 2, SemaphoreOptions{})).Acquire(t.Context(), 2))
+			return func() { _ = hold.Unlock(t.Context()) }
+		},
+		"a place in a barrier": func(t *testing.T, n *node) func() {
+			b := must(n.DoubleBarrier("/double", 1, DoubleBarrierOptions{}))
+			if err := b.Enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = b.Leave(t.Context()) }
+		},
+		"a job": func(t *testing.T, n *node) func() {
+			j := must(n.JobElection("/job", LatchOptions{}))
+			if err := j.ElectLeader(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = j.Close(t.Context()) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				a := w.start(timeouts(4*time.Second, time.Second))
+				b := w.start(timeouts(4*time.Second, time.Second))
+				release := take(t, a)
+				session := a.session()
+				w.mayDelete(t, false)
+				err := a.latch.Close(context.Background())
+				if !errors.Is(err, ErrNotDeleted) || !errors.Is(err, ErrNoAuth) {
+					t.Errorf("Close: %v, want ErrNotDeleted and ErrNoAuth", err)
+				}
+				pass(5 * time.Minute)
+				if !errors.Is(a.latch.Err(), ErrNoAuth) || a.session() != session || b.latch.HasLeadership() {
+					t.Errorf("Err: %v; the session is the same: %t; b leads: %t", a.latch.Err(), a.session() == session, b.latch.HasLeadership())
+				}
+				release()
+				pass(time.Minute) // the pauses between attempts are at most half of that
+				synctest.Wait()
+				if !b.latch.HasLeadership() {
+					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
+				}
+				w.mayDelete(t, true)
+			})
+		})
+	}
+}
+
+// A selector that queues again, and a latch that resigns, are not closed: a refused
+// deletion is their trouble, and no reason to end the session of the whole client.
+func TestARefusedDeletionOfWhoGoesOnEndsNoSession(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open(timeouts(4*time.Second, time.Second))
+		var states []ConnectionState
+		n.OnConnection(func(s ConnectionState) { states = append(states, s) })
+		s := must(n.Selector("/line", func(*Leadership) error { return nil }, SelectorOptions{AutoRequeue: true}))
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.mayDelete(t, false)
+		pass(5 * time.Minute)
+		if len(states) > 1 || !errors.Is(s.Err(), ErrNoAuth) {
+			t.Errorf("the connection went through %v; Err is %v, want ErrNoAuth", states, s.Err())
+		}
+		w.mayDelete(t, true)
+		pass(time.Minute)
+	})
+}
+
+// A hold that may not be let go keeps others from the lock for as long as the session
+// lives: it is ended, too.
+func TestAHoldThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		a, b := w.open(timeouts(4*time.Second, time.Second)), w.open(timeouts(4*time.Second, time.Second))
+		hold := must(must(a.Mutex("/line", MutexOptions{})).Lock(t.Context()))
+		w.mayDelete(t, false)
+		if err := hold.Unlock(t.Context()); err != nil {
+			t.Errorf("Unlock: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		next, err := must(b.Mutex("/line", MutexOptions{})).Lock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.mayDelete(t, true)
+		next.Release()
+		synctest.Wait()
+	})
+}
+
+// The refusal is dealt with before a term that waits behind it in the inbox begins.
+func TestTheEndOfASessionDoesNotCrossATerm(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		short := timeouts(4*time.Second, time.Second)
+		a, b := w.start(short), w.open(short)
+		first := must(b.Latch("/two", LatchOptions{}))
+		second := must(a.Latch("/two", LatchOptions{}))
+		for _, l := range []*Latch{first, second} {
+			if err := l.Start(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		terms := 0
+		second.AddListener(Listener{NotLeader: func(Term, error) { terms++ }})
+		w.mayDelete(t, false)
+		session, refused := a.session(), make(chan struct{})
+		remove := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == zkmem.OpDelete && r.Session == session {
+				return zkmem.Verdict{Wait: refused}
+			}
+			return zkmem.Verdict{}
+		})
+		go func() { _ = a.latch.Close(context.Background()) }()
+		synctest.Wait()
+		free := a.stand()
+		close(refused)
+		synctest.Wait() // the refusal is in the inbox
+		if err := first.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // and the news that the second of /two is next, behind it
+		free()
+		remove()
+		pass(10 * time.Second)
+		if terms != 0 || !second.HasLeadership() {
+			t.Errorf("%d terms were ended; it leads: %t", terms, second.HasLeadership())
+		}
+		w.mayDelete(t, true)
+	})
+}
