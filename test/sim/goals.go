@@ -19,6 +19,7 @@ var beyond = []struct {
 		"a selector gives its one term up in between connections, and zkio answers a create before the next one begins"},
 	{[]string{"session"}, "connection.lost", "ending",
 		"zkio answers a close with connection.closed, whatever comes of it"},
+	{[]string{"session"}, "connection.lost [beginsAnew]", "ending", "the same"},
 	{[]string{"session"}, "timer.fired", "connected",
 		"the deadline's timer is wound anew whenever the deadline moves, and no timer rings early here"},
 	{[]string{"session"}, "reply.sync [late]", "connected",

@@ -21,7 +21,7 @@ func (k *checks) stepped(c *client) {
 		if wakes := k.wakes(c, id)[state]; wakes != nil {
 			awake = wakes(c, id, owed, watches)
 		}
-		if !awake && !c.queued(id) {
+		if !awake && !c.queued(id) && !c.x.closing { // the answer to a close wakes all
 			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.id, id, state, c.engine.Awaits(id), watches)
 		}
 		k.timed(c, id, state)
