@@ -25,7 +25,7 @@ func TestRequestsOfAnElection(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/line")
 	first, second := open(t, srv), open(t, srv)
-	srv.ResetCounts()
+	reset(srv)
 	leader, id := first.candidate("/line", "leading")
 	figure(t, "election, start to leading on an existing path: requests", srv.Counts().Total, 3)
 	figure(t, "election, start to leading on an existing path: round trips", trips(first.tape.Records(), id), 2)
@@ -34,8 +34,8 @@ func TestRequestsOfAnElection(t *testing.T) {
 	second.confirmed()
 
 	// The server hears nothing of the new leader once the old one's node is gone.
+	reset(srv)
 	srv.Freeze(zkmem.Inbound, owner(t, srv, "/line", 1))
-	srv.ResetCounts()
 	ok(t, leader.Close(first.ctx))
 	second.settled(id, "leading")
 	figure(t, "election, take-over: requests, the deletion included", withoutHeartbeats(srv.Counts()), 1)
@@ -82,7 +82,7 @@ func TestRequestsOfALostCreate(t *testing.T) {
 				return zkmem.Verdict{}
 			}
 		}))
-		srv.ResetCounts()
+		reset(srv)
 		c.candidate("/line", "blocked")
 		counts := srv.Counts()
 		figure(t, fmt.Sprintf("election, a lost create among %d others: creates", others), counts.ByOp[zkmem.OpCreate], 1)
@@ -107,7 +107,7 @@ func TestRequestsOfARelease(t *testing.T) {
 		if !test.work {
 			held.Release()
 		}
-		srv.ResetCounts()
+		reset(srv)
 		closed := make(chan error, 1)
 		go func() { closed <- e.Close(c.ctx) }()
 		<-held.Context().Done()

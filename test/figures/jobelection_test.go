@@ -26,18 +26,18 @@ func TestRequestsOfAJobElection(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/job", "/job/leader", "/job/leader/election", "/job/leader/election/latch")
 	first, second := open(t, srv), open(t, srv)
-	srv.ResetCounts()
+	reset(srv)
 	leads := first.stand("/job", "leading")
 	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool { return len(v.Children("/job/leader/election/latch")) == 0 }))
 	writes := srv.Counts().ByOp[zkmem.OpCreate] + srv.Counts().ByOp[zkmem.OpMulti] + srv.Counts().ByOp[zkmem.OpDelete]
 	figure(t, "a job without a leader, start to leading: requests", srv.Counts().Total, 9)
 	figure(t, "a job without a leader, start to leading: of them writes", writes, 3)
 
-	srv.ResetCounts()
+	reset(srv)
 	second.stand("/job", "following")
 	figure(t, "a job with a leader, start to following: requests", srv.Counts().Total, 1)
 
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, leads.Close(first.ctx))
 	second.settled("jobelection-1", "leading")
 	ok(t, srv.WaitFor(first.ctx, func(v *zkmem.View) bool { return len(v.Children("/job/leader/election/latch")) == 0 }))
@@ -79,7 +79,7 @@ func TestTwoThousandJobsOverOneClient(t *testing.T) {
 	t.Logf("the heap grew by %d bytes a job in all, the server's nodes among them", (heap()-before)/jobs)
 
 	// One job is elected anew, and no other job's nodes are touched.
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, all[7].RemoveLeader(ctx))
 	held, err := all[7].Await(ctx)
 	ok(t, err)

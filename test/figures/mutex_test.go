@@ -60,7 +60,7 @@ func TestRequestsOfAMutex(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/lock")
 	first, second := open(t, srv), open(t, srv)
-	srv.ResetCounts()
+	reset(srv)
 	m, h := first.lock("/lock")
 	figure(t, "mutex, acquire: requests", srv.Counts().Total, 3)
 	first.settled("mutex-1", "leading") // the log is written a little later
@@ -68,7 +68,7 @@ func TestRequestsOfAMutex(t *testing.T) {
 
 	other, err := second.Mutex("/lock", incumbent.MutexOptions{})
 	ok(t, err)
-	srv.ResetCounts()
+	reset(srv)
 	_, held, err := other.TryLock(second.ctx)
 	ok(t, err)
 	counts := srv.Counts()
@@ -78,11 +78,11 @@ func TestRequestsOfAMutex(t *testing.T) {
 		t.Error("held twice")
 	}
 
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, h.Unlock(first.ctx))
 	figure(t, "mutex, release: requests", srv.Counts().Total, 1)
 
-	srv.ResetCounts()
+	reset(srv)
 	h, held, err = m.TryLock(first.ctx)
 	ok(t, err)
 	figure(t, "mutex, try-lock on a free lock: requests", srv.Counts().Total, 4)
@@ -112,7 +112,7 @@ func TestOneReleaseWakesOneOfThirty(t *testing.T) {
 	holds := c.waiters(m, 2, 30)
 	for n := range 30 {
 		begun := len(c.tape.Records())
-		srv.ResetCounts()
+		reset(srv)
 		ok(t, h.Unlock(c.ctx))
 		h = <-holds
 		next := events.ID(fmt.Sprintf("mutex-%d", n+2))

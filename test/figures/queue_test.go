@@ -28,10 +28,10 @@ func TestRequestsOfAPut(t *testing.T) {
 		if what != "" {
 			most = 2
 		}
-		srv.ResetCounts()
+		reset(srv)
 		ok(t, q.Put(c.ctx, 1))
 		figure(t, what+"put of one item: requests", srv.Counts().Total, most)
-		srv.ResetCounts()
+		reset(srv)
 		ok(t, q.Put(c.ctx, make([]int, 100)...))
 		figure(t, what+"put of 100 items: requests", srv.Counts().Total, most)
 	}
@@ -44,7 +44,7 @@ func TestRequestsOfAPut(t *testing.T) {
 		}
 		return v
 	})
-	srv.ResetCounts()
+	reset(srv)
 	for i := range 1000 {
 		ok(t, q.PutLater(c.ctx, i, nil))
 	}
@@ -80,7 +80,7 @@ func TestRequestsOfConsuming(t *testing.T) {
 			got := make(chan int, items)
 			consumer, err := test.make(q, got)
 			ok(t, err)
-			srv.ResetCounts()
+			reset(srv)
 			ok(t, consumer.Start())
 			for range items {
 				<-got
@@ -151,7 +151,7 @@ func TestRequestsOfConsumersTogether(t *testing.T) {
 		ok(t, err)
 		all = append(all, one)
 	}
-	srv.ResetCounts()
+	reset(srv)
 	for _, one := range all {
 		ok(t, one.Start())
 	}

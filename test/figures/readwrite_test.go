@@ -17,7 +17,7 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 	first, second := open(t, srv), open(t, srv)
 	l, err := first.ReadWriteLock("/lock", incumbent.MutexOptions{})
 	ok(t, err)
-	srv.ResetCounts()
+	reset(srv)
 	w, err := l.Lock(first.ctx)
 	ok(t, err)
 	figure(t, "read-write lock, acquire to write: requests", srv.Counts().Total, 3)
@@ -26,7 +26,7 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 
 	other, err := second.ReadWriteLock("/lock", incumbent.MutexOptions{})
 	ok(t, err)
-	srv.ResetCounts()
+	reset(srv)
 	_, held, err := other.TryRLock(second.ctx)
 	ok(t, err)
 	figure(t, "read-write lock, try to read what is written: requests", srv.Counts().Total, 1)
@@ -34,16 +34,16 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 		t.Error("a reader beside a writer")
 	}
 
-	srv.ResetCounts()
+	reset(srv)
 	r, err := w.Downgrade(first.ctx)
 	ok(t, err)
 	figure(t, "read-write lock, downgrade: requests", srv.Counts().Total, 2)
-	srv.ResetCounts()
+	reset(srv)
 	beside, err := other.RLock(second.ctx)
 	ok(t, err)
 	figure(t, "read-write lock, acquire to read: requests", srv.Counts().Total, 3)
 	ok(t, beside.Unlock(second.ctx))
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, r.Unlock(first.ctx))
 	figure(t, "read-write lock, release: requests", srv.Counts().Total, 1)
 }

@@ -36,20 +36,20 @@ func TestRequestsOfASemaphore(t *testing.T) {
 	ok(t, first.acquire(s, 1).Unlock(first.ctx)) // the directories are there now
 	for i, permits := range []int{1, 50} {
 		what := fmt.Sprintf("semaphore, %d of 50 permits", permits)
-		srv.ResetCounts()
+		reset(srv)
 		h := first.acquire(s, permits)
 		figure(t, what+", acquire: requests", srv.Counts().Total, 5)
 		id := events.ID(fmt.Sprintf("semaphore-%d", i+2))
 		first.settled(id, "leading")
 		figure(t, what+", acquire: round trips", trips(first.tape.Records(), id)+trips(first.tape.Records(), "latch-"+id+"-1"), 5)
 
-		srv.ResetCounts()
+		reset(srv)
 		ok(t, h.Unlock(first.ctx))
 		figure(t, what+", release: requests", srv.Counts().Total, 1)
 	}
 
 	h := first.acquire(s, 50)
-	srv.ResetCounts()
+	reset(srv)
 	_, held, err := second.semaphore("/sem", 50).TryAcquire(second.ctx, 1)
 	ok(t, err)
 	figure(t, "semaphore, try when none is free: requests", srv.Counts().Total, 2)
@@ -86,7 +86,7 @@ func TestOneReleaseWakesOneOfThirtyForAPermit(t *testing.T) {
 	}
 	for n := range 30 {
 		begun := len(c.tape.Records())
-		srv.ResetCounts()
+		reset(srv)
 		ok(t, held[n%2].Unlock(c.ctx)) // now the one that came first, now the one that came last
 		held[n%2] = <-holds
 		next := events.ID(fmt.Sprintf("semaphore-%d", n+3))

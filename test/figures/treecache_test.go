@@ -28,7 +28,7 @@ func TestRequestsOfATreeCache(t *testing.T) {
 	}
 	c := open(t, srv)
 	tree := func(depth int) *incumbent.TreeCache {
-		srv.ResetCounts()
+		reset(srv)
 		tree, err := c.TreeCache("/t", incumbent.TreeCacheOptions{Depth: depth})
 		ok(t, err)
 		ok(t, tree.Start())
@@ -55,12 +55,12 @@ func TestRequestsOfATreeCache(t *testing.T) {
 		}
 	}
 	until(incumbent.TreeReady)
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, srv.Set("/t/3/7", nil))
 	until(incumbent.NodeChanged)
 	figure(t, "a node of a tree cache changes: requests", srv.Counts().Total, 1)
 
-	srv.ResetCounts()
+	reset(srv)
 	herd := make([]zkmem.Op, 100)
 	for i := range herd {
 		herd[i] = zkmem.Op{Code: zkmem.OpSetData, Path: "/t/3/7", Version: zkmem.AnyVersion}
@@ -70,12 +70,12 @@ func TestRequestsOfATreeCache(t *testing.T) {
 	figure(t, "100 writes of one node between two reads: not told one by one", until(incumbent.NodeChanged).Missed.Changes, 99)
 	figure(t, "100 writes of one node between two reads: requests", srv.Counts().Total, 1)
 
-	srv.ResetCounts()
+	reset(srv)
 	ok(t, srv.Delete("/t/3/7"))
 	until(incumbent.NodeRemoved)
 	figure(t, "a node of a tree cache goes: requests", srv.Counts().Total, 1)
 
-	srv.ResetCounts()
+	reset(srv)
 	_, err = srv.Create("/t/3/7", nil, zkmem.Persistent)
 	ok(t, err)
 	until(incumbent.NodeAdded)
