@@ -39,7 +39,7 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 // found makes the missing parents.
 func (b *doubleBarrier) found(ev events.Event, out *engine.Outbox) {
 	b.creating, b.own = 0, ""
-	b.founder.found(ev, out)
+	b.staged.found(ev, out)
 }
 
 // settle keeps in mind what a create came to.

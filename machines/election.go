@@ -59,18 +59,18 @@ var ownerRows = []engine.Row[participant]{
 
 // inquire asks who owns each node that may be ours.
 func (p *participant) inquire(ev events.Event, out *engine.Outbox) {
-	p.ask(p.twins(ev.Children), out)
+	p.askOwners(p.twins(ev.Children), out)
 }
 
 // inquireOwn asks whether the node that was ours still is: what was seen on
 // another connection says nothing about a name that others can have, too.
 func (p *participant) inquireOwn(ev events.Event, out *engine.Outbox) {
 	p.unknown = true
-	p.ask([]Place{{Name: p.own}}, out)
+	p.askOwners([]Place{{Name: p.own}}, out)
 }
 
-// ask reads nodes without their data, which others may keep to themselves.
-func (p *participant) ask(places []Place, out *engine.Outbox) {
+// askOwners reads nodes without their data, which others may keep to themselves.
+func (p *participant) askOwners(places []Place, out *engine.Outbox) {
 	p.inquiry = inquiry{asked: len(places)}
 	for _, place := range places {
 		out.Exists(join(p.dir, place.Name), false)

@@ -8,14 +8,20 @@ import (
 )
 
 // founder makes a directory whose parents may be missing: what every recipe
-// that creates a node shares.
+// that creates a node shares. The parents are asked for in one flight, from the
+// top, and the node itself behind them on the same connection; so the answer to
+// the node's own create decides, and comes last. No state of its own is needed:
+// a chart has one row for the parents' answers ([ofParent], noteParent), and one
+// for the create that found none ([parentless], found).
 type founder struct {
-	dir    string
-	top    uint64      // the create of the highest missing parent
-	leaf   uint64      // that of the lowest
-	above  refusal     // the first of one above the lowest
-	parent events.Mode // what kind of parents the server can make
-	hungUp bool        // it will end the connection, as old servers do after what they do not know
+	dir      string
+	top      uint64      // the create of the highest missing parent
+	leaf     uint64      // that of the lowest; between them are the others
+	tried    bool        // the parents were asked for; not twice in a row
+	obstacle refusal     // the lowest parent that could not be made, and why
+	parent   events.Mode // what kind of parents the server can make
+	flight   events.Mode // and what kind was asked for last
+	hungUp   bool        // it will end the connection, as old servers do after what they do not know
 }
 
 // refusal is what stands in the way.
@@ -27,57 +33,47 @@ type refusal struct {
 func newFounder(dir string) founder { return founder{dir: dir, parent: events.Container} }
 
 // parentless is our create under a parent that does not exist and can be made:
-// the root cannot.
+// the root cannot, nor what could not be made a moment ago.
 func (f *founder) parentless(ev events.Event) bool {
-	return ev.Code == events.NoNode && f.dir != "/"
+	return ev.Code == events.NoNode && f.dir != "/" && !f.tried
 }
 
-// containerless is a server that does not know container nodes.
-func (f *founder) containerless(ev events.Event) bool {
-	return ev.Code == events.Unimplemented && f.parent == events.Container
-}
+// ofParent is the answer to the create of a parent.
+func (f *founder) ofParent(ev events.Event) bool { return f.top <= ev.Request && ev.Request <= f.leaf }
 
-// leafMade is the lowest parent, there now.
-func (f *founder) leafMade(ev events.Event) bool {
-	return ev.Request == f.leaf && (ev.Code == events.OK || ev.Code == events.NodeExists)
-}
-
-// leafDelayed is the lowest parent, not to be made for now.
-func (f *founder) leafDelayed(ev events.Event) bool {
-	return ev.Request == f.leaf && f.blame(ev).Code.Passing()
-}
-
-// leafRefused is the lowest parent, not to be made.
-func (f *founder) leafRefused(ev events.Event) bool { return ev.Request == f.leaf }
-
-// found makes the missing parents, from the top, in one flight. Only the answer
-// to the lowest decides: the others may exist, or be closed to us.
-func (f *founder) found(ev events.Event, out *engine.Outbox) {
-	f.top, f.above = 0, refusal{}
+// makeParents asks for the missing parents, from the top. Any of them may exist,
+// or be closed to us.
+func (f *founder) makeParents(out *engine.Outbox) {
+	f.top, f.tried, f.flight, f.obstacle = 0, true, f.parent, refusal{}
 	for _, path := range ancestors(f.dir) {
 		f.leaf = out.Create(path, f.parent, nil)
 		f.top = cmp.Or(f.top, f.leaf)
 	}
 }
 
-// noteAbove keeps why a parent above the lowest was not made. It may be there for
-// all that: only where the lowest has none is it to blame.
-func (f *founder) noteAbove(ev events.Event, out *engine.Outbox) {
-	if ev.Request >= f.top && ev.Code != events.OK && ev.Code != events.NodeExists && f.above.code == events.OK {
-		f.above = refusal{ev.Code, ev.Path, ev.Text}
+// noteParent keeps why a parent was not made. Where one below it is there it does
+// not matter. A server that knows no containers is asked for plain parents next.
+func (f *founder) noteParent(ev events.Event, out *engine.Outbox) {
+	switch ev.Code {
+	case events.OK, events.NodeExists:
+		f.obstacle = refusal{}
+	case events.NoNode:
+	case events.Unimplemented:
+		f.parent = events.Persistent
+		f.tried = f.flight == f.parent
+		f.hungUp = !f.tried
+	default:
+		f.obstacle = refusal{ev.Code, ev.Path, ev.Text}
 	}
 }
 
-// blame is a refusal, by what it comes of where that is known.
+// afresh is an attempt that knows nothing of earlier ones.
+func (f *founder) afresh() { f.tried, f.obstacle = false, refusal{} }
+
+// blame is a refusal of our create, by what it comes of where that is known.
 func (f *founder) blame(ev events.Event) events.Event {
-	if ev.Code == events.NoNode && f.above.code != events.OK {
-		ev.Code, ev.Path, ev.Text = f.above.code, f.above.path, f.above.text
+	if ev.Kind == events.ReplyCreate && ev.Code == events.NoNode && f.obstacle.code != events.OK {
+		ev.Code, ev.Path, ev.Text = f.obstacle.code, f.obstacle.path, f.obstacle.text
 	}
 	return ev
-}
-
-// foundPlain is found for a server that knows no containers.
-func (f *founder) foundPlain(ev events.Event, out *engine.Outbox) {
-	f.parent, f.hungUp = events.Persistent, true
-	f.found(ev, out)
 }

@@ -248,7 +248,7 @@ func (j *judge) member(id events.ID) {
 	inquires := p.plain && p.unknown && owed[events.ReplyStat]
 	awake := true
 	switch state {
-	case enrolling, founding:
+	case enrolling:
 		awake = owed[events.ReplyCreate]
 	case probing:
 		awake = owed[events.ReplyChildren]
@@ -294,7 +294,7 @@ func (j *judge) member(id events.ID) {
 	if p.single && p.leads && p.works != 1 {
 		j.wrong("%s: held by %d pieces of work", id, p.works)
 	}
-	if p.single && len(p.waiters) == 0 && slices.Contains(from{enrolling, founding, listing, waiting, verifying, suspended, probing}, state) {
+	if p.single && len(p.waiters) == 0 && slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
 		j.wrong("%s: in %s, and nobody wants it", id, state)
 	}
 	if p.leads && !p.near {

@@ -11,7 +11,7 @@ import (
 const (
 	latent    engine.State = "latent"    // not started
 	enrolling engine.State = "enrolling" // the create of the own node is on its way
-	founding  engine.State = "founding"  // missing parents are being made
+	founding  engine.State = "founding"  // missing parents are being made, where a state says so
 	listing   engine.State = "listing"   // the own node is read back and the line is listed
 	waiting   engine.State = "waiting"   // behind somebody, who is watched
 	blocked   engine.State = "blocked"   // behind a node that no session owns
@@ -25,7 +25,7 @@ const (
 	closed    engine.State = "closed"    // over
 )
 
-var live = from{enrolling, founding, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
+var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
 
 // placing are those who have a node and no term, and look where they stand.
 var placing = from{listing, verifying, waiting, blocked}
@@ -37,8 +37,7 @@ func but(set from, without ...engine.State) from {
 // lineStates are the states that every participant has.
 var lineStates = []engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
-	{Name: enrolling, Doc: "The create of the own node is on its way."},
-	{Name: founding, Doc: "The line's directory did not exist; its parents are being made, as containers where the server can."},
+	{Name: enrolling, Doc: "The create of the own node is on its way; before it, where the line's directory did not exist, those of its parents, as containers where the server can."},
 	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed."},
 	{Name: waiting, Doc: "Behind somebody: the predecessor is watched, and nothing else but the own node."},
 	{Name: blocked, Doc: "Behind a persistent node, which no session owns and which will not go by itself. An error says so."},
@@ -70,14 +69,11 @@ var guidRows = []engine.Row[participant]{
 // stand in the order in which a place is won and lost.
 var placeRows = []engine.Row[participant]{
 	// Enrolment.
+	{From: from{enrolling}, On: events.ReplyCreate, When: (*participant).ofParent, To: enrolling, Do: (*participant).noteParent},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).made, To: listing, Do: (*participant).register, Then: (*participant).survey},
-	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).parentless, To: founding, Do: (*participant).found},
+	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).parentless, To: enrolling, Do: (*participant).found},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*participant).undecided, To: verifying, Do: (*participant).lookUp},
 	{From: from{enrolling, verifying}, On: events.ReplyCreate, To: pausing, Do: (*participant).complain},
-	{From: from{founding}, On: events.ReplyCreate, When: (*participant).containerless, To: founding, Do: (*participant).foundPlain},
-	{From: from{founding}, On: events.ReplyCreate, When: (*participant).leafMade, To: enrolling, Do: (*participant).create},
-	{From: from{founding}, On: events.ReplyCreate, When: (*participant).leafRefused, To: pausing, Do: (*participant).complain},
-	{From: from{founding}, On: events.ReplyCreate, To: founding},
 	{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*participant).settleCreate},
 
 	// Reading the own node back, and the predecessor.
@@ -115,14 +111,14 @@ var placeRows = []engine.Row[participant]{
 	{From: from{waiting, blocked}, On: events.WatchChildren, To: listing, Do: (*participant).survey},
 
 	// The connection.
-	{From: from{enrolling, founding, listing, waiting, blocked, verifying}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
+	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
 	{From: from{leading}, On: events.ConnectionSuspended, When: (*participant).ridesOut, To: leading, Do: (*participant).hush},
 	{From: from{leading}, On: events.ConnectionSuspended, To: draining, Do: (*participant).stepDownSuspended},
 	{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*participant).hush},
 	{From: from{leading}, On: events.ConnectionUnconfirmed, To: draining, Do: (*participant).stepDown},
 	{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*participant).stepDownLost},
 	{From: from{leaving}, On: events.ConnectionLost, When: (*participant).leaves, To: closed, Do: (*participant).finish},
-	{From: from{enrolling, founding, listing, waiting, blocked, verifying, suspended, leaving}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
+	{From: from{enrolling, listing, waiting, blocked, verifying, suspended, leaving}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
 	{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*participant).lose},
 	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).inFlight, To: verifying, Do: (*participant).attach},
 	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).unsure, To: verifying, Do: (*participant).attach, Then: (*participant).lookUp},
@@ -143,7 +139,7 @@ var placeRows = []engine.Row[participant]{
 	// The way out.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*participant).close, Then: (*participant).depart},
 	{From: from{suspended, pausing}, On: events.CommandClose, When: (*participant).entangled, To: leaving, Do: (*participant).close, Then: (*participant).depart},
-	{From: from{latent, founding, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
+	{From: from{latent, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
 	{From: from{leading}, On: events.CommandClose, To: draining, Do: (*participant).closeStepDown},
 	{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*participant).close},
 	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deleted, To: closed, Do: (*participant).finish},
@@ -170,7 +166,7 @@ var lineIgnores = []engine.Ignore{
 		Why: "nothing was asked before the start, which is told the session"},
 	{In: from{listing, waiting, blocked, leading, draining, pausing}, On: []events.Kind{events.ReplyCreate},
 		Why: "the own create was answered before this state could be entered"},
-	{In: from{enrolling, founding}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+	{In: from{enrolling}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 		Why: "there is no node to watch"},
 	{In: from{suspended, draining, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 		Why: "the own node is read again, or deleted, before anything is decided"},
@@ -178,7 +174,7 @@ var lineIgnores = []engine.Ignore{
 		Why: "the line is listed again before anything is decided, or nobody is before us"},
 	{In: from{suspended, draining, pausing}, On: []events.Kind{events.ConnectionSuspended},
 		Why: "nothing is believed, and all is read again"},
-	{In: from{enrolling, founding, listing, waiting, blocked, verifying}, On: []events.Kind{events.ConnectionAttached},
+	{In: from{enrolling, listing, waiting, blocked, verifying}, On: []events.Kind{events.ConnectionAttached},
 		Why: "a connection ends, through suspended, before the next begins"},
 	{In: but(live, leading), On: []events.Kind{events.ConnectionUnconfirmed},
 		Why: "nothing is believed, and taking office asks for a confirmation"},

@@ -32,7 +32,7 @@ var mutexChart = engine.MustCompile(engine.Chart[participant]{
 	States: holdStates,
 	Final:  closed,
 	Composites: []engine.Composite{
-		{Name: "queued", States: from{enrolling, founding, listing, waiting, suspended, verifying, pausing}},
+		{Name: "queued", States: from{enrolling, listing, waiting, suspended, verifying, pausing}},
 		{Name: "held", States: from{leading}},
 		{Name: "let go", States: from{draining, leaving}},
 	},

@@ -50,7 +50,7 @@ var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*numbe
 })
 
 var (
-	numbered  = from{reading, creating, founding, writing, suspended, pausing}
+	numbered  = from{reading, creating, writing, suspended, pausing}
 	numberful = but(numbered, suspended)
 )
 
@@ -60,8 +60,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
 		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or a sync where a write follows anyway."},
-		{Name: creating, Doc: "There was none; it is being made with its first value."},
-		{Name: founding, Doc: "Its directory did not exist; it is being made, as a container where the server can."},
+		{Name: creating, Doc: "There was none; it is being made with its first value; before it, where its directory did not exist, that, as a container where the server can."},
 		{Name: writing, Doc: "The new value is being written, in the version that was read."},
 		{Name: suspended, Doc: "No connection. After the next one the number is read again: that tells whether an unanswered write was carried out, unless others have written, too."},
 		{Name: pausing, Doc: "Somebody else was faster, or the ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
@@ -89,15 +88,11 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{reading}, On: events.ReplyStat, When: (*number).unequal, To: closed, Do: (*number).decline},
 		{From: from{reading}, On: events.ReplyStat, To: writing, Do: (*number).write},
 
-		{From: from{creating}, On: events.ReplyCreate, When: (*number).parentless, To: founding, Do: (*number).found},
-		{From: from{creating}, On: events.ReplyCreate, When: (*number).passing, To: pausing, Do: (*number).complain},
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).ofParent, To: creating, Do: (*number).noteParent},
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).parentless, To: creating, Do: (*number).found},
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).delayed, To: pausing, Do: (*number).complainAbove},
 		{From: from{creating}, On: events.ReplyCreate, When: (*number).barred, To: closed, Do: (*number).fail},
 		{From: from{creating}, On: events.ReplyCreate, To: reading, Do: (*number).look},
-		{From: from{founding}, On: events.ReplyCreate, When: (*number).containerless, To: founding, Do: (*number).foundPlain},
-		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafMade, To: creating, Do: (*number).create},
-		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafDelayed, To: pausing, Do: (*number).complainAbove},
-		{From: from{founding}, On: events.ReplyCreate, When: (*number).leafRefused, To: closed, Do: (*number).fail},
-		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*number).noteAbove},
 
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).done, To: closed, Do: (*number).announce},
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
@@ -178,8 +173,18 @@ func (n *number) look(ev events.Event, out *engine.Outbox) {
 
 // create makes the number. A get, too: Curator's readers expect the node.
 func (n *number) create(ev events.Event, out *engine.Outbox) {
+	n.afresh()
 	out.Create(n.path, events.Persistent, encode(n.seed, n.width))
 }
+
+// found makes the missing parents, and the number behind them.
+func (n *number) found(ev events.Event, out *engine.Outbox) {
+	n.makeParents(out)
+	out.Create(n.path, events.Persistent, encode(n.seed, n.width))
+}
+
+// delayed is a create that may do better later, as its parents' may.
+func (n *number) delayed(ev events.Event) bool { return n.passing(n.blame(ev)) }
 
 // write writes what comes of what was read.
 func (n *number) write(ev events.Event, out *engine.Outbox) {

@@ -158,6 +158,17 @@ func (p *participant) enrol(ev events.Event, out *engine.Outbox) {
 
 // create asks for the own node under the enrolment's GUID.
 func (p *participant) create(ev events.Event, out *engine.Outbox) {
+	p.afresh()
+	p.ask(out)
+}
+
+// found asks for the missing parents, and for the own node behind them.
+func (p *participant) found(ev events.Event, out *engine.Outbox) {
+	p.makeParents(out)
+	p.ask(out)
+}
+
+func (p *participant) ask(out *engine.Outbox) {
 	p.unknown = false
 	p.creating = out.Create(join(p.dir, ownPrefix(p.guid, p.label)), events.EphemeralSequential, p.data)
 }
@@ -168,12 +179,6 @@ func (p *participant) forgetOwn(out *engine.Outbox) {
 	p.own, p.token, p.sequence, p.owned, p.watched, p.sure, p.revoked = "", 0, 0, false, false, false, false
 	p.creating, p.unknown = 0, false
 	p.line = line{}
-}
-
-// found makes the missing parents.
-func (p *participant) found(ev events.Event, out *engine.Outbox) {
-	p.creating = 0
-	p.founder.found(ev, out)
 }
 
 // register takes the node that a create made.

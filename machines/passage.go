@@ -31,7 +31,7 @@ const (
 )
 
 var (
-	passing  = from{looking, shut, setting, founding, removing, suspended, pausing}
+	passing  = from{looking, shut, setting, removing, suspended, pausing}
 	crossing = but(passing, suspended)
 )
 
@@ -41,8 +41,7 @@ func passageStates(way string) []engine.StateDoc {
 		{Name: latent, Doc: "Nothing was asked yet."},
 		{Name: looking, Doc: "A check through the quorum and a read, with a watch, ask whether the node is there."},
 		{Name: shut, Doc: way},
-		{Name: setting, Doc: "The node is being made."},
-		{Name: founding, Doc: "The node's directory did not exist; it is being made, as a container where the server can."},
+		{Name: setting, Doc: "The node is being made; before it, where its directory did not exist, that, as a container where the server can."},
 		{Name: removing, Doc: "The node is being deleted."},
 		{Name: suspended, Doc: "No connection. What was asked is done, or done again, after the next one."},
 		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
@@ -82,15 +81,11 @@ func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) 
 		{From: from{shut, looking}, On: shuts, To: looking, Do: (*passage).look},
 		{From: from{shut, looking}, On: events.WatchChanged, To: looking, Do: (*passage).look},
 
+		{From: from{setting}, On: events.ReplyCreate, When: (*passage).ofParent, To: setting, Do: (*passage).noteParent},
 		{From: from{setting}, On: events.ReplyCreate, When: (*passage).stands, To: closed, Do: (*passage).succeed},
-		{From: from{setting}, On: events.ReplyCreate, When: (*passage).parentless, To: founding, Do: (*passage).found},
-		{From: from{setting}, On: events.ReplyCreate, When: (*passage).passing, To: pausing, Do: (*passage).complain},
+		{From: from{setting}, On: events.ReplyCreate, When: (*passage).parentless, To: setting, Do: (*passage).found},
+		{From: from{setting}, On: events.ReplyCreate, When: (*passage).delayed, To: pausing, Do: (*passage).complainAbove},
 		{From: from{setting}, On: events.ReplyCreate, To: closed, Do: (*passage).fallThrough},
-		{From: from{founding}, On: events.ReplyCreate, When: (*passage).containerless, To: founding, Do: (*passage).foundPlain},
-		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafMade, To: setting, Do: (*passage).set},
-		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafDelayed, To: pausing, Do: (*passage).complainAbove},
-		{From: from{founding}, On: events.ReplyCreate, When: (*passage).leafRefused, To: closed, Do: (*passage).fallThrough},
-		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*passage).noteAbove},
 		{From: from{removing}, On: events.ReplyDelete, When: (*passage).gone, To: closed, Do: (*passage).succeed},
 		{From: from{removing}, On: events.ReplyDelete, When: (*passage).passing, To: pausing, Do: (*passage).complain},
 		{From: from{removing}, On: events.ReplyDelete, To: closed, Do: (*passage).fallThrough},
@@ -116,7 +111,7 @@ func passageIgnores(opens, shuts events.Kind) []engine.Ignore {
 		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: crossing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{setting, founding, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "nothing is waited for, or the node is asked for again"},
+		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "nothing is waited for, or the node is asked for again"},
 		{In: passing, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
 	}
 }
@@ -180,8 +175,18 @@ func (p *passage) noteSeen(ev events.Event) {
 }
 
 func (p *passage) set(ev events.Event, out *engine.Outbox) {
+	p.afresh()
 	out.Create(p.path, events.Persistent, nil)
 }
+
+// found makes the missing parents, and the node behind them.
+func (p *passage) found(ev events.Event, out *engine.Outbox) {
+	p.makeParents(out)
+	out.Create(p.path, events.Persistent, nil)
+}
+
+// delayed is a create that may do better later, as its parents' may.
+func (p *passage) delayed(ev events.Event) bool { return p.passing(p.blame(ev)) }
 
 func (p *passage) remove(ev events.Event, out *engine.Outbox) { out.Delete(p.path) }
 

@@ -21,7 +21,7 @@ const (
 // others.
 type persistent struct {
 	stem
-	founder
+	staged
 
 	owner    int64   // ZooKeeper's id of the session
 	creating uint64  // the create that is not answered yet
@@ -52,7 +52,7 @@ type ask struct{ command, payload uint64 }
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
 	o := options{values: open.Options}
-	return &persistent{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), payload: open.Work}, o.err
+	return &persistent{stem: newStem(open, &o), staged: newStaged(parent(open.Path)), payload: open.Work}, o.err
 })
 
 var (

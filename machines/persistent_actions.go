@@ -23,7 +23,7 @@ func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 // found makes the missing parents.
 func (p *persistent) found(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
-	p.founder.found(ev, out)
+	p.staged.found(ev, out)
 }
 
 // settle keeps in mind what a create came to.

@@ -57,7 +57,7 @@ var readWriteChart = engine.MustCompile(engine.Chart[participant]{
 		engine.StateDoc{Name: lowering, Doc: "No longer a writer, and not yet a reader: one transaction puts the reader's node in the place of the writer's, which is then read back."}),
 	Final: closed,
 	Composites: []engine.Composite{
-		{Name: "queued", States: from{enrolling, founding, listing, waiting}},
+		{Name: "queued", States: from{enrolling, listing, waiting}},
 		{Name: "held", States: from{leading, lowering}},
 		{Name: "let go", States: from{draining, leaving}},
 	},

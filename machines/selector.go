@@ -34,7 +34,7 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 		engine.StateDoc{Name: resigned, Doc: "Out of the line until it is asked to queue again."}),
 	Final: closed,
 	Composites: []engine.Composite{
-		{Name: "queued", States: from{enrolling, founding, listing, waiting, blocked, suspended, verifying}},
+		{Name: "queued", States: from{enrolling, listing, waiting, blocked, suspended, verifying}},
 		{Name: "leading", States: from{leading, draining}},
 		{Name: "requeuing", States: from{leaving, pausing}},
 	},

@@ -203,6 +203,7 @@ func (p *participant) lose(ev events.Event, out *engine.Outbox) {
 // attach takes the session that the new connection belongs to.
 func (p *participant) attach(ev events.Event, out *engine.Outbox) {
 	p.owner, p.sure = ev.SessionID, false
+	p.afresh()
 }
 
 // settleCreate keeps in mind what a create that returned late has made.

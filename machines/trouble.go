@@ -18,6 +18,7 @@ func (p *participant) complain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.creating = 0
 	p.unread(ev, out)
+	ev = p.blame(ev)
 	code, text := ev.Code, ev.Text
 	switch {
 	case code == events.OK && p.failures < lateness:
