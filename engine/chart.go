@@ -16,6 +16,11 @@ type State string
 // Stay as a row's To means that the state does not change.
 const Stay State = ""
 
+// AtOnce as a row's On makes its state a choice: a machine never rests there.
+// Whatever leads there goes on in the same step, by the first of the state's
+// rows whose guard holds; the event is still the one that led there.
+const AtOnce events.Kind = ""
+
 // Guard decides whether a row applies. It must be a method expression or a
 // plain function, so that it has a name: an adjective.
 type Guard[M any] func(*M, events.Event) bool
@@ -140,6 +145,7 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 	k.ignores()
 	k.groups()
 	k.total()
+	k.choices()
 	k.reachable()
 	k.happy()
 	x.digest = digest(Describe(x))
@@ -160,6 +166,9 @@ func digest(d Description) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
+
+// choice reports whether a state is one.
+func (c *Compiled[M]) choice(s State) bool { return len(c.arrows[key{s, AtOnce}]) > 0 }
 
 // awaits reports whether a state has a row for an answer of this kind.
 func (c *Compiled[M]) awaits(s State, k events.Kind) bool { return len(c.arrows[key{s, k}]) > 0 }

@@ -68,7 +68,7 @@ func (k *checker[M]) known(s State, where string) {
 func (k *checker[M]) rows() {
 	for i, r := range k.chart.Rows {
 		where := fmt.Sprintf("row %d (%s)", i+1, r.On)
-		if !k.declared[r.On] {
+		if r.On != AtOnce && !k.declared[r.On] {
 			k.complain("%s: kind is not declared in Kinds", where)
 		}
 		if len(r.From) == 0 {
@@ -80,8 +80,8 @@ func (k *checker[M]) rows() {
 		a := arrow[M]{name: string(r.On), when: r.When, to: r.To}
 		if r.When != nil {
 			a.guard = k.nameOf(r.When, where+": guard")
-			a.name += " [" + a.guard + "]"
 		}
+		a.name = label(r.On, a.guard)
 		for _, do := range r.actions() {
 			a.acts = append(a.acts, act[M]{k.nameOf(do, where+": action"), do})
 		}
@@ -211,11 +211,29 @@ func (k *checker[M]) happy() {
 	}
 }
 
+// choices checks that a choice decides by AtOnce alone, and leads on.
+func (k *checker[M]) choices() {
+	for at, group := range k.arrows {
+		if k.choice(at.state) && at.kind != AtOnce {
+			k.complain("%s in %s: a choice hears nothing", at.kind, at.state)
+		}
+		for _, a := range group {
+			if at.kind == AtOnce && k.choice(a.to) {
+				k.complain("choice %s leads to choice %s", at.state, a.to)
+			}
+		}
+	}
+}
+
 // eachPair walks the (state, kind) pairs that have to be decided, in the
 // chart's own order.
 func (k *checker[M]) eachPair(do func(State, events.Kind)) {
 	for _, s := range k.chart.States {
 		if s.Name == k.chart.Final {
+			continue
+		}
+		if k.choice(s.Name) {
+			do(s.Name, AtOnce)
 			continue
 		}
 		for _, kind := range k.chart.Kinds {

@@ -41,10 +41,19 @@ func (r RowDoc) Action() string { return strings.Join(r.Actions, ", ") }
 
 // Label is the row's name as the log and the drawings show it.
 func (r RowDoc) Label() string {
-	if r.Guard == "" {
-		return string(r.On)
+	return label(r.On, r.Guard)
+}
+
+func label(on events.Kind, guard string) string {
+	switch {
+	case on == AtOnce && guard == "":
+		return "else"
+	case guard == "":
+		return string(on)
+	case on == AtOnce:
+		return "[" + guard + "]"
 	}
-	return string(r.On) + " [" + r.Guard + "]"
+	return string(on) + " [" + guard + "]"
 }
 
 // IgnoreDoc is one (state, kind) that is ignored, and why.

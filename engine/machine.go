@@ -52,7 +52,7 @@ func newRig[M any](c *Compiled[M]) *rig[M] {
 func edges[M any](c *Compiled[M]) []fsm.EventDesc {
 	var all []fsm.EventDesc
 	for _, s := range c.chart.States {
-		for _, kind := range c.chart.Kinds {
+		for _, kind := range append(slices.Clone(c.chart.Kinds), AtOnce) {
 			for _, a := range c.arrows[key{s.Name, kind}] {
 				all = append(all, fsm.EventDesc{Name: a.name, Src: []string{string(s.Name)}, Dst: string(a.to)})
 			}
@@ -72,9 +72,25 @@ func (r *rig[M]) step(model *M, state State, ev events.Event, out *Outbox) Trans
 		}
 		t.Row, t.To = a.name, a.to
 		r.fire(model, a, state, ev, out)
+		if r.choice(a.to) {
+			r.choose(model, a.to, ev, out, &t)
+		}
 		return t
 	}
 	return t
+}
+
+// choose goes on from a choice, in the same step.
+func (r *rig[M]) choose(model *M, at State, ev events.Event, out *Outbox, t *Transition) {
+	for _, a := range r.arrows[key{at, AtOnce}] {
+		if a.when != nil && !a.when(model, ev) {
+			t.Tried = append(t.Tried, a.guard)
+			continue
+		}
+		r.fire(model, a, at, ev, out)
+		t.Row, t.To = t.Row+" > "+a.name, a.to
+		return
+	}
 }
 
 // fire has looplab take the arrow. Background is the only context that cannot

@@ -39,7 +39,7 @@ func (r recipe[M]) mutate(m Mutation) Recipe {
 	changed.arrows = make(map[key][]arrow[M], len(r.arrows))
 	used := map[string]bool{}
 	for _, s := range r.chart.States {
-		for _, kind := range r.chart.Kinds {
+		for _, kind := range append(slices.Clone(r.chart.Kinds), AtOnce) {
 			at := key{s.Name, kind}
 			if group := slices.Clone(r.arrows[at]); len(group) > 0 {
 				for i := range group {
