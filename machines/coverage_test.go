@@ -19,7 +19,9 @@ func newCoverage() *coverage { return &coverage{rows: map[string]bool{}} }
 
 func (v *coverage) note(r events.Record) {
 	chart, _, _ := strings.Cut(string(r.Machine), "-")
-	v.rows[chart+" "+r.From+" "+r.Row] = true
+	row, chosen, _ := strings.Cut(r.Row, " > ")
+	v.rows[chart+" "+r.From+" "+row] = true
+	v.rows[chart+" "+string(deciding)+" "+chosen] = true
 	if r.Row == events.RowIgnored {
 		v.rows[chart+" "+r.From+" "+string(r.Event.Kind)] = true
 	}
@@ -51,7 +53,7 @@ func (v *coverage) some(chart string, row engine.RowDoc) bool {
 }
 
 func (v *coverage) mustEnd(t *testing.T, d engine.Description, s engine.State) {
-	if s == d.Final || d.Name == "session" {
+	if s == d.Final || s == deciding || d.Name == "session" {
 		return
 	}
 	if s == suspended { // a connection that is gone is not told again

@@ -36,7 +36,7 @@ var electionChart = engine.MustCompile(engine.Chart[participant]{
 	States:     lineStates,
 	Final:      closed,
 	Composites: latchComposites,
-	Happy:      from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
+	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:      slices.Concat(keepKinds, lineKinds),
 	Rows:       slices.Concat(ownerRows, standingRows, placeRows, keepRows),
 	Ignores:    keepIgnores,

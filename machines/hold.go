@@ -59,16 +59,13 @@ var holdRows = []engine.Row[participant]{
 	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).outrun, To: leaving, Do: (*participant).refuseOutrun},
 	{From: from{probing}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
 	{From: from{probing}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).triesAnew, To: probing, Do: (*participant).attach, Then: (*participant).probe},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).triesAnew, To: probing, Do: (*participant).probe},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).triesAnew, To: probing, Do: (*participant).probe},
 	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
 
 	{From: from{waiting}, On: events.ReplyStat, When: (*participant).persistent, To: leaving, Do: (*participant).refuseObstructed},
 
 	// After belief.
 	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).depose, Then: (*participant).workDone},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).entangled, To: leaving, Do: (*participant).depart},
-	{From: from{draining}, On: events.WorkDrained, To: closed, Do: (*participant).finish},
 }
 
 // holdIgnores are lineIgnores, as a hold has them.
@@ -177,7 +174,7 @@ func (p *participant) readOwn(out *engine.Outbox) {
 
 // triesAnew is a try that has nothing in the line and may look.
 func (p *participant) triesAnew(ev events.Event) bool {
-	return p.tries && ev.Attached && !p.spent && !p.entangled(ev)
+	return p.tries && ev.Attached && !p.spent && p.then != leave && !p.entangled(ev)
 }
 
 // unlisted is a listing that was refused; a directory that does not exist is

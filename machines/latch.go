@@ -25,7 +25,7 @@ var latchChart = engine.MustCompile(engine.Chart[participant]{
 	States:     lineStates,
 	Final:      closed,
 	Composites: latchComposites,
-	Happy:      from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
+	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:      slices.Concat(keepKinds, lineKinds),
 	Rows:       slices.Concat(standingRows, lineRows, keepRows),
 	Ignores:    keepIgnores,

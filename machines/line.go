@@ -21,6 +21,7 @@ const (
 	verifying engine.State = "verifying" // connected again, or first without a confirmation: what was true is checked
 	leaving   engine.State = "leaving"   // the own node is being deleted
 	pausing   engine.State = "pausing"   // something failed; the next attempt is timed
+	deciding  engine.State = "deciding"  // what comes next: a choice
 	resigned  engine.State = "idle"      // out of the line until asked to queue again
 	closed    engine.State = "closed"    // over
 )
@@ -47,6 +48,7 @@ var lineStates = []engine.StateDoc{
 	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: what was true before is checked by reads and a write."},
 	{Name: leaving, Doc: "The own node is being deleted; what comes after is decided already."},
 	{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+	{Name: deciding, Doc: "What comes next is decided at once: after a pause, an outage, or a term."},
 	{Name: closed, Doc: "Over."},
 }
 
@@ -120,21 +122,23 @@ var placeRows = []engine.Row[participant]{
 	{From: from{leaving}, On: events.ConnectionLost, When: (*participant).leaves, To: closed, Do: (*participant).finish},
 	{From: from{enrolling, listing, waiting, blocked, verifying, suspended, leaving}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
 	{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*participant).lose},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).inFlight, To: verifying, Do: (*participant).attach},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).unsure, To: verifying, Do: (*participant).attach, Then: (*participant).lookUp},
-	{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).placed, To: verifying, Do: (*participant).attach, Then: (*participant).survey},
-	{From: from{suspended}, On: events.ConnectionAttached, To: enrolling, Do: (*participant).attach, Then: (*participant).enrol},
+	{From: from{suspended}, On: events.ConnectionAttached, To: deciding, Do: (*participant).attach},
 	{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*participant).attach, Then: (*participant).rewatchOwn},
 	{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*participant).attach, Then: (*participant).depart},
 	{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*participant).attach},
 
-	// After a failure.
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhaustedEntangled, To: leaving, Do: (*participant).quit, Then: (*participant).depart},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).exhausted, To: closed, Do: (*participant).quit, Then: (*participant).finish},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).detached, To: suspended},
-	{From: from{pausing}, On: events.TimerFired, When: (*participant).unsure, To: verifying, Do: (*participant).lookUp},
-	{From: from{pausing, verifying}, On: events.TimerFired, When: (*participant).placed, To: verifying, Do: (*participant).reconfirm},
-	{From: from{pausing, verifying}, On: events.TimerFired, To: enrolling, Do: (*participant).enrol},
+	// What comes next: after a pause, an outage, or a term.
+	{From: from{pausing, verifying}, On: events.TimerFired, To: deciding},
+	{From: from{draining}, On: events.WorkDrained, To: deciding, Do: (*participant).forgetLine},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).exhaustedEntangled, To: leaving, Do: (*participant).quit, Then: (*participant).depart},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).exhausted, To: closed, Do: (*participant).quit, Then: (*participant).finish},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).leavesEmpty, To: closed, Do: (*participant).finish},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).departs, To: leaving, Do: (*participant).depart},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).detached, To: suspended},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).inFlight, To: verifying},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).unsure, To: verifying, Do: (*participant).lookUp},
+	{From: from{deciding}, On: engine.AtOnce, When: (*participant).placed, To: verifying, Do: (*participant).reconfirm},
+	{From: from{deciding}, On: engine.AtOnce, To: enrolling, Do: (*participant).enrol},
 
 	// The way out.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*participant).close, Then: (*participant).depart},

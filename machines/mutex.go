@@ -36,7 +36,7 @@ var mutexChart = engine.MustCompile(engine.Chart[participant]{
 		{Name: "held", States: from{leading}},
 		{Name: "let go", States: from{draining, leaving}},
 	},
-	Happy:   from{latent, enrolling, listing, waiting, leading, draining, leaving, closed},
+	Happy:   from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),
 	Rows:    slices.Concat(holdRows, without(lineRows, blocked)),
 	Ignores: holdIgnores,

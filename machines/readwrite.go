@@ -61,7 +61,7 @@ var readWriteChart = engine.MustCompile(engine.Chart[participant]{
 		{Name: "held", States: from{leading, lowering}},
 		{Name: "let go", States: from{draining, leaving}},
 	},
-	Happy: from{latent, enrolling, listing, leading, draining, leaving, closed},
+	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
 	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
 	Rows: slices.Concat([]engine.Row[participant]{
 		{From: from{leading}, On: events.WorkReturned, When: (*participant).lowers, To: lowering, Do: (*participant).depose, Then: (*participant).lower},

@@ -38,7 +38,7 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 		{Name: "leading", States: from{leading, draining}},
 		{Name: "requeuing", States: from{leaving, pausing}},
 	},
-	Happy: from{latent, enrolling, listing, waiting, leading, draining, leaving},
+	Happy: from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving},
 	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue}, lineKinds...),
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
@@ -47,10 +47,7 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 		{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedIdling, To: resigned, Do: (*participant).settle},
 		{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentIdling, To: resigned, Do: (*participant).settle},
 		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*participant).idles, To: resigned, Do: (*participant).settle},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).departs, To: leaving, Do: (*participant).attach, Then: (*participant).depart},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
-		{From: from{draining}, On: events.WorkDrained, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
-		{From: from{pausing}, On: events.TimerFired, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
+		{From: from{deciding}, On: engine.AtOnce, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
 	}, standingRows, lineRows, []engine.Row[participant]{
 		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).conclude},
 		{From: from{resigned}, On: events.CommandRequeue, When: (*participant).attached, To: enrolling, Do: (*participant).queueLater, Then: (*participant).enrol},

@@ -14,12 +14,6 @@ var standingRows = []engine.Row[participant]{
 
 	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).persistent, To: blocked, Do: (*participant).obstruct},
 
-	// After belief.
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).leavesEmpty, To: closed, Do: (*participant).finish},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).departs, To: leaving, Do: (*participant).depart},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).detached, To: suspended},
-	{From: from{draining}, On: events.WorkDrained, When: (*participant).placed, To: verifying, Do: (*participant).unread, Then: (*participant).survey},
-	{From: from{draining}, On: events.WorkDrained, To: enrolling, Do: (*participant).enrol},
 	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedResting, To: pausing, Do: (*participant).pause},
 	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedReturning, To: enrolling, Do: (*participant).enrol},
 }
@@ -48,7 +42,9 @@ func (p *participant) pause(ev events.Event, out *engine.Outbox) {
 }
 
 // leavesEmpty is a closing participant without a node.
-func (p *participant) leavesEmpty(events.Event) bool { return p.then == leave && p.own == "" }
+func (p *participant) leavesEmpty(events.Event) bool {
+	return p.then == leave && !p.entangled(events.Event{})
+}
 
 // deletedResting is deleted before a pause.
 func (p *participant) deletedResting(ev events.Event) bool { return p.deleted(ev) && p.then == rest }

@@ -180,7 +180,14 @@ func (p *participant) suspend(ev events.Event, out *engine.Outbox) {
 
 // unread forgets what was read on a connection that is gone.
 func (p *participant) unread(ev events.Event, out *engine.Outbox) {
-	p.owned, p.watched, p.sure = false, false, false
+	p.sure = false
+	p.forgetLine(ev, out)
+}
+
+// forgetLine forgets what was seen of the line and of the own node in it: after a
+// term it is looked at again.
+func (p *participant) forgetLine(ev events.Event, out *engine.Outbox) {
+	p.owned, p.watched = false, false
 	p.line = line{}
 }
 
