@@ -40,7 +40,7 @@ golden: ## write the golden traces and the simulation's digests anew; read the d
 
 .PHONY: charts
 charts: ## draw docs/statecharts from the charts that run
-	$(GO) run ./cmd/demo/gencharts
+	$(GO) run ./cmd/gencharts
 
 .PHONY: story-cut-off-follower
 story-cut-off-follower: ## two leaders at once, and why not here: three real servers lose each other; needs make deps

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/incumbent-go/incumbent/cmd/demo/drawing"
+	"github.com/incumbent-go/incumbent/cmd/drawing"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/incumbent-go/incumbent/cmd/demo/drawing"
+	"github.com/incumbent-go/incumbent/cmd/drawing"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -42,7 +42,7 @@ func TestDocsAreCurrent(t *testing.T) {
 	for name, page := range want {
 		got, err := os.ReadFile(filepath.Join(docs, name))
 		if err != nil || string(got) != page {
-			t.Errorf("docs/statecharts/%s is stale: run go run ./cmd/demo/gencharts (%v)", name, err)
+			t.Errorf("docs/statecharts/%s is stale: run go run ./cmd/gencharts (%v)", name, err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(docs, "*"))

@@ -281,7 +281,7 @@ func TestDrawKnowsItsFormats(t *testing.T) {
 }
 
 func TestGlossaryKnowsEveryName(t *testing.T) {
-	decls, err := read("../../../machines")
+	decls, err := read("../../machines")
 	if err != nil {
 		t.Fatal(err)
 	}

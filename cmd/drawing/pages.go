@@ -7,7 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-const generated = "<!-- Made by go run ./cmd/demo/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
+const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
 
 // Pages makes the files of docs/statecharts: for every chart a page and its
 // picture, and an index. Dir is the folder with the charts' guards and actions.
