@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/drawing"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -34,12 +35,12 @@ Exit codes:
 			case 1:
 				return a.draw(args[0], format, file)
 			}
-			return usage("chart draws one chart at a time, not %q", args)
+			return cli.Usage("chart draws one chart at a time, not %q", args)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "md", strings.Join(formats(), ", "))
 	c.Flags().StringVarP(&file, "output", "o", "", "write to this file instead of stdout")
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	c.Flags().Lookup("json").Usage = "list the charts as JSON, one object per line"
 	return c
 }
@@ -67,14 +68,14 @@ func (a *app) listCharts() {
 	rows := [][]string{{"CHART", "STATES", "ROWS", "DIGEST", ""}}
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		if a.json {
-			a.out.object(map[string]any{"chart": r.Name(), "states": len(d.States), "rows": len(d.Rows), "digest": r.Digest(), "doc": d.Doc})
+		if a.JSON {
+			a.Out.Object(map[string]any{"chart": r.Name(), "states": len(d.States), "rows": len(d.Rows), "digest": r.Digest(), "doc": d.Doc})
 			continue
 		}
-		rows = append(rows, []string{r.Name(), plural(len(d.States), "state"), plural(len(d.Rows), "row"), r.Digest(), firstSentence(d.Doc)})
+		rows = append(rows, []string{r.Name(), cli.Plural(len(d.States), "state"), cli.Plural(len(d.Rows), "row"), r.Digest(), firstSentence(d.Doc)})
 	}
-	if !a.json {
-		a.out.table(rows)
+	if !a.JSON {
+		a.Out.Table(rows)
 	}
 }
 
@@ -85,11 +86,11 @@ func firstSentence(doc string) string {
 
 func (a *app) draw(name, format, file string) error {
 	if !slices.Contains(formats(), format) && format != "markdown" {
-		return usage("no format %q: there are %s", format, strings.Join(formats(), ", "))
+		return cli.Usage("no format %q: there are %s", format, strings.Join(formats(), ", "))
 	}
 	i := slices.IndexFunc(machines.Recipes(), func(r engine.Recipe) bool { return r.Name() == name })
 	if i < 0 {
-		return usage("no chart %q: there are %s", name, strings.Join(chartNames(), ", "))
+		return cli.Usage("no chart %q: there are %s", name, strings.Join(chartNames(), ", "))
 	}
 	if format == "md" {
 		format = "markdown"
@@ -100,12 +101,12 @@ func (a *app) draw(name, format, file string) error {
 	}
 	picture = strings.TrimRight(picture, "\n") + "\n"
 	if file == "" {
-		a.out.write([]byte(picture))
-		return nil
+		_, err := a.Out.Write([]byte(picture))
+		return cli.Exit(cli.ExitNoOutput, err)
 	}
 	if err := os.WriteFile(file, []byte(picture), 0o644); err != nil {
-		return exit(exitNoOutput, err)
+		return cli.Exit(cli.ExitNoOutput, err)
 	}
-	a.note("%s drawn to %s", name, quote(file))
+	a.Note("%s drawn to %s", name, cli.Quote(file))
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -53,32 +54,23 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 		value time.Duration
 	}{{"timeout", c.timeout}, {"tick", c.tick}, {"connect-timeout", c.patience}} {
 		if d.value <= 0 {
-			return cfg, usage("--%s is %s: give a positive time, such as 10s", d.name, d.value)
+			return cfg, cli.Usage("--%s is %s: give a positive time, such as 10s", d.name, d.value)
 		}
 	}
 	if (c.tlsCert == "") != (c.tlsKey == "") {
-		return cfg, usage("--tls-cert and --tls-key go together: give both or neither")
+		return cfg, cli.Usage("--tls-cert and --tls-key go together: give both or neither")
 	}
 	if c.tlsCA+c.tlsCert != "" {
 		cfg.TLS = &incumbent.TLS{CA: c.tlsCA, Cert: c.tlsCert, Key: c.tlsKey}
 	}
 	cfg.Logger = zerolog.Nop()
 	if c.verbose {
-		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: writerOf(a.err), NoColor: !a.err.colour, TimeFormat: "15:04:05.000"}).With().Timestamp().Logger()
+		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: "15:04:05.000"}).With().Timestamp().Logger()
 	}
 	var err error
 	cfg.Auth, err = c.credentials(a)
 	return cfg, err
 }
-
-// writerOf lets the log share the printer's lock.
-func writerOf(p *printer) writerFunc {
-	return func(b []byte) (int, error) { p.write(b); return len(b), nil }
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // credentials reads them; no error repeats what was read.
 func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
@@ -89,17 +81,17 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		}
 		auth, err := incumbent.ParseAuth(env)
 		if err != nil {
-			return nil, usage("INCUMBENT_AUTH: %w", bare(err))
+			return nil, cli.Usage("INCUMBENT_AUTH: %w", bare(err))
 		}
 		return []incumbent.Auth{auth}, nil
 	}
 	f, err := os.Open(c.authFile)
 	if err != nil {
-		return nil, usage("--auth-file: %w", err)
+		return nil, cli.Usage("--auth-file: %w", err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-		a.note("others may read %s: chmod 600 it", quote(c.authFile))
+		a.Note("others may read %s: chmod 600 it", cli.Quote(c.authFile))
 	}
 	var all []incumbent.Auth
 	lines := bufio.NewScanner(f)
@@ -110,29 +102,24 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		}
 		auth, err := incumbent.ParseAuth(line)
 		if err != nil {
-			return nil, usage("--auth-file %s, line %d: %w", c.authFile, n, err)
+			return nil, cli.Usage("--auth-file %s, line %d: %w", c.authFile, n, err)
 		}
 		all = append(all, auth)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, usage("--auth-file: %w", err)
+		return nil, cli.Usage("--auth-file: %w", err)
 	}
 	if len(all) == 0 {
-		return nil, usage("--auth-file %s holds no credential: write digest:user:password into it", c.authFile)
+		return nil, cli.Usage("--auth-file %s holds no credential: write digest:user:password into it", c.authFile)
 	}
 	return all, nil
-}
-
-// note tells people something on stderr.
-func (a *app) note(format string, args ...any) {
-	a.err.line("%s %s", a.err.dim("incumbent:"), plain(fmt.Sprintf(format, args...)))
 }
 
 // open connects, or says in one sentence why there is no connection.
 func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent.Client, error) {
 	client, err := incumbent.Open(context.WithoutCancel(ctx), cfg)
 	if err != nil {
-		return nil, usage("%w", flagNames(err))
+		return nil, cli.Usage("%w", flagNames(err))
 	}
 	limit, cancel := context.WithTimeoutCause(ctx, c.patience, fmt.Errorf("gave up after %s", c.patience))
 	defer cancel()
@@ -145,9 +132,9 @@ func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, incumbent.ErrAuthFailed), errors.Is(err, incumbent.ErrNoAuth):
-		return nil, exit(exitNoAuth, err)
+		return nil, cli.Exit(exitNoAuth, err)
 	}
-	return nil, exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
+	return nil, cli.Exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
 }
 
 // hangUp closes a client, within a bound.
@@ -170,21 +157,21 @@ func bare(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "
 // failure gives an error of the library its exit code.
 func failure(err error) error {
 	var refused *incumbent.Error
-	var coded *exitError
+	var coded *cli.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &coded):
 		return err
 	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
-		return exit(exitObstructed, err)
+		return cli.Exit(exitObstructed, err)
 	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed):
-		return exit(exitNoAuth, err)
+		return cli.Exit(exitNoAuth, err)
 	case errors.Is(err, incumbent.ErrNotConnected), incumbent.Retryable(err):
-		return exit(exitUnavailable, err)
+		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimit), errors.Is(err, incumbent.ErrTimeoutTooShort):
-		return exit(exitObstructed, err)
+		return cli.Exit(exitObstructed, err)
 	}
-	return exit(exitFailed, err)
+	return cli.Exit(cli.ExitFailed, err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/demo/story"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 const demoHelp = `Leader election on ZooKeeper, on Curator's own names.
@@ -39,19 +40,19 @@ func (a *app) demo() *cobra.Command {
 		Example: "  incumbent\n  incumbent --record /tmp/demo.log --json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("no command %q: see incumbent --help", args[0])
+				return cli.Usage("no command %q: see incumbent --help", args[0])
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return a.show(c.Context(), record) },
 	}
 	c.Flags().StringVar(&record, "record", "", "where to record one client's log (default: a new file in the directory for temporary ones)")
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	return c
 }
 
 func (a *app) show(ctx context.Context, record string) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %s", limit))
 	defer cancel()
@@ -60,32 +61,32 @@ func (a *app) show(ctx context.Context, record string) error {
 	}
 	f, err := incumbent.CreateLog(record)
 	if err != nil {
-		return exit(exitNoOutput, err)
+		return cli.Exit(cli.ExitNoOutput, err)
 	}
 	defer f.Close()
 	began := time.Now()
 	tell := a.tellStory
-	if a.json {
-		tell = func(l story.Line) { a.out.object(l) }
+	if a.JSON {
+		tell = func(l story.Line) { a.Out.Object(l) }
 	}
 	if err := story.Run(ctx, story.Options{Log: f, Tell: tell}); err != nil {
 		if ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)) {
 			err = fmt.Errorf("%w (%w)", err, context.Cause(ctx))
 		}
-		if a.json {
-			a.out.object(story.Line{Event: "failed", Text: err.Error()})
+		if a.JSON {
+			a.Out.Object(story.Line{Event: "failed", Text: err.Error()})
 		}
-		return exit(exitFailed, fmt.Errorf("it did not come out as told: %w; the log is %s", err, record))
+		return cli.Exit(cli.ExitFailed, fmt.Errorf("it did not come out as told: %w; the log is %s", err, record))
 	}
 	took := time.Since(began)
-	if a.json {
-		a.out.object(story.Line{Event: "done", Text: "everything came out as told", Ms: took.Milliseconds(), Log: record})
+	if a.JSON {
+		a.Out.Object(story.Line{Event: "done", Text: "everything came out as told", Ms: took.Milliseconds(), Log: record})
 		return nil
 	}
-	a.out.line("%s in %s.", a.out.green("Everything came out as told"), short(took))
-	a.out.line("")
-	a.out.line("Try next (make install puts the program on the PATH as incumbent):")
-	a.out.table([][]string{
+	a.Out.Line("%s in %s.", a.Out.Green("Everything came out as told"), cli.Short(took))
+	a.Out.Line("")
+	a.Out.Line("Try next (make install puts the program on the PATH as incumbent):")
+	a.Out.Table([][]string{
 		{"incumbent replay " + record + " --print", "what was recorded, line by line"},
 		{"incumbent chart latch", "the state machine that ran, from the table that runs"},
 		{"incumbent zk", "a ZooKeeper in memory; then, in other terminals:"},
@@ -98,14 +99,14 @@ func (a *app) show(ctx context.Context, record string) error {
 }
 
 func (a *app) tellStory(l story.Line) {
-	text := plain(l.Text)
+	text := cli.Plain(l.Text)
 	switch l.Event {
 	case "chapter":
-		a.out.line("")
-		text = a.out.bold(text)
+		a.Out.Line("")
+		text = a.Out.Bold(text)
 	case "intro":
 	default:
 		text = "   " + text
 	}
-	a.out.line("%s", text)
+	a.Out.Line("%s", text)
 }

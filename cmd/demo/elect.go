@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 const electHelp = `Queue for leadership and run a command only while leading.
@@ -62,14 +63,14 @@ func (a *app) elect() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case c.ArgsLenAtDash() > 0:
-				return usage("elect does not know what to do with %q: flags come before the --, the command after it", args[0])
+				return cli.Usage("elect does not know what to do with %q: flags come before the --, the command after it", args[0])
 			case e.path == "":
-				return usage("elect needs --path, as in: %s", e.usage)
+				return cli.Usage("elect needs --path, as in: %s", e.usage)
 			}
 			plain := c.Flags().Changed("prefix")
 			switch {
 			case plain && e.useSelector:
-				return usage("--prefix and --selector are two kinds of line: choose one")
+				return cli.Usage("--prefix and --selector are two kinds of line: choose one")
 			case plain:
 				e.line, e.stand = "election", standElection
 			case e.useSelector:
@@ -102,15 +103,15 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 func (e *elector) check(c *cobra.Command) error {
 	switch {
 	case len(e.command) == 0:
-		return usage("%s needs a command after --, as in: %s", c.Name(), e.usage)
+		return cli.Usage("%s needs a command after --, as in: %s", c.Name(), e.usage)
 	case e.try < 0, e.grace < 0:
-		return usage("--try and --grace take no negative time")
+		return cli.Usage("--try and --grace take no negative time")
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
-		return usage("%s: %w", e.pathName, bare(err))
+		return cli.Usage("%s: %w", e.pathName, bare(err))
 	}
 	if err := incumbent.CheckPath(e.path, e.prefixes()...); err != nil {
-		return usage("--prefix: %w", bare(err))
+		return cli.Usage("--prefix: %w", bare(err))
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (e *elector) run(c *cobra.Command) error {
 	if e.record != "" {
 		f, err := incumbent.CreateLog(e.record)
 		if err != nil {
-			return exit(exitNoOutput, err)
+			return cli.Exit(cli.ExitNoOutput, err)
 		}
 		defer f.Close()
 		cfg.Record = io.Writer(f)
@@ -164,13 +165,13 @@ func (e *elector) queue() error {
 		free()
 		switch {
 		case err != nil:
-			return e.leave(exit(code, err))
+			return e.leave(cli.Exit(code, err))
 		case !lost || e.signals.came() != nil:
-			return e.leave(&exitError{code: code})
+			return e.leave(&cli.ExitError{Code: code})
 		case !e.requeue:
-			return e.leave(exit(exitLost, fmt.Errorf("%w (--requeue queues again)", why)))
+			return e.leave(cli.Exit(exitLost, fmt.Errorf("%w (--requeue queues again)", why)))
 		}
-		e.note("queueing again in %s", e.path)
+		e.Note("queueing again in %s", e.path)
 	}
 }
 
@@ -179,9 +180,9 @@ func (e *elector) leave(reason error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.farewell())
 	defer cancel()
 	if err := e.place.close(ctx); err != nil {
-		e.note("the node could not be deleted: it goes with the session, %s from now at the latest: %v", e.client.SessionTimeout(), err)
+		e.Note("the node could not be deleted: it goes with the session, %s from now at the latest: %v", e.client.SessionTimeout(), err)
 	}
-	if coded, ok := reason.(*exitError); ok && coded.err == nil && coded.code == 0 {
+	if coded, ok := reason.(*cli.ExitError); ok && coded.Err == nil && coded.Code == 0 {
 		return nil
 	}
 	return reason
@@ -205,7 +206,7 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	free := func() { cancel(nil) }
 	if e.try > 0 {
 		timer := time.AfterFunc(e.try, func() {
-			cancel(&exitError{exitTried, fmt.Errorf("not %s after %s (--try)", e.doing, e.try)})
+			cancel(cli.Exit(exitTried, fmt.Errorf("not %s after %s (--try)", e.doing, e.try)))
 		})
 		defer timer.Stop()
 	}
@@ -253,7 +254,7 @@ func (e *elector) tellPlace(ctx context.Context) {
 		}
 	}
 	if ahead > 0 && leader.Path != "" {
-		e.note("waiting in %s as %s: %s in line, %s %s with token %d", e.path, quote(e.id), plural(ahead, "other"), quote(leader.ID), e.does, leader.Token)
+		e.Note("waiting in %s as %s: %s in line, %s %s with token %d", e.path, cli.Quote(e.id), cli.Plural(ahead, "other"), cli.Quote(leader.ID), e.does, leader.Token)
 	}
 }
 
@@ -270,11 +271,11 @@ func (e *elector) connectionChanged() func(incumbent.ConnectionState) {
 	return func(s incumbent.ConnectionState) {
 		switch s {
 		case incumbent.Suspended:
-			e.note("the connection is gone; the session ends %s after the last contact, unless a server answers before", e.client.SessionTimeout())
+			e.Note("the connection is gone; the session ends %s after the last contact, unless a server answers before", e.client.SessionTimeout())
 		case incumbent.Reconnected:
-			e.note("connected again")
+			e.Note("connected again")
 		case incumbent.Lost:
-			e.note("the session is lost: a new one begins as soon as a server answers")
+			e.Note("the session is lost: a new one begins as soon as a server answers")
 		}
 	}
 }

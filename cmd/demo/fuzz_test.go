@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 // FuzzArguments: whatever stands on the command line, it is either understood or
@@ -28,29 +29,28 @@ func FuzzArguments(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = null.Close() })
 	f.Fuzz(func(t *testing.T, line string) {
-		a := &app{in: strings.NewReader(""), out: newPrinter(null), err: newPrinter(null)}
+		a := &app{cli.New("incumbent", strings.NewReader(""), null, null)}
 		root := a.root()
 		for _, c := range append(root.Commands(), root) {
 			if c.RunE != nil {
 				c.RunE = func(*cobra.Command, []string) error { return nil }
 			}
 		}
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
 		var args []string
 		if line != "" {
 			args = strings.Split(line, "\n")
 		}
-		root.SetArgs(append([]string{}, args...))
-		root.SetOut(io.Discard)
-		root.SetErr(io.Discard)
-		err := root.ExecuteContext(context.Background())
+		err := a.Execute(root, args)
 		if err == nil {
 			return
 		}
-		coded := a.coded(err)
-		if coded.code != exitUsage {
-			t.Errorf("%q: exit code %d", args, coded.code)
+		coded := a.Coded(err)
+		if coded.Code != cli.ExitUsage {
+			t.Errorf("%q: exit code %d", args, coded.Code)
 		}
-		if text := plain(coded.Error()); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		if text := cli.Plain(coded.Error()); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 			t.Errorf("%q is told as %q", args, text)
 		}
 	})

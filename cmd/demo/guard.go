@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent/cmd/demo/group"
@@ -14,7 +16,7 @@ func (a *app) guard() *cobra.Command {
 		Use: guardName, Hidden: true, Args: cobra.NoArgs,
 		Short: "watch over elect's command: started by elect, not by people",
 		RunE: func(*cobra.Command, []string) error {
-			group.Guard(a.in, a.out.w, func(s string) { a.note("guard: %s", s) })
+			group.Guard(a.In, os.Stdout, func(s string) { a.Note("guard: %s", s) })
 			return nil
 		},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/demo/group"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 // underGuard is what the help of elect and lock has in common.
@@ -50,7 +51,7 @@ type guarded struct {
 func (e *elector) newGuarded() (*guarded, error) {
 	g, err := group.New(guardName)
 	if err != nil {
-		return nil, exit(exitSystem, fmt.Errorf("no command is run without its guard: %w", err))
+		return nil, cli.Exit(exitSystem, fmt.Errorf("no command is run without its guard: %w", err))
 	}
 	return &guarded{elector: e, Group: g}, nil
 }
@@ -64,11 +65,11 @@ func (g *guarded) lead(l *incumbent.Leadership) (code int, lost bool, err error)
 	}
 	switch {
 	case err != nil:
-		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w", quote(g.command[0]), err)
+		return group.Failure(err), lost, fmt.Errorf("%s cannot be started: %w", cli.Quote(g.command[0]), err)
 	case led == 0:
 		return 0, true, nil
 	}
-	g.note("%s for %s; the command ended with %d", g.done, short(led), g.Code())
+	g.Note("%s for %s; the command ended with %d", g.done, cli.Short(led), g.Code())
 	return g.Code(), lost, nil
 }
 
@@ -89,7 +90,7 @@ func (g *guarded) work(l *incumbent.Leadership) (led time.Duration, lost bool, e
 	if !none {
 		g.Stop() // one came before there was a command to hand it to
 	}
-	g.note("%s %s with token %d; running %s in process group %d", g.doing, g.path, l.Token(), quote(g.command[0]), g.ID())
+	g.Note("%s %s with token %d; running %s in process group %d", g.doing, g.path, l.Token(), cli.Quote(g.command[0]), g.ID())
 	lost = g.until(l)
 	over := time.Now()
 	if lost && g.believed.Before(over) { // this process was stopped, and learnt of it late
@@ -138,14 +139,14 @@ func (g *guarded) end(l *incumbent.Leadership) {
 	defer deadline.Stop()
 	left := "is told to end, and killed: another may lead already"
 	if d := time.Until(g.deadline(l)); d > 0 {
-		left = "is told to end, and killed after " + short(d)
+		left = "is told to end, and killed after " + cli.Short(d)
 	}
-	g.note("%v; the command %s", bare(reason(l)), left)
+	g.Note("%v; the command %s", bare(reason(l)), left)
 	g.Stop()
 	select {
 	case <-g.Done():
 	case <-deadline.C:
-		g.note("killing process group %d: another may lead from now on", g.ID())
+		g.Note("killing process group %d: another may lead from now on", g.ID())
 	}
 }
 
@@ -170,6 +171,6 @@ func (g *guarded) follow(l *incumbent.Leadership) {
 	}
 	if err := g.Until(g.deadline(l)); err != nil && !g.warned {
 		g.warned = true
-		g.note("the guard is gone (%v): nobody ends the command if this process is killed", err)
+		g.Note("the guard is gone (%v): nobody ends the command if this process is killed", err)
 	}
 }

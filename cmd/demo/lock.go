@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 const lockHelp = `Lock a path and run a command only while holding the lock.
@@ -40,20 +41,20 @@ func (a *app) lock() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			switch before := c.ArgsLenAtDash(); {
 			case len(args) == 0 || before == 0:
-				return usage("lock needs a PATH, as in: %s", e.usage)
+				return cli.Usage("lock needs a PATH, as in: %s", e.usage)
 			case before < 0 && len(args) > 1, before > 1:
-				return usage("lock does not know what to do with %q: the command comes after a --", args[1])
+				return cli.Usage("lock does not know what to do with %q: the command comes after a --", args[1])
 			}
 			e.path, e.command = args[0], args[1:]
 			switch {
 			case e.noWait && e.try != 0:
-				return usage("--no-wait and --try are two ways to say when to give up: give one")
+				return cli.Usage("--no-wait and --try are two ways to say when to give up: give one")
 			case e.permits < 1:
-				return usage("-n is how many may hold the lock at a time: at least 1")
+				return cli.Usage("-n is how many may hold the lock at a time: at least 1")
 			case c.Flags().Changed("permits"):
 				e.stand = standPermits
 			case e.setLimit:
-				return usage("--set-limit is for a semaphore: give -n, too")
+				return cli.Usage("--set-limit is for a semaphore: give -n, too")
 			}
 			return e.run(c)
 		},
@@ -95,7 +96,7 @@ func (l *lock) await(ctx context.Context) (_ *incumbent.Leadership, err error) {
 	case err != nil:
 		return nil, err
 	case !held:
-		return nil, exit(exitTried, errors.New(l.busy+" (--no-wait)"))
+		return nil, cli.Exit(exitTried, errors.New(l.busy+" (--no-wait)"))
 	}
 	return l.hold.Leadership, nil
 }
@@ -140,5 +141,5 @@ func (p *permits) tell(ctx context.Context) {
 		return
 	}
 	e := p.elector
-	e.note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path, quote(e.id), len(holders), quote(holders[0].ID), holders[0].Token)
+	e.Note("waiting for a permit of %s as %s: all %d are held, the oldest by %s with token %d", e.path, cli.Quote(e.id), len(holders), cli.Quote(holders[0].ID), holders[0].Token)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -44,7 +45,7 @@ Exit codes:
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
-				return exit(exitNoInput, err)
+				return cli.Exit(exitNoInput, err)
 			}
 			defer f.Close()
 			return a.play(f, until, show)
@@ -52,26 +53,26 @@ Exit codes:
 	}
 	c.Flags().Uint64Var(&until, "until", 0, "stop after the record with this number")
 	c.Flags().BoolVar(&show, "print", false, "print the records, too")
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	return c
 }
 
 func (a *app) play(f io.ReadSeeker, until uint64, show bool) error {
 	if show {
 		if err := a.printLog(f, until); err != nil {
-			return exit(replayCode(err), err)
+			return cli.Exit(replayCode(err), err)
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return exit(exitNoInput, fmt.Errorf("--print reads the log twice, so it must be a file: %w", err))
+			return cli.Exit(exitNoInput, fmt.Errorf("--print reads the log twice, so it must be a file: %w", err))
 		}
 	}
 	began := time.Now()
 	sum, err := engine.Replay(f, until, machines.Recipes()...)
 	took := time.Since(began)
-	if a.json {
-		a.out.object(replayObject(sum, took, err))
+	if a.JSON {
+		a.Out.Object(replayObject(sum, took, err))
 		if err != nil {
-			return &exitError{code: replayCode(err)}
+			return &cli.ExitError{Code: replayCode(err)}
 		}
 		return nil
 	}
@@ -81,20 +82,20 @@ func (a *app) play(f io.ReadSeeker, until uint64, show bool) error {
 	case errors.As(err, &gap):
 		same = "the same up to a gap"
 	case err != nil:
-		return exit(replayCode(err), err)
+		return cli.Exit(replayCode(err), err)
 	}
-	a.out.line("%s: %s from %s, %.0f records/s", a.out.green(same),
-		plural(sum.Records, "record"), plural(sum.Inputs, "input"), rate(sum, took))
+	a.Out.Line("%s: %s from %s, %.0f records/s", a.Out.Green(same),
+		cli.Plural(sum.Records, "record"), cli.Plural(sum.Inputs, "input"), rate(sum, took))
 	if sum.Torn {
-		a.note("the last line had no end and was left out: the program that wrote it was cut off")
+		a.Note("the last line had no end and was left out: the program that wrote it was cut off")
 	}
 	for _, m := range states(sum) {
-		a.out.line("  %s is %s", plain(m.ID), m.State)
+		a.Out.Line("  %s is %s", cli.Plain(m.ID), m.State)
 	}
 	if gap != nil {
 		err = fmt.Errorf("%w; what stands behind it cannot be replayed, and --print shows it", err)
 	}
-	return exit(replayCode(err), err)
+	return cli.Exit(replayCode(err), err)
 }
 
 // replayCode is the exit code that a replay's error means.
@@ -168,8 +169,8 @@ func (a *app) printLog(f io.Reader, until uint64) error {
 	if err != nil {
 		return err
 	}
-	if !a.json {
-		a.out.line("%s, %s, begun %s", plain(r.Header.Library), plain(r.Header.Go), plain(r.Header.Start))
+	if !a.JSON {
+		a.Out.Line("%s, %s, begun %s", cli.Plain(r.Header.Library), cli.Plain(r.Header.Go), cli.Plain(r.Header.Start))
 	}
 	for {
 		rec, err := r.Next()
@@ -178,27 +179,27 @@ func (a *app) printLog(f io.Reader, until uint64) error {
 		switch {
 		case errors.Is(err, io.EOF), until != 0 && (err == nil && rec.Seq > until || isGap && gap.From > until):
 			return nil
-		case isGap && a.json:
-			a.out.object(map[string]*events.Gap{"gap": gap})
+		case isGap && a.JSON:
+			a.Out.Object(map[string]*events.Gap{"gap": gap})
 		case isGap:
-			a.out.line("%s", gapText(gap))
+			a.Out.Line("%s", gapText(gap))
 		case err != nil:
 			return err
-		case a.json:
-			a.out.object(rec)
+		case a.JSON:
+			a.Out.Object(rec)
 		default:
-			a.out.line("%s", recordLine(rec, r.Header.StartAt))
+			a.Out.Line("%s", recordLine(rec, r.Header.StartAt))
 		}
 	}
 }
 
 // gapText is the line that is printed in place of a gap's records.
 func gapText(g *events.Gap) string {
-	return fmt.Sprintf("%6d … %d: %s missing: %s", g.From, g.To, plural(g.Count, "record"), oneLine(g.Why))
+	return fmt.Sprintf("%6d … %d: %s missing: %s", g.From, g.To, cli.Plural(g.Count, "record"), oneLine(g.Why))
 }
 
 // oneLine makes foreign text harmless, and keeps it on its line.
-func oneLine(s string) string { return strings.ReplaceAll(plain(s), "\n", `\n`) }
+func oneLine(s string) string { return strings.ReplaceAll(cli.Plain(s), "\n", `\n`) }
 
 func recordLine(r events.Record, start int64) string {
 	since := time.Duration(r.Event.At - start).Seconds()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 // resigner is one run of resign.
@@ -54,26 +55,26 @@ Exit codes:
 	f.BoolVar(&r.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 	r.flags(f)
 	r.plains.flags(f)
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	return c
 }
 
 func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string, line incumbent.Line) error {
 	p, err := r.pick(dir, line)
 	if err != nil {
-		return exit(exitNobody, err)
+		return cli.Exit(exitNobody, err)
 	}
 	if !r.dry {
 		err := client.Evict(ctx, p)
 		if errors.Is(err, incumbent.ErrNotInLine) {
-			return exit(exitNobody, err)
+			return cli.Exit(exitNobody, err)
 		}
 		if err != nil {
 			return failure(err)
 		}
 	}
-	if r.json {
-		r.out.object(struct {
+	if r.JSON {
+		r.Out.Object(struct {
 			Deleted participant `json:"deleted"`
 			DryRun  bool        `json:"dryRun,omitempty"`
 		}{participantObject(position(line, p), p), r.dry})
@@ -83,7 +84,7 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 	if r.dry {
 		did = "would delete"
 	}
-	r.out.line("%s %s of %s, token %s", did, plain(p.Path), name(p), token(p))
+	r.Out.Line("%s %s of %s, token %s", did, cli.Plain(p.Path), name(p), token(p))
 	if r.dry {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 // interruption is a signal that came while waiting.
@@ -18,10 +20,10 @@ func (i interruption) Error() string { return fmt.Sprintf("left the queue: %s", 
 // interrupted gives a signal its exit code; other errors pass.
 func interrupted(err error) error {
 	var i interruption
-	var coded *exitError
+	var coded *cli.ExitError
 	if errors.As(err, &i) && !errors.As(err, &coded) {
 		n, _ := i.signal.(syscall.Signal)
-		return &exitError{exitSignal + int(n), i}
+		return cli.Exit(exitSignal+int(n), i)
 	}
 	return err
 }

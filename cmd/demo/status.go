@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 func (a *app) status() *cobra.Command {
@@ -31,8 +32,8 @@ Exit codes:
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withLine(c.Context(), conn, args[0], plains, func(_ context.Context, _ *incumbent.Client, line incumbent.Line) error {
-				if a.json {
-					a.out.object(lineObject(args[0], line))
+				if a.JSON {
+					a.Out.Object(lineObject(args[0], line))
 					return nil
 				}
 				a.showLine(args[0], line)
@@ -42,20 +43,20 @@ Exit codes:
 	}
 	conn.flags(c.Flags())
 	plains.flags(c.Flags())
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	return c
 }
 
 // withLine connects, reads a line, and hands both on.
 func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains prefixes, use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	cfg, err := conn.config(a)
 	if err != nil {
 		return err
 	}
 	if err := incumbent.CheckPath(dir, plains...); err != nil {
-		return usage("%w", bare(err))
+		return cli.Usage("%w", bare(err))
 	}
 	client, err := conn.open(ctx, cfg)
 	if err != nil {
@@ -126,20 +127,20 @@ func (c positions) next(p incumbent.Participant) int {
 
 func (a *app) showLine(dir string, line incumbent.Line) {
 	if leader, ok := line.Leader(); ok && leader.Recipe == "lease" {
-		a.out.line("%s: %s held", plain(dir), plural(len(line.Participants), "permit"))
-		a.out.table(a.lineRows(line))
+		a.Out.Line("%s: %s held", cli.Plain(dir), cli.Plural(len(line.Participants), "permit"))
+		a.Out.Table(a.lineRows(line))
 	} else if ok {
-		a.out.line("%s: %d in line, %s leads with token %s", plain(dir), len(line.Participants), a.out.bold(name(leader)), token(leader))
-		a.out.table(a.lineRows(line))
+		a.Out.Line("%s: %d in line, %s leads with token %s", cli.Plain(dir), len(line.Participants), a.Out.Bold(name(leader)), token(leader))
+		a.Out.Table(a.lineRows(line))
 	} else {
-		a.out.line("%s: vacant, nobody is in line%s", plain(dir), missing(line))
+		a.Out.Line("%s: vacant, nobody is in line%s", cli.Plain(dir), missing(line))
 	}
 	if line.Foreign > 0 {
 		children := "children that belong"
 		if line.Foreign == 1 {
 			children = "child that belongs"
 		}
-		a.out.line("  and %d %s to no recipe of this library: ignored", line.Foreign, children)
+		a.Out.Line("  and %d %s to no recipe of this library: ignored", line.Foreign, children)
 	}
 }
 
@@ -158,13 +159,13 @@ func (a *app) lineRows(line incumbent.Line) [][]string {
 		session, remark := hex(p.Owner), ""
 		switch {
 		case p.Err != nil:
-			session, remark = "-", "unreadable: "+plain(bare(p.Err).Error())
+			session, remark = "-", "unreadable: "+cli.Plain(bare(p.Err).Error())
 		case persistent(p):
 			session, remark = "-", "PERSISTENT: no session owns it, so it never goes: delete it by hand"
 		case p.Leads:
 			remark = "leads"
 		}
-		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, plain(path.Base(p.Path)), name(p), token(p), session, remark})
+		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, cli.Plain(path.Base(p.Path)), name(p), token(p), session, remark})
 	}
 	return rows
 }
@@ -174,7 +175,7 @@ func name(p incumbent.Participant) string {
 	if p.Err != nil {
 		return "?"
 	}
-	return quote(p.ID)
+	return cli.Quote(p.ID)
 }
 
 func token(p incumbent.Participant) string {
@@ -183,3 +184,6 @@ func token(p incumbent.Participant) string {
 	}
 	return strconv.FormatInt(p.Token, 10)
 }
+
+// hex is a session's id as ZooKeeper's own tools show it.
+func hex(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
 func (a *app) watch() *cobra.Command {
@@ -29,15 +30,15 @@ Exit codes:
 	}
 	conn.flags(c.Flags())
 	plains.flags(c.Flags())
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	return c
 }
 
 func (a *app) follow(ctx context.Context, conn *connection, dir string, plains prefixes) error {
 	if err := incumbent.CheckPath(dir, plains...); err != nil {
-		return usage("%w", bare(err))
+		return cli.Usage("%w", bare(err))
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	cfg, err := conn.config(a)
 	if err != nil {
@@ -52,14 +53,14 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 	told := teller{app: a, before: map[string]seen{}}
 	for change, err := range client.Watch(ctx, dir, plains...) {
 		switch {
-		case err != nil && a.json:
-			a.out.object(map[string]any{"at": time.Now(), "event": "error", "error": bare(err).Error()})
+		case err != nil && a.JSON:
+			a.Out.Object(map[string]any{"at": time.Now(), "event": "error", "error": bare(err).Error()})
 		case err != nil:
-			a.note("%v", bare(err))
+			a.Note("%v", bare(err))
 		default:
 			told.tell(time.Now(), change)
 		}
-		if a.out.failed != nil { // nobody reads any more
+		if a.Out.Failed() != nil { // nobody reads any more
 			return nil
 		}
 	}
@@ -72,12 +73,12 @@ func (a *app) tellConnection(s incumbent.ConnectionState) {
 	now := time.Now()
 	switch {
 	case s == incumbent.Connected: // so it was from the beginning
-	case a.json:
-		a.out.object(map[string]any{"at": now, "event": "connection", "state": s})
+	case a.JSON:
+		a.Out.Object(map[string]any{"at": now, "event": "connection", "state": s})
 	case s == incumbent.Suspended:
-		a.note("%s  the connection is gone: who leads is not known until a server answers", now.Format(clock))
+		a.Note("%s  the connection is gone: who leads is not known until a server answers", now.Format(clock))
 	case s == incumbent.Reconnected:
-		a.note("%s  connected again: what has changed meanwhile follows", now.Format(clock))
+		a.Note("%s  connected again: what has changed meanwhile follows", now.Format(clock))
 	}
 }
 
@@ -114,7 +115,7 @@ func (t *teller) tell(now time.Time, c incumbent.Change) {
 	}
 	t.before[c.Prefix] = seen{c, now}
 	lasted := now.Sub(last.at)
-	if t.json {
+	if t.JSON {
 		o := changeObject{At: now, Event: "leads", Recipe: c.Recipe}
 		if c.Recipe == "election" {
 			o.Prefix = c.Prefix
@@ -134,24 +135,24 @@ func (t *teller) tell(now time.Time, c incumbent.Change) {
 				o.Previous = &p
 			}
 		}
-		t.out.object(o)
+		t.Out.Object(o)
 		return
 	}
 	text := "vacant: nobody is in line"
 	if !c.Vacant {
-		text = t.out.bold(name(c.Leader)) + " leads, token " + token(c.Leader) + ", session " + hex(c.Leader.Owner)
+		text = t.Out.Bold(name(c.Leader)) + " leads, token " + token(c.Leader) + ", session " + hex(c.Leader.Owner)
 		if c.Recipe == "selector" {
 			text += " (selector)"
 		}
 	}
 	if c.Recipe == "election" {
-		text += " (election " + plain(c.Prefix) + ")"
+		text += " (election " + cli.Plain(c.Prefix) + ")"
 	}
 	switch {
 	case known && last.change.Vacant:
-		text += "; vacant for " + short(lasted) + " before"
+		text += "; vacant for " + cli.Short(lasted) + " before"
 	case known:
-		text += "; " + name(last.change.Leader) + " led for " + short(lasted)
+		text += "; " + name(last.change.Leader) + " led for " + cli.Short(lasted)
 	}
-	t.out.line("%s  %s", now.Format(clock), text)
+	t.Out.Line("%s  %s", now.Format(clock), text)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -32,37 +33,37 @@ Exit codes:
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if tick <= 0 {
-				return usage("--tick is %s: give a positive time, such as 2s", tick)
+				return cli.Usage("--tick is %s: give a positive time, such as 2s", tick)
 			}
 			if _, _, err := net.SplitHostPort(listen); err != nil {
-				return usage("--listen %s: want host:port, such as 127.0.0.1:2181", quote(listen))
+				return cli.Usage("--listen %s: want host:port, such as 127.0.0.1:2181", cli.Quote(listen))
 			}
 			return a.serve(c.Context(), listen, tick)
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:2181", "the address; port 0 takes any free one")
 	c.Flags().DurationVar(&tick, "tick", 2*time.Second, "tickTime: the unit of all session times")
-	a.jsonFlag(c)
+	a.JSONFlag(c)
 	return c
 }
 
 func (a *app) serve(ctx context.Context, listen string, tick time.Duration) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	srv := zkmem.New(zkmem.Options{Tick: tick})
 	if err := srv.Listen(listen); err != nil {
-		return exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
+		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
 	}
-	if a.json {
-		a.out.object(map[string]any{"address": srv.Addr(), "tickMs": tick.Milliseconds()})
+	if a.JSON {
+		a.Out.Object(map[string]any{"address": srv.Addr(), "tickMs": tick.Milliseconds()})
 	} else {
-		a.out.line("ZooKeeper in memory on %s, tick %s: --servers %s, or", srv.Addr(), tick, srv.Addr())
-		a.out.line("  export INCUMBENT_SERVERS=%s", srv.Addr())
+		a.Out.Line("ZooKeeper in memory on %s, tick %s: --servers %s, or", srv.Addr(), tick, srv.Addr())
+		a.Out.Line("  export INCUMBENT_SERVERS=%s", srv.Addr())
 	}
-	a.note("nothing is kept: everything is gone when this program ends")
+	a.Note("nothing is kept: everything is gone when this program ends")
 	<-ctx.Done()
 	before := len(srv.Sessions())
 	srv.Close()
-	a.note("closed, with %s", plural(before, "session"))
+	a.Note("closed, with %s", cli.Plural(before, "session"))
 	return nil
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+)
+
+// Exit codes besides those of cli.
+const (
+	exitDamaged     = 2   // replay: the log cannot be read, or another chart wrote it
+	exitDiverged    = 3   // replay: the same events gave something else
+	exitGap         = 6   // replay: the same as far as it goes, and then records are missing
+	exitNobody      = 65  // EX_DATAERR: resign found nobody, or more than one
+	exitNoInput     = 66  // EX_NOINPUT
+	exitUnavailable = 69  // EX_UNAVAILABLE: no server answered
+	exitSystem      = 71  // EX_OSERR
+	exitLost        = 75  // EX_TEMPFAIL: leadership was lost
+	exitNoAuth      = 77  // EX_NOPERM
+	exitObstructed  = 78  // EX_CONFIG: something in the line has to be mended by hand
+	exitTried       = 124 // as timeout(1): --try went by
+	exitCannotRun   = 126 // as shells do
+	exitNotFound    = 127
+	exitSignal      = 128 // plus the signal's number
+)
+
+// app is one run of the program.
+type app struct{ *cli.App }
+
+// run is the program.
+func run(args []string, in, out, errs *os.File) int {
+	a := &app{cli.New("incumbent", in, out, errs)}
+	return a.Run(a.root(), args)
+}
+
+func (a *app) root() *cobra.Command {
+	root := a.demo()
+	root.SetFlagErrorFunc(cli.FlagError)
+	root.AddCommand(a.elect(), a.lock(), a.status(), a.watch(), a.resign(), a.replay(), a.chart(), a.zk(), a.guard())
+	return root
+}
+
+// exactly wants so many arguments, and says which are missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return cli.Usage("%s needs %s, as in: %s", c.Name(), names[len(args)], firstLine(c.Example))
+		case len(args) > len(names):
+			return cli.Usage("%s does not know what to do with %q: see %s --help", c.Name(), args[len(names)], c.CommandPath())
+		}
+		return nil
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

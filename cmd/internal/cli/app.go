@@ -1,0 +1,99 @@
+// Package cli is what the module's two programs have in common: how they read a
+// command line, print, refuse and exit, and which version they say they are.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// App is one run of a program: what its commands have in common.
+type App struct {
+	Name     string // of the program, as it stands before its errors
+	In       io.Reader
+	Out, Err *Printer
+	JSON     bool // the flag --json
+	begun    bool // the command line was understood
+}
+
+// New returns a run of the program with that name.
+func New(name string, in io.Reader, out, errs *os.File) *App {
+	return &App{Name: name, In: in, Out: NewPrinter(out), Err: NewPrinter(errs)}
+}
+
+// Run runs the program's root command and returns the code to exit with.
+func (a *App) Run(root *cobra.Command, args []string) int {
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := a.Execute(root, args)
+	if err == nil {
+		err = Exit(ExitNoOutput, a.Out.Failed())
+	}
+	if err == nil {
+		return 0
+	}
+	coded := a.Coded(err)
+	if coded.Err != nil {
+		a.Err.Line("%s %s", a.Err.Red(a.Name+":"), Plain(strings.TrimPrefix(coded.Error(), "incumbent: ")))
+	}
+	return coded.Code
+}
+
+// Execute runs a root command. It leaves the printing of errors to Run.
+func (a *App) Execute(root *cobra.Command, args []string) error {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.begun = true }
+	root.SetArgs(append([]string{}, args...)) // nil would be those of the process
+	return root.ExecuteContext(context.Background())
+}
+
+// FlagError says what is wrong with a flag, and where help is.
+func FlagError(c *cobra.Command, err error) error {
+	var number *strconv.NumError
+	if errors.As(err, &number) && number.Func == "ParseInt" {
+		return Usage("%s: want a whole number: see %s --help", strings.TrimSuffix(err.Error(), ": "+number.Error()), c.CommandPath())
+	}
+	return Usage("%w: see %s --help", err, c.CommandPath())
+}
+
+// Coded returns the error with its exit code. What cobra refuses before a command
+// begins is usage.
+func (a *App) Coded(err error) *ExitError {
+	var coded *ExitError
+	switch {
+	case errors.As(err, &coded):
+		return coded
+	case !a.begun:
+		return &ExitError{ExitUsage, err}
+	}
+	return &ExitError{ExitFailed, err}
+}
+
+// JSONFlag adds --json.
+func (a *App) JSONFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.JSON, "json", false, "print one JSON object per line instead")
+}
+
+// Note tells people something on stderr.
+func (a *App) Note(format string, args ...any) {
+	a.Err.Line("%s %s", a.Err.Dim(a.Name+":"), Plain(fmt.Sprintf(format, args...)))
+}
+
+// Interruptible returns a context that ends with SIGINT and SIGTERM; a second one
+// ends the program.
+func Interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Printer writes lines, with colours where a person looks at them. It is safe
+// for use by several goroutines.
+type Printer struct {
+	w      io.Writer
+	colour bool
+
+	mu     sync.Mutex
+	failed error
+}
+
+// NewPrinter returns a printer that writes to a file.
+func NewPrinter(f *os.File) *Printer { return &Printer{w: f, colour: colours(f)} }
+
+// colours reports whether a person may look, and wants colours: no-color.org.
+func colours(f *os.File) bool {
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// HasColour reports whether the printer writes colours.
+func (p *Printer) HasColour() bool { return p.colour }
+
+// Failed returns the error of the first line that could not be written.
+func (p *Printer) Failed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}
+
+// Line formats a text and writes it as a line.
+func (p *Printer) Line(format string, args ...any) {
+	_, _ = fmt.Fprintf(p, format+"\n", args...) // Failed has the error
+}
+
+// Write writes the bytes as they are.
+func (p *Printer) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, err := p.w.Write(b)
+	if err != nil && p.failed == nil {
+		p.failed = err
+	}
+	return n, err
+}
+
+// Object writes one JSON object on one line, in which a terminal finds nothing
+// to obey.
+func (p *Printer) Object(v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		b = []byte(strconv.Quote(err.Error()))
+	}
+	_, _ = p.Write(append(events.Harmless(b), '\n')) // Failed has the error
+}
+
+// Table writes rows with aligned columns, the first of them as a heading.
+func (p *Printer) Table(rows [][]string) {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // a strings.Builder takes everything
+	for line := range strings.Lines(b.String()) {
+		p.Line("%s", strings.TrimRight(line, " \n"))
+	}
+}
+
+func (p *Printer) paint(code, s string) string {
+	if !p.colour {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// Red returns the text in red, where the printer has colours.
+func (p *Printer) Red(s string) string { return p.paint("31", s) }
+
+// Green returns the text in green, where the printer has colours.
+func (p *Printer) Green(s string) string { return p.paint("32", s) }
+
+// Bold returns the text in bold, where the printer has colours.
+func (p *Printer) Bold(s string) string { return p.paint("1", s) }
+
+// Dim returns the text dimmed, where the printer has colours.
+func (p *Printer) Dim(s string) string { return p.paint("2", s) }
