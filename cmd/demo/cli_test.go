@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -64,13 +65,13 @@ func TestBadCommandLines(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, nil, strings.Split(args, " ")...).exits(64)
-			contains(t, p.err.String(), says)
-			if strings.Count(p.err.String(), "\n") != 1 || p.out.String() != "" {
-				t.Errorf("want one line, on stderr:\n%s", p.said())
+			p := start(t, nil, strings.Split(args, " ")...).Exits(64)
+			programtest.Contains(t, p.Err.String(), says)
+			if strings.Count(p.Err.String(), "\n") != 1 || p.Out.String() != "" {
+				t.Errorf("want one line, on stderr:\n%s", p.Said())
 			}
-			if strings.Contains(p.err.String(), "hunter2") || strings.Contains(p.err.String(), "\x1b") {
-				t.Errorf("what must not be shown is: %q", p.err.String())
+			if strings.Contains(p.Err.String(), "hunter2") || strings.Contains(p.Err.String(), "\x1b") {
+				t.Errorf("what must not be shown is: %q", p.Err.String())
 			}
 		})
 	}
@@ -81,8 +82,8 @@ func TestNoServerAnswers(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
 			flags := []string{args[0], "--servers", "127.0.0.1:1,127.0.0.1:2", "--connect-timeout", "300ms"}
-			p := start(t, nil, append(flags, args[1:]...)...).exits(69)
-			contains(t, p.err.String(), "not connected to 127.0.0.1:1,127.0.0.1:2: ", "connection refused",
+			p := start(t, nil, append(flags, args[1:]...)...).Exits(69)
+			programtest.Contains(t, p.Err.String(), "not connected to 127.0.0.1:1,127.0.0.1:2: ", "connection refused",
 				"gave up after 300ms", "--servers or INCUMBENT_SERVERS", "incumbent zk")
 		})
 	}
@@ -95,16 +96,16 @@ func TestCredentialsComeFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := elect(t, srv, "echo up; read line", "--auth-file", secret, "--id", "bob")
-	p.prints("up")
-	p.notes("others may read")
-	contains(t, start(t, srv, "status", line, "--auth-file", secret).exits(0).out.String(), `"bob" leads`)
-	stranger := start(t, srv, "status", line).wait()
+	p.Prints("up")
+	p.Notes("others may read")
+	programtest.Contains(t, start(t, srv, "status", line, "--auth-file", secret).Exits(0).Out.String(), `"bob" leads`)
+	stranger := start(t, srv, "status", line).Wait()
 	if stranger != 77 {
 		t.Errorf("without credentials: exit code %d, want 77", stranger)
 	}
-	p.in.Close()
-	p.exits(1)
-	if strings.Contains(p.said(), "hunter2") {
+	p.In.Close()
+	p.Exits(1)
+	if strings.Contains(p.Said(), "hunter2") {
 		t.Error("the password is shown")
 	}
 }
@@ -112,24 +113,24 @@ func TestCredentialsComeFromAFile(t *testing.T) {
 func TestHelpTeaches(t *testing.T) {
 	for _, command := range []string{"", "elect", "lock", "status", "watch", "resign", "replay", "chart", "zk"} {
 		args := strings.Fields(command + " --help")
-		contains(t, start(t, nil, args...).exits(0).out.String(), "Exit codes", "Examples:", "incumbent "+command)
+		programtest.Contains(t, start(t, nil, args...).Exits(0).Out.String(), "Exit codes", "Examples:", "incumbent "+command)
 	}
 }
 
 func TestCharts(t *testing.T) {
-	listed := start(t, nil, "chart").exits(0).out.String()
-	objects := start(t, nil, "chart", "--json").exits(0).objects()
+	listed := start(t, nil, "chart").Exits(0).Out.String()
+	objects := start(t, nil, "chart", "--json").Exits(0).Objects()
 	for _, o := range objects {
 		name := o["chart"].(string)
-		contains(t, listed, name)
+		programtest.Contains(t, listed, name)
 		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "svg": "<svg"} {
-			out := start(t, nil, "chart", name, "--format", format).exits(0).out.String()
-			contains(t, out, shape)
+			out := start(t, nil, "chart", name, "--format", format).Exits(0).Out.String()
+			programtest.Contains(t, out, shape)
 			if format == "svg" {
 				wellFormed(t, out)
 			}
 			file := filepath.Join(t.TempDir(), "picture")
-			start(t, nil, "chart", name, "--format", format, "-o", file).exits(0)
+			start(t, nil, "chart", name, "--format", format, "-o", file).Exits(0)
 			if b, err := os.ReadFile(file); err != nil || string(b) != out {
 				t.Errorf("-o wrote something else: %v", err)
 			}
@@ -138,7 +139,7 @@ func TestCharts(t *testing.T) {
 	if len(objects) < 3 {
 		t.Errorf("%d charts", len(objects))
 	}
-	start(t, nil, "chart", "latch", "-o", "/no/such/folder/x").exits(73)
+	start(t, nil, "chart", "latch", "-o", "/no/such/folder/x").Exits(73)
 }
 
 func wellFormed(t *testing.T, text string) {

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 )
 
 func TestDemo(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "demo.log")
 	began := time.Now()
-	p := start(t, nil, "--record", log).exits(0)
+	p := start(t, nil, "--record", log).Exits(0)
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %s", took)
 	}
@@ -29,21 +31,21 @@ func TestDemo(t *testing.T) {
    round 3 of 3: .*
 5\. .*   5 logs, \d+ records from \d+ inputs: the same, byte for byte \(\d+ records/s\)
 Everything came out as told in .*Try next \(make install .*\):.*incumbent elect `)
-	if !shape.MatchString(p.out.String()) {
-		t.Errorf("not the shape that was wanted:\n%s", p.out.String())
+	if !shape.MatchString(p.Out.String()) {
+		t.Errorf("not the shape that was wanted:\n%s", p.Out.String())
 	}
-	contains(t, p.out.String(), log)
-	contains(t, start(t, nil, "replay", log).exits(0).out.String(), "the same")
-	start(t, nil, "--record", log).exits(73)
+	programtest.Contains(t, p.Out.String(), log)
+	programtest.Contains(t, start(t, nil, "replay", log).Exits(0).Out.String(), "the same")
+	start(t, nil, "--record", log).Exits(73)
 }
 
 func TestDemoInJSON(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	p := start(t, nil, "--json").exits(0)
+	p := start(t, nil, "--json").Exits(0)
 	token, leaders := 0.0, []string{}
 	var last map[string]any
-	for _, o := range p.objects() {
+	for _, o := range p.Objects() {
 		if o["event"] == "leads" {
 			if next := o["token"].(float64); next <= token {
 				t.Errorf("token %v after %v", next, token)

@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 const line = "/jobs/x"
 
 // elect runs a shell script under leadership.
-func elect(t *testing.T, srv *zkmem.Server, script string, flags ...string) *program {
+func elect(t *testing.T, srv *zkmem.Server, script string, flags ...string) *programtest.Program {
 	t.Helper()
 	args := append([]string{"elect", "--path", line}, flags...)
 	return start(t, srv, append(args, "--", "sh", "-c", script)...)
@@ -33,23 +34,23 @@ func TestElectRunsTheCommandAndPassesItsExitCode(t *testing.T) {
 				flags = append(flags, "--selector")
 			}
 			p := elect(t, srv, `echo "$INCUMBENT_TOKEN $INCUMBENT_PATH $INCUMBENT_NODE"; read line; echo "$line"; exit 7`, flags...)
-			p.prints(line)
+			p.Prints(line)
 			node, _ := owner(t, srv, line)
 			var token int64
 			srv.View(func(v *zkmem.View) {
 				_, stat, _ := v.Get(node)
 				token = stat.Czxid
 			})
-			fmt.Fprintln(p.in, "done")
-			p.exits(7)
-			if want := fmt.Sprintf("%d %s %s\ndone\n", token, line, node); p.out.String() != want {
-				t.Errorf("printed %q, want %q", p.out.String(), want)
+			fmt.Fprintln(p.In, "done")
+			p.Exits(7)
+			if want := fmt.Sprintf("%d %s %s\ndone\n", token, line, node); p.Out.String() != want {
+				t.Errorf("printed %q, want %q", p.Out.String(), want)
 			}
 			inLine(t, srv, line, 0)
 			if n := len(srv.Sessions()); n != 0 {
 				t.Errorf("%d sessions are left", n)
 			}
-			contains(t, start(t, nil, "replay", log).exits(0).out.String(), "the same: ")
+			programtest.Contains(t, start(t, nil, "replay", log).Exits(0).Out.String(), "the same: ")
 		})
 	}
 }
@@ -57,16 +58,16 @@ func TestElectRunsTheCommandAndPassesItsExitCode(t *testing.T) {
 func TestElectWaitsForItsTurn(t *testing.T) {
 	srv := zkmem.Start(t)
 	first := elect(t, srv, "echo first; read line", "--id", "one")
-	first.prints("first")
+	first.Prints("first")
 	second := elect(t, srv, "echo second", "--id", "two")
 	inLine(t, srv, line, 2)
-	second.notes(`1 other in line, "one" leads`)
-	if second.out.String() != "" {
+	second.Notes(`1 other in line, "one" leads`)
+	if second.Out.String() != "" {
 		t.Fatal("two run at a time")
 	}
-	first.in.Close()
-	first.exits(1) // read's own, at the end of its input
-	second.exits(0).prints("second")
+	first.In.Close()
+	first.Exits(1) // read's own, at the end of its input
+	second.Exits(0).Prints("second")
 }
 
 // stubborn ignores SIGTERM, and so does what it starts.
@@ -90,10 +91,10 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 			srv := zkmem.Start(t)
 			// A short timeout: after a cut connection the group may live until another may lead.
 			p := elect(t, srv, stubborn, "--timeout", "4s")
-			p.prints("token ")
+			p.Prints("token ")
 			lose(t, srv)
-			p.exits(75)
-			contains(t, p.err.String(), "leadership lost: ", "(--requeue queues again)", "killing process group", "ended with 137")
+			p.Exits(75)
+			programtest.Contains(t, p.Err.String(), "leadership lost: ", "(--requeue queues again)", "killing process group", "ended with 137")
 			inLine(t, srv, line, 0)
 		})
 	}
@@ -102,12 +103,12 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 func TestLossLetsTheCommandEndInGoodOrder(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := elect(t, srv, `trap "echo told; exit 0" TERM; echo up; sleep 1000 & wait`, "--timeout", "40s")
-	p.prints("up")
+	p.Prints("up")
 	_, session := owner(t, srv, line)
 	srv.Disconnect(session)
-	p.exits(75)
-	contains(t, p.out.String(), "told")
-	contains(t, p.err.String(), "the connection is suspended; the command is told to end, and killed after ")
+	p.Exits(75)
+	programtest.Contains(t, p.Out.String(), "told")
+	programtest.Contains(t, p.Err.String(), "the connection is suspended; the command is told to end, and killed after ")
 }
 
 func TestRequeueLeadsAgain(t *testing.T) {
@@ -115,12 +116,12 @@ func TestRequeueLeadsAgain(t *testing.T) {
 		t.Run(flag, func(t *testing.T) {
 			srv := zkmem.Start(t)
 			p := elect(t, srv, `trap "exit 9" TERM; echo "token $INCUMBENT_TOKEN."; sleep 1000 & wait`, "--requeue", flag)
-			p.prints("token ")
+			p.Prints("token ")
 			node, _ := owner(t, srv, line)
 			if err := srv.Delete(node); err != nil {
 				t.Fatal(err)
 			}
-			p.notes("queueing again")
+			p.Notes("queueing again")
 			if err := srv.WaitFor(within(t), func(v *zkmem.View) bool {
 				return len(v.Children(line)) == 1 && !v.Exists(node)
 			}); err != nil {
@@ -132,10 +133,10 @@ func TestRequeueLeadsAgain(t *testing.T) {
 				_, stat, _ := v.Get(again)
 				token = stat.Czxid
 			})
-			p.prints(fmt.Sprintf("token %d.", token))
-			p.signal(syscall.SIGTERM)
-			if code := p.wait(); code != 9 && code != 143 { // the shell may be told before it has set its trap
-				t.Errorf("exits with %d\n%s", code, p.said())
+			p.Prints(fmt.Sprintf("token %d.", token))
+			p.Signal(syscall.SIGTERM)
+			if code := p.Wait(); code != 9 && code != 143 { // the shell may be told before it has set its trap
+				t.Errorf("exits with %d\n%s", code, p.Said())
 			}
 			inLine(t, srv, line, 0)
 		})
@@ -149,14 +150,14 @@ func TestSignalsWhileWaitingLeaveTheQueue(t *testing.T) {
 			participant(t, srv, line, "holder")
 			p := elect(t, srv, "echo never")
 			inLine(t, srv, line, 2)
-			p.signal(signal)
-			p.exits(code)
+			p.Signal(signal)
+			p.Exits(code)
 			inLine(t, srv, line, 1)
 			if n := len(srv.Sessions()); n != 1 {
 				t.Errorf("%d sessions, want the holder's only", n)
 			}
-			if p.out.String() != "" {
-				t.Errorf("the command ran: %q", p.out.String())
+			if p.Out.String() != "" {
+				t.Errorf("the command ran: %q", p.Out.String())
 			}
 		})
 	}
@@ -165,24 +166,24 @@ func TestSignalsWhileWaitingLeaveTheQueue(t *testing.T) {
 func TestSignalsWhileLeadingGoToTheGroup(t *testing.T) {
 	srv := zkmem.Start(t)
 	p := elect(t, srv, `trap "echo interrupted" INT; trap "echo told; read line; exit 5" TERM; echo up; while :; do sleep 1000 & wait; done`)
-	p.prints("up")
-	p.signal(syscall.SIGINT)
-	p.prints("interrupted")
-	p.signal(syscall.SIGTERM)
-	p.prints("told")
+	p.Prints("up")
+	p.Signal(syscall.SIGINT)
+	p.Prints("interrupted")
+	p.Signal(syscall.SIGTERM)
+	p.Prints("told")
 	if n := func() (n int) { srv.View(func(v *zkmem.View) { n = len(v.Children(line)) }); return }(); n != 1 {
 		t.Errorf("%d in line while the command still ends", n)
 	}
-	p.in.Close()
-	p.exits(5)
+	p.In.Close()
+	p.Exits(5)
 	inLine(t, srv, line, 0)
 }
 
 func TestTryGivesUp(t *testing.T) {
 	srv := zkmem.Start(t)
 	participant(t, srv, line, "holder")
-	p := elect(t, srv, "echo never", "--try", "50ms").exits(124)
-	contains(t, p.err.String(), "not leading after 50ms (--try)")
+	p := elect(t, srv, "echo never", "--try", "50ms").Exits(124)
+	programtest.Contains(t, p.Err.String(), "not leading after 50ms (--try)")
 	inLine(t, srv, line, 1)
 }
 
@@ -193,8 +194,8 @@ func TestCommandsThatCannotBeStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, code := range map[string]int{"no-such-command-here": 127, "/no/such/command": 127, plain: 126} {
-		p := start(t, srv, "elect", "--path", line, "--", command).exits(code)
-		contains(t, p.err.String(), "cannot be started")
+		p := start(t, srv, "elect", "--path", line, "--", command).Exits(code)
+		programtest.Contains(t, p.Err.String(), "cannot be started")
 		inLine(t, srv, line, 0)
 	}
 }
@@ -209,14 +210,14 @@ func TestAPersistentNodeIsSaid(t *testing.T) {
 	if _, err := srv.Create(line+"/gap-", nil, zkmem.PersistentSequential); err != nil {
 		t.Fatal(err)
 	}
-	p := elect(t, srv, "echo never").exits(78)
-	contains(t, p.err.String(), "persistent node stands in the way; delete it")
+	p := elect(t, srv, "echo never").Exits(78)
+	programtest.Contains(t, p.Err.String(), "persistent node stands in the way; delete it")
 }
 
 func TestAChrootThatDoesNotExistIsSaid(t *testing.T) {
 	srv := zkmem.Start(t)
-	p := elect(t, srv, "echo never", "--servers", srv.Addr()+"/app").exits(78)
-	contains(t, p.err.String(), "the chroot /app has to exist already")
+	p := elect(t, srv, "echo never", "--servers", srv.Addr()+"/app").Exits(78)
+	programtest.Contains(t, p.Err.String(), "the chroot /app has to exist already")
 }
 
 func TestAnExistingLogIsRefused(t *testing.T) {
@@ -224,25 +225,25 @@ func TestAnExistingLogIsRefused(t *testing.T) {
 	if err := os.WriteFile(log, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := elect(t, nil, "echo never", "--record", log).exits(73)
-	contains(t, p.err.String(), "exists already")
+	p := elect(t, nil, "echo never", "--record", log).Exits(73)
+	programtest.Contains(t, p.Err.String(), "exists already")
 }
 
 // wakes has an elect go on that was stopped, and whose session is over: it tells
 // how long it led, and not how long it was stopped.
-func wakes(t *testing.T, srv *zkmem.Server, p *program, started, up time.Time) {
+func wakes(t *testing.T, srv *zkmem.Server, p *programtest.Program, started, up time.Time) {
 	t.Helper()
 	inLine(t, srv, line, 0)
 	over := time.Now()
 	<-time.After(up.Sub(started) + 50*time.Millisecond) // so that from leading to here it is longer than from started to over, as it is printed
-	p.signal(syscall.SIGCONT)
-	p.exits(75)
-	led := regexp.MustCompile(`led for (\S+); the command ended with 137`).FindStringSubmatch(p.err.String())
+	p.Signal(syscall.SIGCONT)
+	p.Exits(75)
+	led := regexp.MustCompile(`led for (\S+); the command ended with 137`).FindStringSubmatch(p.Err.String())
 	if led == nil {
-		t.Fatal(p.said())
+		t.Fatal(p.Said())
 	}
 	if d, err := time.ParseDuration(led[1]); err != nil || d > over.Sub(started) {
-		t.Errorf("led for %v (%v), but its session was over after %v\n%s", d, err, over.Sub(started), p.said())
+		t.Errorf("led for %v (%v), but its session was over after %v\n%s", d, err, over.Sub(started), p.Said())
 	}
 }
 
@@ -263,18 +264,18 @@ func TestTheGuard(t *testing.T) {
 				b, err := os.ReadFile(fifo)
 				held <- fmt.Sprint(string(b), err)
 			}()
-			p.prints("up")
+			p.Prints("up")
 			up := time.Now()
-			p.signal(signal)
+			p.Signal(signal)
 			select {
 			case got := <-held:
 				if got != "<nil>" {
 					t.Errorf("reading gave %q", got)
 				}
 			case <-within(t).Done():
-				t.Fatalf("the command runs on\n%s", p.said())
+				t.Fatalf("the command runs on\n%s", p.Said())
 			}
-			p.notes("guard: killing process group")
+			p.Notes("guard: killing process group")
 			if signal == syscall.SIGSTOP {
 				wakes(t, srv, p, started, up)
 			}

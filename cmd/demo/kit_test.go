@@ -3,53 +3,22 @@
 package main_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// binary is the program, built once.
-var binary string
-
-func TestMain(m *testing.M) { os.Exit(build(m)) }
-
-func build(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "incumbent-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "incumbent")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-		return 1
-	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(programtest.Build("incumbent")))
 }
 
-// patience bounds every wait of a test. It is no measure of anything.
-const patience = 60 * time.Second
+const patience = programtest.Patience
 
 func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -57,140 +26,14 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// program is one run of the binary.
-type program struct {
-	t        *testing.T
-	cmd      *exec.Cmd
-	in       io.WriteCloser
-	out, err *transcript
-	ended    chan struct{}
-}
-
-// start runs the binary against a server, or none.
-func start(t *testing.T, srv *zkmem.Server, args ...string) *program {
+// start runs the program against a server, or none.
+func start(t *testing.T, srv *zkmem.Server, args ...string) *programtest.Program {
 	t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Env = append(os.Environ(), "NO_COLOR=1", "INCUMBENT_AUTH=", "INCUMBENT_SERVERS=")
+	servers := ""
 	if srv != nil {
-		cmd.Env = append(cmd.Env, "INCUMBENT_SERVERS="+srv.Addr())
+		servers = srv.Addr()
 	}
-	p := &program{t: t, cmd: cmd, out: newTranscript(), err: newTranscript(), ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p.out, p.err
-	var err error
-	if p.in, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.ended)
-		_ = cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-p.ended
-	})
-	return p
-}
-
-// wait returns the exit code, when nobody holds the program's output any more:
-// what it started has ended, too.
-func (p *program) wait() int {
-	p.t.Helper()
-	select {
-	case <-p.ended:
-	case <-time.After(patience):
-		p.t.Fatalf("%q has not ended\n%s", p.cmd.Args[1:], p.said())
-	}
-	return p.cmd.ProcessState.ExitCode()
-}
-
-// exits checks the exit code.
-func (p *program) exits(want int) *program {
-	p.t.Helper()
-	if got := p.wait(); got != want {
-		p.t.Fatalf("%q exits with %d, want %d\n%s", p.cmd.Args[1:], got, want, p.said())
-	}
-	return p
-}
-
-func (p *program) said() string {
-	return fmt.Sprintf("stdout:\n%s\nstderr:\n%s", p.out.String(), p.err.String())
-}
-
-func (p *program) signal(s os.Signal) {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// prints waits until stdout holds a text; notes does so for stderr.
-func (p *program) prints(text string) { p.t.Helper(); p.await(p.out, text) }
-func (p *program) notes(text string)  { p.t.Helper(); p.await(p.err, text) }
-
-func (p *program) await(where *transcript, text string) {
-	p.t.Helper()
-	deadline := time.After(patience)
-	for {
-		more := where.more()
-		if strings.Contains(where.String(), text) {
-			return
-		}
-		select {
-		case <-more:
-		case <-p.ended:
-			if !strings.Contains(where.String(), text) {
-				p.t.Fatalf("%q ended without saying %q\n%s", p.cmd.Args[1:], text, p.said())
-			}
-		case <-deadline:
-			p.t.Fatalf("%q has not said %q\n%s", p.cmd.Args[1:], text, p.said())
-		}
-	}
-}
-
-// objects are the JSON objects on stdout, one a line.
-func (p *program) objects() []map[string]any {
-	p.t.Helper()
-	var all []map[string]any
-	for line := range strings.Lines(p.out.String()) {
-		var o map[string]any
-		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			p.t.Fatalf("not a JSON object: %q: %v", line, err)
-		}
-		all = append(all, o)
-	}
-	return all
-}
-
-// transcript is what a program wrote, to be waited for.
-type transcript struct {
-	mu   sync.Mutex
-	b    bytes.Buffer
-	news chan struct{}
-}
-
-func newTranscript() *transcript { return &transcript{news: make(chan struct{})} }
-
-func (s *transcript) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.news)
-	s.news = make(chan struct{})
-	return s.b.Write(b)
-}
-
-func (s *transcript) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-func (s *transcript) more() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.news
+	return programtest.Start(t, []string{"INCUMBENT_AUTH=", "INCUMBENT_SERVERS=" + servers}, args...)
 }
 
 // inLine waits until so many nodes stand in a line.
@@ -242,13 +85,4 @@ func participant(t *testing.T, srv *zkmem.Server, dir, id string) *incumbent.Lat
 	}
 	inLine(t, srv, dir, before+1)
 	return l
-}
-
-func contains(t *testing.T, text string, all ...string) {
-	t.Helper()
-	for _, want := range all {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in:\n%s", want, text)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -14,8 +15,8 @@ const hostile = "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil"
 
 func TestStatus(t *testing.T) {
 	srv := zkmem.Start(t)
-	contains(t, start(t, srv, "status", line).exits(0).out.String(), line+": vacant, nobody is in line: there is no such directory")
-	if gone := start(t, srv, "status", line, "--json").exits(0).objects(); gone[0]["missing"] != true || gone[0]["vacant"] != true {
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": vacant, nobody is in line: there is no such directory")
+	if gone := start(t, srv, "status", line, "--json").Exits(0).Objects(); gone[0]["missing"] != true || gone[0]["vacant"] != true {
 		t.Errorf("%v", gone)
 	}
 	participant(t, srv, line, hostile)
@@ -38,14 +39,14 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	out := start(t, srv, "status", line).exits(0).out.String()
-	contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" leads`, `"plain"`,
+	out := start(t, srv, "status", line).Exits(0).Out.String()
+	programtest.Contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" leads`, `"plain"`,
 		"PERSISTENT: no session owns it", "unreadable: not authorised", "and 2 children that belong to no recipe of this library: ignored")
 	if strings.ContainsAny(out, "\x1b\a\u202e") || strings.Count(out, "\n") != 7 {
 		t.Errorf("what others wrote came out as it is: %q", out)
 	}
 
-	objects := start(t, srv, "status", line, "--json").exits(0).objects()
+	objects := start(t, srv, "status", line, "--json").Exits(0).Objects()
 	if len(objects) != 1 || objects[0]["foreign"] != 2.0 || objects[0]["vacant"] != false || objects[0]["missing"] != false {
 		t.Fatalf("%v", objects)
 	}
@@ -62,30 +63,30 @@ func TestStatus(t *testing.T) {
 func TestWatch(t *testing.T) {
 	srv := zkmem.Start(t)
 	words, objects := start(t, srv, "watch", line), start(t, srv, "watch", line, "--json")
-	words.prints("vacant: nobody is in line")
-	objects.prints(`"event":"vacant"`)
+	words.Prints("vacant: nobody is in line")
+	objects.Prints(`"event":"vacant"`)
 	a, b := participant(t, srv, line, "a"+hostile), participant(t, srv, line, "b")
-	words.prints(`"a\x1b]0;owned`)
-	objects.prints(`"event":"leads"`)
+	words.Prints(`"a\x1b]0;owned`)
+	objects.Prints(`"event":"leads"`)
 	if err := a.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	words.prints(`"b" leads, token `)
-	words.prints(" led for ")
-	objects.prints(`"id":"b"`)
+	words.Prints(`"b" leads, token `)
+	words.Prints(" led for ")
+	objects.Prints(`"id":"b"`)
 	if err := b.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	words.prints(`vacant: nobody is in line; "b" led for `)
-	objects.prints(`"event":"vacant","recipe":"latch"`)
-	words.signal(syscall.SIGINT)
-	objects.signal(syscall.SIGTERM)
-	words.exits(0)
-	objects.exits(0)
-	if strings.ContainsAny(words.out.String(), "\x1b\a\u202e") {
-		t.Errorf("what others wrote came out as it is: %q", words.out.String())
+	words.Prints(`vacant: nobody is in line; "b" led for `)
+	objects.Prints(`"event":"vacant","recipe":"latch"`)
+	words.Signal(syscall.SIGINT)
+	objects.Signal(syscall.SIGTERM)
+	words.Exits(0)
+	objects.Exits(0)
+	if strings.ContainsAny(words.Out.String(), "\x1b\a\u202e") {
+		t.Errorf("what others wrote came out as it is: %q", words.Out.String())
 	}
-	events := objects.objects()
+	events := objects.Objects()
 	last := events[len(events)-1]
 	if previous, ok := last["previous"].(map[string]any); !ok || previous["id"] != "b" || last["previousMs"] == nil {
 		t.Errorf("the last change does not say who led before, and for how long: %v", last)
@@ -95,24 +96,24 @@ func TestWatch(t *testing.T) {
 func TestWatchTellsThatItSeesNothing(t *testing.T) {
 	srv := zkmem.Start(t)
 	words, objects := start(t, srv, "watch", line), start(t, srv, "watch", line, "--json")
-	words.prints("vacant: nobody is in line")
-	objects.prints(`"event":"vacant"`)
+	words.Prints("vacant: nobody is in line")
+	objects.Prints(`"event":"vacant"`)
 	for _, s := range srv.Sessions() {
 		srv.Disconnect(s.ID)
 	}
-	words.notes("the connection is gone: who leads is not known")
-	words.notes("connected again")
-	objects.prints(`"event":"connection","state":"SUSPENDED"`)
-	objects.prints(`"event":"connection","state":"RECONNECTED"`)
+	words.Notes("the connection is gone: who leads is not known")
+	words.Notes("connected again")
+	objects.Prints(`"event":"connection","state":"SUSPENDED"`)
+	objects.Prints(`"event":"connection","state":"RECONNECTED"`)
 	participant(t, srv, line, "a")
-	words.prints(`"a" leads, token `)
-	objects.prints(`"event":"leads"`)
-	words.signal(syscall.SIGINT)
-	objects.signal(syscall.SIGINT)
-	words.exits(0)
-	objects.exits(0)
-	if n := len(objects.objects()); n != 4 {
-		t.Errorf("%d objects, want a vacancy, two of the connection and a leader\n%s", n, objects.said())
+	words.Prints(`"a" leads, token `)
+	objects.Prints(`"event":"leads"`)
+	words.Signal(syscall.SIGINT)
+	objects.Signal(syscall.SIGINT)
+	words.Exits(0)
+	objects.Exits(0)
+	if n := len(objects.Objects()); n != 4 {
+		t.Errorf("%d objects, want a vacancy, two of the connection and a leader\n%s", n, objects.Said())
 	}
 }
 
@@ -122,28 +123,28 @@ func TestResignMovesLeadership(t *testing.T) {
 	participant(t, srv, line, "b")
 	first, _ := owner(t, srv, line)
 
-	dry := start(t, srv, "resign", line, "--dry-run").exits(0)
-	contains(t, dry.out.String(), "would delete "+first, `of "a"`)
-	dry = start(t, srv, "resign", line, "--dry-run", "--json").exits(0)
-	if o := dry.objects()[0]; o["dryRun"] != true || o["deleted"].(map[string]any)["node"] != first {
+	dry := start(t, srv, "resign", line, "--dry-run").Exits(0)
+	programtest.Contains(t, dry.Out.String(), "would delete "+first, `of "a"`)
+	dry = start(t, srv, "resign", line, "--dry-run", "--json").Exits(0)
+	if o := dry.Objects()[0]; o["dryRun"] != true || o["deleted"].(map[string]any)["node"] != first {
 		t.Errorf("%v", o)
 	}
 	if now, _ := owner(t, srv, line); now != first {
 		t.Fatal("a dry run deleted something")
 	}
 
-	out := start(t, srv, "resign", line).exits(0).out.String()
-	contains(t, out, "deleted "+first, `"b" leads`)
+	out := start(t, srv, "resign", line).Exits(0).Out.String()
+	programtest.Contains(t, out, "deleted "+first, `"b" leads`)
 	inLine(t, srv, line, 2) // a queues again
-	start(t, srv, "resign", line, "--id", "a").exits(0)
+	start(t, srv, "resign", line, "--id", "a").Exits(0)
 	inLine(t, srv, line, 2)
-	contains(t, start(t, srv, "status", line).exits(0).out.String(), `"b" leads`)
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), `"b" leads`)
 }
 
 func TestResignRefusesWhatIsNotClear(t *testing.T) {
 	srv := zkmem.Start(t)
-	p := start(t, srv, "resign", line).exits(65)
-	contains(t, p.err.String(), "is vacant")
+	p := start(t, srv, "resign", line).Exits(65)
+	programtest.Contains(t, p.Err.String(), "is vacant")
 	participant(t, srv, line, "twin")
 	participant(t, srv, line, "twin")
 	participant(t, srv, line, hostile)
@@ -152,16 +153,16 @@ func TestResignRefusesWhatIsNotClear(t *testing.T) {
 	for _, args := range [][]string{
 		{"--id", "nobody"}, {"--id", "twin"}, {"--id", ""}, {"--node", "no-such"}, {"--id", "other", "--node", name},
 	} {
-		p := start(t, srv, append([]string{"resign", line}, args...)...).exits(65)
-		contains(t, p.err.String(), "\n  --id \"twin\" --node "+name+"  (leads)")
-		if strings.ContainsAny(p.err.String(), "\x1b\a\u202e") {
-			t.Errorf("what others wrote came out as it is: %q", p.err.String())
+		p := start(t, srv, append([]string{"resign", line}, args...)...).Exits(65)
+		programtest.Contains(t, p.Err.String(), "\n  --id \"twin\" --node "+name+"  (leads)")
+		if strings.ContainsAny(p.Err.String(), "\x1b\a\u202e") {
+			t.Errorf("what others wrote came out as it is: %q", p.Err.String())
 		}
 	}
 	if now, _ := owner(t, srv, line); now != node {
 		t.Fatal("something was deleted")
 	}
-	start(t, srv, "resign", line, "--id", "twin", "--node", name).exits(0)
+	start(t, srv, "resign", line, "--id", "twin", "--node", name).Exits(0)
 	if now, _ := owner(t, srv, line); now == node {
 		t.Fatal("nothing was deleted")
 	}
@@ -169,12 +170,12 @@ func TestResignRefusesWhatIsNotClear(t *testing.T) {
 
 func TestZkServesClients(t *testing.T) {
 	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json")
-	zk.prints("\n")
-	address := zk.objects()[0]["address"].(string)
-	p := start(t, nil, "elect", "--servers", address, "--path", line, "--", "echo", "led").exits(0)
-	contains(t, p.out.String(), "led\n")
-	contains(t, start(t, nil, "zk", "--listen", address).exits(69).err.String(), "cannot listen")
-	zk.signal(syscall.SIGTERM)
-	zk.exits(0)
-	contains(t, zk.err.String(), "nothing is kept")
+	zk.Prints("\n")
+	address := zk.Objects()[0]["address"].(string)
+	p := start(t, nil, "elect", "--servers", address, "--path", line, "--", "echo", "led").Exits(0)
+	programtest.Contains(t, p.Out.String(), "led\n")
+	programtest.Contains(t, start(t, nil, "zk", "--listen", address).Exits(69).Err.String(), "cannot listen")
+	zk.Signal(syscall.SIGTERM)
+	zk.Exits(0)
+	programtest.Contains(t, zk.Err.String(), "nothing is kept")
 }

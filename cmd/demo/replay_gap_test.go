@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -104,24 +105,24 @@ func gapped(t *testing.T) (file string, missing events.Gap) {
 func TestReplayOfALogWithAGap(t *testing.T) {
 	file, gap := gapped(t)
 	before := gap.From - 1
-	p := start(t, nil, "replay", file).exits(6)
-	contains(t, p.out.String(), fmt.Sprintf("the same up to a gap: %d records from ", before), "latch-1 is leading")
-	contains(t, p.err.String(), fmt.Sprintf("the log has a gap: %d records are missing, seq %d to %d: Config.Record was too slow for ", gap.Count, gap.From, gap.To), "--print shows it")
+	p := start(t, nil, "replay", file).Exits(6)
+	programtest.Contains(t, p.Out.String(), fmt.Sprintf("the same up to a gap: %d records from ", before), "latch-1 is leading")
+	programtest.Contains(t, p.Err.String(), fmt.Sprintf("the log has a gap: %d records are missing, seq %d to %d: Config.Record was too slow for ", gap.Count, gap.From, gap.To), "--print shows it")
 
-	out := start(t, nil, "replay", file, "--print").exits(6).out.String()
-	contains(t, out, fmt.Sprintf("\n%6d ", before), fmt.Sprintf("\n%6d … %d: %d records missing: Config.Record was too slow", gap.From, gap.To, gap.Count),
+	out := start(t, nil, "replay", file, "--print").Exits(6).Out.String()
+	programtest.Contains(t, out, fmt.Sprintf("\n%6d ", before), fmt.Sprintf("\n%6d … %d: %d records missing: Config.Record was too slow", gap.From, gap.To, gap.Count),
 		fmt.Sprintf("\n%6d ", gap.To+1), "the same up to a gap: ")
-	out = start(t, nil, "replay", file, "--print", "--until", fmt.Sprint(before)).exits(0).out.String()
-	contains(t, out, fmt.Sprintf("the same: %d records", before))
+	out = start(t, nil, "replay", file, "--print", "--until", fmt.Sprint(before)).Exits(0).Out.String()
+	programtest.Contains(t, out, fmt.Sprintf("the same: %d records", before))
 	if strings.Contains(out, "missing") {
 		t.Errorf("it went on after --until")
 	}
 
-	objects := start(t, nil, "replay", file, "--json").exits(6).objects()
+	objects := start(t, nil, "replay", file, "--json").Exits(6).Objects()
 	if o := objects[0]; len(objects) != 1 || o["same"] != false || o["records"] != float64(before) || o["gap"].(map[string]any)["count"] != float64(gap.Count) || o["error"] == nil {
 		t.Errorf("--json: %v", objects)
 	}
-	objects = start(t, nil, "replay", file, "--json", "--print").exits(6).objects()
+	objects = start(t, nil, "replay", file, "--json", "--print").Exits(6).Objects()
 	shown, isGap := objects[before]["gap"].(map[string]any)
 	if !isGap || shown["to"] != float64(gap.To) || objects[before+1]["seq"] != float64(gap.To+1) || objects[len(objects)-1]["gap"] == nil {
 		t.Errorf("--json --print: %v and then %v", objects[before], objects[before+1])
@@ -161,10 +162,10 @@ func TestReplayOfALogWithAGapAndMore(t *testing.T) {
 			if err := os.WriteFile(file, c.log, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := start(t, nil, "replay", file).exits(c.code)
-			contains(t, p.err.String(), c.says)
-			if strings.ContainsAny(p.said(), "\x1b\u202e") {
-				t.Errorf("what others wrote came out as it is: %q", p.said())
+			p := start(t, nil, "replay", file).Exits(c.code)
+			programtest.Contains(t, p.Err.String(), c.says)
+			if strings.ContainsAny(p.Said(), "\x1b\u202e") {
+				t.Errorf("what others wrote came out as it is: %q", p.Said())
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -18,7 +19,7 @@ import (
 func recorded(t *testing.T) []byte {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "good.log")
-	elect(t, zkmem.Start(t), "exit 0", "--record", log, "--id", hostile).exits(0)
+	elect(t, zkmem.Start(t), "exit 0", "--record", log, "--id", hostile).Exits(0)
 	b, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -53,15 +54,15 @@ func TestReplay(t *testing.T) {
 			if err := os.WriteFile(file, test.log, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := start(t, nil, "replay", file).exits(test.code)
-			contains(t, p.out.String()+p.err.String(), test.says...)
-			o := start(t, nil, "replay", file, "--json").exits(test.code).objects()[0]
+			p := start(t, nil, "replay", file).Exits(test.code)
+			programtest.Contains(t, p.Out.String()+p.Err.String(), test.says...)
+			o := start(t, nil, "replay", file, "--json").Exits(test.code).Objects()[0]
 			if same := test.code == 0; o["same"] != same || (o["error"] == nil) != same {
 				t.Errorf("--json: %v", o)
 			}
 		})
 	}
-	contains(t, start(t, nil, "replay", "/no/such/file").exits(66).err.String(), "no such file")
+	programtest.Contains(t, start(t, nil, "replay", "/no/such/file").Exits(66).Err.String(), "no such file")
 }
 
 func TestReplayPrints(t *testing.T) {
@@ -70,9 +71,9 @@ func TestReplayPrints(t *testing.T) {
 	if err := os.WriteFile(file, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, nil, "replay", file, "--print").exits(0)
-	out := p.out.String()
-	contains(t, out, "latent --command.start", "--> enrolling  | ", `owned\a`, "the same: ")
+	p := start(t, nil, "replay", file, "--print").Exits(0)
+	out := p.Out.String()
+	programtest.Contains(t, out, "latent --command.start", "--> enrolling  | ", `owned\a`, "the same: ")
 	if strings.ContainsAny(out, "\x1b\a\u202e") {
 		t.Errorf("what others wrote came out as it is: %q", out)
 	}
@@ -82,12 +83,12 @@ func TestReplayPrints(t *testing.T) {
 	if !regexp.MustCompile(`valid until \+\d\.\d{6}s`).MatchString(out) {
 		t.Errorf("a deadline is not told as a time since the log's start:\n%s", out)
 	}
-	out = start(t, nil, "replay", file, "--print", "--until", "4").exits(0).out.String()
-	contains(t, out, "     4 ", "the same: 4 records")
+	out = start(t, nil, "replay", file, "--print", "--until", "4").Exits(0).Out.String()
+	programtest.Contains(t, out, "     4 ", "the same: 4 records")
 	if strings.Contains(out, "\n     5 ") {
 		t.Errorf("went on after --until:\n%s", out)
 	}
-	if n := len(start(t, nil, "replay", file, "--print", "--json", "--until", "4").exits(0).objects()); n != 5 {
+	if n := len(start(t, nil, "replay", file, "--print", "--json", "--until", "4").Exits(0).Objects()); n != 5 {
 		t.Errorf("%d objects, want 4 records and a summary", n)
 	}
 }
