@@ -19,9 +19,9 @@ run: ## run the demo: elections, faults and a replayed log, on a ZooKeeper in me
 	$(GO) run ./cmd/demo
 
 .PHONY: install
-install: ## build the demo and put it as "incumbent" where go install puts programs
+install: ## build the operators' program, incumbent, and put it where go install puts programs
 	@dir=$$($(GO) env GOBIN); [ -n "$$dir" ] || dir=$$($(GO) env GOPATH)/bin; dir=$${dir%%:*}; mkdir -p "$$dir" && \
-	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/demo && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
+	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/incumbent && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
 
 # The build cache must not decide: -count=1 runs every test, every time.
 .PHONY: test
@@ -49,7 +49,7 @@ story-cut-off-follower: ## two leaders at once, and why not here: three real ser
 SEED ?= 1
 N    ?= 1000000
 .PHONY: sim soak plants small
-sim: ## run the simulated world SEED, tell its story, and write each client's log for the demo's replay
+sim: ## run the simulated world SEED, tell its story, and write each client's log for incumbent replay
 	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
 soak: ## run N simulated worlds from seed 1 on; may be stopped, and goes on where it stopped
 	@$(GO) run ./test/sim/cmd -soak $(N) $(ARGS)

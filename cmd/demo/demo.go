@@ -15,12 +15,12 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
-const demoHelp = `Leader election on ZooKeeper, on Curator's own names.
+const help = `Show leader election on ZooKeeper, and check it, with nothing else installed: start
+a ZooKeeper in memory, let participants queue, kill the leader's session, lose the
+reply to a create, have selectors take turns, tell every change of leadership, and
+replay what was recorded. It takes a few seconds.
 
-Without a command, incumbent checks itself, with nothing else installed: it
-starts a ZooKeeper in memory, lets participants queue, kills the leader's
-session, loses the reply to a create, has selectors take turns, tells every
-change of leadership, and replays what was recorded. It takes a few seconds.
+The operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help.
 
 Exit codes:
    0  everything came out as told
@@ -31,24 +31,38 @@ Exit codes:
 // limit is how long the main job may take.
 const limit = 20 * time.Second
 
-func (a *app) demo() *cobra.Command {
+// app is one run of the program.
+type app struct{ *cli.App }
+
+// run is the program.
+func run(args []string, in, out, errs *os.File) int {
+	a := &app{cli.New("demo", in, out, errs)}
+	return a.Run(a.root(), args)
+}
+
+func (a *app) root() *cobra.Command {
 	var record string
 	c := &cobra.Command{
-		Use:     "incumbent",
-		Short:   "leader election on ZooKeeper",
-		Long:    demoHelp,
-		Example: "  incumbent\n  incumbent --record /tmp/demo.log --json",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.Usage("no command %q: see incumbent --help", args[0])
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return a.show(c.Context(), record) },
+		Use:     "demo",
+		Short:   "show leader election on ZooKeeper, and check it",
+		Long:    help,
+		Example: "  go run ./cmd/demo\n  go run ./cmd/demo --record /tmp/demo.log --json",
+		Args:    none,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.show(c.Context(), record) },
 	}
 	c.Flags().StringVar(&record, "record", "", "where to record one client's log (default: a new file in the directory for temporary ones)")
 	a.JSONFlag(c)
+	c.CompletionOptions.DisableDefaultCmd = true
+	c.SetFlagErrorFunc(cli.FlagError)
 	return c
+}
+
+// none refuses every argument.
+func none(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return cli.Usage("no command %q here: operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help", args[0])
 }
 
 func (a *app) show(ctx context.Context, record string) error {

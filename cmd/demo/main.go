@@ -1,6 +1,5 @@
-// Command demo, installed as incumbent, is the program of the library: it shows
-// and checks what the library does with nothing else installed, runs commands
-// under leadership, and lets operators look at a line and move leadership.
+// Command demo shows and checks what the library does, with nothing else
+// installed. The operators' commands are cmd/incumbent.
 package main
 
 import "os"

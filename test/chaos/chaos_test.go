@@ -77,7 +77,7 @@ func folder(t *testing.T, seed uint64) string {
 			return
 		}
 		t.Logf("seed %d. The clients' logs are in %s, and beside them the plan, what was done when, beliefs, nodes and saves.\n"+
-			"Once more: make chaos SEED=%d. One log: go run ./cmd/demo replay --print %s/latch-s0-1.log", seed, dir, seed, dir)
+			"Once more: make chaos SEED=%d. One log: go run ./cmd/incumbent replay --print %s/latch-s0-1.log", seed, dir, seed, dir)
 	})
 	return dir
 }

@@ -45,7 +45,7 @@ var linked = []string{
 	"golang.org/x/sys",
 }
 
-// heavy are packages of the standard library that belong to the demo or to tests.
+// heavy are packages of the standard library that belong to the programs or to tests.
 var heavy = []string{"net/http", "net/rpc", "html/template", "text/template", "testing", "flag", "go/ast", "expvar", "embed", "os/exec", "plugin", "database/sql", "image"}
 
 func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
@@ -60,11 +60,11 @@ func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 		}
 		slices.Sort(mods)
 		if mods = slices.Compact(mods); !slices.Equal(mods, linked) {
-			t.Errorf("on %s an embedding program links %v\n\tinstead of %v\n\twhy not: whoever embeds the library must not pay for the demo, or for a whim", goos, mods, linked)
+			t.Errorf("on %s an embedding program links %v\n\tinstead of %v\n\twhy not: whoever embeds the library must not pay for the programs, or for a whim", goos, mods, linked)
 		}
 		for _, p := range heavy {
 			if slices.Contains(paths, p) {
-				t.Errorf("on %s an embedding program links %s\n\twhy not: it must not pay for the demo or for tests", goos, p)
+				t.Errorf("on %s an embedding program links %s\n\twhy not: it must not pay for the programs or for tests", goos, p)
 			}
 		}
 		for _, p := range paths {

@@ -116,10 +116,10 @@ func obeyed(t *testing.T, what, text string) {
 	}
 }
 
-// status has the demo show the same line, to a person and to a program.
+// status has incumbent show the same line, to a person and to a program.
 func status(t *testing.T, p place) {
 	binary := filepath.Join(t.TempDir(), "incumbent")
-	out, err := exec.Command("go", "build", "-o", binary, "../../cmd/demo").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", binary, "../../cmd/incumbent").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -80,11 +80,11 @@ func tale(t *testing.T, r Result) string {
 	if err != nil {
 		t.Error(err)
 	}
-	return r.String() + "\n" + strings.Join(story, "\n") + "\nopen with the demo's replay: " + strings.Join(files, " ")
+	return r.String() + "\n" + strings.Join(story, "\n") + "\nopen with incumbent replay: " + strings.Join(files, " ")
 }
 
 // TestPlants: every planted bug is found, with one fault at the most. Its trace
-// can be taken again, and its logs are good for the demo's replay: so engines
+// can be taken again, and its logs are good for incumbent replay: so engines
 // that were forked at every step did what fresh ones do.
 func TestPlants(t *testing.T) {
 	for _, p := range Plants {

@@ -45,7 +45,7 @@ func line(c *client, r events.Record) string {
 	return b.String()
 }
 
-// WriteLogs writes one log for each client, for the demo's replay, into a
+// WriteLogs writes one log for each client, for incumbent replay, into a
 // folder of their own, and says where they are.
 func WriteLogs(folder string, logs [][]events.Record) (files []string, err error) {
 	charts := map[string]string{}

@@ -58,8 +58,14 @@ func (a *App) Execute(root *cobra.Command, args []string) error {
 	return root.ExecuteContext(context.Background())
 }
 
-// FlagError says what is wrong with a flag, and where help is.
+// FlagError says what is wrong with a flag, and where help is. A program that does
+// not know the command says that instead: the flag may be the command's.
 func FlagError(c *cobra.Command, err error) error {
+	if args := c.Flags().Args(); !c.HasParent() && len(args) > 0 {
+		if unknown := c.ValidateArgs(args); unknown != nil {
+			return unknown
+		}
+	}
 	var number *strconv.NumError
 	if errors.As(err, &number) && number.Func == "ParseInt" {
 		return Usage("%s: want a whole number: see %s --help", strings.TrimSuffix(err.Error(), ": "+number.Error()), c.CommandPath())

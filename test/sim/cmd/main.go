@@ -68,7 +68,7 @@ func one(seed int64, dir string, shrink bool, plant string) error {
 		if err := f.Close(); err != nil {
 			return err
 		}
-		fmt.Printf("client %d: %s   (go run ./cmd/demo replay %s)\n", i, name, name)
+		fmt.Printf("client %d: %s   (go run ./cmd/incumbent replay %s)\n", i, name, name)
 	}
 	fmt.Printf("%d events, healed in %s, worst belief after a deletion by others %s\n", r.Events, r.Settled, r.Worst)
 	if len(r.Broken) > 0 {

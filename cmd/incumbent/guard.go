@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/incumbent-go/incumbent/cmd/demo/group"
+	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 )
 
 // guardName is the hidden command that elect starts beside the one it runs.

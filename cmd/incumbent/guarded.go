@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent"
-	"github.com/incumbent-go/incumbent/cmd/demo/group"
+	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 

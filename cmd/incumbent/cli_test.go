@@ -22,6 +22,10 @@ func TestBadCommandLines(t *testing.T) {
 	}
 	for args, says := range map[string]string{
 		"bogus":                              `no command "bogus"`,
+		"demo":                               "go run ./cmd/demo",
+		"demo --record x":                    "go run ./cmd/demo",
+		"bogus --bogus":                      `no command "bogus"`,
+		"--json":                             "unknown flag: --json",
 		"--bogus":                            "unknown flag: --bogus: see incumbent --help",
 		"status":                             "status needs a PATH, as in: incumbent status /jobs/nightly",
 		"status x":                           "does not begin with a slash: want /x",
@@ -108,6 +112,16 @@ func TestCredentialsComeFromAFile(t *testing.T) {
 	if strings.Contains(p.Said(), "hunter2") {
 		t.Error("the password is shown")
 	}
+}
+
+// Somebody who types the bare name on a server gets help, and nothing happens.
+func TestWithoutACommandThereIsHelp(t *testing.T) {
+	srv := zkmem.Start(t)
+	alone, asked := start(t, srv).Exits(0), start(t, srv, "--help").Exits(0)
+	if alone.Out.String() != asked.Out.String() || alone.Err.String() != "" {
+		t.Errorf("alone:\n%s\nasked for help:\n%s", alone.Said(), asked.Said())
+	}
+	programtest.Contains(t, alone.Out.String(), "Available Commands:", "status ")
 }
 
 func TestHelpTeaches(t *testing.T) {

@@ -36,11 +36,40 @@ func run(args []string, in, out, errs *os.File) int {
 	return a.Run(a.root(), args)
 }
 
+const help = `Operate leader election on ZooKeeper: run commands under leadership or a lock, see
+who is in line, move leadership, replay what was recorded. Lines are Curator's.
+
+The servers are named by --servers of a command, or by INCUMBENT_SERVERS.
+
+Exit codes:
+   0  done; each command's help has its own
+  64  the command line is wrong`
+
+// root is the program without a command: it prints help, to stdout and with exit
+// code 0, as kubectl does, and begins nothing.
 func (a *app) root() *cobra.Command {
-	root := a.demo()
+	root := &cobra.Command{
+		Use:     "incumbent",
+		Short:   "operate leader election on ZooKeeper",
+		Long:    help,
+		Example: "  incumbent status /jobs/nightly\n  incumbent elect --path /jobs/nightly -- ./nightly.sh",
+		Args:    known,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(a.elect(), a.lock(), a.status(), a.watch(), a.resign(), a.replay(), a.chart(), a.zk(), a.guard())
 	return root
+}
+
+// known refuses what is no command.
+func known(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case args[0] == "demo":
+		return cli.Usage("no command %q: the demonstration is a program of its own: go run ./cmd/demo, in a clone", args[0])
+	}
+	return cli.Usage("no command %q: see incumbent --help", args[0])
 }
 
 // exactly wants so many arguments, and says which are missing.
