@@ -53,6 +53,9 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 func (a *App) Execute(root *cobra.Command, args []string) error {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = version(a.Name)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version, the commit and Go's version")
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.begun = true }
 	root.SetArgs(append([]string{}, args...)) // nil would be those of the process
 	return root.ExecuteContext(context.Background())
