@@ -49,5 +49,7 @@ func page(d engine.Description, words map[string]string) string {
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n![%s](%s.svg)\n\n%s\n", generated, d.Name, d.Doc, d.Name, d.Name, d.SharedList())
 	fmt.Fprintf(&b, "<details><summary>The same picture in Mermaid</summary>\n\n```mermaid\n%s```\n\n</details>\n\n", d.Mermaid())
 	b.WriteString(d.Tables(words))
+	fmt.Fprintf(&b, "\n## State by state\n\n%s `incumbent chart %s --format table` prints the same.\n\n", howToRead, d.Name)
+	fmt.Fprintf(&b, "<details><summary>What each state does</summary>\n\n```text\n%s```\n\n</details>\n", stateByState(d))
 	return b.String()
 }

@@ -14,12 +14,15 @@ import (
 )
 
 // Formats lists what Draw can write.
-func Formats() []string { return append(engine.Formats(), "svg") }
+func Formats() []string { return append(engine.Formats(), "svg", "table") }
 
 // Draw writes a chart in one of Formats.
 func Draw(d engine.Description, format string) (string, error) {
-	if format == "svg" {
+	switch format {
+	case "svg":
 		return SVG(d)
+	case "table":
+		return Table(d), nil
 	}
 	return engine.Draw(d, format)
 }

@@ -19,13 +19,14 @@ func (a *app) chart() *cobra.Command {
 		Use:   "chart [NAME]",
 		Short: "draw a state machine from the table that runs",
 		Long: `Draw a state machine from the very table that runs. Without a name, the charts
-are listed.
+are listed. The format table is the whole of it as text, 120 columns wide: what
+each state does, rows in the order in which they are tried, and what it ignores.
 
 Exit codes:
    0  drawn
   64  there is no such chart or format
   73  the file of -o cannot be written`,
-		Example: "  incumbent chart latch --format svg -o latch.svg\n  incumbent chart session --format dot | dot -Tpdf > session.pdf",
+		Example: "  incumbent chart latch --format table | less\n  incumbent chart latch --format svg -o latch.svg\n  incumbent chart session --format dot | dot -Tpdf > session.pdf",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch len(args) {

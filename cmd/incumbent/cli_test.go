@@ -61,7 +61,7 @@ func TestBadCommandLines(t *testing.T) {
 		"replay a b":                         "does not know what to do with",
 		"chart nope":                         `no chart "nope": there are session, latch, selector, mutex`,
 		"chart latch selector":               "one chart at a time",
-		"chart latch --format png":           `no format "png": there are md, mermaid, dot, svg`,
+		"chart latch --format png":           `no format "png": there are md, mermaid, dot, svg, table`,
 		"zk --listen nope":                   "want host:port, such as 127.0.0.1:2181",
 		"zk --tick 0s":                       "give a positive time",
 		"zk 127.0.0.1:2181":                  "does not know what to do with",
@@ -137,7 +137,7 @@ func TestCharts(t *testing.T) {
 	for _, o := range objects {
 		name := o["chart"].(string)
 		programtest.Contains(t, listed, name)
-		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "svg": "<svg"} {
+		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "svg": "<svg", "table": "  event "} {
 			out := start(t, nil, "chart", name, "--format", format).Exits(0).Out.String()
 			programtest.Contains(t, out, shape)
 			if format == "svg" {

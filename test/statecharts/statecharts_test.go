@@ -90,6 +90,8 @@ func TestPagesTellEverything(t *testing.T) {
 		for _, ig := range d.Ignored {
 			mustSay(t, d.Name, page, ig.Why)
 		}
+		table := drawing.Table(d)
+		mustSay(t, d.Name, page, table[strings.Index(table, "\n  event "):])
 	}
 }
 
