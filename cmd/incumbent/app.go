@@ -57,8 +57,28 @@ func (a *app) root() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
+	root.SetHelpCommand(helpOf(root))
 	root.AddCommand(a.elect(), a.lock(), a.status(), a.watch(), a.resign(), a.replay(), a.chart(), a.zk(), a.guard())
 	return root
+}
+
+// helpOf is the command help. Cobra's own exits with 0 where there is no such command.
+func helpOf(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "print the help of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, rest, err := root.Find(args)
+			switch {
+			case err != nil:
+				return cli.Usage("%w", err)
+			case found == root && len(rest) > 0:
+				return known(root, rest)
+			}
+			found.InitDefaultHelpFlag() // which is printed, too
+			return found.Help()
+		},
+	}
 }
 
 // known refuses what is no command.

@@ -23,6 +23,7 @@ func TestBadCommandLines(t *testing.T) {
 	for args, says := range map[string]string{
 		"bogus":                              `no command "bogus"`,
 		"demo":                               "go run ./cmd/demo",
+		"help bogus":                         `no command "bogus": see incumbent --help`,
 		"demo --record x":                    "go run ./cmd/demo",
 		"bogus --bogus":                      `no command "bogus"`,
 		"--json":                             "unknown flag: --json",
@@ -125,6 +126,12 @@ func TestWithoutACommandThereIsHelp(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
+	for _, command := range []string{"", "status"} {
+		words := start(t, nil, strings.Fields("help "+command)...).Exits(0).Out.String()
+		if want := start(t, nil, strings.Fields(command+" --help")...).Exits(0).Out.String(); words != want {
+			t.Errorf("help %s:\n%s\nwant\n%s", command, words, want)
+		}
+	}
 	for _, command := range []string{"", "elect", "lock", "status", "watch", "resign", "replay", "chart", "zk"} {
 		args := strings.Fields(command + " --help")
 		programtest.Contains(t, start(t, nil, args...).Exits(0).Out.String(), "Exit codes", "Examples:", "incumbent "+command)
