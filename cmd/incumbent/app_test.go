@@ -3,9 +3,6 @@
 package main_test
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,41 +132,5 @@ func TestHelpTeaches(t *testing.T) {
 	for _, command := range []string{"", "elect", "lock", "status", "watch", "resign", "replay", "chart", "zk"} {
 		args := strings.Fields(command + " --help")
 		programtest.Contains(t, start(t, nil, args...).Exits(0).Out.String(), "Exit codes", "Examples:", "incumbent "+command)
-	}
-}
-
-func TestCharts(t *testing.T) {
-	listed := start(t, nil, "chart").Exits(0).Out.String()
-	objects := start(t, nil, "chart", "--json").Exits(0).Objects()
-	for _, o := range objects {
-		name := o["chart"].(string)
-		programtest.Contains(t, listed, name)
-		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "svg": "<svg", "table": "  event "} {
-			out := start(t, nil, "chart", name, "--format", format).Exits(0).Out.String()
-			programtest.Contains(t, out, shape)
-			if format == "svg" {
-				wellFormed(t, out)
-			}
-			file := filepath.Join(t.TempDir(), "picture")
-			start(t, nil, "chart", name, "--format", format, "-o", file).Exits(0)
-			if b, err := os.ReadFile(file); err != nil || string(b) != out {
-				t.Errorf("-o wrote something else: %v", err)
-			}
-		}
-	}
-	if len(objects) < 3 {
-		t.Errorf("%d charts", len(objects))
-	}
-	start(t, nil, "chart", "latch", "-o", "/no/such/folder/x").Exits(73)
-}
-
-func wellFormed(t *testing.T, text string) {
-	t.Helper()
-	for d := xml.NewDecoder(strings.NewReader(text)); ; {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
