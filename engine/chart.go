@@ -17,9 +17,10 @@ type State string
 const Stay State = ""
 
 // AtOnce as a row's On makes its state a choice: a machine never rests there.
-// Whatever leads there goes on in the same step, by the first of the state's
-// rows whose guard holds; the event is still the one that led there.
-const AtOnce events.Kind = ""
+// A row that leads there goes on in the same step, by the first of the choice's
+// rows whose guard holds, with the same event and outbox. A choice hears no
+// event, ends in a row without a guard, and leads to no other choice.
+const AtOnce events.Kind = "at once"
 
 // Guard decides whether a row applies. It must be a method expression or a
 // plain function, so that it has a name: an adjective.
@@ -127,6 +128,8 @@ type Compiled[M any] struct {
 //     is not declared, and a happy path with a step that no row takes,
 //   - duplicate rows, rows out of the final state, and an Ignore for what a row
 //     decides or without a reason,
+//   - a choice that hears an event, stays, leads to another choice, is the first
+//     or the final state, or that an Ignore names,
 //   - guards and actions without a name of their own: closures, generic receivers.
 func MustCompile[M any](c Chart[M]) *Compiled[M] {
 	compiled, problems := compile(c)
@@ -146,6 +149,7 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 	k.groups()
 	k.total()
 	k.choices()
+
 	k.reachable()
 	k.happy()
 	x.digest = digest(Describe(x))

@@ -49,7 +49,10 @@ func (k *checker[M]) states() {
 func (k *checker[M]) kinds() {
 	k.declared = map[events.Kind]bool{}
 	for _, kind := range k.chart.Kinds {
-		if !slices.Contains(events.Kinds(), kind) {
+		switch {
+		case kind == AtOnce:
+			k.complain("Kinds declares AtOnce, which is no event: leave it out, rows alone make a choice")
+		case !slices.Contains(events.Kinds(), kind):
 			k.complain("kind %s is not one of events.Kinds", kind)
 		}
 		if k.declared[kind] {
@@ -68,7 +71,10 @@ func (k *checker[M]) known(s State, where string) {
 func (k *checker[M]) rows() {
 	for i, r := range k.chart.Rows {
 		where := fmt.Sprintf("row %d (%s)", i+1, r.On)
-		if r.On != AtOnce && !k.declared[r.On] {
+		switch {
+		case r.On == "":
+			k.complain("%s: has no On: name the kind that it is about, or AtOnce", where)
+		case r.On != AtOnce && !k.declared[r.On]:
 			k.complain("%s: kind is not declared in Kinds", where)
 		}
 		if len(r.From) == 0 {
@@ -211,15 +217,33 @@ func (k *checker[M]) happy() {
 	}
 }
 
-// choices checks that a choice decides by AtOnce alone, and leads on.
+// choices checks that a choice decides by AtOnce alone, leads on, and is no state
+// in which a machine would have to rest.
 func (k *checker[M]) choices() {
-	for at, group := range k.arrows {
-		if k.choice(at.state) && at.kind != AtOnce {
-			k.complain("%s in %s: a choice hears nothing", at.kind, at.state)
+	for i, s := range k.chart.States {
+		if !k.choice(s.Name) {
+			continue
 		}
-		for _, a := range group {
-			if at.kind == AtOnce && k.choice(a.to) {
-				k.complain("choice %s leads to choice %s", at.state, a.to)
+		if i == 0 {
+			k.complain("%s is a choice and the first state: a machine would begin there, and nothing would lead it on", s.Name)
+		}
+		if s.Name == k.chart.Final {
+			k.complain("%s is a choice and the final state: no machine rests there", s.Name)
+		}
+		for _, kind := range k.chart.Kinds {
+			if len(k.arrows[key{s.Name, kind}]) > 0 {
+				k.complain("%s in %s: a choice hears no event", kind, s.Name)
+			}
+			if _, ok := k.ignored[key{s.Name, kind}]; ok {
+				k.complain("%s in %s is ignored: no event comes in a choice, so leave it out", kind, s.Name)
+			}
+		}
+		for _, a := range k.arrows[key{s.Name, AtOnce}] {
+			switch {
+			case a.to == s.Name:
+				k.complain("%s %s: a choice cannot stay: say where it leads", s.Name, a.name)
+			case k.choice(a.to):
+				k.complain("%s %s: leads to another choice, %s", s.Name, a.name, a.to)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Transition is what one event did to one machine.
 type Transition struct {
 	From, To State
-	Row      string   // the arrow taken, "kind [guard]", or events.RowIgnored
+	Row      string   // the arrow taken, "kind [guard]", then " > [guard]" or " > else" of a choice; or events.RowIgnored
 	Tried    []string // guards that did not hold; valid until the chart's next step
 }
 
