@@ -55,6 +55,6 @@ var keepIgnores = append([]engine.Ignore{
 // latchComposites are the states of a latch as Curator names them.
 var latchComposites = []engine.Composite{
 	{Name: "LATENT", States: from{latent}},
-	{Name: "STARTED", States: live},
+	{Name: "STARTED", States: append(from{deciding}, live...)},
 	{Name: "CLOSED", States: from{closed}},
 }

@@ -34,7 +34,7 @@ var mutexChart = engine.MustCompile(engine.Chart[participant]{
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, suspended, verifying, pausing}},
 		{Name: "held", States: from{leading}},
-		{Name: "let go", States: from{draining, leaving}},
+		{Name: "let go", States: from{draining, deciding, leaving}},
 	},
 	Happy:   from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),

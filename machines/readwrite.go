@@ -59,7 +59,7 @@ var readWriteChart = engine.MustCompile(engine.Chart[participant]{
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting}},
 		{Name: "held", States: from{leading, lowering}},
-		{Name: "let go", States: from{draining, leaving}},
+		{Name: "let go", States: from{draining, deciding, leaving}},
 	},
 	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
 	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
