@@ -2,6 +2,7 @@ package engine
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -88,6 +89,11 @@ func Describe[M any](c *Compiled[M]) Description {
 		}
 	}
 	return d
+}
+
+// Choice reports whether a state is one: where a machine goes on in the same step.
+func (d Description) Choice(s State) bool {
+	return slices.ContainsFunc(d.Rows, func(r RowDoc) bool { return r.On == AtOnce && slices.Contains(r.From, s) })
 }
 
 // Edge is one arrow as looplab has it: one state, one event name, one target.

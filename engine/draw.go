@@ -49,8 +49,8 @@ const busy = 4
 const common = 3
 
 // Picture merges rows into arrows and decides which of them are drawn: the
-// happy path, arrows into states that few others lead to, and each state's main
-// ways on.
+// happy path, arrows into states that few others lead to, each state's main ways
+// on, and all that a choice leads to.
 func (d Description) Picture() Picture {
 	merged, stays := d.merged()
 	p := Picture{Stays: stays}
@@ -66,7 +66,7 @@ func (d Description) Picture() Picture {
 	for _, a := range merged {
 		from := a.From[0]
 		switch main, rows := d.mainWay(from, merged); {
-		case a.Happy, sources[a.To] < busy,
+		case a.Happy, sources[a.To] < busy, d.Choice(from),
 			a.To == main && !d.onPath(from) && (rows >= common || !drawn[from]):
 			p.Arrows = append(p.Arrows, a.Arrow)
 		default:

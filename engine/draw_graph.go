@@ -14,13 +14,13 @@ func (d Description) Mermaid() string {
 	for i, c := range d.Composites {
 		fmt.Fprintf(&b, "    state %q as composite%d {\n", c.Name, i+1)
 		for _, s := range c.States {
-			fmt.Fprintf(&b, "        %s\n", s)
+			fmt.Fprintf(&b, "        %s\n", d.mermaidState(s))
 		}
 		b.WriteString("    }\n")
 	}
 	for _, s := range d.States {
 		if !d.enclosed(s.Name) {
-			fmt.Fprintf(&b, "    %s\n", s.Name)
+			fmt.Fprintf(&b, "    %s\n", d.mermaidState(s.Name))
 		}
 	}
 	if len(d.States) > 0 {
@@ -46,6 +46,13 @@ func (d Description) Mermaid() string {
 	return b.String()
 }
 
+func (d Description) mermaidState(s State) string {
+	if d.Choice(s) {
+		return fmt.Sprintf("state %s <<choice>>", s)
+	}
+	return string(s)
+}
+
 // DOT draws the chart for Graphviz.
 func (d Description) DOT() string {
 	var b strings.Builder
@@ -61,6 +68,9 @@ func (d Description) DOT() string {
 		}
 		if s.Name == d.Final {
 			extra += ", peripheries=2"
+		}
+		if d.Choice(s.Name) {
+			extra += ", shape=diamond, style=filled"
 		}
 		fmt.Fprintf(&b, "  %q [tooltip=%q%s];\n", s.Name, s.Doc, extra)
 	}

@@ -58,6 +58,8 @@ func (d Description) statesTable(b *strings.Builder) {
 			doc += " Where a machine begins."
 		case s.Name == d.Final:
 			doc += " Where a machine ends."
+		case d.Choice(s.Name):
+			doc += " A choice: no machine rests there."
 		}
 		fmt.Fprintf(b, "| **%s** | %s | %s |\n", s.Name, strings.Join(in, ", "), cell(doc))
 	}
