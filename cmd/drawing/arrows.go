@@ -22,7 +22,7 @@ func (p *pen) route(r *route) {
 	if r.Happy {
 		class += " happy"
 	}
-	p.line(r, p.path(r))
+	p.line(r, p.touching(r, p.path(r)))
 	p.label(r.out, class)
 }
 
@@ -61,7 +61,7 @@ func (p *pen) stub(r *route) {
 	}
 	start := point{x + away*(labelGap+textWidth(r.in.label)), r.in.y}
 	fmt.Fprintf(p, `<circle cx="%d" cy="%d" r="3.5" fill="#6e7781"/>`+"\n", start.x, start.y)
-	p.line(r, []point{start, {x, r.in.y}})
+	p.line(r, p.touching(r, []point{start, {x, r.in.y}}))
 	p.label(r.in, "label shared")
 }
 

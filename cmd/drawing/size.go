@@ -104,7 +104,9 @@ type measure struct {
 func size(s *sheet, top int) *measure {
 	m := &measure{sheet: s, top: top, boxes: map[engine.State]box{}, docs: map[engine.State][]string{}}
 	for _, st := range s.d.States {
-		m.docs[st.Name] = wrap(st.Doc, docWidth, "")
+		if !s.d.Choice(st.Name) { // there is no room in a diamond
+			m.docs[st.Name] = wrap(st.Doc, docWidth, "")
+		}
 	}
 	m.columns()
 	m.heights()

@@ -108,6 +108,10 @@ func (p *pen) frames() {
 }
 
 func (p *pen) state(s engine.StateDoc) {
+	if p.d.Choice(s.Name) {
+		p.choice(s)
+		return
+	}
 	b := p.boxes[s.Name]
 	class := "state"
 	for _, h := range p.d.Happy {
