@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -104,16 +103,6 @@ type Config struct {
 	seed  string // tests fix what is random here
 
 	recordRoom int // tests make it small; 0: the default
-}
-
-// CreateLog makes a file for Config.Record that only its owner can read. A file
-// that is there already is refused: a log begins at its beginning.
-func CreateLog(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("incumbent: log %s exists already: name another file, or remove it first", path)
-	}
-	return f, err
 }
 
 // withDefaults fills in what is not given, and refuses what cannot be right.

@@ -1,10 +1,6 @@
 package incumbent
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -41,34 +37,6 @@ func (c *Client) Create(path string, data []byte) *CreateRequest {
 	r := newRequest(c, "create", path, CreateNode(path, data))
 	r.err = checkParent(path)
 	return &CreateRequest{Request: Request[string]{r, func(r Result) string { return r.Created }}}
-}
-
-// checkParent says what is wrong with the path of a node that may end in a slash.
-func checkParent(path string) error {
-	if path == "/" {
-		return nil
-	}
-	return checkNode(strings.TrimSuffix(path, "/"))
-}
-
-// checkNamed says what is wrong with a create whose path has no name at its end: the
-// number of a sequential node is one.
-func checkNamed(op Op) error {
-	switch {
-	case sequential[op.Mode] || !strings.HasSuffix(op.Path, "/"):
-		return nil
-	case op.Path == "/":
-		return errors.New("incumbent: the root is there already; it can be neither made nor deleted")
-	}
-	return fmt.Errorf("incumbent: path %q ends with a slash: want %s, or a sequential node", op.Path, strings.TrimRight(op.Path, "/"))
-}
-
-// checkOp says what is wrong with the path of one operation of a multi.
-func checkOp(op Op) error {
-	if op.Verb != "create" {
-		return checkNode(op.Path)
-	}
-	return cmp.Or(checkParent(op.Path), checkNamed(op))
 }
 
 // Ephemeral makes a node that the ensemble deletes when the session of this client

@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -67,17 +66,4 @@ func (e *Election) entered(state string) {
 		e.client.leave("election " + e.path + "/" + e.prefix)
 	}
 	e.keeper.entered(state)
-}
-
-func checkPrefix(path, prefix string) error {
-	switch {
-	case strings.Contains(prefix, "/"):
-		return fmt.Errorf("incumbent: the prefix %q has a slash in it: the directory is what the path is for", prefix)
-	case strings.HasPrefix(prefix, machines.GUIDPrefix):
-		return fmt.Errorf("incumbent: the prefix %q begins as names with a GUID do: use a Latch or Selector, or another prefix", prefix)
-	}
-	if err := checkPath(path + "/" + prefix + "0"); err != nil {
-		return fmt.Errorf("incumbent: the prefix %q has a character in it that ZooKeeper does not allow", prefix)
-	}
-	return nil
 }

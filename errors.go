@@ -3,6 +3,7 @@ package incumbent
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -200,3 +201,12 @@ type wordedError struct {
 
 func (e *wordedError) Error() string   { return e.text }
 func (e *wordedError) Unwrap() []error { return e.causes }
+
+// refusal returns the *zkio.Error in err as the *Error that users see, nil if there is none.
+func refusal(err error) *Error {
+	var e *zkio.Error
+	if errors.As(err, &e) {
+		return &Error{e.Code, strings.TrimSpace(e.Path + " " + e.Text)}
+	}
+	return nil
+}

@@ -1,8 +1,6 @@
 package incumbent
 
-import (
-	"context"
-)
+import "context"
 
 // Holder lets a chain of calls lock again what it holds: the first Lock acquires
 // the mutex, those after it return the same Hold at once, and the last Unlock
@@ -82,20 +80,3 @@ func (h *Holder) Unlock(ctx context.Context) error {
 	h.depth--
 	return nil
 }
-
-// turn is a lock that is waited for no longer than a context lasts.
-type turn chan struct{}
-
-func newTurn() turn { return make(turn, 1) }
-
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (t turn) wait() { t <- struct{}{} }
-func (t turn) give() { <-t }

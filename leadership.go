@@ -4,21 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
-
-// Term is one uninterrupted time of leadership.
-type Term struct {
-	Path    string // the participant's own node
-	Token   int64  // the node's czxid: grows from leader to leader, see Leadership.Token
-	Session int64  // the number of the client's ZooKeeper session, from 1
-}
 
 // Leadership is held while one term lasts, by the work that is done under it.
 // All its methods are safe to call from any goroutine.
@@ -29,107 +19,6 @@ type Leadership struct {
 	cancel context.CancelCauseFunc
 	done   func(late error) // the work has returned, or is not waited for any longer; once
 	works  bool             // a selector's: its return is what ends the work
-}
-
-// heldTerm is a term as the loop ends it. Its work may be stopped before that: at
-// the deadline, see deadlineWatch.
-type heldTerm struct {
-	Term
-	guards []Op // what only holds under this term; nil: that the own node exists
-	over   atomic.Bool
-	reason error
-	plain  bool          // the node's name carries no GUID
-	grace  time.Duration // how long work may outlast the term; 0: for ever
-
-	mu       sync.Mutex
-	nodeless bool  // ended because its node, or the session, is gone
-	letGo    bool  // ended because the work under it had returned
-	stopped  error // why the work was stopped; nil: it may go on
-	works    map[*Leadership]bool
-	watch    *deadlineWatch // the client's, since there is work
-}
-
-// end is called on the loop's goroutine, once, with why in the machine's words.
-func (t *heldTerm) end(reason error, why string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.reason, t.nodeless, t.letGo = reason, why == machines.NodeGone || why == machines.SessionOver, why == machines.LetGo
-	t.over.Store(true)
-	t.stop(reason)
-}
-
-// lapse stops the work because the deadline has passed. The loop ends the term
-// when it gets there.
-func (t *heldTerm) lapse() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.stop(errLapsed)
-}
-
-// stop cancels the contexts of all work, whose grace begins then; once. The
-// caller holds the lock.
-func (t *heldTerm) stop(reason error) {
-	if t.stopped != nil {
-		return
-	}
-	t.stopped = reason
-	for l := range t.works {
-		l.stop(reason)
-	}
-	if t.watch != nil {
-		t.watch.remove(t)
-	}
-}
-
-// gone reports whether the term ended because its node did.
-func (t *heldTerm) gone() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.nodeless
-}
-
-// loss is why the term ended, nil where that was the holder's own doing.
-func (t *heldTerm) loss() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.letGo || !t.over.Load() {
-		return nil
-	}
-	return t.reason
-}
-
-// hold makes the Leadership of one piece of work. Done is called once, when the
-// work has returned, or with ErrWorkRunning when its grace was over before.
-func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
-	ctx, cancel := context.WithCancelCause(parent)
-	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel}
-	var once sync.Once
-	l.done = func(late error) {
-		once.Do(func() {
-			t.mu.Lock()
-			delete(t.works, l)
-			if len(t.works) == 0 && t.watch != nil {
-				t.watch.remove(t)
-			}
-			t.mu.Unlock()
-			cancel(context.Canceled)
-			done(late)
-		})
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.stopped != nil {
-		l.stop(t.stopped)
-		return l
-	}
-	if t.works == nil {
-		t.works, t.watch = map[*Leadership]bool{}, &c.deadlines
-	}
-	t.works[l] = true
-	if len(t.works) == 1 {
-		t.watch.add(t)
-	}
-	return l
 }
 
 // stop ends the context, and begins the work's grace.
@@ -252,36 +141,6 @@ func (l *Leadership) Release() {
 	if !l.works {
 		l.done(nil)
 	}
-}
-
-// Op is one operation of a guarded write: see SetData, CreateNode, DeleteNode
-// and CheckVersion.
-type Op = events.Op
-
-// OpResult is what one operation of a guarded write came to.
-type OpResult = zkio.OpResult
-
-// AnyVersion makes an operation apply whatever the node's version is.
-const AnyVersion int32 = -1
-
-// SetData replaces a node's data if it has this version.
-func SetData(path string, data []byte, version int32) Op {
-	return Op{Verb: "set", Path: path, Data: data, Version: version}
-}
-
-// CreateNode makes a persistent node, with the access list of Config.ACL.
-func CreateNode(path string, data []byte) Op {
-	return Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data}
-}
-
-// DeleteNode removes a node if it has this version.
-func DeleteNode(path string, version int32) Op {
-	return Op{Verb: "delete", Path: path, Version: version}
-}
-
-// CheckVersion makes the whole write depend on a node's version.
-func CheckVersion(path string, version int32) Op {
-	return Op{Verb: "check", Path: path, Version: version}
 }
 
 // Write commits all operations, or none, only if the own node still exists: one

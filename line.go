@@ -2,14 +2,10 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
-	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Participant is somebody in a line, as seen from outside.
@@ -73,46 +69,6 @@ func (c *Client) line(ctx context.Context, path string, pick func(children []str
 	return c.readLine(ctx, path, places, foreign)
 }
 
-// CheckPath says what is wrong with the path of a line, or with the prefixes of
-// plain elections, and what would be right: the error that Latch, Selector,
-// Election and Line would return, before there is a Client.
-func CheckPath(path string, prefixes ...string) error {
-	if err := checkPath(path); err != nil {
-		return err
-	}
-	for _, prefix := range prefixes {
-		if err := checkPrefix(path, prefix); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readers is how many nodes of a line are read at a time.
-const readers = 16
-
-// gather reads so many nodes, some at a time. The error is that of the first that
-// could not be read; then there is nothing else.
-func gather[T any](n int, read func(i int) (T, error)) ([]T, error) {
-	found, errs := make([]T, n), make([]error, n)
-	var all sync.WaitGroup
-	slots := make(chan struct{}, readers)
-	for i := range n {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			found[i], errs[i] = read(i)
-		})
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
 func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {
 	found, err := gather(len(places), func(i int) (*Participant, error) {
 		return c.readParticipant(ctx, path+"/"+places[i].Name, places[i])
@@ -150,14 +106,6 @@ func (c *Client) readParticipant(ctx context.Context, path string, place machine
 		return nil, err
 	}
 	return p, nil
-}
-
-func refusal(err error) *Error {
-	var e *zkio.Error
-	if errors.As(err, &e) {
-		return &Error{e.Code, strings.TrimSpace(e.Path + " " + e.Text)}
-	}
-	return nil
 }
 
 // lineOf reads one of the lines in a directory, by what stands before the numbers

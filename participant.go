@@ -4,22 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
-)
-
-// State is a handle's state as Curator names it.
-type State string
-
-// The states of a handle. Phase tells more.
-const (
-	Latent  State = "LATENT"  // not started
-	Started State = "STARTED" // in the line, or on the way there or back
-	Closed  State = "CLOSED"
 )
 
 // CloseMode says whether a Close that ends a term tells its listeners.
@@ -69,46 +58,6 @@ func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.name, p.options = options.ID, options
 	p.cannot, p.remains = "cannot lead for now", p.leftover
 	p.listeners.panicked = c.log.caught(path)
-}
-
-func checkPath(path string) error {
-	switch {
-	case path == "":
-		return errors.New("incumbent: the path is empty: name the line's directory, as in /jobs/nightly")
-	case path == "/":
-		return errors.New("incumbent: the path is the root: a line needs a directory of its own, as in /jobs/nightly")
-	case strings.Trim(path, "/") == "":
-		return fmt.Errorf("incumbent: path %q names nothing: a line needs a directory of its own, as in /jobs/nightly", path)
-	}
-	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
-		return errors.New("incumbent: /zookeeper is the ensemble's own")
-	}
-	return checkNode(path)
-}
-
-// checkNode says what is wrong with the path of a node, whichever it is.
-func checkNode(path string) error {
-	switch {
-	case path == "":
-		return errors.New("incumbent: the path is empty: want one like /app/config")
-	case path == "/":
-		return nil
-	case !strings.HasPrefix(path, "/"):
-		return fmt.Errorf("incumbent: path %q does not begin with a slash: want /%s", path, path)
-	case strings.HasSuffix(path, "/"):
-		return fmt.Errorf("incumbent: path %q ends with a slash: want %s", path, strings.TrimRight(path, "/"))
-	}
-	for _, part := range strings.Split(path[1:], "/") {
-		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("incumbent: path %q has the empty or relative part %q, which ZooKeeper does not allow", path, part)
-		}
-	}
-	if i := strings.IndexFunc(path, func(r rune) bool {
-		return r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
-	}); i >= 0 {
-		return fmt.Errorf("incumbent: path %q has a character at byte %d that ZooKeeper does not allow", path, i)
-	}
-	return nil
 }
 
 // ID is what other participants see of this one.

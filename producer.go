@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/rs/zerolog"
 
@@ -213,4 +214,20 @@ func (p *producer) payload(n uint64) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.payloads[n]
+}
+
+var _ receiver = (*producer)(nil)
+
+// putCommand is the event that asks for a put.
+func putCommand(first uint64, nodes [][]byte, options map[string]string) events.Event {
+	bytes := 0
+	values := map[string]string{}
+	for k, v := range options {
+		values[k] = v
+	}
+	for _, node := range nodes {
+		bytes += len(node)
+	}
+	values["items"], values["bytes"] = strconv.Itoa(len(nodes)), strconv.Itoa(bytes)
+	return events.Event{Kind: events.CommandPut, Work: first, Options: values}
 }

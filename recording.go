@@ -1,8 +1,10 @@
 package incumbent
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 )
 
@@ -57,4 +59,14 @@ func (s *sink) Write(b []byte) (n int, err error) {
 	}
 	s.bytes.Add(uint64(n))
 	return n, err
+}
+
+// CreateLog makes a file for Config.Record that only its owner can read. A file
+// that is there already is refused: a log begins at its beginning.
+func CreateLog(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("incumbent: log %s exists already: name another file, or remove it first", path)
+	}
+	return f, err
 }

@@ -194,52 +194,6 @@ func (a *asked) blame(err error) error {
 	return err
 }
 
-// verdict waits for the answer to the one command of a machine. When the context
-// ends first, the machine is closed, and says what can have been done. A loop that
-// does not answer is not waited for: what it has not taken yet is taken back, and
-// otherwise the outcome is unknown.
-func (h *handle) verdict(ctx context.Context, n uint64, replied chan reply) error {
-	r, err := h.commands.wait(ctx, h.client, n, replied)
-	if err == nil {
-		return r.err
-	}
-	withdrawn := h.client.loop.Withdraw(h.id, events.CommandStart, n)
-	if ctx.Err() == nil { // the client was closed, and the machine has not answered
-		switch {
-		case withdrawn:
-			return err
-		case h.commands.drop(n):
-			return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
-		}
-		return (<-replied).err // it came in the same moment
-	}
-	h.client.post(h.id, events.Event{Kind: events.CommandClose})
-	if withdrawn {
-		h.commands.drop(n)
-		return context.Cause(ctx)
-	}
-	late, cancel := outlive(ctx)
-	defer cancel()
-	r, err = h.commands.wait(late, h.client, n, replied)
-	switch {
-	case err == nil:
-		err = r.err
-	case h.commands.drop(n):
-		err = ErrOutcomeUnknown
-	default:
-		err = (<-replied).err // it came in the same moment
-	}
-	switch trouble := h.Err(); {
-	case errors.Is(err, ErrOutcomeUnknown):
-		return fmt.Errorf("%w: %w", err, context.Cause(ctx))
-	case errors.Is(err, ErrClosed) && trouble != nil:
-		return fmt.Errorf("%w: %w", context.Cause(ctx), trouble)
-	case errors.Is(err, ErrClosed):
-		return context.Cause(ctx)
-	}
-	return err
-}
-
 // Close makes a request end with its client.
 func (a *asked) Close(ctx context.Context) error { return a.end(ctx, false) }
 

@@ -97,21 +97,6 @@ func (c *Client) stopped(ctx context.Context) error {
 	return nil
 }
 
-// isClosed waits until done is closed, and reports false when the context ended first.
-func isClosed(ctx context.Context, done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}
-
 func (c *Client) markClosed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -94,67 +91,4 @@ func (c *Client) isClosing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closing
-}
-
-// timeout returns the session timeout that was granted, or else the one that is
-// asked for.
-func (c *Client) timeout() time.Duration {
-	if granted := c.SessionTimeout(); granted != 0 {
-		return granted
-	}
-	return c.config.SessionTimeout
-}
-
-// lastMoment is how long a call may go on after its context has ended, to learn the
-// outcome of what it asked for.
-const lastMoment = time.Second
-
-// outlive returns a context that ends lastMoment after ctx.
-func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, cancel) })
-	return late, func() { stop(); cancel() }
-}
-
-// sleep waits, and reports false where ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// endSession ends the client's session where that is the only way to be rid of the
-// node of a handle that leaves its line: the ensemble refuses to delete it, and all
-// behind it would wait for ever. It does nothing while the session is needed: the
-// machine tries again, and each refusal leads here. On the loop's goroutine.
-func (c *Client) endSession(path string, refused events.Notify) {
-	c.mu.Lock()
-	needed := c.closing
-	var others []sessionUser
-	for _, r := range c.handles {
-		if u, ok := r.(sessionUser); ok {
-			others = append(others, u)
-		}
-	}
-	c.mu.Unlock()
-	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
-		return
-	}
-	c.log.say(zerolog.WarnLevel, "the session is ended: only that deletes the node of a closed handle", func(e *zerolog.Event) {
-		e.Str("path", path).Str("refused", refused.Text)
-	})
-	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
-}
-
-// sessionUser is a handle under which something may rest on the present session.
-type sessionUser interface {
-	// needsSession reports whether the end of the session would take something away
-	// from the user now: a term, a hold, permits, a place inside a double barrier, or
-	// work that has not returned.
-	needsSession() bool
 }

@@ -1,0 +1,44 @@
+package incumbent
+
+import (
+	"context"
+	"time"
+)
+
+// lastMoment is how long a call may go on after its context has ended, to learn the
+// outcome of what it asked for.
+const lastMoment = time.Second
+
+// outlive returns a context that ends lastMoment after ctx.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, cancel) })
+	return late, func() { stop(); cancel() }
+}
+
+// sleep waits, and reports false where ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// isClosed waits until done is closed, and reports false when the context ended first.
+func isClosed(ctx context.Context, done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,44 @@
+package incumbent
+
+import (
+	"context"
+	"maps"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// onlooker is the handle on one machine that looks on.
+type onlooker struct {
+	handle
+	tell func(events.Notify)
+	kept map[uint64]zkio.Kept // by request, under mu: answers that are not told yet
+}
+
+// keep takes what an answer holds for the user. It is called by zkio.
+func (o *onlooker) keep(request uint64, kept zkio.Kept) {
+	if kept.Stat == nil {
+		return // an answer that holds nothing
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept == nil {
+		o.kept = map[uint64]zkio.Kept{}
+	}
+	o.kept[request] = kept
+}
+
+// take is what the answer to this request held; what was asked before it is
+// forgotten.
+func (o *onlooker) take(request uint64) zkio.Kept {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept := o.kept[request]
+	maps.DeleteFunc(o.kept, func(n uint64, _ zkio.Kept) bool { return n <= request })
+	return kept
+}
+
+func (o *onlooker) notice(n events.Notify) { o.tell(n) }
+
+// Close makes an onlooker end with its client.
+func (o *onlooker) Close(ctx context.Context) error { return o.end(ctx, false) }

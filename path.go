@@ -1,0 +1,97 @@
+package incumbent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// CheckPath says what is wrong with the path of a line, or with the prefixes of
+// plain elections, and what would be right: the error that Latch, Selector,
+// Election and Line would return, before there is a Client.
+func CheckPath(path string, prefixes ...string) error {
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	for _, prefix := range prefixes {
+		if err := checkPrefix(path, prefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkPath(path string) error {
+	switch {
+	case path == "":
+		return errors.New("incumbent: the path is empty: name the line's directory, as in /jobs/nightly")
+	case path == "/":
+		return errors.New("incumbent: the path is the root: a line needs a directory of its own, as in /jobs/nightly")
+	case strings.Trim(path, "/") == "":
+		return fmt.Errorf("incumbent: path %q names nothing: a line needs a directory of its own, as in /jobs/nightly", path)
+	}
+	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
+		return errors.New("incumbent: /zookeeper is the ensemble's own")
+	}
+	return checkNode(path)
+}
+
+// checkNode says what is wrong with the path of a node, whichever it is.
+func checkNode(path string) error {
+	switch {
+	case path == "":
+		return errors.New("incumbent: the path is empty: want one like /app/config")
+	case path == "/":
+		return nil
+	case !strings.HasPrefix(path, "/"):
+		return fmt.Errorf("incumbent: path %q does not begin with a slash: want /%s", path, path)
+	case strings.HasSuffix(path, "/"):
+		return fmt.Errorf("incumbent: path %q ends with a slash: want %s", path, strings.TrimRight(path, "/"))
+	}
+	for _, part := range strings.Split(path[1:], "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("incumbent: path %q has the empty or relative part %q, which ZooKeeper does not allow", path, part)
+		}
+	}
+	if i := strings.IndexFunc(path, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
+	}); i >= 0 {
+		return fmt.Errorf("incumbent: path %q has a character at byte %d that ZooKeeper does not allow", path, i)
+	}
+	return nil
+}
+
+// checkParent says what is wrong with the path of a node that may end in a slash.
+func checkParent(path string) error {
+	if path == "/" {
+		return nil
+	}
+	return checkNode(strings.TrimSuffix(path, "/"))
+}
+
+// checkNamed says what is wrong with a create whose path has no name at its end: the
+// number of a sequential node is one.
+func checkNamed(op Op) error {
+	switch {
+	case sequential[op.Mode] || !strings.HasSuffix(op.Path, "/"):
+		return nil
+	case op.Path == "/":
+		return errors.New("incumbent: the root is there already; it can be neither made nor deleted")
+	}
+	return fmt.Errorf("incumbent: path %q ends with a slash: want %s, or a sequential node", op.Path, strings.TrimRight(op.Path, "/"))
+}
+
+func checkPrefix(path, prefix string) error {
+	switch {
+	case strings.Contains(prefix, "/"):
+		return fmt.Errorf("incumbent: the prefix %q has a slash in it: the directory is what the path is for", prefix)
+	case strings.HasPrefix(prefix, machines.GUIDPrefix):
+		return fmt.Errorf("incumbent: the prefix %q begins as names with a GUID do: use a Latch or Selector, or another prefix", prefix)
+	}
+	if err := checkPath(path + "/" + prefix + "0"); err != nil {
+		return fmt.Errorf("incumbent: the prefix %q has a character in it that ZooKeeper does not allow", prefix)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package incumbent
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Term is one uninterrupted time of leadership.
+type Term struct {
+	Path    string // the participant's own node
+	Token   int64  // the node's czxid: grows from leader to leader, see Leadership.Token
+	Session int64  // the number of the client's ZooKeeper session, from 1
+}
+
+// heldTerm is a term as the loop ends it. Its work may be stopped before that: at
+// the deadline, see deadlineWatch.
+type heldTerm struct {
+	Term
+	guards []Op // what only holds under this term; nil: that the own node exists
+	over   atomic.Bool
+	reason error
+	plain  bool          // the node's name carries no GUID
+	grace  time.Duration // how long work may outlast the term; 0: for ever
+
+	mu       sync.Mutex
+	nodeless bool  // ended because its node, or the session, is gone
+	letGo    bool  // ended because the work under it had returned
+	stopped  error // why the work was stopped; nil: it may go on
+	works    map[*Leadership]bool
+	watch    *deadlineWatch // the client's, since there is work
+}
+
+// end is called on the loop's goroutine, once, with why in the machine's words.
+func (t *heldTerm) end(reason error, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reason, t.nodeless, t.letGo = reason, why == machines.NodeGone || why == machines.SessionOver, why == machines.LetGo
+	t.over.Store(true)
+	t.stop(reason)
+}
+
+// lapse stops the work because the deadline has passed. The loop ends the term
+// when it gets there.
+func (t *heldTerm) lapse() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop(errLapsed)
+}
+
+// stop cancels the contexts of all work, whose grace begins then; once. The
+// caller holds the lock.
+func (t *heldTerm) stop(reason error) {
+	if t.stopped != nil {
+		return
+	}
+	t.stopped = reason
+	for l := range t.works {
+		l.stop(reason)
+	}
+	if t.watch != nil {
+		t.watch.remove(t)
+	}
+}
+
+// gone reports whether the term ended because its node did.
+func (t *heldTerm) gone() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.nodeless
+}
+
+// loss is why the term ended, nil where that was the holder's own doing.
+func (t *heldTerm) loss() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.letGo || !t.over.Load() {
+		return nil
+	}
+	return t.reason
+}
+
+// hold makes the Leadership of one piece of work. Done is called once, when the
+// work has returned, or with ErrWorkRunning when its grace was over before.
+func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
+	ctx, cancel := context.WithCancelCause(parent)
+	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel}
+	var once sync.Once
+	l.done = func(late error) {
+		once.Do(func() {
+			t.mu.Lock()
+			delete(t.works, l)
+			if len(t.works) == 0 && t.watch != nil {
+				t.watch.remove(t)
+			}
+			t.mu.Unlock()
+			cancel(context.Canceled)
+			done(late)
+		})
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped != nil {
+		l.stop(t.stopped)
+		return l
+	}
+	if t.works == nil {
+		t.works, t.watch = map[*Leadership]bool{}, &c.deadlines
+	}
+	t.works[l] = true
+	if len(t.works) == 1 {
+		t.watch.add(t)
+	}
+	return l
+}
