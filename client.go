@@ -81,9 +81,10 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.deadlines.client = c
+	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: config.lag(),
-		Auth: config.Auth, ACL: config.ACL, TLS: config.TLS, Dial: config.Dial,
+		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
 		Now: c.clock.Now, Post: c.arrive, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },

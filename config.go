@@ -14,28 +14,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"github.com/incumbent-go/incumbent/zkio"
 )
-
-// Types of the connection, as zkio has them.
-type (
-	// Auth is a credential, such as ParseAuth reads. It never prints its secret.
-	Auth = zkio.Auth
-	// ACL is one entry of the access list that new nodes get.
-	ACL = zkio.ACL
-	// TLS names the certificate files of an encrypted connection.
-	TLS = zkio.TLS
-)
-
-// ParseAuth reads "digest:user:password". Its errors do not repeat the input.
-func ParseAuth(s string) (Auth, error) {
-	auth, err := zkio.ParseAuth(s)
-	if err != nil {
-		return Auth{}, fmt.Errorf("incumbent: %w", err)
-	}
-	return auth, nil
-}
 
 // Config says which ensemble to use and how. Only Servers is required.
 type Config struct {

@@ -34,7 +34,7 @@ type CreateRequest struct {
 //	client.Create("/jobs/job-", data).Sequential().Protected().Do(ctx)
 //	client.Create("/live/host-a", nil).Ephemeral().Background(ctx, f)
 func (c *Client) Create(path string, data []byte) *CreateRequest {
-	r := newRequest(c, "create", path, CreateNode(path, data))
+	r := newRequest(c, "create", path, CreateNode(path, data).event())
 	r.err = checkParent(path)
 	return &CreateRequest{Request: Request[string]{r, func(r Result) string { return r.Created }}}
 }

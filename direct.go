@@ -28,9 +28,9 @@ func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 
 // commit carries operations out, all or none, in what was the client's session a
 // moment ago.
-func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]OpResult, error) {
+func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]zkio.OpResult, error) {
 	c.check(ctx)
-	results, _, err := c.io.Commit(ctx, session, ops)
+	results, _, err := c.io.Commit(ctx, session, opEvents(ops))
 	return results, c.unsent(err)
 }
 

@@ -163,9 +163,9 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	}
 	guards := l.term.guards
 	if guards == nil {
-		guards = []Op{CheckVersion(l.term.Path, AnyVersion)}
+		guards = []events.Op{CheckVersion(l.term.Path, AnyVersion).event()}
 	}
-	results, _, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, ops))
+	results, _, err := l.client.io.Commit(ctx, l.term.Session, slices.Concat(guards, opEvents(ops)))
 	if len(results) >= len(guards) {
 		for _, r := range results[:len(guards)] {
 			if r.Code == events.NoNode || r.Code == events.BadVersion {
@@ -181,7 +181,7 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	case errors.Is(err, zkio.ErrOtherSession):
 		return nil, ErrLeadershipLost
 	case errors.As(err, &refused):
-		return results, &Error{refused.Code, refused.Path}
+		return opResults(results), &Error{refused.Code, refused.Path}
 	}
-	return results, err
+	return opResults(results), err
 }

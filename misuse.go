@@ -91,7 +91,7 @@ func checkOptions(options any) error {
 		name := of + "." + field.Name
 		switch policy, ok := value.Interface().(RetryPolicy); {
 		case ok:
-			if err := policy.Check(); err != nil {
+			if err := policy.policy.Check(); err != nil {
 				errs = append(errs, fmt.Errorf("incumbent: %s: %w", name, err))
 			}
 		case field.Anonymous:

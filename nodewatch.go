@@ -55,7 +55,7 @@ func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChang
 		if kept.Stat == nil {
 			return NodeChange{outage: outages}
 		}
-		return NodeChange{Exists: true, Node: Node{kept.Data, *kept.Stat}, outage: outages}
+		return NodeChange{Exists: true, Node: Node{kept.Data, Stat(*kept.Stat)}, outage: outages}
 	})
 	return compared(seen, func(last NodeChange, now *NodeChange) {
 		now.Missed = unseen(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
@@ -72,7 +72,7 @@ func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[Child
 		if kept.Stat == nil {
 			return ChildrenChange{outage: outages}
 		}
-		return ChildrenChange{Exists: true, Children: slices.Sorted(slices.Values(kept.Children)), Stat: *kept.Stat, outage: outages}
+		return ChildrenChange{Exists: true, Children: slices.Sorted(slices.Values(kept.Children)), Stat: Stat(*kept.Stat), outage: outages}
 	})
 	return compared(seen, func(last ChildrenChange, now *ChildrenChange) {
 		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)

@@ -7,12 +7,22 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Op is one operation of a guarded write: see SetData, CreateNode, DeleteNode
-// and CheckVersion.
-type Op = events.Op
+// Op is one operation of Client.Multi or Leadership.Write: SetData, CreateNode,
+// DeleteNode and CheckVersion make them.
+type Op struct {
+	Verb    string      // "set", "create", "delete" or "check"
+	Path    string      // the node
+	Mode    events.Mode // create: the type of node, as in CreateNode
+	Data    []byte      // set, create
+	Version int32       // set, delete, check: the version that the node must have, or AnyVersion
+}
 
-// OpResult is what one operation of a guarded write came to.
-type OpResult = zkio.OpResult
+// OpResult is the outcome of one operation of Client.Multi or Leadership.Write.
+type OpResult struct {
+	Code events.Code // why it was refused, in ZooKeeper's words; empty if it was not
+	Path string      // create: the node's real path
+	Stat *Stat       // set: the node's new Stat
+}
 
 // AnyVersion makes an operation apply whatever the node's version is.
 const AnyVersion int32 = -1
@@ -37,8 +47,33 @@ func CheckVersion(path string, version int32) Op {
 	return Op{Verb: "check", Path: path, Version: version}
 }
 
+// event returns the operation as machines and zkio know it.
+func (o Op) event() events.Op {
+	return events.Op{Verb: o.Verb, Path: o.Path, Mode: o.Mode, Data: o.Data, Version: o.Version}
+}
+
+func opEvents(ops []Op) []events.Op {
+	all := make([]events.Op, len(ops))
+	for i, op := range ops {
+		all[i] = op.event()
+	}
+	return all
+}
+
+// opResults returns results as users see them; nil if there are none.
+func opResults(results []zkio.OpResult) []OpResult {
+	if results == nil {
+		return nil
+	}
+	all := make([]OpResult, len(results))
+	for i, r := range results {
+		all[i] = OpResult{r.Code, r.Path, (*Stat)(r.Stat)}
+	}
+	return all
+}
+
 // checkOp says what is wrong with the path of one operation of a multi.
-func checkOp(op Op) error {
+func checkOp(op events.Op) error {
 	if op.Verb != "create" {
 		return checkNode(op.Path)
 	}

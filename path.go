@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -73,7 +74,7 @@ func checkParent(path string) error {
 
 // checkNamed says what is wrong with a create whose path has no name at its end: the
 // number of a sequential node is one.
-func checkNamed(op Op) error {
+func checkNamed(op events.Op) error {
 	switch {
 	case sequential[op.Mode] || !strings.HasSuffix(op.Path, "/"):
 		return nil

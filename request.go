@@ -8,14 +8,25 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Stat is all that ZooKeeper tells of a node besides its data.
-type Stat = zkio.Stat
+// Stat is what ZooKeeper knows about a node besides its data.
+type Stat struct {
+	Czxid, Mzxid   int64     // transactions that created the node, and that wrote its data last
+	Ctime, Mtime   time.Time // when those were, by the ensemble's clock, in UTC
+	Version        int32     // how often its data were written
+	Cversion       int32     // how often children were created or deleted
+	Aversion       int32     // how often its access list was changed
+	EphemeralOwner int64     // ZooKeeper's id of the session that owns it; 0 for every other type of node
+	DataLength     int32     // bytes
+	NumChildren    int32
+	Pzxid          int64 // transaction that created or deleted a child last
+}
 
 // Node is what a read of a node returns.
 type Node struct {
@@ -74,7 +85,7 @@ type request struct {
 	client  *Client
 	op      string
 	path    string
-	ops     []Op
+	ops     []events.Op
 	options map[string]string
 	err     error // what is wrong with the input; the first mistake counts
 }
@@ -144,7 +155,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 type asked struct {
 	handle
 	op       string
-	ops      []Op
+	ops      []events.Op
 	payloads [][]byte
 
 	// Set on the way to the answer, read after it.
@@ -164,10 +175,10 @@ func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result 
 	if a.op == "set" && len(a.kept.Results) > 0 {
 		a.kept.Stat = a.kept.Results[0].Stat
 	}
-	result := Result{Op: a.op, Path: a.path, Created: a.created, Data: a.kept.Data, Stat: a.kept.Stat,
+	result := Result{Op: a.op, Path: a.path, Created: a.created, Data: a.kept.Data, Stat: (*Stat)(a.kept.Stat),
 		Children: slices.Sorted(slices.Values(a.kept.Children)), Err: err}
 	if a.op == "multi" {
-		result.Results, result.Err = a.kept.Results, a.blame(err)
+		result.Results, result.Err = opResults(a.kept.Results), a.blame(err)
 	}
 	return result
 }
@@ -217,10 +228,10 @@ func (a *asked) answer(answer events.Answer) {
 	a.handle.answer(answer)
 }
 
-func newRequest(c *Client, op, path string, ops ...Op) request {
+func newRequest(c *Client, op, path string, ops ...events.Op) request {
 	r := request{client: c, op: op, path: path, ops: ops, options: map[string]string{}}
 	if len(ops) == 0 {
-		r.ops = []Op{{Verb: op, Path: path}}
+		r.ops = []events.Op{{Verb: op, Path: path}}
 	}
 	r.err = checkNode(path)
 	return r
@@ -263,19 +274,19 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 	if len(ops) > 0 {
 		path = ops[0].Path
 	}
-	r := newRequest(c, "multi", path, slices.Clone(ops)...)
+	r := newRequest(c, "multi", path, opEvents(ops)...)
 	r.options["multi"] = "true"
 	if len(ops) == 0 {
 		r.refuse("a multi without operations")
 	}
-	for _, op := range ops {
+	for _, op := range r.ops {
 		if err := checkOp(op); err != nil && r.err == nil {
 			r.err = err
 		}
 		switch {
 		case op.Verb != "create" && op.Verb != "set" && op.Verb != "delete" && op.Verb != "check":
 			r.refuse("verb %q of an operation of a multi: want create, set, delete or check", op.Verb)
-		case op.Mode == events.Container || op.TTL != 0:
+		case op.Mode == events.Container || op.Mode == events.PersistentTTL || op.Mode == events.PersistentSequentialTTL:
 			r.refuse("%s: containers and nodes with a TTL cannot be made inside a multi", op.Path)
 		}
 	}
@@ -288,7 +299,7 @@ type SetRequest struct{ Request[Stat] }
 // Set replaces a node's data, and returns its new Stat. A node that is not there
 // is an *Error with the code NONODE.
 func (c *Client) Set(path string, data []byte) *SetRequest {
-	r := newRequest(c, "set", path, SetData(path, data, AnyVersion))
+	r := newRequest(c, "set", path, SetData(path, data, AnyVersion).event())
 	return &SetRequest{Request[Stat]{r, func(r Result) Stat {
 		if r.Stat == nil {
 			return Stat{}
@@ -311,7 +322,7 @@ type DeleteRequest struct{ Task }
 // Delete removes a node that has no children (else NOTEMPTY). A node that is not
 // there is an *Error with the code NONODE.
 func (c *Client) Delete(path string) *DeleteRequest {
-	return &DeleteRequest{Task{newRequest(c, "delete", path, DeleteNode(path, AnyVersion))}}
+	return &DeleteRequest{Task{newRequest(c, "delete", path, DeleteNode(path, AnyVersion).event())}}
 }
 
 // Version has the node deleted only if its data have this version: else the error

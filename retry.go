@@ -6,10 +6,25 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// RetryPolicy says how long to wait before a retry, and when to give up: a plain
-// value without state. The table of intervals, counts and times is in the
-// documentation of machines.Policy. The zero value stands for the default.
-type RetryPolicy = machines.Policy
+// RetryPolicy says how long to wait before a retry, and when to give up. It is a plain
+// value: comparable, printable, without state. The zero value stands for the default of
+// the option that it is given to.
+//
+//	policy                               wait before retry n               retries  total time
+//	RetryForever(i)                      i                                 no end   no end
+//	RetryNTimes(n, i)                    i                                 n        n·i
+//	RetryOnce(i)                         i                                 1        i
+//	RetryUntilElapsed(d, i)              i, the last one shortened         by time  at most d
+//	RetryExponential(n, base)            random in [0, base·2^n)           n        less than base·(2^(n+1)−2)
+//	RetryBoundedExponential(n, base, c)  random in [0, min(c, base·2^n))   n        less than n·c
+//
+// RetryNTimes(3, i) is at most four attempts. An n below zero means no end in the last
+// two. Every other number or time below zero is a mistake, which what takes the policy
+// returns as an error.
+type RetryPolicy struct{ policy machines.Policy }
+
+// String returns the policy in one word, as the recorder's log has it.
+func (p RetryPolicy) String() string { return p.policy.String() }
 
 // pace puts a policy among a machine's options; without one the machine has its own.
 func pace(options map[string]string, retry RetryPolicy) {
@@ -19,25 +34,31 @@ func pace(options map[string]string, retry RetryPolicy) {
 }
 
 // RetryForever retries after the same interval, always.
-func RetryForever(interval time.Duration) RetryPolicy { return machines.Forever(interval) }
+func RetryForever(interval time.Duration) RetryPolicy {
+	return RetryPolicy{machines.Forever(interval)}
+}
 
 // RetryNTimes retries n times after the same interval: n+1 attempts in all.
-func RetryNTimes(n int, interval time.Duration) RetryPolicy { return machines.NTimes(n, interval) }
+func RetryNTimes(n int, interval time.Duration) RetryPolicy {
+	return RetryPolicy{machines.NTimes(n, interval)}
+}
 
 // RetryOnce retries one time.
-func RetryOnce(interval time.Duration) RetryPolicy { return machines.Once(interval) }
+func RetryOnce(interval time.Duration) RetryPolicy { return RetryPolicy{machines.Once(interval)} }
 
 // RetryUntilElapsed retries until d has gone by since the first failure; no
 // retry begins later than that.
 func RetryUntilElapsed(d, interval time.Duration) RetryPolicy {
-	return machines.UntilElapsed(d, interval)
+	return RetryPolicy{machines.UntilElapsed(d, interval)}
 }
 
 // RetryExponential retries n times (below zero: without end) after a random
 // wait below base doubled with each retry: full jitter.
-func RetryExponential(n int, base time.Duration) RetryPolicy { return machines.Exponential(n, base) }
+func RetryExponential(n int, base time.Duration) RetryPolicy {
+	return RetryPolicy{machines.Exponential(n, base)}
+}
 
 // RetryBoundedExponential is RetryExponential with a cap on the wait.
 func RetryBoundedExponential(n int, base, most time.Duration) RetryPolicy {
-	return machines.BoundedExponential(n, base, most)
+	return RetryPolicy{machines.BoundedExponential(n, base, most)}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -20,7 +21,7 @@ type Term struct {
 // the deadline, see deadlineWatch.
 type heldTerm struct {
 	Term
-	guards []Op // what only holds under this term; nil: that the own node exists
+	guards []events.Op // what only holds under this term; nil: that the own node exists
 	over   atomic.Bool
 	reason error
 	plain  bool          // the node's name carries no GUID

@@ -288,7 +288,7 @@ func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
 		now.Err = asError(n.Code, n.Path)
 	}
 	if kept.Stat != nil {
-		now.Stat = *kept.Stat
+		now.Stat = Stat(*kept.Stat)
 	}
 	if t.data {
 		now.Data = kept.Data

@@ -38,7 +38,7 @@ func (p *planted) reads(path string, another bool) {
 	if stat.Version++; another || !known {
 		stat = Stat{Czxid: p.zxid}
 	}
-	p.keep(p.request, zkio.Kept{Data: fmt.Append(nil, p.zxid), Stat: &stat})
+	p.keep(p.request, zkio.Kept{Data: fmt.Append(nil, p.zxid), Stat: (*zkio.Stat)(&stat)})
 	p.heard(events.Notify{What: events.Present, Path: path, Work: p.request})
 }
 

@@ -177,7 +177,7 @@ func TestNoVerbShowsASecret(t *testing.T) {
 	ok(t, err)
 	request := client.Get("/")
 	_ = client.Close(context.Background()) // it was never connected; what nothing runs under any longer can be printed
-	below := zkio.Config{Servers: []string{"127.0.0.1:1"}, Auth: []zkio.Auth{auth}, Timeout: time.Second,
+	below := zkio.Config{Servers: []string{"127.0.0.1:1"}, Auth: []zkio.Auth{zkio.Auth(auth)}, Timeout: time.Second,
 		Now: func() int64 { return 0 }, Post: func(events.Envelope) {}}
 	adapter, err := zkio.New(below)
 	ok(t, err)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -103,7 +102,7 @@ func TestNoAuthOnTheListing(t *testing.T) {
 func TestNoAuthOnTheOwnNode(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e, func(c *incumbent.Config) {
-		c.ACL = []incumbent.ACL{{Perms: zkio.PermAll &^ zkio.PermRead, Scheme: "world", ID: "anyone"}}
+		c.ACL = []incumbent.ACL{{Perms: incumbent.PermAll &^ incumbent.PermRead, Scheme: "world", ID: "anyone"}}
 	})
 	e.directory(zkmem.PermAll)
 	l := refused(t, c, e, incumbent.LatchOptions{}, incumbent.ErrNoAuth)
@@ -162,7 +161,7 @@ func TestOwnersWhoHideTheirNodesFromEachOtherShareALine(t *testing.T) {
 		}
 		shared := func(c *incumbent.Config) {
 			as("ann")(c)
-			c.ACL = append([]incumbent.ACL{{Perms: zkio.PermRead | zkio.PermCreate | zkio.PermDelete, Scheme: "world", ID: "anyone"}}, zkio.CreatorAll...)
+			c.ACL = append([]incumbent.ACL{{Perms: incumbent.PermRead | incumbent.PermCreate | incumbent.PermDelete, Scheme: "world", ID: "anyone"}}, incumbent.CreatorAll()...)
 		}
 		founder := connected(t, e, shared).start(e.dir(), "leading") // makes a directory that everybody may use
 		first := connected(t, e, as("bob")).start(e.dir(), "waiting")

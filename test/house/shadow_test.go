@@ -1,0 +1,112 @@
+package house
+
+import (
+	"fmt"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// machinesShadows is how many names of parts are still hidden in machines: none is
+// added, and the number falls with each that goes, down to zero.
+const machinesShadows = 0
+
+const shadowing = "Go has no virtual calls: the part goes on calling its own, and a reader of one of the two does not know of the other; give the part a name, and call what it does by that"
+
+// A model of machines, and a handle at the door, is made of parts. What embeds a part
+// has no field and no method of a name that the part has.
+func TestNoPartIsShadowed(t *testing.T) {
+	for _, hidden := range shadows(check(t, ".").pkg) {
+		t.Errorf("%s\n\twhy not: %s", hidden, shadowing)
+	}
+	if found := shadows(check(t, "machines").pkg); len(found) != machinesShadows {
+		t.Errorf("machines hides %d names of parts, and machinesShadows is %d: fewer is better, and the number has to follow; more is wrong\n\t%s\n\twhy not: %s",
+			len(found), machinesShadows, strings.Join(found, "\n\t"), shadowing)
+	}
+}
+
+func TestAShadowedPartIsFound(t *testing.T) {
+	breach := checkText(t, "machines", `package machines
+type part struct{ count int }
+func (p *part) leave() {}
+type half struct{ part }
+type list[T any] struct{ items []T }
+func (l *list[T]) add(T) {}
+type whole struct{ *half; count string } // a field, hidden through another part
+func (w *whole) leave() {}               // a method
+type numbers struct{ list[int] }
+func (n *numbers) add(int) {}            // of a part with a type parameter
+type sound struct{ part; half half }
+func (s *sound) enter() { s.leave() }
+`)
+	want := []string{
+		"numbers.add hides the one of list[int]",
+		"whole.count hides the one of half",
+		"whole.leave hides the one of half",
+	}
+	if got := shadows(breach.pkg); !slices.Equal(got, want) {
+		t.Errorf("found %q\nwant  %q", got, want)
+	}
+}
+
+// shadows are the fields and methods of structs that hide those of an embedded part.
+func shadows(pkg *types.Package) (found []string) {
+	for _, name := range pkg.Scope().Names() {
+		of, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || of.IsAlias() {
+			continue
+		}
+		named := of.Type().(*types.Named)
+		fields, ok := named.Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		own := map[string]bool{}
+		for m := range named.Methods() {
+			own[m.Name()] = true
+		}
+		for f := range fields.Fields() {
+			own[f.Name()] = true
+		}
+		for f := range fields.Fields() {
+			if !f.Embedded() {
+				continue
+			}
+			names := members(f.Type())
+			for _, hidden := range slices.Sorted(maps.Keys(own)) {
+				if names[hidden] && hidden != f.Name() {
+					found = append(found, fmt.Sprintf("%s.%s hides the one of %s", name, hidden, types.TypeString(deref(f.Type()), func(*types.Package) string { return "" })))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// members are the names of all fields and methods of a type, those of what it embeds
+// included.
+func members(of types.Type) map[string]bool {
+	names := map[string]bool{}
+	of = deref(of)
+	for m := range types.NewMethodSet(types.NewPointer(of)).Methods() {
+		names[m.Obj().Name()] = true
+	}
+	if fields, ok := of.Underlying().(*types.Struct); ok {
+		for f := range fields.Fields() {
+			names[f.Name()] = true
+			if f.Embedded() {
+				maps.Copy(names, members(f.Type()))
+			}
+		}
+	}
+	return names
+}
+
+func deref(t types.Type) types.Type {
+	if p, ok := t.(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
+}
