@@ -54,3 +54,15 @@ func (p *participant) granted(n events.Notify) {
 		grant(context.Background()).Release()
 	}
 }
+
+// awaitTerm is Latch.Await.
+func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
+	return p.await(ctx, ctx, func(n uint64) {
+		p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	})
+}
+
+// resign is Latch.Resign.
+func (p *participant) resign(ctx context.Context) error {
+	return p.ask(ctx, events.Event{Kind: events.CommandResign})
+}

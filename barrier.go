@@ -85,3 +85,7 @@ func (p *passage) call(ctx context.Context, kind events.Kind) error {
 	p.client.post(x.id, events.Event{Kind: events.CommandClose})
 	return err
 }
+
+func (x *crossing) notice(n events.Notify) { x.noteTrouble(n) }
+func (x *crossing) answer(a events.Answer) { x.deliver(a) }
+func (x *crossing) entered(state string)   { x.enter(state) }

@@ -203,7 +203,7 @@ func TestTheHookGoesWithItsSelector(t *testing.T) {
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	s.options.OnConnection = func(ConnectionState) error { return nil }
+	s.hook = func(ConnectionState) error { return nil }
 	s.listen()
 	if n := len(c.session.listeners.all); n != 0 {
 		t.Errorf("%d hooks are left", n)

@@ -155,7 +155,7 @@ func (c *Consumer) depart() {
 
 // entered is the loop's.
 func (c *Consumer) entered(state string) {
-	c.handle.entered(state)
+	c.enter(state)
 	if state == "closed" {
 		c.part()
 	}
@@ -192,7 +192,7 @@ func (c *Consumer) needsSession() bool { return c.works.running() }
 
 // notice takes what the machine tells; on the loop's goroutine.
 func (c *Consumer) notice(n events.Notify) {
-	c.handle.notice(n)
+	c.noteTrouble(n)
 	switch n.What {
 	case events.Delivered:
 		c.works.begin()
@@ -280,3 +280,5 @@ func (c *Consumer) payload(n uint64) []byte {
 	}
 	return c.data
 }
+
+func (c *Consumer) answer(a events.Answer) { c.deliver(a) }

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"context"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -21,7 +22,7 @@ var sequential = map[events.Mode]bool{events.PersistentSequential: true, events.
 // its last write. Persistent and ephemeral nodes and those with a TTL may be
 // Sequential: the ensemble then adds a number to the name.
 type CreateRequest struct {
-	Request[string]
+	request
 	ephemeral, sequential, container bool
 	ttl                              time.Duration
 }
@@ -36,7 +37,15 @@ type CreateRequest struct {
 func (c *Client) Create(path string, data []byte) *CreateRequest {
 	r := newRequest(c, "create", path, CreateNode(path, data).event())
 	r.err = checkParent(path)
-	return &CreateRequest{Request: Request[string]{r, func(r Result) string { return r.Created }}}
+	return &CreateRequest{request: r}
+}
+
+// Do sends the request, and waits for the answer, or for the context. It returns the
+// node's real path. Request.Do says what happens without a connection, and which
+// errors there are; ErrOutcomeUnknown is not among them after Protected.
+func (r *CreateRequest) Do(ctx context.Context) (path string, err error) {
+	result := r.run(ctx)
+	return result.Created, result.Err
 }
 
 // Ephemeral makes a node that the ensemble deletes when the session of this client

@@ -22,7 +22,7 @@ import (
 // stands and what is in its way.
 type Deletion struct {
 	handle
-	started uint64 // the command
+	command uint64 // that starts the machine: its answer is the outcome
 	done    chan struct{}
 	outcome error // read after done
 }
@@ -36,7 +36,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	d := &Deletion{started: 1, done: make(chan struct{}), outcome: ErrClosed}
+	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.init(r.client, r.path)
 	d.cannot, d.remains = "cannot delete for now", func() string { return "the node" }
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
@@ -45,7 +45,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
 		return nil, err
 	}
-	if !r.client.post(d.id, events.Event{Kind: events.CommandStart, Request: d.started}) {
+	if !r.client.post(d.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
 		return nil, ErrClosed
 	}
 	return d, nil
@@ -131,7 +131,7 @@ func (d *Deletion) isOver() bool {
 
 // answer is the loop's: that to the start is the outcome, and comes at the end.
 func (d *Deletion) answer(a events.Answer) {
-	if a.Command == d.started {
+	if a.Command == d.command {
 		d.outcome = asError(a.Code, a.Text)
 	}
 }
@@ -139,8 +139,10 @@ func (d *Deletion) answer(a events.Answer) {
 // entered is the loop's: a deletion that is over is not among Client.Deletions
 // any more.
 func (d *Deletion) entered(state string) {
-	d.handle.entered(state)
+	d.enter(state)
 	if state == "closed" {
 		close(d.done)
 	}
 }
+
+func (d *Deletion) notice(n events.Notify) { d.noteTrouble(n) }

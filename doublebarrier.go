@@ -99,3 +99,9 @@ func (b *DoubleBarrier) needsSession() bool { return b.Phase() != "outside" }
 // one; when the context ends before, its error is returned and the deletion goes on
 // by itself. Closing twice is no error.
 func (b *DoubleBarrier) Close(ctx context.Context) error { return b.end(ctx, false) }
+
+func (b *DoubleBarrier) notice(n events.Notify) { b.noteTrouble(n) }
+
+func (b *DoubleBarrier) answer(a events.Answer) { b.deliver(a) }
+
+func (b *DoubleBarrier) entered(state string) { b.enter(state) }

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -25,7 +26,7 @@ import (
 //
 // Where there is a choice, a Latch or Selector is the better one. All methods are
 // safe to call from any goroutine.
-type Election struct{ keeper }
+type Election struct{ participant }
 
 // Election makes a candidate in a directory, which is made when it is missing,
 // under a prefix, as in "n_"; an empty one makes names of nothing but the number.
@@ -65,5 +66,29 @@ func (e *Election) entered(state string) {
 	if state == "closed" {
 		e.client.leave("election " + e.path + "/" + e.prefix)
 	}
-	e.keeper.entered(state)
+	e.enterLine(state)
 }
+
+// Start joins the line. It returns at once; what goes wrong in the background is
+// in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
+// Close is ErrClosed.
+func (e *Election) Start() error { return e.start(context.Background()) }
+
+// Await returns when leadership is held. The caller does its work under what is
+// returned, and calls its Release when the work is done; several callers may
+// hold the same term. Leadership is kept until Resign or Close.
+//
+// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext
+// since Go 1.26 that names the signal, and is not context.Canceled); or what stands
+// in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
+// handle goes on trying and Await may be called again.
+func (e *Election) Await(ctx context.Context) (*Leadership, error) { return e.awaitTerm(ctx) }
+
+// Resign gives leadership up and queues again at the tail; it returns when the
+// work under it has returned and the old place is gone, by deletion or with the
+// session. ErrNotLeading when there is nothing to give up.
+func (e *Election) Resign(ctx context.Context) error { return e.resign(ctx) }
+
+func (e *Election) notice(n events.Notify) { e.noteTerm(n) }
+
+func (e *Election) answer(a events.Answer) { e.deliver(a) }

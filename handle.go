@@ -23,7 +23,8 @@ const (
 )
 
 // handle is what all handles share: one machine, its state, and the failure that
-// stands in its way. It decides nothing.
+// stands in its way. It decides nothing. What the loop calls, notice, answer and
+// entered, is the affair of what embeds a handle: see receiver.
 type handle struct {
 	client   *Client
 	id       events.ID
@@ -126,8 +127,8 @@ func (h *handle) start(ctx context.Context) error {
 	return err
 }
 
-// notice takes what every machine tells; on the loop's goroutine.
-func (h *handle) notice(n events.Notify) {
+// noteTrouble takes what every machine tells about failures; on the loop's goroutine.
+func (h *handle) noteTrouble(n events.Notify) {
 	switch n.What {
 	case events.Failed:
 		h.setTrouble(asError(n.Code, n.Text))
@@ -136,10 +137,11 @@ func (h *handle) notice(n events.Notify) {
 	}
 }
 
-// answer and entered are the loop's, too.
-func (h *handle) answer(a events.Answer) { h.commands.answer(a) }
+// deliver brings the answer to a command back; on the loop's goroutine.
+func (h *handle) deliver(a events.Answer) { h.commands.answer(a) }
 
-func (h *handle) entered(state string) {
+// enter takes the machine's new state; on the loop's goroutine.
+func (h *handle) enter(state string) {
 	if before := h.phase.Swap(&state); *before == "latent" && state != "latent" {
 		close(h.started)
 	}

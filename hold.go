@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -24,7 +25,8 @@ import (
 //
 // All its methods are safe to call from any goroutine.
 type Hold struct {
-	*Leadership
+	Leadership *Leadership // for what takes one; end the hold by Unlock
+
 	machine  *holding
 	revoked  chan struct{}
 	unlocked *atomic.Bool
@@ -40,11 +42,11 @@ type Hold struct {
 // when it ends first: the deletion then goes on by itself, without a connection
 // after the next one.
 func (h *Hold) Unlock(ctx context.Context) error {
-	h.check(ctx)
+	h.Leadership.check(ctx)
 	if !h.unlocked.CompareAndSwap(false, true) {
 		return ErrNotHeld
 	}
-	lost := h.Check()
+	lost := h.Leadership.Check()
 	h.Leadership.Release()
 	if lost != nil {
 		return lost
@@ -59,12 +61,12 @@ func (h *Hold) Unlock(ctx context.Context) error {
 			return fmt.Errorf("incumbent: unlock %s: %w", h.machine.path, context.Cause(ctx))
 		}
 	}
-	return h.term.loss()
+	return h.Leadership.term.loss()
 }
 
 // Release is Unlock without waiting for it, and without an answer.
 func (h *Hold) Release() {
-	h.opened()
+	h.Leadership.opened()
 	h.unlocked.Store(true)
 	h.Leadership.Release()
 }
@@ -72,8 +74,37 @@ func (h *Hold) Release() {
 // Revoked is closed when somebody has asked for the lock; see Mutex.Revoke. It
 // stays open where the lock is not revocable.
 func (h *Hold) Revoked() <-chan struct{} {
-	h.opened()
+	h.Leadership.opened()
 	return h.revoked
+}
+
+// Context ends when the hold is lost, with a cause that is ErrLeadershipLost, and when
+// it is unlocked. It carries the values of the context that the lock was asked for with.
+func (h *Hold) Context() context.Context { return h.Leadership.Context() }
+
+// Token is the own node's czxid: pass it to every store that the work writes to, and
+// let the store refuse lower ones. See Leadership.Token.
+func (h *Hold) Token() int64 { return h.Leadership.Token() }
+
+// Term is the hold's node, token and session.
+func (h *Hold) Term() Term { return h.Leadership.Term() }
+
+// ValidUntil is the instant until which the lock may be believed to be held without
+// hearing from the ensemble again. See Leadership.ValidUntil.
+func (h *Hold) ValidUntil() time.Time { return h.Leadership.ValidUntil() }
+
+// AloneUntil is the instant before which nobody can hold what this hold excludes,
+// unless its node is deleted. See Leadership.AloneUntil.
+func (h *Hold) AloneUntil() time.Time { return h.Leadership.AloneUntil() }
+
+// Check returns nil while the lock may be believed to be held, and an error that is
+// ErrLeadershipLost otherwise. It sends nothing. See Leadership.Check.
+func (h *Hold) Check() error { return h.Leadership.Check() }
+
+// Write commits all operations, or none, only if the own node still exists. See
+// Leadership.Write for its errors.
+func (h *Hold) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
+	return h.Leadership.Write(ctx, ops...)
 }
 
 // acquisition is what a lock asks its machine for.
@@ -149,10 +180,14 @@ func (h *holding) notice(n events.Notify) {
 	switch n.What {
 	case events.Granted:
 		h.revoked = make(chan struct{})
-		h.granted(n)
+		h.noteTerm(n)
 	case events.Revoked:
 		close(h.revoked)
 	default:
-		h.participant.notice(n)
+		h.noteTerm(n)
 	}
 }
+
+func (h *holding) answer(a events.Answer) { h.deliver(a) }
+
+func (h *holding) entered(state string) { h.enterLine(state) }

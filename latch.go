@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -43,7 +44,7 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 // same names: Go and Java may share one line.
 //
 // All its methods are safe to call from any goroutine.
-type Latch struct{ keeper }
+type Latch struct{ participant }
 
 // Latch makes a latch on a line: a directory that is made when it is missing.
 // It does nothing before Start. The error says what is wrong with the path, or
@@ -67,3 +68,29 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	}
 	return l, nil
 }
+
+// Start joins the line. It returns at once; what goes wrong in the background is
+// in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
+// Close is ErrClosed.
+func (l *Latch) Start() error { return l.start(context.Background()) }
+
+// Await returns when leadership is held. The caller does its work under what is
+// returned, and calls its Release when the work is done; several callers may
+// hold the same term. Leadership is kept until Resign or Close.
+//
+// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext
+// since Go 1.26 that names the signal, and is not context.Canceled); or what stands
+// in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
+// handle goes on trying and Await may be called again.
+func (l *Latch) Await(ctx context.Context) (*Leadership, error) { return l.awaitTerm(ctx) }
+
+// Resign gives leadership up and queues again at the tail; it returns when the
+// work under it has returned and the old place is gone, by deletion or with the
+// session. ErrNotLeading when there is nothing to give up.
+func (l *Latch) Resign(ctx context.Context) error { return l.resign(ctx) }
+
+func (l *Latch) notice(n events.Notify) { l.noteTerm(n) }
+
+func (l *Latch) answer(a events.Answer) { l.deliver(a) }
+
+func (l *Latch) entered(state string) { l.enterLine(state) }

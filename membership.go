@@ -28,7 +28,7 @@ type Member struct {
 //
 // All its methods are safe to call from any goroutine.
 type Membership struct {
-	standing
+	node        standing
 	group, name string
 }
 
@@ -43,7 +43,7 @@ func (c *Client) Membership(path, id string, payload []byte, options PersistentN
 		return nil, fmt.Errorf("incumbent: id %q of a member: want a name without a slash, as in host-a", id)
 	}
 	m := &Membership{group: path, name: id}
-	if err := m.stand(c, path+"/"+id, payload, options); err != nil {
+	if err := m.node.stand(c, path+"/"+id, payload, options); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -57,12 +57,12 @@ func (m *Membership) ID() string { return m.name }
 
 // Members are those of the member's group; see Client.Members.
 func (m *Membership) Members(ctx context.Context) ([]Member, error) {
-	return m.client.Members(ctx, m.group)
+	return m.node.client.Members(ctx, m.group)
 }
 
 // Watch tells who is in the member's group; see Client.WatchMembers.
 func (m *Membership) Watch(ctx context.Context) iter.Seq2[[]string, error] {
-	return m.client.WatchMembers(ctx, m.group)
+	return m.node.client.WatchMembers(ctx, m.group)
 }
 
 // WatchMembers tells the ids of a group's members in alphabetical order, now and
@@ -137,3 +137,45 @@ func unlessMissing(err error) error {
 	}
 	return refused
 }
+
+// Start begins to make the node and returns at once. A second call returns
+// ErrAlreadyStarted, and ErrClosed after Close.
+func (m *Membership) Start() error { return m.node.Start() }
+
+// WaitPresent returns when the node stands. When the context ends first, its
+// error comes with the failure that stands in the way, if there is one.
+//
+// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
+// pass by itself (no permission, say).
+func (m *Membership) WaitPresent(ctx context.Context) error { return m.node.WaitPresent(ctx) }
+
+// Present reports whether the node stands, as far as is known: while there is no
+// connection it may be there, and Present is false.
+func (m *Membership) Present() bool { return m.node.Present() }
+
+// SetData gives the node other data, and returns when it has them, or later ones.
+// Before Start and while the node does not stand they wait for its next create;
+// the context ends the wait and not the wish. Of several at a time the last
+// called wins.
+//
+// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
+// for themselves are given up.
+func (m *Membership) SetData(ctx context.Context, data []byte) error {
+	return m.node.SetData(ctx, data)
+}
+
+// Close deletes the node. Without a connection it is deleted after the next one;
+// when the context ends before, its error is returned and the deletion goes on by
+// itself. Closing twice, or before Start, is no error.
+func (m *Membership) Close(ctx context.Context) error { return m.node.Close(ctx) }
+
+// State is LATENT, STARTED or CLOSED.
+func (m *Membership) State() State { return m.node.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (m *Membership) Phase() string { return m.node.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (m *Membership) Err() error { return m.node.Err() }

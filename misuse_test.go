@@ -216,8 +216,6 @@ func everything(t *testing.T, ctx context.Context, c *Client) (handles map[refle
 		must(c.Membership("/m", "a", nil, PersistentNodeOptions{})), must(c.TreeCache("/t", TreeCacheOptions{})),
 		must(c.SharedCount("/c", 0)), must(c.AtomicLong("/l", AtomicLongOptions{})),
 		c.Get("/"), c.Exists("/"), c.Children("/"), c.Sync("/"), c.Multi(CreateNode("/x", nil)), c.Set("/", nil), c.Delete("/x"), c.Create("/x", nil))
-	set := c.Set("/", nil)
-	have(&set.Request)
 	return handles, func() {
 		fails(t, leads.Check())
 		leads.Release()

@@ -31,7 +31,7 @@ func (x *counted) notice(n events.Notify) {
 		x.version, x.told = int32(n.Work), true
 		return
 	}
-	x.handle.notice(n)
+	x.noteTrouble(n)
 }
 
 // number is what numbers in nodes share.
@@ -82,3 +82,6 @@ func (n *number) do(ctx context.Context, task string, options map[string]int64) 
 	}
 	return x.value, x.version, err
 }
+
+func (x *counted) answer(a events.Answer) { x.deliver(a) }
+func (x *counted) entered(state string)   { x.enter(state) }

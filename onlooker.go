@@ -12,6 +12,7 @@ import (
 type onlooker struct {
 	handle
 	tell func(events.Notify)
+	over func()               // called when the machine is closed; may be nil
 	kept map[uint64]zkio.Kept // by request, under mu: answers that are not told yet
 }
 
@@ -42,3 +43,12 @@ func (o *onlooker) notice(n events.Notify) { o.tell(n) }
 
 // Close makes an onlooker end with its client.
 func (o *onlooker) Close(ctx context.Context) error { return o.end(ctx, false) }
+
+func (o *onlooker) answer(a events.Answer) { o.deliver(a) }
+
+func (o *onlooker) entered(state string) {
+	if state == "closed" && o.over != nil {
+		o.over()
+	}
+	o.enter(state)
+}

@@ -39,7 +39,7 @@ type participant struct {
 	name      string // the ID that other participants see
 	options   LatchOptions
 	holdsOnce bool          // a lock's: it leaves the line when its hold ends
-	wish      atomic.Uint64 // the command that the return of the work brings with it; 0: none
+	byReturn  atomic.Uint64 // the command that the return of the work brings with it; 0: none
 
 	listeners listeners[change]
 
@@ -135,12 +135,13 @@ func (p *participant) returned(ev events.Event, late error) {
 			e.Str("path", p.path).Dur("grace", p.options.WorkGrace)
 		})
 	}
-	ev.Kind, ev.Request = events.WorkReturned, p.wish.Swap(0)
+	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
 	p.client.post(p.id, ev)
 }
 
-// notice takes what the machine tells; on the loop's goroutine.
-func (p *participant) notice(n events.Notify) {
+// noteTerm takes what the machine tells about terms and failures; on the loop's
+// goroutine.
+func (p *participant) noteTerm(n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, plain: p.plain, grace: p.options.WorkGrace}
@@ -148,8 +149,10 @@ func (p *participant) notice(n events.Notify) {
 		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
 	case events.Deposed:
 		p.depose(n)
+	case events.Granted:
+		p.granted(n)
 	default:
-		p.handle.notice(n)
+		p.noteTrouble(n)
 		if n.What == events.Failed && n.Code == events.NoAuth && p.Phase() == "leaving" && (p.holdsOnce || p.works.isSealed()) {
 			p.client.endSession(p.path, n)
 		}
@@ -179,14 +182,14 @@ func (p *participant) setTerm(t *heldTerm) {
 	}
 }
 
-// entered is the loop's: a new enrolment makes another node.
-func (p *participant) entered(state string) {
+// enterLine is enter: a new enrolment makes another node. On the loop's goroutine.
+func (p *participant) enterLine(state string) {
 	if state == "enrolling" {
 		p.mu.Lock()
 		p.node = ""
 		p.mu.Unlock()
 	}
-	p.handle.entered(state)
+	p.enter(state)
 }
 
 // leftover returns what a close leaves behind if it gives up waiting.

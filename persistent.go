@@ -83,7 +83,7 @@ func (s *standing) entered(state string) {
 	if state == "closed" {
 		s.client.leave("node " + s.path) // before Close returns
 	}
-	s.handle.entered(state)
+	s.enter(state)
 }
 
 // Start begins to make the node and returns at once. A second call returns
@@ -150,5 +150,7 @@ func (s *standing) notice(n events.Notify) {
 		s.present = n.What == events.Present
 		s.mu.Unlock()
 	}
-	s.handle.notice(n)
+	s.noteTrouble(n)
 }
+
+func (s *standing) answer(a events.Answer) { s.deliver(a) }

@@ -147,7 +147,7 @@ func (p *producer) answer(a events.Answer) {
 	if one != nil {
 		p.finish(one, asError(a.Code, a.Text))
 	}
-	p.handle.answer(a)
+	p.deliver(a)
 }
 
 // finish tells what became of a background put.
@@ -231,3 +231,6 @@ func putCommand(first uint64, nodes [][]byte, options map[string]string) events.
 	values["items"], values["bytes"] = strconv.Itoa(len(nodes)), strconv.Itoa(bytes)
 	return events.Event{Kind: events.CommandPut, Work: first, Options: values}
 }
+
+func (p *producer) notice(n events.Notify) { p.noteTrouble(n) }
+func (p *producer) entered(state string)   { p.enter(state) }

@@ -2,6 +2,7 @@ package incumbent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -50,7 +51,7 @@ func WaitAt(items int) QueueBound { return QueueBound{true, items, true} }
 // All its methods are safe to call from any goroutine.
 type Queue[T any] struct {
 	queue[T]
-	Slot[T]
+	Slot Slot[T] // where items are put, for what puts into queues of any kind
 }
 
 // NewQueue makes a handle on a queue: a directory that is made when it is missing. It
@@ -63,6 +64,33 @@ func NewQueue[T any](c *Client, path string, options QueueOptions[T]) (*Queue[T]
 	}
 	q.Slot.queued = &q.queue.queued
 	return q, nil
+}
+
+// Put puts items, each into a node of its own: all of them or none, in this order. It
+// returns nil when they are there. A lost reply is looked into after the next
+// connection, also in another session: nothing is put twice.
+//
+// When the context ends first, what still waits is taken back: the error is the
+// context's. What is under way may yet be put: the error is ErrOutcomeUnknown, too.
+// Other errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown (the producer's own node was
+// deleted by somebody while a reply was missing, or the handle closed), ErrCounterEnd,
+// or an *Error for what the ensemble, or this side, refuses.
+func (q *Queue[T]) Put(ctx context.Context, items ...T) error { return q.Slot.Put(ctx, items...) }
+
+// PutTogether puts items into one node: one consumer has them all, one after the
+// other. In other respects it is Put.
+func (q *Queue[T]) PutTogether(ctx context.Context, items ...T) error {
+	return q.Slot.PutTogether(ctx, items...)
+}
+
+// PutLater puts one item in the background, after all that were put before. Heard is
+// called with what became of it, nil for success, on a goroutine of its own, one call
+// at a time; where it is nil the next Flush tells a failure, and the log does.
+//
+// PutLater waits, as long as the context does, while a thousand items are on their
+// way. Its own error says why the item was not taken at all.
+func (q *Queue[T]) PutLater(ctx context.Context, item T, heard func(error)) error {
+	return q.Slot.PutLater(ctx, item, heard)
 }
 
 // PriorityQueue hands out the items of the lowest priority first, those of equal

@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -91,56 +90,20 @@ func (l *ReadWriteLock) Revoke(ctx context.Context, p Participant) error {
 }
 
 // Reader and Writer are the lock's sides, as a MultiLock takes them.
-func (l *ReadWriteLock) Reader() Lockable { return side{l, true} }
+func (l *ReadWriteLock) Reader() Lockable { return side{lock: l, reads: true} }
 
 // Writer is the other side: see Reader.
-func (l *ReadWriteLock) Writer() Lockable { return side{l, false} }
+func (l *ReadWriteLock) Writer() Lockable { return side{lock: l} }
 
 type side struct {
-	*ReadWriteLock
+	lock  *ReadWriteLock
 	reads bool
 }
 
-func (s side) Lock(ctx context.Context) (*Hold, error) { return s.acquire(ctx, s.reads, false) }
+func (s side) Path() string { return s.lock.Path() }
+
+func (s side) Lock(ctx context.Context) (*Hold, error) { return s.lock.acquire(ctx, s.reads, false) }
+
 func (s side) TryLock(ctx context.Context) (*Hold, bool, error) {
-	return tried(s.acquire(ctx, s.reads, true))
-}
-
-// WriteHold is a read-write lock that is held for writing.
-type WriteHold struct{ Hold }
-
-func writing(h *Hold, err error) (*WriteHold, error) {
-	if h == nil {
-		return nil, err
-	}
-	return &WriteHold{*h}, err
-}
-
-// Downgrade turns the hold into one for reading, without letting go in between: no
-// other writer comes before it. Its place in the line stays, and so does the token,
-// although the node is another one, as Participants show. The hold for writing ends
-// by the call, as by Unlock: its Context ends before others may read. The new one
-// has to be unlocked.
-//
-// Whatever the error is, nothing is held any more, and what is left of the node is
-// deleted, without a connection after the next one: ErrNotHeld for a hold that was
-// unlocked or downgraded before; ErrLeadershipLost when the hold was lost before or
-// meanwhile, or there was no connection; ErrClosed; the context's cause.
-func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
-	h.check(ctx)
-	if !h.unlocked.CompareAndSwap(false, true) {
-		return nil, ErrNotHeld
-	}
-	m := h.machine
-	n, ch := m.commands.reserve()
-	m.wish.Store(n)
-	h.Leadership.Release()
-	read, err := m.held(m.receive(ctx, context.WithoutCancel(ctx), n, ch, m.abandon))
-	switch err {
-	case nil:
-		return read, nil
-	case ErrClosed: // by itself: the machine is over
-		err = ErrLeadershipLost
-	}
-	return nil, fmt.Errorf("incumbent: downgrade %s: %w", h.term.Path, err)
+	return tried(s.lock.acquire(ctx, s.reads, true))
 }

@@ -225,7 +225,7 @@ func (a *asked) answer(answer events.Answer) {
 		a.mu.Unlock()
 		answer.Text = ""
 	}
-	a.handle.answer(answer)
+	a.deliver(answer)
 }
 
 func newRequest(c *Client, op, path string, ops ...events.Op) request {
@@ -294,18 +294,24 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 }
 
 // SetRequest writes a node's data; made by Client.Set.
-type SetRequest struct{ Request[Stat] }
+type SetRequest struct{ request }
 
 // Set replaces a node's data, and returns its new Stat. A node that is not there
 // is an *Error with the code NONODE.
 func (c *Client) Set(path string, data []byte) *SetRequest {
 	r := newRequest(c, "set", path, SetData(path, data, AnyVersion).event())
-	return &SetRequest{Request[Stat]{r, func(r Result) Stat {
-		if r.Stat == nil {
-			return Stat{}
-		}
-		return *r.Stat
-	}}}
+	return &SetRequest{r}
+}
+
+// Do sends the request, and waits for the answer, or for the context. It returns the
+// node's new Stat. Request.Do says what happens without a connection, and which
+// errors there are.
+func (r *SetRequest) Do(ctx context.Context) (Stat, error) {
+	result := r.run(ctx)
+	if result.Stat == nil {
+		return Stat{}, result.Err
+	}
+	return *result.Stat, result.Err
 }
 
 // Version has the data written only if they have this version, Stat.Version of
@@ -317,13 +323,17 @@ func (r *SetRequest) Version(version int32) *SetRequest {
 }
 
 // DeleteRequest deletes a node; made by Client.Delete.
-type DeleteRequest struct{ Task }
+type DeleteRequest struct{ request }
 
 // Delete removes a node that has no children (else NOTEMPTY). A node that is not
 // there is an *Error with the code NONODE.
 func (c *Client) Delete(path string) *DeleteRequest {
-	return &DeleteRequest{Task{newRequest(c, "delete", path, DeleteNode(path, AnyVersion).event())}}
+	return &DeleteRequest{newRequest(c, "delete", path, DeleteNode(path, AnyVersion).event())}
 }
+
+// Do sends the request, and waits for the answer, or for the context. Request.Do says
+// what happens without a connection, and which errors there are.
+func (r *DeleteRequest) Do(ctx context.Context) error { return r.run(ctx).Err }
 
 // Version has the node deleted only if its data have this version: else the error
 // is an *Error with the code BADVERSION.
@@ -332,3 +342,7 @@ func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 	r.ops[0].Version = version
 	return r
 }
+
+func (a *asked) notice(n events.Notify) { a.noteTrouble(n) }
+
+func (a *asked) entered(state string) { a.enter(state) }

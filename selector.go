@@ -43,9 +43,11 @@ type SelectorOptions struct {
 // All its methods are safe to call from any goroutine.
 type Selector struct {
 	participant
-	work    Work
-	options SelectorOptions
-	quiet   func() // takes the connection hook away
+	work     Work
+	requeues bool                        // SelectorOptions.AutoRequeue
+	hook     func(ConnectionState) error // SelectorOptions.OnConnection
+	executor func(run func())            // SelectorOptions.Executor
+	quiet    func()                      // takes the connection hook away
 
 	ending chan error // what ends Run
 
@@ -67,7 +69,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	s := &Selector{work: work, options: options, ending: make(chan error, 1)}
+	s := &Selector{work: work, requeues: options.AutoRequeue, hook: options.OnConnection, executor: options.Executor, ending: make(chan error, 1)}
 	s.prepare(c, path, options.LatchOptions)
 	s.base = c.base
 	s.prefix = machines.SelectorLabel
@@ -179,7 +181,7 @@ func (s *Selector) Requeue() (bool, error) {
 }
 
 // AutoRequeue reports whether the selector queues again by itself.
-func (s *Selector) AutoRequeue() bool { return s.options.AutoRequeue }
+func (s *Selector) AutoRequeue() bool { return s.requeues }
 
 // Interrupt cancels the context of the work that runs, with the cause
 // ErrInterrupted; leadership is given up when the work returns. It reports
@@ -198,14 +200,14 @@ func (s *Selector) cancel(cause error) bool {
 }
 
 func (s *Selector) hear(state ConnectionState) {
-	if errors.Is(s.options.OnConnection(state), ErrCancelLeadership) {
+	if errors.Is(s.hook(state), ErrCancelLeadership) {
 		s.cancel(ErrCancelLeadership)
 	}
 }
 
 // notice takes what the machine tells; on the loop's goroutine.
 func (s *Selector) notice(n events.Notify) {
-	s.participant.notice(n)
+	s.noteTerm(n)
 	switch n.What {
 	case events.Elected:
 		s.run()
@@ -252,11 +254,11 @@ func (s *Selector) run() {
 		defer held.done(nil)
 		pprof.Do(held.ctx, labels, func(context.Context) { err = s.do(held) })
 	}
-	if s.options.Executor == nil {
+	if s.executor == nil {
 		go run()
 		return
 	}
-	go s.options.Executor(run)
+	go s.executor(run)
 }
 
 // errGoexit is what comes of work that neither returns nor panics.
@@ -287,7 +289,7 @@ func errorText(err error) string {
 }
 
 func (s *Selector) entered(state string) {
-	s.participant.entered(state)
+	s.enterLine(state)
 	s.mu.Lock()
 	quiet := s.quiet
 	s.mu.Unlock()
@@ -295,3 +297,5 @@ func (s *Selector) entered(state string) {
 		go quiet()
 	}
 }
+
+func (s *Selector) answer(a events.Answer) { s.deliver(a) }

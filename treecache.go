@@ -67,8 +67,8 @@ type TreeNode struct {
 // All its methods are safe to call from any goroutine, and within the loop over a
 // feed; those that read it never wait for the ensemble.
 type TreeCache struct {
-	onlooker
-	data bool // is kept
+	machine onlooker
+	data    bool // is kept
 
 	lock    sync.RWMutex
 	tree    map[string]*leaf
@@ -96,11 +96,11 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 		return nil, err
 	}
 	t := &TreeCache{data: !options.WithoutData, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
-	t.tell = t.heard
-	t.init(c, path)
+	t.machine.tell, t.machine.over = t.heard, t.closed
+	t.machine.init(c, path)
 	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
-		t.id = id
-		return t
+		t.machine.id = id
+		return &t.machine
 	}, events.Event{Path: path, Options: options.open()})
 	if err != nil {
 		return nil, err
@@ -110,12 +110,12 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 
 // Start begins to read and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
-func (t *TreeCache) Start() error { return t.start(context.Background()) }
+func (t *TreeCache) Start() error { return t.machine.start(context.Background()) }
 
 // Close ends the cache and the loops over its feeds. What was read last can still
 // be looked at. Closing twice, or before Start, is no error; the context's is
 // returned when it ends first.
-func (t *TreeCache) Close(ctx context.Context) error { return t.onlooker.Close(ctx) }
+func (t *TreeCache) Close(ctx context.Context) error { return t.machine.Close(ctx) }
 
 // WaitReady returns when the whole tree was read once: a node that does not exist
 // is a tree of none. When the context ends first, its error comes with the failure
@@ -123,19 +123,19 @@ func (t *TreeCache) Close(ctx context.Context) error { return t.onlooker.Close(c
 //
 // Errors: ErrNotStarted, ErrTreeTooLarge, ErrClosed, or the context's.
 func (t *TreeCache) WaitReady(ctx context.Context) error {
-	t.client.check(ctx)
+	t.machine.client.check(ctx)
 	if t.State() == Latent {
 		return ErrNotStarted
 	}
 	var err error
 	select {
 	case <-t.ready:
-	case <-t.commands.ended:
+	case <-t.machine.commands.ended:
 		err = ErrClosed
-	case <-t.client.closed:
+	case <-t.machine.client.closed:
 		err = ErrClosed
 	case <-ctx.Done():
-		err = t.despite(context.Cause(ctx))
+		err = t.machine.despite(context.Cause(ctx))
 	}
 	t.lock.RLock()
 	defer t.lock.RUnlock()
@@ -166,9 +166,9 @@ func (t *TreeCache) complete() bool {
 // from the end of a connection, or a failure to read, until all has been read
 // after it; and when it was closed, or there are too many nodes.
 func (t *TreeCache) Stale() bool {
-	t.client.opened()
+	t.machine.client.opened()
 	select {
-	case <-t.client.closed:
+	case <-t.machine.client.closed:
 		return true
 	default:
 	}
@@ -229,7 +229,7 @@ func (t *TreeCache) all() []TreeNode {
 			add(below(path, name))
 		}
 	}
-	add(t.path)
+	add(t.machine.path)
 	return nodes
 }
 
@@ -238,8 +238,8 @@ func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/
 
 // heard takes what the machine tells; on the loop's goroutine.
 func (t *TreeCache) heard(n events.Notify) {
-	t.handle.notice(n)
-	kept := t.take(n.Work)
+	t.machine.noteTrouble(n)
+	kept := t.machine.take(n.Work)
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	switch n.What {
@@ -323,7 +323,7 @@ func (t *TreeCache) remove(path string) {
 func (t *TreeCache) list(path string, in bool) {
 	slash := strings.LastIndexByte(path, '/')
 	parent := t.tree[path[:max(slash, 1)]]
-	if path == t.path || parent == nil {
+	if path == t.machine.path || parent == nil {
 		return
 	}
 	i, known := slices.BinarySearch(parent.kids, path[slash+1:])
@@ -335,12 +335,23 @@ func (t *TreeCache) list(path string, in bool) {
 	}
 }
 
-// entered is the loop's, too.
-func (t *TreeCache) entered(state string) {
-	if state == "closed" {
-		t.lock.Lock()
-		t.stale = true
-		t.lock.Unlock()
-	}
-	t.onlooker.entered(state)
+// closed is called on the loop's goroutine.
+func (t *TreeCache) closed() {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.stale = true
 }
+
+// Path is the line's or the group's directory, or the node's.
+func (t *TreeCache) Path() string { return t.machine.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (t *TreeCache) State() State { return t.machine.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (t *TreeCache) Phase() string { return t.machine.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (t *TreeCache) Err() error { return t.machine.Err() }

@@ -42,7 +42,7 @@ type TreeChange struct {
 // and the cache goes on, except after ErrTreeTooLarge; the ends of the context and
 // of the cache are not told.
 func (t *TreeCache) Changes(ctx context.Context) iter.Seq2[TreeChange, error] {
-	return stream(ctx, t.client, t.join)
+	return stream(ctx, t.machine.client, t.join)
 }
 
 // join tells a new reader what is known, and from then on what changes.
@@ -50,13 +50,13 @@ func (t *TreeCache) join(f *feed[TreeChange]) error {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	select {
-	case <-t.commands.ended:
+	case <-t.machine.commands.ended:
 		return ErrClosed
-	case <-t.client.closed:
+	case <-t.machine.client.closed:
 		return ErrClosed
 	default:
 	}
-	f.over, f.merge = t.commands.ended, merge
+	f.over, f.merge = t.machine.commands.ended, merge
 	f.leave = append(f.leave, func() { t.part(f) })
 	t.readers[f] = true
 	for _, n := range t.all() {

@@ -23,8 +23,8 @@ type planted struct {
 
 func newPlanted() *planted {
 	t := &TreeCache{data: true, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
-	t.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
-	t.tell = t.heard
+	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
+	t.machine.tell = t.heard
 	return &planted{TreeCache: t}
 }
 
@@ -38,7 +38,7 @@ func (p *planted) reads(path string, another bool) {
 	if stat.Version++; another || !known {
 		stat = Stat{Czxid: p.zxid}
 	}
-	p.keep(p.request, zkio.Kept{Data: fmt.Append(nil, p.zxid), Stat: (*zkio.Stat)(&stat)})
+	p.machine.keep(p.request, zkio.Kept{Data: fmt.Append(nil, p.zxid), Stat: (*zkio.Stat)(&stat)})
 	p.heard(events.Notify{What: events.Present, Path: path, Work: p.request})
 }
 
@@ -118,7 +118,7 @@ func TestFollowersOfATreeEndWithTheTree(t *testing.T) {
 			case n == 9 && !p.Stale():
 				p.heard(events.Notify{What: events.Stale, Code: events.ConnectionLoss})
 			case n == 10 && len(all) < 4:
-				o := &follower{f: newFeed[TreeChange](p.client), nodes: map[string]string{}}
+				o := &follower{f: newFeed[TreeChange](p.machine.client), nodes: map[string]string{}}
 				if err := p.join(o.f); err != nil {
 					t.Fatal(err)
 				}
