@@ -40,18 +40,18 @@ func TestAwaitsGivenUpLeaveNothing(t *testing.T) {
 					_, err := second.latch.Await(ctx)
 					return err
 				})
-				second.latch.commands.mu.Lock()
-				open := len(second.latch.commands.open)
-				second.latch.commands.mu.Unlock()
+				second.latch.participant.commands.mu.Lock()
+				open := len(second.latch.participant.commands.open)
+				second.latch.participant.commands.mu.Unlock()
 				if open != 0 {
 					t.Errorf("%d Awaits were given up, and the handle waits for the answers to %d", times, open)
 				}
-				if err := first.latch.Close(t.Context()); err != nil {
+				if err := first.latch.participant.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				w.refuse(second, false)
-				if pass(time.Minute); !second.latch.HasLeadership() {
-					t.Fatalf("it does not lead: %s", second.latch.Phase())
+				if pass(time.Minute); !second.latch.participant.HasLeadership() {
+					t.Fatalf("it does not lead: %s", second.latch.participant.Phase())
 				}
 				if granted := second.tape.Effects("latch-1", "notify granted"); granted != 0 {
 					t.Errorf("%d Awaits were given up, and the machine grants leadership to %d", times, granted)

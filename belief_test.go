@@ -24,20 +24,20 @@ func TestLostOnceIsLostForTheTerm(t *testing.T) {
 		}
 		pass(time.Minute + time.Second)
 		n.ahead.Store(int64(time.Until(held.ValidUntil())))
-		if held.Check() == nil || n.latch.HasLeadership() {
+		if held.Check() == nil || n.latch.participant.HasLeadership() {
 			t.Fatal("it believes at validUntil")
 		}
 		// The loop goes on with the event that it had stamped before.
 		n.ahead.Store(0)
 		executor{n.Client}.Execute(events.SessionMachine, events.Deadline{Session: 1, Until: n.clock.Now() + int64(7*time.Second)})
-		if held.Check() == nil || n.latch.HasLeadership() || time.Until(held.ValidUntil()) > 0 {
+		if held.Check() == nil || n.latch.participant.HasLeadership() || time.Until(held.ValidUntil()) > 0 {
 			t.Fatal("lost, and held again within one term")
 		}
 		synctest.Wait()
 		if !errors.Is(held.Check(), ErrLeadershipLost) || held.Context().Err() == nil {
 			t.Fatalf("the term did not end: %v", held.Check())
 		}
-		if phase := n.latch.Phase(); phase != "draining" {
+		if phase := n.latch.participant.Phase(); phase != "draining" {
 			t.Fatalf("%s while the old work runs", phase)
 		}
 		held.Release()
@@ -120,6 +120,6 @@ func over(t *testing.T, n *node, held *Leadership) {
 	t.Helper()
 	<-held.Context().Done()
 	if left := time.Until(held.ValidUntil()); left > 0 || held.Check() == nil {
-		t.Errorf("the term is over, and valid for another %v (Check: %v); the latch is %s", left, held.Check(), n.latch.Phase())
+		t.Errorf("the term is over, and valid for another %v (Check: %v); the latch is %s", left, held.Check(), n.latch.participant.Phase())
 	}
 }

@@ -95,7 +95,7 @@ func walk(t *testing.T, w *world, dice *rand.Rand, timeout time.Duration, ride b
 
 func atMostOne(t *testing.T, nodes []*node) (n int) {
 	for _, other := range nodes {
-		if other.latch.HasLeadership() {
+		if other.latch.participant.HasLeadership() {
 			n++
 		}
 	}

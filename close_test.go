@@ -140,7 +140,7 @@ func TestNoWorkBeginsOnceClosed(t *testing.T) {
 		}
 		second.post(id, events.Event{Kind: events.CommandStart})
 		<-b.held
-		if err := leader.Close(context.Background()); err != nil {
+		if err := leader.participant.Close(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // the news waits in the inbox of the second
@@ -164,8 +164,8 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ch := make(chan reply, 1)
-	l.commands.open = map[uint64]chan reply{7: ch}
-	l.seal()
+	l.participant.commands.open = map[uint64]chan reply{7: ch}
+	l.participant.seal()
 	l.notice(events.Notify{What: events.Granted, Work: 7})
 	if r := <-ch; r.grant != nil || !errors.Is(r.err, ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", r.err)
@@ -200,7 +200,7 @@ func TestTheHookGoesWithItsSelector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(context.Background()); err != nil {
+	if err := s.participant.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	s.hook = func(ConnectionState) error { return nil }
@@ -227,13 +227,13 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		if err := l.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, granted, err := l.commands.begin(n.Client, l.id, events.Event{Kind: events.CommandAwait})
+		_, granted, err := l.participant.commands.begin(n.Client, l.participant.id, events.Event{Kind: events.CommandAwait})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := <-granted
 		closed := make(chan error)
-		go func() { closed <- l.Close(context.Background()) }()
+		go func() { closed <- l.participant.Close(context.Background()) }()
 		synctest.Wait()
 		r.grant(context.Background()) // and never released
 		if err := <-closed; err != nil {
@@ -259,7 +259,7 @@ func TestExecutorMayBlock(t *testing.T) {
 		go func() { ran <- s.Run(context.Background()) }()
 		<-full
 		pass(time.Minute)
-		if !s.HasLeadership() {
+		if !s.participant.HasLeadership() {
 			t.Error("the heartbeat did not go on")
 		}
 		close(room)
@@ -278,7 +278,7 @@ func TestGoexit(t *testing.T) {
 			t.Fatal(err)
 		}
 		stopped := make(chan struct{})
-		s.AddListener(Listener{IsLeader: func(Term) { runtime.Goexit() }, NotLeader: func(Term, error) { close(stopped) }})
+		s.participant.AddListener(Listener{IsLeader: func(Term) { runtime.Goexit() }, NotLeader: func(Term, error) { close(stopped) }})
 		if err := s.Run(context.Background()); !errors.Is(err, ErrWork) {
 			t.Errorf("Run: %v, want %v", err, ErrWork)
 		}
@@ -290,7 +290,7 @@ func TestGoexit(t *testing.T) {
 func TestAClosedHandleAsksNobody(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		if err := n.latch.Close(t.Context()); err != nil {
+		if err := n.latch.participant.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -315,7 +315,7 @@ type tardy struct {
 
 func (l tardy) Close(ctx context.Context) error {
 	<-l.after
-	return l.Latch.Close(ctx)
+	return l.Latch.participant.Close(ctx)
 }
 
 // When a client is closed, one of its participants that goes makes room for the next: that one's wait ends with ErrClosed
@@ -328,9 +328,9 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := tardy{&Latch{}, make(chan struct{})}
-		next.prepare(c.Client, "/line", LatchOptions{})
+		next.Latch.participant.prepare(c.Client, "/line", LatchOptions{})
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
-			next.id = id
+			next.Latch.participant.id = id
 			return next
 		}, LatchOptions{}.open("/line", c.config.RideOut)); err != nil {
 			t.Fatal(err)
@@ -352,8 +352,8 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 		synctest.Wait()
 		go func() { closed <- c.Close(context.Background()) }()
 		synctest.Wait() // the first is gone, and the next one's machine leads
-		if first.State() != Closed || next.Phase() != "leading" {
-			t.Errorf("the first is %s, the next %s", first.State(), next.Phase())
+		if first.participant.State() != Closed || next.Latch.participant.Phase() != "leading" {
+			t.Errorf("the first is %s, the next %s", first.participant.State(), next.Latch.participant.Phase())
 		}
 		close(next.after)
 		if err := <-waited; !errors.Is(err, ErrClosed) {

@@ -62,26 +62,7 @@ type Consumer struct {
 	part func() bool // from the client's base context
 }
 
-// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
-// nil. Meanwhile the item is locked by an ephemeral node: when the process dies, or is
-// taken for dead, another consumer has the item, possibly while this handler still
-// runs. So a handler may see an item again, and should not mind.
-//
-// An error, or a panic, is a failed try: the item is kept from others until the next
-// one, and goes to the dead letters after Tries; they are told apart by their names. A
-// process that dies does not count as a try. Where items were put together, a failure
-// of one means that all of them come again.
-//
-// The context ends when the session is lost (its cause is ErrSessionExpired), with the
-// client's base context, which closes the consumer, and when the consumer is closed by
-// a Close whose context has ended. A handler that fails after that has not failed a
-// try: the item is given back as it was.
-//
-// Errors of the handler stay out of Config.Record, because they may hold some of the
-// item: Config.Logger and OnFailure have them. A handler must not call Close of its
-// own consumer with a context that does not end: Close awaits the handler.
-//
-// The consumer does nothing before Start. The error is ErrClosed.
+// AtLeastOnce is Queue.AtLeastOnce.
 func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
 	if handler == nil {
 		return nil, errors.New("incumbent: the consumer's handler is nil")
@@ -93,12 +74,7 @@ func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error,
 	return q.consumer(handler, options, map[string]string{"tries": strconv.Itoa(max(tries, 0))})
 }
 
-// AtMostOnce makes a consumer whose items are deleted before the handler has them:
-// an item is lost when the process dies in between, or when a reply is lost, of which
-// Err tells. Tries and Backoff mean nothing to it, and there are no locks. One queue
-// should not have consumers of both sorts: this one takes items that others have locked.
-//
-// The consumer does nothing before Start. The error is ErrClosed.
+// AtMostOnce is Queue.AtMostOnce.
 func (q *queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
 	if handler == nil {
 		return nil, errors.New("incumbent: the consumer's handler is nil")

@@ -105,7 +105,7 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost := 0
-		n.latch.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
+		n.latch.participant.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
 		pass(1500 * time.Millisecond) // so that the timer fires shortly before the deadline, too
 		work := n.leads()
 		defer work.Release()
@@ -130,19 +130,19 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 				t.Errorf("%s: at the deadline the context's cause is %v, Check says %v", name, cause, h.Check())
 			}
 		}
-		if pass(grace - 1); !n.latch.works.running() {
+		if pass(grace - 1); !n.latch.participant.works.running() {
 			t.Error("its grace was over too early")
 		}
-		if pass(1); n.latch.works.running() {
+		if pass(1); n.latch.participant.works.running() {
 			t.Error("its grace did not begin at the deadline")
 		}
-		if lost != 0 || n.latch.Phase() != "leading" {
-			t.Errorf("the loop went on (%s, %d): the test shows nothing", n.latch.Phase(), lost)
+		if lost != 0 || n.latch.participant.Phase() != "leading" {
+			t.Errorf("the loop went on (%s, %d): the test shows nothing", n.latch.participant.Phase(), lost)
 		}
 
 		free()
-		if lost != 1 || n.latch.Phase() == "leading" {
-			t.Errorf("NotLeader was called %d times; %s", lost, n.latch.Phase())
+		if lost != 1 || n.latch.participant.Phase() == "leading" {
+			t.Errorf("NotLeader was called %d times; %s", lost, n.latch.participant.Phase())
 		}
 		w.refuse(n, false)
 		again := n.leads()
@@ -192,7 +192,7 @@ func TestWorkStopsWhenTheMachineWasSuspended(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
 		lost := 0
-		n.latch.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
+		n.latch.participant.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
 		work := n.leads()
 		pass(time.Minute + 100*time.Millisecond)
 		n.isolate()

@@ -26,7 +26,7 @@ import (
 //
 // Where there is a choice, a Latch or Selector is the better one. All methods are
 // safe to call from any goroutine.
-type Election struct{ participant }
+type Election struct{ participant participant }
 
 // Election makes a candidate in a directory, which is made when it is missing,
 // under a prefix, as in "n_"; an empty one makes names of nothing but the number.
@@ -44,12 +44,12 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 		return nil, fmt.Errorf("%w: %s/%s", ErrInLine, path, prefix)
 	}
 	e := &Election{}
-	e.prepare(c, path, options)
-	e.prefix, e.plain = prefix, true
+	e.participant.prepare(c, path, options)
+	e.participant.prefix, e.participant.plain = prefix, true
 	open := options.open(path, c.config.RideOut)
 	open.Options["prefix"] = prefix
 	_, err := c.register(machines.ElectionRecipe.Name(), func(id events.ID) receiver {
-		e.id = id
+		e.participant.id = id
 		return e
 	}, open)
 	if err != nil {
@@ -60,19 +60,19 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 }
 
 // Prefix is what stands before the number in the names of the line's places.
-func (e *Election) Prefix() string { return e.prefix }
+func (e *Election) Prefix() string { return e.participant.prefix }
 
 func (e *Election) entered(state string) {
 	if state == "closed" {
-		e.client.leave("election " + e.path + "/" + e.prefix)
+		e.participant.client.leave("election " + e.participant.path + "/" + e.participant.prefix)
 	}
-	e.enterLine(state)
+	e.participant.enterLine(state)
 }
 
 // Start joins the line. It returns at once; what goes wrong in the background is
 // in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
 // Close is ErrClosed.
-func (e *Election) Start() error { return e.start(context.Background()) }
+func (e *Election) Start() error { return e.participant.start(context.Background()) }
 
 // Await returns when leadership is held. The caller does its work under what is
 // returned, and calls its Release when the work is done; several callers may
@@ -82,13 +82,68 @@ func (e *Election) Start() error { return e.start(context.Background()) }
 // since Go 1.26 that names the signal, and is not context.Canceled); or what stands
 // in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
 // handle goes on trying and Await may be called again.
-func (e *Election) Await(ctx context.Context) (*Leadership, error) { return e.awaitTerm(ctx) }
+func (e *Election) Await(ctx context.Context) (*Leadership, error) {
+	return e.participant.awaitTerm(ctx)
+}
 
 // Resign gives leadership up and queues again at the tail; it returns when the
 // work under it has returned and the old place is gone, by deletion or with the
 // session. ErrNotLeading when there is nothing to give up.
-func (e *Election) Resign(ctx context.Context) error { return e.resign(ctx) }
+func (e *Election) Resign(ctx context.Context) error { return e.participant.resign(ctx) }
 
-func (e *Election) notice(n events.Notify) { e.noteTerm(n) }
+func (e *Election) notice(n events.Notify) { e.participant.noteTerm(n) }
 
-func (e *Election) answer(a events.Answer) { e.deliver(a) }
+func (e *Election) answer(a events.Answer) { e.participant.deliver(a) }
+
+// Close leaves the line. While leading, it cancels the contexts of the work and
+// awaits the work's return; only then the node is deleted and another may lead. If
+// the context ends before the work has returned, the error is ErrWorkRunning, and
+// the node stays until it returns.
+//
+// Once no work runs, Close returns within a session timeout, also without a
+// connection or without the right to delete: the error is ErrNotDeleted then, and
+// the context's, if that ended first. The deletion goes on by itself after that, at
+// the next connection. Closing twice, or before Start, is no error.
+func (e *Election) Close(ctx context.Context) error { return e.participant.Close(ctx) }
+
+// CloseWith is Close in another mode than the handle was made with.
+func (e *Election) CloseWith(ctx context.Context, mode CloseMode) error {
+	return e.participant.CloseWith(ctx, mode)
+}
+
+// HasLeadership reports whether leadership may be believed at this instant.
+func (e *Election) HasLeadership() bool { return e.participant.HasLeadership() }
+
+// AddListener has l told of every change of leadership from now on. The function
+// returned takes it away again.
+func (e *Election) AddListener(l Listener) (remove func()) { return e.participant.AddListener(l) }
+
+// Participants are the handle's own line in queue order; see Client.Line.
+func (e *Election) Participants(ctx context.Context) ([]Participant, error) {
+	return e.participant.Participants(ctx)
+}
+
+// Leader is the first in the handle's own line; false when nobody is.
+func (e *Election) Leader(ctx context.Context) (Participant, bool, error) {
+	return e.participant.Leader(ctx)
+}
+
+// ID is what other participants see of this one.
+func (e *Election) ID() string { return e.participant.ID() }
+
+// Path is the line's directory.
+func (e *Election) Path() string { return e.participant.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (e *Election) State() State { return e.participant.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (e *Election) Phase() string { return e.participant.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (e *Election) Err() error { return e.participant.Err() }
+
+func (e *Election) seal()              { e.participant.seal() }
+func (e *Election) needsSession() bool { return e.participant.needsSession() }

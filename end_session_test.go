@@ -14,7 +14,7 @@ import (
 // client needs the session, it is ended, and with it goes the node.
 func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
 	for name, close := range map[string]func(*node) error{
-		"Latch.Close":  func(n *node) error { return n.latch.Close(context.Background()) },
+		"Latch.Close":  func(n *node) error { return n.latch.participant.Close(context.Background()) },
 		"Client.Close": func(n *node) error { return n.Close(context.Background()) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,8 +31,8 @@ func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 				pass(time.Second)
-				if !b.latch.HasLeadership() {
-					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
+				if !b.latch.participant.HasLeadership() {
+					t.Errorf("b does not lead; a is %s: %v", a.latch.participant.Phase(), a.latch.participant.Err())
 				}
 				w.mayDelete(t, true)
 			})
@@ -63,7 +63,7 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := must(l.Await(t.Context()))
-			return func() { held.Release(); _ = l.Close(t.Context()) }
+			return func() { held.Release(); _ = l.participant.Close(t.Context()) }
 		},
 		"a hold": func(t *testing.T, n *node) func() {
 			hold := must(must(n.Mutex("/mutex", MutexOptions{})).Lock(t.Context()))
@@ -95,19 +95,19 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 				release := take(t, a)
 				session := a.session()
 				w.mayDelete(t, false)
-				err := a.latch.Close(context.Background())
+				err := a.latch.participant.Close(context.Background())
 				if !errors.Is(err, ErrNotDeleted) || !errors.Is(err, ErrNoAuth) {
 					t.Errorf("Close: %v, want ErrNotDeleted and ErrNoAuth", err)
 				}
 				pass(5 * time.Minute)
-				if !errors.Is(a.latch.Err(), ErrNoAuth) || a.session() != session || b.latch.HasLeadership() {
-					t.Errorf("Err: %v; the session is the same: %t; b leads: %t", a.latch.Err(), a.session() == session, b.latch.HasLeadership())
+				if !errors.Is(a.latch.participant.Err(), ErrNoAuth) || a.session() != session || b.latch.participant.HasLeadership() {
+					t.Errorf("Err: %v; the session is the same: %t; b leads: %t", a.latch.participant.Err(), a.session() == session, b.latch.participant.HasLeadership())
 				}
 				release()
 				pass(time.Minute) // the pauses between attempts are at most half of that
 				synctest.Wait()
-				if !b.latch.HasLeadership() {
-					t.Errorf("b does not lead; a is %s: %v", a.latch.Phase(), a.latch.Err())
+				if !b.latch.participant.HasLeadership() {
+					t.Errorf("b does not lead; a is %s: %v", a.latch.participant.Phase(), a.latch.participant.Err())
 				}
 				w.mayDelete(t, true)
 			})
@@ -129,8 +129,8 @@ func TestARefusedDeletionOfWhoGoesOnEndsNoSession(t *testing.T) {
 		synctest.Wait()
 		w.mayDelete(t, false)
 		pass(5 * time.Minute)
-		if len(states) > 1 || !errors.Is(s.Err(), ErrNoAuth) {
-			t.Errorf("the connection went through %v; Err is %v, want ErrNoAuth", states, s.Err())
+		if len(states) > 1 || !errors.Is(s.participant.Err(), ErrNoAuth) {
+			t.Errorf("the connection went through %v; Err is %v, want ErrNoAuth", states, s.participant.Err())
 		}
 		w.mayDelete(t, true)
 		pass(time.Minute)
@@ -173,7 +173,7 @@ func TestTheEndOfASessionDoesNotCrossATerm(t *testing.T) {
 			synctest.Wait()
 		}
 		terms := 0
-		second.AddListener(Listener{NotLeader: func(Term, error) { terms++ }})
+		second.participant.AddListener(Listener{NotLeader: func(Term, error) { terms++ }})
 		w.mayDelete(t, false)
 		session, refused := a.session(), make(chan struct{})
 		remove := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
@@ -182,20 +182,20 @@ func TestTheEndOfASessionDoesNotCrossATerm(t *testing.T) {
 			}
 			return zkmem.Verdict{}
 		})
-		go func() { _ = a.latch.Close(context.Background()) }()
+		go func() { _ = a.latch.participant.Close(context.Background()) }()
 		synctest.Wait()
 		free := a.stand()
 		close(refused)
 		synctest.Wait() // the refusal is in the inbox
-		if err := first.Close(t.Context()); err != nil {
+		if err := first.participant.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // and the news that the second of /two is next, behind it
 		free()
 		remove()
 		pass(10 * time.Second)
-		if terms != 0 || !second.HasLeadership() {
-			t.Errorf("%d terms were ended; it leads: %t", terms, second.HasLeadership())
+		if terms != 0 || !second.participant.HasLeadership() {
+			t.Errorf("%d terms were ended; it leads: %t", terms, second.participant.HasLeadership())
 		}
 		w.mayDelete(t, true)
 	})

@@ -33,7 +33,7 @@ func TestCloseInAnOutage(t *testing.T) {
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		err := a.latch.Close(ctx)
+		err := a.latch.participant.Close(ctx)
 		if took := time.Since(begun); took != time.Second {
 			t.Errorf("Close took %s with a context of a second", took)
 		}
@@ -42,7 +42,7 @@ func TestCloseInAnOutage(t *testing.T) {
 		}
 		mustSay(t, err, "/line", own, "not connected", "no route to host")
 		begun = time.Now()
-		err = a.latch.Close(context.Background())
+		err = a.latch.participant.Close(context.Background())
 		if took := time.Since(begun); took != 15*time.Second {
 			t.Errorf("Close took %s with a session timeout of 15s", took)
 		}
@@ -51,8 +51,8 @@ func TestCloseInAnOutage(t *testing.T) {
 		}
 		w.refuse(a, false)
 		pass(20 * time.Second)
-		if !b.latch.HasLeadership() || a.latch.State() != Closed {
-			t.Errorf("b leads: %t; a is %s", b.latch.HasLeadership(), a.latch.State())
+		if !b.latch.participant.HasLeadership() || a.latch.participant.State() != Closed {
+			t.Errorf("b leads: %t; a is %s", b.latch.participant.HasLeadership(), a.latch.participant.State())
 		}
 	})
 }
@@ -67,7 +67,7 @@ func TestTheDeletionGoesOnAfterClose(t *testing.T) {
 		a.cut()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := a.latch.Close(ctx); !errors.Is(err, ErrNotDeleted) {
+		if err := a.latch.participant.Close(ctx); !errors.Is(err, ErrNotDeleted) {
 			t.Fatalf("Close: %v, want ErrNotDeleted", err)
 		}
 		w.refuse(a, false)
@@ -76,8 +76,8 @@ func TestTheDeletionGoesOnAfterClose(t *testing.T) {
 		for _, s := range w.srv.Sessions() {
 			sessions[s.ID] = true
 		}
-		if !b.latch.HasLeadership() || !sessions[session] {
-			t.Errorf("b leads: %t; a's session lives: %t", b.latch.HasLeadership(), sessions[session])
+		if !b.latch.participant.HasLeadership() || !sessions[session] {
+			t.Errorf("b leads: %t; a's session lives: %t", b.latch.participant.HasLeadership(), sessions[session])
 		}
 	})
 }
@@ -95,7 +95,7 @@ func TestAProgramEndsWhileTheEnsembleIsDown(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
 		pass(time.Second)
-		if !s.HasLeadership() {
+		if !s.participant.HasLeadership() {
 			t.Fatal("it does not lead")
 		}
 		w.refuse(n, true)
@@ -147,14 +147,14 @@ func TestClosingWaitsForTheWork(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		begun := time.Now()
-		if err := n.latch.Close(ctx); !errors.Is(err, ErrWorkRunning) || time.Since(begun) != 10*time.Minute {
+		if err := n.latch.participant.Close(ctx); !errors.Is(err, ErrWorkRunning) || time.Since(begun) != 10*time.Minute {
 			t.Errorf("Close: %v after %s, want ErrWorkRunning with the context", err, time.Since(begun))
 		}
 		if err := n.Close(ctx); !errors.Is(err, ErrWorkRunning) {
 			t.Errorf("Client.Close: %v, want ErrWorkRunning", err)
 		}
 		closed := make(chan error, 1)
-		go func() { closed <- n.latch.Close(context.Background()) }()
+		go func() { closed <- n.latch.participant.Close(context.Background()) }()
 		pass(10 * time.Minute)
 		select {
 		case err := <-closed:

@@ -70,9 +70,9 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, job)
 	}
 	j := &JobElection{job: job, more: make(chan struct{})}
-	j.latch.prepare(c, job, options)
+	j.latch.participant.prepare(c, job, options)
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
-		j.latch.id = id
+		j.latch.participant.id = id
 		return j
 	}, options.open(job, c.config.RideOut))
 	if err != nil {
@@ -93,7 +93,7 @@ func (j *JobElection) Start() error { return j.latch.Start() }
 // Errors: ErrClosed; the context's cause; or what stands in the way (ErrNoAuth,
 // ErrPersistentNode, …), after which the election goes on.
 func (j *JobElection) ElectLeader(ctx context.Context) error {
-	j.latch.client.check(ctx)
+	j.latch.participant.client.check(ctx)
 	if err := j.Start(); err != nil && !errors.Is(err, ErrAlreadyStarted) {
 		return err
 	}
@@ -105,7 +105,7 @@ func (j *JobElection) ElectLeader(ctx context.Context) error {
 // this instance. What it reports may be over when it returns: work under what
 // Await returns. Errors: ErrNotStarted, and those of ElectLeader.
 func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
-	j.latch.client.check(ctx)
+	j.latch.participant.client.check(ctx)
 	for {
 		j.mu.Lock()
 		more := j.more
@@ -124,7 +124,7 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 		}
 		select {
 		case <-more:
-		case <-j.latch.client.closed:
+		case <-j.latch.participant.client.closed:
 			return false, ErrClosed
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
@@ -134,7 +134,7 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 
 // HasLeadership reports whether this instance may be believed to lead at this
 // instant: ElasticJob's isLeader.
-func (j *JobElection) HasLeadership() bool { return j.latch.HasLeadership() }
+func (j *JobElection) HasLeadership() bool { return j.latch.participant.HasLeadership() }
 
 // HasLeader reports whether the job has a leader, as the server that the client
 // is connected to knows. Errors: ErrNotConnected, the context's, or an *Error.
@@ -148,7 +148,7 @@ func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
 // takes leadership from it. Errors as of HasLeader.
 func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
 	path := machines.JobMarker(j.job)
-	data, stat, err := j.latch.client.read(ctx, path)
+	data, stat, err := j.latch.participant.client.read(ctx, path)
 	refused := refusal(err)
 	switch {
 	case err == nil:
@@ -179,12 +179,12 @@ func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j
 // let go when f has returned: what goes wrong with that is in the error, too, and
 // goes on by itself.
 func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*Leadership) error) error {
-	j.latch.client.check(ctx)
+	j.latch.participant.client.check(ctx)
 	if f == nil {
 		misuse("needs a function to run while leading")
 	}
-	options := LatchOptions{ID: j.ID(), Retry: j.latch.options.Retry, TokenFloor: j.latch.options.TokenFloor}
-	l, err := j.latch.client.Latch(j.job+"/"+strings.TrimPrefix(path, "/"), options)
+	options := LatchOptions{ID: j.ID(), Retry: j.latch.participant.options.Retry, TokenFloor: j.latch.participant.options.TokenFloor}
+	l, err := j.latch.participant.client.Latch(j.job+"/"+strings.TrimPrefix(path, "/"), options)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*
 	if err == nil {
 		err = execute(ctx, l, f)
 	}
-	if closing := l.Close(ctx); closing != nil && err == nil {
+	if closing := l.participant.Close(ctx); closing != nil && err == nil {
 		return closing
 	}
 	return err
@@ -211,33 +211,35 @@ func execute(ctx context.Context, l *Latch, f func(*Leadership) error) error {
 func (j *JobElection) Path() string { return j.job }
 
 // ID is the instance's id, as it stands in the marker.
-func (j *JobElection) ID() string { return j.latch.ID() }
+func (j *JobElection) ID() string { return j.latch.participant.ID() }
 
 // State is LATENT, STARTED or CLOSED.
-func (j *JobElection) State() State { return j.latch.State() }
+func (j *JobElection) State() State { return j.latch.participant.State() }
 
 // Phase is the state inside STARTED, by its name in docs/statecharts:
 // "following", "queueing", "leading", …
-func (j *JobElection) Phase() string { return j.latch.Phase() }
+func (j *JobElection) Phase() string { return j.latch.participant.Phase() }
 
 // Err is the failure that stands in the way at this moment, nil when there is
 // none. The election goes on, at a pace.
-func (j *JobElection) Err() error { return j.latch.Err() }
+func (j *JobElection) Err() error { return j.latch.participant.Err() }
 
 // AddListener has l told of every change of this instance's leadership from now
 // on. The function returned takes it away again.
-func (j *JobElection) AddListener(l Listener) (remove func()) { return j.latch.AddListener(l) }
+func (j *JobElection) AddListener(l Listener) (remove func()) {
+	return j.latch.participant.AddListener(l)
+}
 
 // Close stands no longer for the job; see Latch.Close.
-func (j *JobElection) Close(ctx context.Context) error { return j.latch.Close(ctx) }
+func (j *JobElection) Close(ctx context.Context) error { return j.latch.participant.Close(ctx) }
 
 // CloseWith is Close in another mode than the handle was made with.
 func (j *JobElection) CloseWith(ctx context.Context, mode CloseMode) error {
-	return j.latch.CloseWith(ctx, mode)
+	return j.latch.participant.CloseWith(ctx, mode)
 }
 
-func (j *JobElection) seal()              { j.latch.seal() }
-func (j *JobElection) needsSession() bool { return j.latch.needsSession() }
+func (j *JobElection) seal()              { j.latch.participant.seal() }
+func (j *JobElection) needsSession() bool { return j.latch.participant.needsSession() }
 
 // notice, answer and entered are the loop's.
 func (j *JobElection) notice(n events.Notify) {
@@ -249,7 +251,7 @@ func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
 
 func (j *JobElection) entered(state string) {
 	if state == "closed" {
-		j.latch.client.leave("job " + j.job)
+		j.latch.participant.client.leave("job " + j.job)
 	}
 	j.latch.entered(state)
 	j.change()

@@ -34,7 +34,7 @@ func TestTheHeartbeatGoesPastStartingLatches(t *testing.T) {
 		})
 		pass(time.Second)
 		lost := 0
-		n.latch.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
+		n.latch.participant.AddListener(Listener{NotLeader: func(Term, error) { lost++ }})
 		var latches []*Latch
 		for i := range crowd {
 			l, err := n.Latch(fmt.Sprintf("/crowd/%d", i), LatchOptions{})
@@ -49,8 +49,8 @@ func TestTheHeartbeatGoesPastStartingLatches(t *testing.T) {
 		synctest.Wait()
 		pass(time.Minute)
 		for _, l := range latches {
-			if !l.HasLeadership() {
-				t.Fatal(l.Phase(), l.Err())
+			if !l.participant.HasLeadership() {
+				t.Fatal(l.participant.Phase(), l.participant.Err())
 			}
 		}
 		if lost != 0 {

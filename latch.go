@@ -44,7 +44,7 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 // same names: Go and Java may share one line.
 //
 // All its methods are safe to call from any goroutine.
-type Latch struct{ participant }
+type Latch struct{ participant participant }
 
 // Latch makes a latch on a line: a directory that is made when it is missing.
 // It does nothing before Start. The error says what is wrong with the path, or
@@ -57,10 +57,10 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 		return nil, err
 	}
 	l := &Latch{}
-	l.prepare(c, path, options)
-	l.prefix = machines.LatchLabel
+	l.participant.prepare(c, path, options)
+	l.participant.prefix = machines.LatchLabel
 	_, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
-		l.id = id
+		l.participant.id = id
 		return l
 	}, options.open(path, c.config.RideOut))
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 // Start joins the line. It returns at once; what goes wrong in the background is
 // in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
 // Close is ErrClosed.
-func (l *Latch) Start() error { return l.start(context.Background()) }
+func (l *Latch) Start() error { return l.participant.start(context.Background()) }
 
 // Await returns when leadership is held. The caller does its work under what is
 // returned, and calls its Release when the work is done; several callers may
@@ -82,15 +82,70 @@ func (l *Latch) Start() error { return l.start(context.Background()) }
 // since Go 1.26 that names the signal, and is not context.Canceled); or what stands
 // in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
 // handle goes on trying and Await may be called again.
-func (l *Latch) Await(ctx context.Context) (*Leadership, error) { return l.awaitTerm(ctx) }
+func (l *Latch) Await(ctx context.Context) (*Leadership, error) { return l.participant.awaitTerm(ctx) }
 
 // Resign gives leadership up and queues again at the tail; it returns when the
 // work under it has returned and the old place is gone, by deletion or with the
 // session. ErrNotLeading when there is nothing to give up.
-func (l *Latch) Resign(ctx context.Context) error { return l.resign(ctx) }
+func (l *Latch) Resign(ctx context.Context) error { return l.participant.resign(ctx) }
 
-func (l *Latch) notice(n events.Notify) { l.noteTerm(n) }
+func (l *Latch) notice(n events.Notify) { l.participant.noteTerm(n) }
 
-func (l *Latch) answer(a events.Answer) { l.deliver(a) }
+func (l *Latch) answer(a events.Answer) { l.participant.deliver(a) }
 
-func (l *Latch) entered(state string) { l.enterLine(state) }
+func (l *Latch) entered(state string) { l.participant.enterLine(state) }
+
+// Close leaves the line. While leading, it cancels the contexts of the work and
+// awaits the work's return; only then the node is deleted and another may lead. If
+// the context ends before the work has returned, the error is ErrWorkRunning, and
+// the node stays until it returns.
+//
+// Once no work runs, Close returns within a session timeout, also without a
+// connection or without the right to delete: the error is ErrNotDeleted then, and
+// the context's, if that ended first. The deletion goes on by itself after that, at
+// the next connection. Closing twice, or before Start, is no error.
+func (l *Latch) Close(ctx context.Context) error { return l.participant.Close(ctx) }
+
+// CloseWith is Close in another mode than the handle was made with.
+func (l *Latch) CloseWith(ctx context.Context, mode CloseMode) error {
+	return l.participant.CloseWith(ctx, mode)
+}
+
+// HasLeadership reports whether leadership may be believed at this instant.
+func (l *Latch) HasLeadership() bool { return l.participant.HasLeadership() }
+
+// AddListener has l told of every change of leadership from now on. The function
+// returned takes it away again.
+func (l *Latch) AddListener(listener Listener) (remove func()) {
+	return l.participant.AddListener(listener)
+}
+
+// Participants are the handle's own line in queue order; see Client.Line.
+func (l *Latch) Participants(ctx context.Context) ([]Participant, error) {
+	return l.participant.Participants(ctx)
+}
+
+// Leader is the first in the handle's own line; false when nobody is.
+func (l *Latch) Leader(ctx context.Context) (Participant, bool, error) {
+	return l.participant.Leader(ctx)
+}
+
+// ID is what other participants see of this one.
+func (l *Latch) ID() string { return l.participant.ID() }
+
+// Path is the line's directory.
+func (l *Latch) Path() string { return l.participant.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (l *Latch) State() State { return l.participant.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (l *Latch) Phase() string { return l.participant.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (l *Latch) Err() error { return l.participant.Err() }
+
+func (l *Latch) seal()              { l.participant.seal() }
+func (l *Latch) needsSession() bool { return l.participant.needsSession() }

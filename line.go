@@ -117,13 +117,13 @@ func (c *Client) lineOf(ctx context.Context, path string, prefixes ...string) (L
 	})
 }
 
-// Participants are the handle's own line in queue order; see Client.Line.
+// Participants is Latch.Participants.
 func (p *participant) Participants(ctx context.Context) ([]Participant, error) {
 	line, err := p.client.lineOf(ctx, p.path, p.prefix)
 	return line.Participants, err
 }
 
-// Leader is the first in the handle's own line; false when nobody is.
+// Leader is Latch.Leader.
 func (p *participant) Leader(ctx context.Context) (Participant, bool, error) {
 	line, err := p.client.lineOf(ctx, p.path, p.prefix)
 	leader, ok := line.Leader()

@@ -46,14 +46,14 @@ func TestListenersAskTheirHandles(t *testing.T) {
 			}
 		})
 		leads := 0
-		n.latch.AddListener(Listener{
+		n.latch.participant.AddListener(Listener{
 			IsLeader: func(Term) {
-				if leads++; !n.latch.HasLeadership() {
+				if leads++; !n.latch.participant.HasLeadership() {
 					t.Error("IsLeader was called, and HasLeadership is false")
 				}
 			},
 			NotLeader: func(Term, error) {
-				if n.latch.HasLeadership() {
+				if n.latch.participant.HasLeadership() {
 					t.Error("NotLeader was called, and HasLeadership is true")
 				}
 			},
@@ -95,7 +95,7 @@ func TestAClosedSelectorLeavesNoListener(t *testing.T) {
 					if synctest.Wait(); called == before {
 						t.Fatal("OnConnection of an open selector was not called: the test shows nothing")
 					}
-					if err := s.Close(t.Context()); err != nil {
+					if err := s.participant.Close(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 					synctest.Wait()

@@ -209,7 +209,7 @@ func everything(t *testing.T, ctx context.Context, c *Client) (handles map[refle
 	deletion := must(c.Delete("/nobody").Guaranteed())
 	have(c, latch, mutex, locks, leads, hold, write, multi, both, holder, reader, queue, byID, &slot, deletion,
 		must(NewPriorityQueue(c, "/p", QueueOptions[string]{})), must(NewDelayQueue(c, "/d", QueueOptions[string]{})),
-		must(queue.AtMostOnce(func(context.Context, Delivery[string]) {}, ConsumerOptions{})),
+		must(queue.queue.AtMostOnce(func(context.Context, Delivery[string]) {}, ConsumerOptions{})),
 		must(c.Selector("/s", func(*Leadership) error { return nil }, SelectorOptions{})), must(c.Election("/e", "n_", LatchOptions{})),
 		must(c.JobElection("/job", LatchOptions{})), must(c.Semaphore("/sem", 1, SemaphoreOptions{})), must(c.Barrier("/b")), must(c.Gate("/g")),
 		must(c.DoubleBarrier("/bb", 1, DoubleBarrierOptions{})), must(c.PersistentNode("/n", nil, PersistentNodeOptions{})),
@@ -228,7 +228,7 @@ func everything(t *testing.T, ctx context.Context, c *Client) (handles map[refle
 		fails(t, reader.RUnlock(ctx))
 		fails(t, queue.Put(ctx, "item"))
 		fails(t, deletion.Wait(ctx))
-		fails(t, latch.Close(ctx))
+		fails(t, latch.participant.Close(ctx))
 	}
 }
 
@@ -336,7 +336,7 @@ func TestNobodyAndNothing(t *testing.T) {
 				t.Errorf("%s without a function: %q", name, text)
 			}
 		}
-		remove := must(c.Latch("/l", LatchOptions{})).AddListener(Listener{}) // nil functions are skipped
+		remove := must(c.Latch("/l", LatchOptions{})).participant.AddListener(Listener{}) // nil functions are skipped
 		remove()
 	})
 	_, err := Open(t.Context(), Config{Servers: "zk://a:1"})

@@ -60,10 +60,10 @@ func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.listeners.panicked = c.log.caught(path)
 }
 
-// ID is what other participants see of this one.
+// ID is Latch.ID.
 func (p *participant) ID() string { return p.name }
 
-// HasLeadership reports whether leadership may be believed at this instant.
+// HasLeadership is Latch.HasLeadership.
 func (p *participant) HasLeadership() bool {
 	p.client.opened()
 	p.mu.Lock()
@@ -72,8 +72,7 @@ func (p *participant) HasLeadership() bool {
 	return t != nil && !t.over.Load() && p.client.believes(t.Session)
 }
 
-// AddListener has l told of every change of leadership from now on. The function
-// returned takes it away again.
+// AddListener is Latch.AddListener.
 func (p *participant) AddListener(l Listener) (remove func()) {
 	p.client.opened()
 	return p.listeners.add(func(c change) {
@@ -93,15 +92,7 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 	})
 }
 
-// Close leaves the line. While leading, it cancels the contexts of the work and
-// awaits the work's return; only then the node is deleted and another may lead. If
-// the context ends before the work has returned, the error is ErrWorkRunning, and
-// the node stays until it returns.
-//
-// Once no work runs, Close returns within a session timeout, also without a
-// connection or without the right to delete: the error is ErrNotDeleted then, and
-// the context's, if that ended first. The deletion goes on by itself after that, at
-// the next connection. Closing twice, or before Start, is no error.
+// Close is Latch.Close.
 func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx, p.options.CloseMode) }
 
 // CloseWith is Close in another mode than the handle was made with.
@@ -210,3 +201,14 @@ func (p *participant) logTerm(level zerolog.Level, text string, t Term, why erro
 		e.Str("path", p.path).Str("id", p.name).Int64("token", t.Token).Int64("session", t.Session).Str("node", t.Path).AnErr("why", why)
 	})
 }
+
+// inLine is the handle of one that is in a line, as Client.Close and Client.endSession
+// know it.
+type inLine interface {
+	receiver
+	closer
+	sessionUser
+	seal()
+}
+
+var _, _, _, _, _ inLine = (*Latch)(nil), (*Election)(nil), (*Selector)(nil), (*JobElection)(nil), (*holding)(nil)

@@ -28,11 +28,11 @@ func TestBeliefEndsByTheClockThoughTheLoopHasNotRun(t *testing.T) {
 		}
 		seen := len(n.tape.Records())
 		n.ahead.Store(int64(left) - 1)
-		if held.Check() != nil || !n.latch.HasLeadership() {
+		if held.Check() != nil || !n.latch.participant.HasLeadership() {
 			t.Fatal("belief ended before validUntil")
 		}
 		n.ahead.Add(1)
-		if held.Check() == nil || n.latch.HasLeadership() || time.Until(held.ValidUntil()) > 0 {
+		if held.Check() == nil || n.latch.participant.HasLeadership() || time.Until(held.ValidUntil()) > 0 {
 			t.Fatal("it believes at validUntil")
 		}
 		if held.Context().Err() != nil || len(n.tape.Records()) != seen {
@@ -47,8 +47,8 @@ func TestBeliefEndsByTheClockThoughTheLoopHasNotRun(t *testing.T) {
 		}
 		held.Release()
 		pass(10 * time.Second) // the loop wakes, ends the term and begins another
-		if held.Check() == nil || !n.latch.HasLeadership() {
-			t.Fatalf("the old term: %v; leads: %t", held.Check(), n.latch.HasLeadership())
+		if held.Check() == nil || !n.latch.participant.HasLeadership() {
+			t.Fatalf("the old term: %v; leads: %t", held.Check(), n.latch.participant.HasLeadership())
 		}
 	})
 }
@@ -70,7 +70,7 @@ func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
 				first, second := w.start(), w.start()
 				pass(time.Minute)
 				w.srv.Freeze(zkmem.Outbound, second.session())
-				if err := first.latch.Close(t.Context()); err != nil {
+				if err := first.latch.participant.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -78,8 +78,8 @@ func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
 				w.srv.Heal()
 				synctest.Wait()
 				pass(time.Second + test.settles)
-				if !second.latch.HasLeadership() {
-					t.Fatal(second.latch.Phase())
+				if !second.latch.participant.HasLeadership() {
+					t.Fatal(second.latch.participant.Phase())
 				}
 				for _, r := range second.tape.Records() {
 					if r.To == "leading" && r.From != "leading" && !strings.HasPrefix(r.Row, test.row) {

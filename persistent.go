@@ -37,7 +37,7 @@ func (o PersistentNodeOptions) open() map[string]string {
 // always told apart.
 //
 // All its methods are safe to call from any goroutine.
-type PersistentNode struct{ standing }
+type PersistentNode struct{ standing standing }
 
 // standing is what persistent nodes and memberships share.
 type standing struct {
@@ -53,7 +53,7 @@ type standing struct {
 // says what is wrong with the path, or is ErrNodeTaken or ErrClosed.
 func (c *Client) PersistentNode(path string, data []byte, options PersistentNodeOptions) (*PersistentNode, error) {
 	p := &PersistentNode{}
-	if err := p.stand(c, path, data, options); err != nil {
+	if err := p.standing.stand(c, path, data, options); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -154,3 +154,48 @@ func (s *standing) notice(n events.Notify) {
 }
 
 func (s *standing) answer(a events.Answer) { s.deliver(a) }
+
+// Start begins to make the node and returns at once. A second call returns
+// ErrAlreadyStarted, and ErrClosed after Close.
+func (p *PersistentNode) Start() error { return p.standing.Start() }
+
+// WaitPresent returns when the node stands. When the context ends first, its
+// error comes with the failure that stands in the way, if there is one.
+//
+// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
+// pass by itself (no permission, say).
+func (p *PersistentNode) WaitPresent(ctx context.Context) error { return p.standing.WaitPresent(ctx) }
+
+// Present reports whether the node stands, as far as is known: while there is no
+// connection it may be there, and Present is false.
+func (p *PersistentNode) Present() bool { return p.standing.Present() }
+
+// SetData gives the node other data, and returns when it has them, or later ones.
+// Before Start and while the node does not stand they wait for its next create;
+// the context ends the wait and not the wish. Of several at a time the last
+// called wins.
+//
+// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
+// for themselves are given up.
+func (p *PersistentNode) SetData(ctx context.Context, data []byte) error {
+	return p.standing.SetData(ctx, data)
+}
+
+// Close deletes the node. Without a connection it is deleted after the next one;
+// when the context ends before, its error is returned and the deletion goes on by
+// itself. Closing twice, or before Start, is no error.
+func (p *PersistentNode) Close(ctx context.Context) error { return p.standing.Close(ctx) }
+
+// Path is the node's.
+func (p *PersistentNode) Path() string { return p.standing.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (p *PersistentNode) State() State { return p.standing.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (p *PersistentNode) Phase() string { return p.standing.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (p *PersistentNode) Err() error { return p.standing.Err() }

@@ -172,9 +172,7 @@ func (p *producer) finish(one *put, err error) {
 	}
 }
 
-// Flush returns when every put that began before it has come to an end, whatever
-// end. Its error joins the failures of background puts that nobody was told of since
-// the last Flush, or is the context's.
+// Flush is Queue.Flush.
 func (p *producer) Flush(ctx context.Context) error {
 	p.client.check(ctx)
 	p.mu.Lock()
@@ -202,11 +200,7 @@ func (p *producer) Flush(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// Close ends the handle as a producer: consumers have a Close of their own. What is
-// under way is ended first; what still waits fails with ErrClosed, so Flush before.
-// The producer's own node is deleted, without a connection after the next one; when
-// the context ends before, its error is returned and the deletion goes on by itself.
-// Closing twice is no error.
+// Close is Queue.Close.
 func (p *producer) Close(ctx context.Context) error { return p.end(ctx, false) }
 
 // payload is the user's item of this number.
@@ -233,4 +227,5 @@ func putCommand(first uint64, nodes [][]byte, options map[string]string) events.
 }
 
 func (p *producer) notice(n events.Notify) { p.noteTrouble(n) }
-func (p *producer) entered(state string)   { p.enter(state) }
+
+func (p *producer) entered(state string) { p.enter(state) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/incumbent-go/incumbent/machines"
 )
@@ -50,8 +49,8 @@ func WaitAt(items int) QueueBound { return QueueBound{true, items, true} }
 //
 // All its methods are safe to call from any goroutine.
 type Queue[T any] struct {
-	queue[T]
-	Slot Slot[T] // where items are put, for what puts into queues of any kind
+	queue queue[T]
+	Slot  Slot[T] // where items are put, for what puts into queues of any kind
 }
 
 // NewQueue makes a handle on a queue: a directory that is made when it is missing. It
@@ -59,10 +58,10 @@ type Queue[T any] struct {
 // bound, or is ErrClosed.
 func NewQueue[T any](c *Client, path string, options QueueOptions[T]) (*Queue[T], error) {
 	q := &Queue[T]{}
-	if err := q.open(c, path, machines.FIFO, options); err != nil {
+	if err := q.queue.open(c, path, machines.FIFO, options); err != nil {
 		return nil, err
 	}
-	q.Slot.queued = &q.queue.queued
+	q.Slot.queue = &q.queue
 	return q, nil
 }
 
@@ -93,90 +92,15 @@ func (q *Queue[T]) PutLater(ctx context.Context, item T, heard func(error)) erro
 	return q.Slot.PutLater(ctx, item, heard)
 }
 
-// PriorityQueue hands out the items of the lowest priority first, those of equal
-// priority in the order of their puts. It is Curator's DistributedPriorityQueue.
-//
-// All its methods are safe to call from any goroutine.
-type PriorityQueue[T any] struct{ queue[T] }
-
-// NewPriorityQueue is NewQueue for a PriorityQueue.
-func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*PriorityQueue[T], error) {
-	q := &PriorityQueue[T]{}
-	if err := q.open(c, path, machines.ByPriority, options); err != nil {
-		return nil, err
-	}
-	return q, nil
-}
-
-// Priority is where items of this priority are put.
-func (q *PriorityQueue[T]) Priority(p int32) Slot[T] {
-	return Slot[T]{&q.queued, map[string]string{"priority": strconv.Itoa(int(p))}}
-}
-
-// DelayQueue hands out items when they are due, those that are due in the same
-// millisecond in the order of their puts. It is Curator's DistributedDelayQueue; but
-// here the clock of the ensemble's leader counts, and not those of two hosts.
-//
-// All its methods are safe to call from any goroutine.
-type DelayQueue[T any] struct{ queue[T] }
-
-// NewDelayQueue is NewQueue for a DelayQueue.
-func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*DelayQueue[T], error) {
-	q := &DelayQueue[T]{}
-	if err := q.open(c, path, machines.ByDue, options); err != nil {
-		return nil, err
-	}
-	return q, nil
-}
-
-// After is where items are put that are due after a delay, counted from when they are
-// put; one below zero is none. No consumer of this library has them earlier; one of
-// Curator's goes by its host's clock.
-func (q *DelayQueue[T]) After(delay time.Duration) Slot[T] {
-	return Slot[T]{&q.queued, map[string]string{"delay": max(delay, 0).String()}}
-}
-
-// At is where items are put that are due at a time: one of the ensemble's clock, to
-// the millisecond. A put says so where it is not in the years 1970 to 9999.
-func (q *DelayQueue[T]) At(due time.Time) Slot[T] {
-	if year := due.UTC().Year(); year < 1970 || year > 9999 {
-		return Slot[T]{&q.queued, map[string]string{"year": strconv.Itoa(year)}}
-	}
-	return Slot[T]{&q.queued, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
-}
-
-// IDQueue hands out items in the order of their puts; what waits can be removed by
-// its id. It is Curator's DistributedIdQueue. In an id "/" and "|" count as "_". Ids
-// need not be unique.
-//
-// All its methods are safe to call from any goroutine.
-type IDQueue[T any] struct{ queue[T] }
-
-// NewIDQueue is NewQueue for an IDQueue.
-func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueue[T], error) {
-	q := &IDQueue[T]{}
-	if err := q.open(c, path, machines.ByID, options); err != nil {
-		return nil, err
-	}
-	return q, nil
-}
-
-// ID is where items of this id are put. A put says what is wrong with the id.
-func (q *IDQueue[T]) ID(id string) Slot[T] {
-	return Slot[T]{&q.queued, map[string]string{"id": id}}
-}
-
-// queue is what the queues of all kinds share.
-type queue[T any] struct{ queued[T] }
-
-// queued is a queue with its producer.
-type queued[T any] struct {
+// queue is what the queues of all kinds share: a producer, and what consumers of it
+// need to know.
+type queue[T any] struct {
 	producer
 	kind    machines.ItemKind
 	options QueueOptions[T]
 }
 
-func (q *queued[T]) open(c *Client, path string, kind machines.ItemKind, o QueueOptions[T]) error {
+func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueOptions[T]) error {
 	o.LockPath = cmp.Or(o.LockPath, machines.LocksOf(path))
 	o.DeadLetterPath = cmp.Or(o.DeadLetterPath, machines.DeadLettersOf(path))
 	if o.Codec == nil {
@@ -204,3 +128,63 @@ func (q *queued[T]) open(c *Client, path string, kind machines.ItemKind, o Queue
 	q.kind, q.options = kind, o
 	return q.produce(c, path, o.Bound.items, values)
 }
+
+// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// nil. Meanwhile the item is locked by an ephemeral node: when the process dies, or is
+// taken for dead, another consumer has the item, possibly while this handler still
+// runs. So a handler may see an item again, and should not mind.
+//
+// An error, or a panic, is a failed try: the item is kept from others until the next
+// one, and goes to the dead letters after Tries; they are told apart by their names. A
+// process that dies does not count as a try. Where items were put together, a failure
+// of one means that all of them come again.
+//
+// The context ends when the session is lost (its cause is ErrSessionExpired), with the
+// client's base context, which closes the consumer, and when the consumer is closed by
+// a Close whose context has ended. A handler that fails after that has not failed a
+// try: the item is given back as it was.
+//
+// Errors of the handler stay out of Config.Record, because they may hold some of the
+// item: Config.Logger and OnFailure have them. A handler must not call Close of its
+// own consumer with a context that does not end: Close awaits the handler.
+//
+// The consumer does nothing before Start. The error is ErrClosed.
+func (q *Queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtLeastOnce(handler, options)
+}
+
+// AtMostOnce makes a consumer whose items are deleted before the handler has them:
+// an item is lost when the process dies in between, or when a reply is lost, of which
+// Err tells. Tries and Backoff mean nothing to it, and there are no locks. One queue
+// should not have consumers of both sorts: this one takes items that others have locked.
+//
+// The consumer does nothing before Start. The error is ErrClosed.
+func (q *Queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtMostOnce(handler, options)
+}
+
+// Flush returns when every put that began before it has come to an end, whatever
+// end. Its error joins the failures of background puts that nobody was told of since
+// the last Flush, or is the context's.
+func (q *Queue[T]) Flush(ctx context.Context) error { return q.queue.Flush(ctx) }
+
+// Close ends the handle as a producer: consumers have a Close of their own. What is
+// under way is ended first; what still waits fails with ErrClosed, so Flush before.
+// The producer's own node is deleted, without a connection after the next one; when
+// the context ends before, its error is returned and the deletion goes on by itself.
+// Closing twice is no error.
+func (q *Queue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) }
+
+// Path is the queue's directory.
+func (q *Queue[T]) Path() string { return q.queue.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (q *Queue[T]) State() State { return q.queue.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (q *Queue[T]) Phase() string { return q.queue.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (q *Queue[T]) Err() error { return q.queue.Err() }

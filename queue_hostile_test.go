@@ -117,7 +117,7 @@ func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
 		if len(got) != 1 || c.State() != Closed || len(w.children("/q-locks")) > 0 || len(w.children("/q")) != 2 {
 			t.Fatalf("%v, %s\n%s", got, c.State(), n.tape.Tail(20))
 		}
-		late, err := q.AtLeastOnce(handler, ConsumerOptions{})
+		late, err := q.queue.AtLeastOnce(handler, ConsumerOptions{})
 		fine(t, err)
 		synctest.Wait()
 		if err := late.Start(); !errors.Is(err, ErrClosed) {
@@ -222,7 +222,7 @@ func TestItemsThatNobodyPacked(t *testing.T) {
 			fine(t, err)
 		}
 		var heard []string
-		c, err := q.AtLeastOnce(func(context.Context, Delivery[int]) error { panic("secret") },
+		c, err := q.queue.AtLeastOnce(func(context.Context, Delivery[int]) error { panic("secret") },
 			ConsumerOptions{Tries: 2, OnFailure: func(name string, try int, err error) { heard = append(heard, name) }})
 		fine(t, err)
 		fine(t, c.Start())
@@ -320,7 +320,7 @@ func TestPutsAtTheClientsEnd(t *testing.T) {
 		if heard != 3 {
 			t.Errorf("%d were heard of", heard)
 		}
-		fine(t, q.Flush(t.Context()))
+		fine(t, q.queue.Flush(t.Context()))
 		if err := q.PutLater(t.Context(), "c", nil); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}

@@ -19,10 +19,10 @@ var closed = []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: "somebody:
 func TestAnItemThatCannotBeRead(t *testing.T) {
 	for name, consume := range map[string]func(q *Queue[string], got *[]string) (*Consumer, error){
 		"at least once": func(q *Queue[string], got *[]string) (*Consumer, error) {
-			return q.AtLeastOnce(func(_ context.Context, d Delivery[string]) error { *got = append(*got, d.Item); return nil }, ConsumerOptions{})
+			return q.queue.AtLeastOnce(func(_ context.Context, d Delivery[string]) error { *got = append(*got, d.Item); return nil }, ConsumerOptions{})
 		},
 		"at most once": func(q *Queue[string], got *[]string) (*Consumer, error) {
-			return q.AtMostOnce(func(_ context.Context, d Delivery[string]) { *got = append(*got, d.Item) }, ConsumerOptions{})
+			return q.queue.AtMostOnce(func(_ context.Context, d Delivery[string]) { *got = append(*got, d.Item) }, ConsumerOptions{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

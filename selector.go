@@ -42,12 +42,12 @@ type SelectorOptions struct {
 //
 // All its methods are safe to call from any goroutine.
 type Selector struct {
-	participant
-	work     Work
-	requeues bool                        // SelectorOptions.AutoRequeue
-	hook     func(ConnectionState) error // SelectorOptions.OnConnection
-	executor func(run func())            // SelectorOptions.Executor
-	quiet    func()                      // takes the connection hook away
+	participant participant
+	work        Work
+	requeues    bool                        // SelectorOptions.AutoRequeue
+	hook        func(ConnectionState) error // SelectorOptions.OnConnection
+	executor    func(run func())            // SelectorOptions.Executor
+	quiet       func()                      // takes the connection hook away
 
 	ending chan error // what ends Run
 
@@ -70,13 +70,13 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 		return nil, err
 	}
 	s := &Selector{work: work, requeues: options.AutoRequeue, hook: options.OnConnection, executor: options.Executor, ending: make(chan error, 1)}
-	s.prepare(c, path, options.LatchOptions)
+	s.participant.prepare(c, path, options.LatchOptions)
 	s.base = c.base
-	s.prefix = machines.SelectorLabel
+	s.participant.prefix = machines.SelectorLabel
 	open := options.open(path, c.config.RideOut)
 	open.Options["autoRequeue"] = strconv.FormatBool(options.AutoRequeue)
 	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {
-		s.id = id
+		s.participant.id = id
 		return s
 	}, open)
 	if err != nil {
@@ -91,18 +91,18 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 // listen adds the connection hook. The client may be closing meanwhile: whoever
 // comes second of this and the end takes the hook away.
 func (s *Selector) listen() {
-	quiet := s.client.OnConnection(s.hear)
-	s.mu.Lock()
+	quiet := s.participant.client.OnConnection(s.hear)
+	s.participant.mu.Lock()
 	s.quiet = quiet
-	s.mu.Unlock()
-	if s.State() == Closed {
+	s.participant.mu.Unlock()
+	if s.participant.State() == Closed {
 		quiet()
 	}
 }
 
 // Start joins the line and returns at once. A second call is ErrAlreadyStarted,
 // one after Close is ErrClosed.
-func (s *Selector) Start() error { return s.start(context.Background()) }
+func (s *Selector) Start() error { return s.participant.start(context.Background()) }
 
 // Run is Start, a wait, and Close in one: the work's contexts derive from ctx,
 // and Run returns when ctx ends (with its cause), when something that does not
@@ -115,11 +115,11 @@ func (s *Selector) Start() error { return s.start(context.Background()) }
 // second after the end of ctx, and within a session timeout in any case; the error
 // is ErrNotDeleted, too, if the selector's node is not deleted by then.
 func (s *Selector) Run(ctx context.Context) error {
-	s.client.check(ctx)
+	s.participant.client.check(ctx)
 	s.workMu.Lock()
 	s.base = ctx
 	s.workMu.Unlock()
-	err := s.start(ctx)
+	err := s.participant.start(ctx)
 	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed)) {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Selector) outcome(ctx context.Context) error {
 	select {
 	case err := <-s.ending:
 		return err
-	case <-s.commands.ended:
+	case <-s.participant.commands.ended:
 		return ErrClosed
 	case <-ctx.Done():
 		s.cancel(context.Cause(ctx))
@@ -147,21 +147,21 @@ func (s *Selector) outcome(ctx context.Context) error {
 
 // leave closes the selector when its work has returned, however long that takes.
 func (s *Selector) leave(ctx context.Context) error {
-	s.seal()
-	s.client.post(s.id, events.Event{Kind: events.CommandClose, Silent: s.options.CloseMode == Silent})
-	overdue := time.NewTimer(max(s.client.timeout(), leastOverdue))
+	s.participant.seal()
+	s.participant.client.post(s.participant.id, events.Event{Kind: events.CommandClose, Silent: s.participant.options.CloseMode == Silent})
+	overdue := time.NewTimer(max(s.participant.client.timeout(), leastOverdue))
 	defer overdue.Stop()
 	for waiting := true; waiting; {
 		select {
-		case <-s.works.idle():
+		case <-s.participant.works.idle():
 			waiting = false
 		case <-overdue.C:
-			s.client.log.say(zerolog.WarnLevel, "Run waits for the work, which has not returned", func(e *zerolog.Event) { e.Str("path", s.path) })
+			s.participant.client.log.say(zerolog.WarnLevel, "Run waits for the work, which has not returned", func(e *zerolog.Event) { e.Str("path", s.participant.path) })
 		}
 	}
 	late, cancel := outlive(ctx)
 	defer cancel()
-	return s.Close(late)
+	return s.participant.Close(late)
 }
 
 // leastOverdue is how long work may go on at least, after it has to end, before that
@@ -172,7 +172,7 @@ const leastOverdue = 5 * time.Second
 // it is queued, or leading, already. ErrNotStarted before Start, ErrClosed after
 // Close.
 func (s *Selector) Requeue() (bool, error) {
-	err := s.ask(context.Background(), events.Event{Kind: events.CommandRequeue})
+	err := s.participant.ask(context.Background(), events.Event{Kind: events.CommandRequeue})
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == events.Queued {
 		return false, nil
@@ -189,9 +189,9 @@ func (s *Selector) AutoRequeue() bool { return s.requeues }
 func (s *Selector) Interrupt() bool { return s.cancel(ErrInterrupted) }
 
 func (s *Selector) cancel(cause error) bool {
-	s.mu.Lock()
-	t := s.term
-	s.mu.Unlock()
+	s.participant.mu.Lock()
+	t := s.participant.term
+	s.participant.mu.Unlock()
 	if t == nil {
 		return false
 	}
@@ -207,7 +207,7 @@ func (s *Selector) hear(state ConnectionState) {
 
 // notice takes what the machine tells; on the loop's goroutine.
 func (s *Selector) notice(n events.Notify) {
-	s.noteTerm(n)
+	s.participant.noteTerm(n)
 	switch n.What {
 	case events.Elected:
 		s.run()
@@ -230,26 +230,26 @@ func (s *Selector) conclude(err error) {
 
 // run starts the work of the term that has just begun.
 func (s *Selector) run() {
-	s.mu.Lock()
-	t := s.term
-	s.mu.Unlock()
+	s.participant.mu.Lock()
+	t := s.participant.term
+	s.participant.mu.Unlock()
 	s.workMu.Lock()
 	s.runs++
 	work, base := s.runs, s.base
 	s.workMu.Unlock()
-	if !s.works.begin() {
-		s.client.post(s.id, events.Event{Kind: events.WorkReturned, Work: work})
+	if !s.participant.works.begin() {
+		s.participant.client.post(s.participant.id, events.Event{Kind: events.WorkReturned, Work: work})
 		return
 	}
 	err := errGoexit
-	held := t.hold(base, s.client, func(late error) {
+	held := t.hold(base, s.participant.client, func(late error) {
 		if late == nil {
 			late = err
 		}
-		s.returned(events.Event{Work: work, Text: errorText(late)}, late)
+		s.participant.returned(events.Event{Work: work, Text: errorText(late)}, late)
 	})
 	held.works = true
-	labels := pprof.Labels("incumbent", "selector", "path", s.path, "token", strconv.FormatInt(t.Token, 10))
+	labels := pprof.Labels("incumbent", "selector", "path", s.participant.path, "token", strconv.FormatInt(t.Token, 10))
 	run := func() {
 		defer held.done(nil)
 		pprof.Do(held.ctx, labels, func(context.Context) { err = s.do(held) })
@@ -270,8 +270,8 @@ func (s *Selector) do(l *Leadership) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 			stack := debug.Stack()
-			s.client.log.say(zerolog.ErrorLevel, "the work panicked", func(e *zerolog.Event) {
-				e.Str("path", s.path).Interface("panic", p).Bytes("stack", stack)
+			s.participant.client.log.say(zerolog.ErrorLevel, "the work panicked", func(e *zerolog.Event) {
+				e.Str("path", s.participant.path).Interface("panic", p).Bytes("stack", stack)
 			})
 		}
 	}()
@@ -289,13 +289,66 @@ func errorText(err error) string {
 }
 
 func (s *Selector) entered(state string) {
-	s.enterLine(state)
-	s.mu.Lock()
+	s.participant.enterLine(state)
+	s.participant.mu.Lock()
 	quiet := s.quiet
-	s.mu.Unlock()
+	s.participant.mu.Unlock()
 	if state == "closed" && quiet != nil {
 		go quiet()
 	}
 }
 
-func (s *Selector) answer(a events.Answer) { s.deliver(a) }
+func (s *Selector) answer(a events.Answer) { s.participant.deliver(a) }
+
+// Close leaves the line. While leading, it cancels the contexts of the work and
+// awaits the work's return; only then the node is deleted and another may lead. If
+// the context ends before the work has returned, the error is ErrWorkRunning, and
+// the node stays until it returns.
+//
+// Once no work runs, Close returns within a session timeout, also without a
+// connection or without the right to delete: the error is ErrNotDeleted then, and
+// the context's, if that ended first. The deletion goes on by itself after that, at
+// the next connection. Closing twice, or before Start, is no error.
+func (s *Selector) Close(ctx context.Context) error { return s.participant.Close(ctx) }
+
+// CloseWith is Close in another mode than the handle was made with.
+func (s *Selector) CloseWith(ctx context.Context, mode CloseMode) error {
+	return s.participant.CloseWith(ctx, mode)
+}
+
+// HasLeadership reports whether leadership may be believed at this instant.
+func (s *Selector) HasLeadership() bool { return s.participant.HasLeadership() }
+
+// AddListener has l told of every change of leadership from now on. The function
+// returned takes it away again.
+func (s *Selector) AddListener(l Listener) (remove func()) { return s.participant.AddListener(l) }
+
+// Participants are the handle's own line in queue order; see Client.Line.
+func (s *Selector) Participants(ctx context.Context) ([]Participant, error) {
+	return s.participant.Participants(ctx)
+}
+
+// Leader is the first in the handle's own line; false when nobody is.
+func (s *Selector) Leader(ctx context.Context) (Participant, bool, error) {
+	return s.participant.Leader(ctx)
+}
+
+// ID is what other participants see of this one.
+func (s *Selector) ID() string { return s.participant.ID() }
+
+// Path is the line's directory.
+func (s *Selector) Path() string { return s.participant.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (s *Selector) State() State { return s.participant.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (s *Selector) Phase() string { return s.participant.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (s *Selector) Err() error { return s.participant.Err() }
+
+func (s *Selector) seal()              { s.participant.seal() }
+func (s *Selector) needsSession() bool { return s.participant.needsSession() }

@@ -9,15 +9,15 @@ import (
 
 // Slot is where items are put: in a queue, with a priority, a time or an id.
 type Slot[T any] struct {
-	queued  *queued[T]
+	queue   *queue[T]
 	options map[string]string
 }
 
 // check is Client.check.
 func (s Slot[T]) check(ctx context.Context) {
 	var c *Client
-	if s.queued != nil {
-		c = s.queued.client
+	if s.queue != nil {
+		c = s.queue.client
 	}
 	c.check(ctx)
 }
@@ -37,7 +37,7 @@ func (s Slot[T]) Put(ctx context.Context, items ...T) error {
 	if err != nil || len(nodes) == 0 {
 		return err
 	}
-	return s.queued.put(ctx, nodes, s.options)
+	return s.queue.put(ctx, nodes, s.options)
 }
 
 // PutTogether puts items into one node: one consumer has them all, one after the
@@ -48,7 +48,7 @@ func (s Slot[T]) PutTogether(ctx context.Context, items ...T) error {
 	if err != nil || len(nodes) == 0 {
 		return err
 	}
-	return s.queued.put(ctx, nodes, s.options)
+	return s.queue.put(ctx, nodes, s.options)
 }
 
 // PutLater puts one item in the background, after all that were put before. Heard is
@@ -63,7 +63,7 @@ func (s Slot[T]) PutLater(ctx context.Context, item T, heard func(error)) error 
 	if err != nil {
 		return err
 	}
-	return s.queued.putLater(ctx, nodes, s.options, heard)
+	return s.queue.putLater(ctx, nodes, s.options, heard)
 }
 
 // nodes packs so many items into each node.
@@ -72,7 +72,7 @@ func (s Slot[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 		if id == "" {
 			return nil, fmt.Errorf("incumbent: an item's id is empty")
 		}
-		if err := checkPath(s.queued.path + "/" + machines.StemOf(id)); err != nil {
+		if err := checkPath(s.queue.path + "/" + machines.StemOf(id)); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func (s Slot[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 		return nil, fmt.Errorf("incumbent: an item is due in the year %s: want 1970 to 9999", year)
 	}
 	for len(items) > 0 {
-		node, err := pack(s.queued.options.Codec, items[:each])
+		node, err := pack(s.queue.options.Codec, items[:each])
 		if err != nil {
 			return nil, err
 		}

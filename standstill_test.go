@@ -105,7 +105,7 @@ func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Co
 	all.Go(func() { happens(a, ctx) })
 	ended := false
 	believes := func() {
-		first, second := a.latch.HasLeadership(), b.latch.HasLeadership()
+		first, second := a.latch.participant.HasLeadership(), b.latch.participant.HasLeadership()
 		if first && second {
 			t.Error("two believe")
 		}
@@ -122,7 +122,7 @@ func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Co
 		believes()
 	}
 	pass(timeout)
-	if !b.latch.HasLeadership() || !ended {
+	if !b.latch.participant.HasLeadership() || !ended {
 		t.Errorf("b does not lead %s after a's loop stood still", time.Since(began))
 	}
 	if heard := last().Sub(began); heard > timeout*2/3 {
@@ -135,8 +135,8 @@ func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Co
 		pass(50 * time.Millisecond)
 		believes()
 	}
-	if a.latch.Phase() != "waiting" || a.own() == place || a.Connection() != Reconnected || !b.latch.HasLeadership() {
-		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.Phase(), a.own(), a.Connection(), b.latch.HasLeadership())
+	if a.latch.participant.Phase() != "waiting" || a.own() == place || a.Connection() != Reconnected || !b.latch.participant.HasLeadership() {
+		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.participant.Phase(), a.own(), a.Connection(), b.latch.participant.HasLeadership())
 	}
 }
 
@@ -191,8 +191,8 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 						t.Errorf("session %x became %x, %s became %s; %s", session, n.session(), place, n.own(), n.Connection())
 					}
 				}
-				if w.srv.Counts().Handshakes != 3 || !first.latch.HasLeadership() || second.latch.HasLeadership() {
-					t.Errorf("%d handshakes; the first leads: %t", w.srv.Counts().Handshakes, first.latch.HasLeadership())
+				if w.srv.Counts().Handshakes != 3 || !first.latch.participant.HasLeadership() || second.latch.participant.HasLeadership() {
+					t.Errorf("%d handshakes; the first leads: %t", w.srv.Counts().Handshakes, first.latch.participant.HasLeadership())
 				}
 			})
 		})

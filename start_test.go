@@ -26,9 +26,9 @@ func TestStartReturnsWhenStarted(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
 		l := latecomer{&Latch{}, make(chan struct{})}
-		l.prepare(c.Client, "/line", LatchOptions{})
+		l.Latch.participant.prepare(c.Client, "/line", LatchOptions{})
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
-			l.id = id
+			l.Latch.participant.id = id
 			return l
 		}, LatchOptions{}.open("/line", c.config.RideOut)); err != nil {
 			t.Fatal(err)
@@ -38,8 +38,8 @@ func TestStartReturnsWhenStarted(t *testing.T) {
 		synctest.Wait()
 		early := len(started) > 0
 		close(l.freed)
-		if err := <-started; err != nil || early || l.State() != Started {
-			t.Errorf("Start: %v, before the state was known: %t; State is %s", err, early, l.State())
+		if err := <-started; err != nil || early || l.Latch.participant.State() != Started {
+			t.Errorf("Start: %v, before the state was known: %t; State is %s", err, early, l.Latch.participant.State())
 		}
 	})
 }

@@ -27,10 +27,10 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				n := w.start(timeouts(test.timeout, 2*time.Second))
 				stopped := 0
-				n.latch.AddListener(Listener{NotLeader: func(Term, error) { stopped++ }})
+				n.latch.participant.AddListener(Listener{NotLeader: func(Term, error) { stopped++ }})
 				for range 10 {
 					pass(test.lasting / 10)
-					if !n.latch.HasLeadership() {
+					if !n.latch.participant.HasLeadership() {
 						t.Fatal("belief lapsed")
 					}
 				}
@@ -75,7 +75,7 @@ func silence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direction,
 	defer held.Release()
 	session := n.session()
 	pass(at)
-	if !n.latch.HasLeadership() {
+	if !n.latch.participant.HasLeadership() {
 		t.Fatal("it does not lead")
 	}
 	w.srv.Freeze(dir)
@@ -99,7 +99,7 @@ func silence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direction,
 	if ended.After(until) && dir == zkmem.Inbound {
 		t.Errorf("belief ended %s after validUntil", ended.Sub(until))
 	}
-	if held.Check() == nil || n.latch.HasLeadership() {
+	if held.Check() == nil || n.latch.participant.HasLeadership() {
 		t.Error("the context ended, and Check believes")
 	}
 	if dir == zkmem.Inbound { // frozen outbound, the server goes on hearing of the client
@@ -142,8 +142,8 @@ func TestTheConnectionIsToldInOrder(t *testing.T) {
 		if lost := at[4] - at[3]; lost != 15*time.Second {
 			t.Errorf("LOST was told %s after SUSPENDED", lost)
 		}
-		if n.latch.Phase() != "leading" {
-			t.Error(n.latch.Phase())
+		if n.latch.participant.Phase() != "leading" {
+			t.Error(n.latch.participant.Phase())
 		}
 	})
 }
@@ -163,19 +163,19 @@ func TestRidingADisconnectOut(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				n := w.start(func(c *Config) { c.RideOut = test.ride })
 				started, stopped := 0, 0
-				n.latch.AddListener(Listener{IsLeader: func(Term) { started++ }, NotLeader: func(Term, error) { stopped++ }})
+				n.latch.participant.AddListener(Listener{IsLeader: func(Term) { started++ }, NotLeader: func(Term, error) { stopped++ }})
 				pass(time.Minute)
 				own := n.own()
 				w.refuse(n, test.away > 0)
 				n.cut()
-				if !n.latch.HasLeadership() && test.ride {
+				if !n.latch.participant.HasLeadership() && test.ride {
 					t.Fatal("it does not ride out")
 				}
 				pass(test.away)
 				w.refuse(n, false)
 				pass(20 * time.Second)
-				if started != test.episodes || stopped != test.episodes-1 || !n.latch.HasLeadership() {
-					t.Fatalf("started %d times, stopped %d times, leads %t", started, stopped, n.latch.HasLeadership())
+				if started != test.episodes || stopped != test.episodes-1 || !n.latch.participant.HasLeadership() {
+					t.Fatalf("started %d times, stopped %d times, leads %t", started, stopped, n.latch.participant.HasLeadership())
 				}
 				if n.own() != own {
 					t.Fatal("the place was lost")
@@ -206,11 +206,11 @@ func TestAHundredFlapsLeaveOneNodeAndOneWatchEach(t *testing.T) {
 				t.Errorf("%d watches, %d creates", v.WatchCount(), v.Counts().ByOp[zkmem.OpCreate])
 			}
 		})
-		if err := first.latch.Close(t.Context()); err != nil {
+		if err := first.latch.participant.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if !second.latch.HasLeadership() {
+		if !second.latch.participant.HasLeadership() {
 			t.Fatal("the waiter does not lead")
 		}
 		reactions := second.tape.Count(func(r events.Record) bool { return r.Event.Kind == events.WatchDeleted && r.Row != events.RowLate })
@@ -225,11 +225,11 @@ func TestAnEnsembleThatWasWipedAndBuiltAnew(t *testing.T) {
 		first, second := w.start(), w.start()
 		w.srv.Wipe()
 		synctest.Wait()
-		if first.latch.HasLeadership() || second.latch.HasLeadership() {
+		if first.latch.participant.HasLeadership() || second.latch.participant.HasLeadership() {
 			t.Fatal("somebody believes in a node that is gone")
 		}
 		pass(5 * time.Minute)
-		if a, b := first.latch.HasLeadership(), second.latch.HasLeadership(); a == b {
+		if a, b := first.latch.participant.HasLeadership(), second.latch.participant.HasLeadership(); a == b {
 			t.Fatalf("after the rebuilding: %t, %t\n%s", a, b, first.tape.Tail(10))
 		}
 		w.srv.View(func(v *zkmem.View) {
@@ -272,7 +272,7 @@ func TestWorkThatFailsOrReturnsAtOnceIsPaced(t *testing.T) {
 				if terms < 10 || terms > 200 || pauses < terms-1 {
 					t.Fatalf("%d terms and %d pauses in ten minutes", terms, pauses)
 				}
-				if err := s.Err(); (err != nil) != (name != "returns") {
+				if err := s.participant.Err(); (err != nil) != (name != "returns") {
 					t.Errorf("Err is %v", err)
 				} else if err != nil && !strings.Contains(err.Error(), ErrWork.Error()) {
 					t.Errorf("Err is %v", err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -21,18 +20,24 @@ type typed struct {
 	info  *types.Info
 }
 
-// exports are the files of export data of all packages that this module's are built of.
-var exports = sync.OnceValue(func() map[string]string { return map[string]string{} })
+// exported are the files of export data of all packages that this module's are built of.
+var exported map[string]string
+
+func exports(t *testing.T) map[string]string {
+	t.Helper()
+	if exported == nil {
+		exported = map[string]string{}
+		for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".", "./zkio/zkmem") {
+			pkg, export, _ := strings.Cut(line, " ")
+			exported[pkg] = export
+		}
+	}
+	return exported
+}
 
 // check type-checks the package in a folder, for the system that the tests run on.
 func check(t *testing.T, dir string) *typed {
 	t.Helper()
-	if len(exports()) == 0 {
-		for _, line := range golist(t, "", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".", "./zkio/zkmem") {
-			pkg, export, _ := strings.Cut(line, " ")
-			exports()[pkg] = export
-		}
-	}
 	var trees []*ast.File
 	built := map[string]bool{}
 	for _, name := range strings.Fields(golist(t, "", "-f", `{{range .GoFiles}}{{.}} {{end}}`, "./"+dir)[0]) {
@@ -59,7 +64,8 @@ func checkTrees(t *testing.T, set *token.FileSet, dir string, trees []*ast.File)
 	if len(trees) == 0 {
 		t.Fatalf("no files in %s", dir)
 	}
-	lookup := func(p string) (io.ReadCloser, error) { return os.Open(exports()[p]) }
+	all := exports(t)
+	lookup := func(p string) (io.ReadCloser, error) { return os.Open(all[p]) }
 	config := types.Config{Importer: importer.ForCompiler(set, "gc", lookup)}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}}
 	pkg, err := config.Check(strings.TrimSuffix(module+"/"+dir, "/."), set, trees, info)

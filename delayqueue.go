@@ -1,0 +1,75 @@
+package incumbent
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// DelayQueue hands out items when they are due, those that are due in the same
+// millisecond in the order of their puts. It is Curator's DistributedDelayQueue; but
+// here the clock of the ensemble's leader counts, and not those of two hosts.
+//
+// All its methods are safe to call from any goroutine.
+type DelayQueue[T any] struct{ queue queue[T] }
+
+// NewDelayQueue is NewQueue for a DelayQueue.
+func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*DelayQueue[T], error) {
+	q := &DelayQueue[T]{}
+	if err := q.queue.open(c, path, machines.ByDue, options); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// After is where items are put that are due after a delay, counted from when they are
+// put; one below zero is none. No consumer of this library has them earlier; one of
+// Curator's goes by its host's clock.
+func (q *DelayQueue[T]) After(delay time.Duration) Slot[T] {
+	return Slot[T]{&q.queue, map[string]string{"delay": max(delay, 0).String()}}
+}
+
+// At is where items are put that are due at a time: one of the ensemble's clock, to
+// the millisecond. A put says so where it is not in the years 1970 to 9999.
+func (q *DelayQueue[T]) At(due time.Time) Slot[T] {
+	if year := due.UTC().Year(); year < 1970 || year > 9999 {
+		return Slot[T]{&q.queue, map[string]string{"year": strconv.Itoa(year)}}
+	}
+	return Slot[T]{&q.queue, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
+}
+
+// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// nil: see Queue.AtLeastOnce.
+func (q *DelayQueue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtLeastOnce(handler, options)
+}
+
+// AtMostOnce makes a consumer whose items are deleted before the handler has them: see
+// Queue.AtMostOnce.
+func (q *DelayQueue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtMostOnce(handler, options)
+}
+
+// Flush returns when every put that began before it has come to an end, whatever
+// end. Its error joins the failures of background puts that nobody was told of since
+// the last Flush, or is the context's.
+func (q *DelayQueue[T]) Flush(ctx context.Context) error { return q.queue.Flush(ctx) }
+
+// Close ends the handle as a producer: see Queue.Close.
+func (q *DelayQueue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) }
+
+// Path is the queue's directory.
+func (q *DelayQueue[T]) Path() string { return q.queue.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (q *DelayQueue[T]) State() State { return q.queue.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (q *DelayQueue[T]) Phase() string { return q.queue.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (q *DelayQueue[T]) Err() error { return q.queue.Err() }

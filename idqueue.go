@@ -1,0 +1,127 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
+)
+
+// IDQueue hands out items in the order of their puts; what waits can be removed by
+// its id. It is Curator's DistributedIdQueue. In an id "/" and "|" count as "_". Ids
+// need not be unique.
+//
+// All its methods are safe to call from any goroutine.
+type IDQueue[T any] struct{ queue queue[T] }
+
+// NewIDQueue is NewQueue for an IDQueue.
+func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueue[T], error) {
+	q := &IDQueue[T]{}
+	if err := q.queue.open(c, path, machines.ByID, options); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// ID is where items of this id are put. A put says what is wrong with the id.
+func (q *IDQueue[T]) ID(id string) Slot[T] {
+	return Slot[T]{&q.queue, map[string]string{"id": id}}
+}
+
+// Remove deletes the items of this id that no consumer has locked, and returns how
+// many those were. It lists the queue: with many items that is dear, see
+// docs/queues.md. What consumers take at most once they may have while it is removed.
+//
+// Errors: ErrNotConnected, the context's, ErrOutcomeUnknown (one more may have been
+// removed), or an *Error. Nothing is tried twice: call it again.
+func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
+	names, err := q.queue.client.list(ctx, q.queue.path)
+	if err != nil {
+		return 0, unlessMissing(err)
+	}
+	items, _ := q.queue.kind.Backlog(names)
+	for _, item := range items {
+		if item.ID != machines.FixID(id) {
+			continue
+		}
+		gone, err := q.remove(ctx, item.Name)
+		if err != nil {
+			return removed, fmt.Errorf("incumbent: remove %s: %w", item.Name, err)
+		}
+		if gone {
+			removed++
+		}
+	}
+	return removed, nil
+}
+
+// remove deletes one item under its lock, in one step, unless another has it.
+func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
+	lock, item := q.queue.options.LockPath+"/"+name, q.queue.path+"/"+name
+	ops := []Op{
+		{Verb: "create", Path: lock, Mode: events.Ephemeral},
+		{Verb: "delete", Path: item, Version: -1},
+		{Verb: "delete", Path: lock, Version: -1},
+	}
+	for founded := false; ; founded = true {
+		session := q.queue.client.io.Current()
+		results, err := q.queue.client.commit(ctx, session, ops...)
+		var refused *zkio.Error
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused):
+			return false, err
+		case refused.Code == events.NodeExists:
+			return false, nil // a consumer is at it
+		case refused.Code != events.NoNode:
+			return false, &Error{refused.Code, refused.Text}
+		case results[0].Code != events.NoNode:
+			return false, nil // it is gone
+		case founded:
+			return false, &Error{refused.Code, q.queue.options.LockPath}
+		}
+		// Nobody ever locked anything: the locks have no directory.
+		_, err = q.queue.client.Create(q.queue.options.LockPath, nil).Parents().Do(ctx)
+		if there := (*Error)(nil); err != nil && !(errors.As(err, &there) && there.Code == events.NodeExists) {
+			return false, err
+		}
+	}
+}
+
+// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// nil: see Queue.AtLeastOnce.
+func (q *IDQueue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtLeastOnce(handler, options)
+}
+
+// AtMostOnce makes a consumer whose items are deleted before the handler has them: see
+// Queue.AtMostOnce.
+func (q *IDQueue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtMostOnce(handler, options)
+}
+
+// Flush returns when every put that began before it has come to an end, whatever
+// end. Its error joins the failures of background puts that nobody was told of since
+// the last Flush, or is the context's.
+func (q *IDQueue[T]) Flush(ctx context.Context) error { return q.queue.Flush(ctx) }
+
+// Close ends the handle as a producer: see Queue.Close.
+func (q *IDQueue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) }
+
+// Path is the queue's directory.
+func (q *IDQueue[T]) Path() string { return q.queue.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (q *IDQueue[T]) State() State { return q.queue.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (q *IDQueue[T]) Phase() string { return q.queue.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (q *IDQueue[T]) Err() error { return q.queue.Err() }

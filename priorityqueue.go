@@ -1,0 +1,62 @@
+package incumbent
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// PriorityQueue hands out the items of the lowest priority first, those of equal
+// priority in the order of their puts. It is Curator's DistributedPriorityQueue.
+//
+// All its methods are safe to call from any goroutine.
+type PriorityQueue[T any] struct{ queue queue[T] }
+
+// NewPriorityQueue is NewQueue for a PriorityQueue.
+func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*PriorityQueue[T], error) {
+	q := &PriorityQueue[T]{}
+	if err := q.queue.open(c, path, machines.ByPriority, options); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// Priority is where items of this priority are put.
+func (q *PriorityQueue[T]) Priority(p int32) Slot[T] {
+	return Slot[T]{&q.queue, map[string]string{"priority": strconv.Itoa(int(p))}}
+}
+
+// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// nil: see Queue.AtLeastOnce.
+func (q *PriorityQueue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtLeastOnce(handler, options)
+}
+
+// AtMostOnce makes a consumer whose items are deleted before the handler has them: see
+// Queue.AtMostOnce.
+func (q *PriorityQueue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
+	return q.queue.AtMostOnce(handler, options)
+}
+
+// Flush returns when every put that began before it has come to an end, whatever
+// end. Its error joins the failures of background puts that nobody was told of since
+// the last Flush, or is the context's.
+func (q *PriorityQueue[T]) Flush(ctx context.Context) error { return q.queue.Flush(ctx) }
+
+// Close ends the handle as a producer: see Queue.Close.
+func (q *PriorityQueue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) }
+
+// Path is the queue's directory.
+func (q *PriorityQueue[T]) Path() string { return q.queue.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (q *PriorityQueue[T]) State() State { return q.queue.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// "waiting", "leading", "suspended", "pausing", …
+func (q *PriorityQueue[T]) Phase() string { return q.queue.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (q *PriorityQueue[T]) Err() error { return q.queue.Err() }
