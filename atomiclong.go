@@ -34,7 +34,7 @@ type AtomicLongOptions struct {
 // cannot tell one from the other, and what was made of the old number is written
 // over the new one.
 type AtomicLong struct {
-	number
+	number    number
 	conflicts int
 	lock      *Mutex
 }
@@ -57,7 +57,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	case options.Conflicts == 0:
 		a.conflicts = 10
 	}
-	pace(a.fixed, options.Retry)
+	pace(a.number.fixed, options.Retry)
 	if options.Lock == "" {
 		return a, nil
 	}
@@ -72,7 +72,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS where the node
 // holds no number of eight bytes).
 func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
-	value, _, err := a.do(ctx, "get", nil)
+	value, _, err := a.number.do(ctx, "get", nil)
 	return value, err
 }
 
@@ -105,21 +105,24 @@ func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64,
 // change has an operation done, under the lock if it does not succeed without.
 func (a *AtomicLong) change(ctx context.Context, task string, options map[string]int64) (int64, error) {
 	options["tries"] = int64(a.conflicts)
-	value, _, err := a.do(ctx, task, options)
+	value, _, err := a.number.do(ctx, task, options)
 	switch {
 	case !errors.Is(err, errBeaten):
 		return value, err
 	case a.lock == nil:
-		return 0, fmt.Errorf("%w: %s, %d times", ErrConflict, a.path, a.conflicts+1)
+		return 0, fmt.Errorf("%w: %s, %d times", ErrConflict, a.number.path, a.conflicts+1)
 	}
 	hold, err := a.lock.Lock(ctx)
 	if err != nil {
 		return 0, err
 	}
 	options["tries"] = 1 << 20
-	value, _, err = a.do(ctx, task, options)
+	value, _, err = a.number.do(ctx, task, options)
 	// The lock only makes room. What becomes of it says nothing about the operation,
 	// and its node goes by itself, if need be after the next connection.
 	_ = hold.Unlock(ctx)
 	return value, err
 }
+
+// Path is the node's path.
+func (a *AtomicLong) Path() string { return a.number.Path() }

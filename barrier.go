@@ -18,7 +18,7 @@ import (
 // stays set until somebody removes it.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Barrier struct{ passage }
+type Barrier struct{ passage passage }
 
 // passage is what barriers and gates share. Every call is one machine.
 type passage struct {
@@ -40,10 +40,10 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 //
 // Errors: ErrClosed or the context's (the barrier may be set then, unless the
 // context had ended before), or an *Error.
-func (b *Barrier) Set(ctx context.Context) error { return b.call(ctx, events.CommandSet) }
+func (b *Barrier) Set(ctx context.Context) error { return b.passage.call(ctx, events.CommandSet) }
 
 // Remove opens the way. A barrier that is not there is no error. Errors as for Set.
-func (b *Barrier) Remove(ctx context.Context) error { return b.call(ctx, events.CommandRemove) }
+func (b *Barrier) Remove(ctx context.Context) error { return b.passage.call(ctx, events.CommandRemove) }
 
 // Wait returns nil when the barrier was open at some moment since the call: one
 // that was removed and set again meanwhile lets everybody through who waited. What
@@ -52,9 +52,9 @@ func (b *Barrier) Remove(ctx context.Context) error { return b.call(ctx, events.
 //
 // Errors: ErrClosed, an *Error, or the context's, with the failure that stands in
 // the way, if there is one.
-func (b *Barrier) Wait(ctx context.Context) error { return b.call(ctx, events.CommandAwait) }
+func (b *Barrier) Wait(ctx context.Context) error { return b.passage.call(ctx, events.CommandAwait) }
 
-// Path is the node's.
+// Path is the node's path.
 func (p *passage) Path() string { return p.path }
 
 // crossing is the handle on the machine of one call.
@@ -87,5 +87,10 @@ func (p *passage) call(ctx context.Context, kind events.Kind) error {
 }
 
 func (x *crossing) notice(n events.Notify) { x.noteTrouble(n) }
+
 func (x *crossing) answer(a events.Answer) { x.deliver(a) }
-func (x *crossing) entered(state string)   { x.enter(state) }
+
+func (x *crossing) entered(state string) { x.enter(state) }
+
+// Path is the node's path.
+func (b *Barrier) Path() string { return b.passage.Path() }

@@ -52,7 +52,7 @@ func unfinishedDeletions(handles []closer) error {
 	var errs []error
 	for _, h := range handles {
 		if d, ok := h.(*Deletion); ok && !d.isOver() {
-			errs = append(errs, d.unfinished(nil))
+			errs = append(errs, d.handle.unfinished(nil))
 		}
 	}
 	return errors.Join(errs...)

@@ -49,7 +49,7 @@ type ConsumerOptions struct {
 //
 // All its methods are safe to call from any goroutine.
 type Consumer struct {
-	handle
+	handle  handle
 	handler func(ctx context.Context, data []byte, name string, try int) error
 	failed  func(name string, try int, err error)
 	heard   mailbox // calls failed
@@ -110,11 +110,11 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 		values["backoff"] = o.Backoff.String()
 	}
 	pace(values, q.options.Retry)
-	c.init(q.client, q.path)
+	c.handle.init(q.client, q.path)
 	c.heard.panicked = q.client.log.caught(q.path)
-	c.remains = func() string { return "what it has locked" }
+	c.handle.remains = func() string { return "what it has locked" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
-		c.id = id
+		c.handle.id = id
 		c.part = context.AfterFunc(q.client.base, c.depart)
 		return c
 	}, events.Event{Path: q.path, Options: values})
@@ -126,12 +126,12 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 
 // depart closes the consumer with the client's base context.
 func (c *Consumer) depart() {
-	c.client.receive(c.id, func(receiver) { c.client.post(c.id, events.Event{Kind: events.CommandClose}) })
+	c.handle.client.receive(c.handle.id, func(receiver) { c.handle.client.post(c.handle.id, events.Event{Kind: events.CommandClose}) })
 }
 
 // entered is the loop's.
 func (c *Consumer) entered(state string) {
-	c.enter(state)
+	c.handle.enter(state)
 	if state == "closed" {
 		c.part()
 	}
@@ -140,7 +140,7 @@ func (c *Consumer) entered(state string) {
 // Start begins to consume and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
 func (c *Consumer) Start() error {
-	return c.start(context.Background())
+	return c.handle.start(context.Background())
 }
 
 // Close takes up no more items, awaits the handler, writes down what became of its
@@ -150,12 +150,12 @@ func (c *Consumer) Start() error {
 // ErrNotDeleted where something is still locked. Closing twice, or before Start, is no
 // error.
 func (c *Consumer) Close(ctx context.Context) error {
-	err := c.end(ctx, false)
+	err := c.handle.end(ctx, false)
 	if err == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if c.cancel != nil {
 		c.cancel(ErrClosed)
 		return ErrWorkRunning
@@ -164,27 +164,27 @@ func (c *Consumer) Close(ctx context.Context) error {
 }
 
 // needsSession reports whether the handler runs.
-func (c *Consumer) needsSession() bool { return c.works.running() }
+func (c *Consumer) needsSession() bool { return c.handle.works.running() }
 
 // notice takes what the machine tells; on the loop's goroutine.
 func (c *Consumer) notice(n events.Notify) {
-	c.noteTrouble(n)
+	c.handle.noteTrouble(n)
 	switch n.What {
 	case events.Delivered:
-		c.works.begin()
-		ctx, cancel := context.WithCancelCause(c.client.base)
-		c.mu.Lock()
+		c.handle.works.begin()
+		ctx, cancel := context.WithCancelCause(c.handle.client.base)
+		c.handle.mu.Lock()
 		data := c.data
 		c.cancel = cancel
-		c.mu.Unlock()
+		c.handle.mu.Unlock()
 		go c.work(ctx, n, data)
 	case events.Failed:
 		if lost := asError(n.Code, ""); n.Code == events.ItemLost && c.failed != nil {
-			c.heard.put(func() { c.failed(n.Text[len(c.path)+1:], 1, lost) })
+			c.heard.put(func() { c.failed(n.Text[len(c.handle.path)+1:], 1, lost) })
 		}
 	case events.Withdrawn:
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		c.handle.mu.Lock()
+		defer c.handle.mu.Unlock()
 		if c.cancel != nil {
 			c.cancel(fmt.Errorf("%w: the item may be another consumer's by now", asError(n.Code, n.Text)))
 		}
@@ -203,19 +203,19 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		if ctx.Err() != nil {
 			returned.Code = events.Cancelled
 		}
-		c.mu.Lock()
+		c.handle.mu.Lock()
 		c.cancel(nil)
 		c.cancel = nil
-		c.mu.Unlock()
-		c.works.end()
-		c.client.post(c.id, returned)
+		c.handle.mu.Unlock()
+		c.handle.works.end()
+		c.handle.client.post(c.handle.id, returned)
 	}()
 	err = c.call(ctx, data, n)
 }
 
 // tell tells of a try that failed.
 func (c *Consumer) tell(n events.Notify, err error) {
-	c.client.log.say(zerolog.WarnLevel, "an item was not dealt with", func(e *zerolog.Event) {
+	c.handle.client.log.say(zerolog.WarnLevel, "an item was not dealt with", func(e *zerolog.Event) {
 		e.Str("item", n.Path).Int("try", n.Try).Err(err)
 	})
 	if c.failed != nil {
@@ -229,7 +229,7 @@ func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) (err 
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 			stack := debug.Stack()
-			c.client.log.say(zerolog.ErrorLevel, "the handler panicked", func(e *zerolog.Event) {
+			c.handle.client.log.say(zerolog.ErrorLevel, "the handler panicked", func(e *zerolog.Event) {
 				e.Str("item", n.Path).Interface("panic", p).Bytes("stack", stack)
 			})
 		}
@@ -238,23 +238,36 @@ func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) (err 
 }
 
 // node is the name of a delivery's node.
-func (c *Consumer) node(n events.Notify) string { return n.Path[len(c.path)+1:] }
+func (c *Consumer) node(n events.Notify) string { return n.Path[len(c.handle.path)+1:] }
 
 // keep takes the data of an item that was read.
 func (c *Consumer) keep(n uint64, kept zkio.Kept) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	c.number, c.data = n, kept.Data
 }
 
 // payload is the data of the item with this number, to be written once more.
 func (c *Consumer) payload(n uint64) []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if n != c.number {
 		return nil
 	}
 	return c.data
 }
 
-func (c *Consumer) answer(a events.Answer) { c.deliver(a) }
+func (c *Consumer) answer(a events.Answer) { c.handle.deliver(a) }
+
+// Path is the queue's directory.
+func (c *Consumer) Path() string { return c.handle.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (c *Consumer) State() State { return c.handle.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts.
+func (c *Consumer) Phase() string { return c.handle.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (c *Consumer) Err() error { return c.handle.Err() }

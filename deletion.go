@@ -21,7 +21,7 @@ import (
 // All its methods are safe to call from any goroutine. Phase and Err say where it
 // stands and what is in its way.
 type Deletion struct {
-	handle
+	handle  handle
 	command uint64 // that starts the machine: its answer is the outcome
 	done    chan struct{}
 	outcome error // read after done
@@ -37,15 +37,15 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 		return nil, r.err
 	}
 	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
-	d.init(r.client, r.path)
-	d.cannot, d.remains = "cannot delete for now", func() string { return "the node" }
+	d.handle.init(r.client, r.path)
+	d.handle.cannot, d.handle.remains = "cannot delete for now", func() string { return "the node" }
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
-		d.id = id
+		d.handle.id = id
 		return d
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
 		return nil, err
 	}
-	if !r.client.post(d.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
+	if !r.client.post(d.handle.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
 		return nil, ErrClosed
 	}
 	return d, nil
@@ -64,13 +64,13 @@ func (c *Client) Deletions() []*Deletion {
 		}
 	}
 	return slices.SortedFunc(slices.Values(all), func(a, b *Deletion) int {
-		return cmp.Or(cmp.Compare(len(a.id), len(b.id)), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(len(a.handle.id), len(b.handle.id)), cmp.Compare(a.handle.id, b.handle.id))
 	})
 }
 
 // Done is closed when the deletion is over: Wait says how it ended.
 func (d *Deletion) Done() <-chan struct{} {
-	d.client.opened()
+	d.handle.client.opened()
 	return d.done
 }
 
@@ -81,12 +81,12 @@ func (d *Deletion) Done() <-chan struct{} {
 // Errors: the context's, ErrClosed, an *Error for what the ensemble refuses for
 // good (the node has children, say, or another Version), and what Cancel says.
 func (d *Deletion) Wait(ctx context.Context) error {
-	d.client.check(ctx)
+	d.handle.client.check(ctx)
 	select {
 	case <-d.done:
-	case <-d.client.closed:
+	case <-d.handle.client.closed:
 	case <-ctx.Done():
-		return d.despite(context.Cause(ctx))
+		return d.handle.despite(context.Cause(ctx))
 	}
 	select {
 	case <-d.done: // it came just before the client's end
@@ -100,8 +100,8 @@ func (d *Deletion) Wait(ctx context.Context) error {
 // gone already, an *Error with the code CANCELLED when it surely was not deleted
 // here, and ErrOutcomeUnknown when a delete is on its way or its answer was lost.
 func (d *Deletion) Cancel() error {
-	d.client.opened()
-	d.client.post(d.id, events.Event{Kind: events.CommandClose})
+	d.handle.client.opened()
+	d.handle.client.post(d.handle.id, events.Event{Kind: events.CommandClose})
 	return d.Wait(context.Background())
 }
 
@@ -109,14 +109,14 @@ func (d *Deletion) Cancel() error {
 // ErrNotDeleted if it is not over then: it goes on. Closing the client calls Close,
 // and gives up the deletion if it is not over then.
 func (d *Deletion) Close(ctx context.Context) error {
-	d.client.check(ctx)
-	limited, cancel := d.limit(ctx)
+	d.handle.client.check(ctx)
+	limited, cancel := d.handle.limit(ctx)
 	defer cancel()
 	_ = d.Wait(limited)
 	if d.isOver() {
 		return nil
 	}
-	return d.unfinished(context.Cause(limited))
+	return d.handle.unfinished(context.Cause(limited))
 }
 
 // isOver reports whether the deletion has come to an end.
@@ -139,10 +139,23 @@ func (d *Deletion) answer(a events.Answer) {
 // entered is the loop's: a deletion that is over is not among Client.Deletions
 // any more.
 func (d *Deletion) entered(state string) {
-	d.enter(state)
+	d.handle.enter(state)
 	if state == "closed" {
 		close(d.done)
 	}
 }
 
-func (d *Deletion) notice(n events.Notify) { d.noteTrouble(n) }
+func (d *Deletion) notice(n events.Notify) { d.handle.noteTrouble(n) }
+
+// Path is the node's path.
+func (d *Deletion) Path() string { return d.handle.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (d *Deletion) State() State { return d.handle.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts.
+func (d *Deletion) Phase() string { return d.handle.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (d *Deletion) Err() error { return d.handle.Err() }

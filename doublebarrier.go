@@ -30,7 +30,7 @@ type DoubleBarrierOptions struct {
 // come, it counted the members a moment before it made the ready node.)
 //
 // All its methods are safe to call from any goroutine.
-type DoubleBarrier struct{ handle }
+type DoubleBarrier struct{ handle handle }
 
 // DoubleBarrier makes a member of a double barrier, a directory that is made when
 // it is missing. All members should name the same quantity. The error says what is
@@ -48,11 +48,11 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	values := map[string]string{"quantity": strconv.Itoa(quantity)}
 	pace(values, options.Retry)
 	b := &DoubleBarrier{}
-	b.init(c, path)
+	b.handle.init(c, path)
 	begin := "outside"
-	b.phase.Store(&begin)
+	b.handle.phase.Store(&begin)
 	_, err := c.register(machines.DoubleBarrierRecipe.Name(), func(id events.ID) receiver {
-		b.id = id
+		b.handle.id = id
 		return b
 	}, events.Event{Path: path, Options: values})
 	if err != nil {
@@ -70,11 +70,11 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 // permission, say), or the context's, with the failure that stands in the way, if
 // there is one.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
-	b.client.check(ctx)
+	b.handle.client.check(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return b.wish(ctx, events.Event{Kind: events.CommandEnter})
+	return b.handle.wish(ctx, events.Event{Kind: events.CommandEnter})
 }
 
 // Leave leaves the barrier and returns nil when all who were inside have left or
@@ -88,20 +88,33 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 // session, an operator), so that others may have left without waiting for it;
 // ErrClosed, or the context's, with the failure that stands in the way.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
-	return b.wish(ctx, events.Event{Kind: events.CommandLeave})
+	return b.handle.wish(ctx, events.Event{Kind: events.CommandLeave})
 }
 
 // needsSession reports whether the member is inside, or on the way in or out.
-func (b *DoubleBarrier) needsSession() bool { return b.Phase() != "outside" }
+func (b *DoubleBarrier) needsSession() bool { return b.handle.Phase() != "outside" }
 
 // Close ends the handle and deletes the member's node, if it has one, without
 // waiting for the others. Without a connection the node is deleted after the next
 // one; when the context ends before, its error is returned and the deletion goes on
 // by itself. Closing twice is no error.
-func (b *DoubleBarrier) Close(ctx context.Context) error { return b.end(ctx, false) }
+func (b *DoubleBarrier) Close(ctx context.Context) error { return b.handle.end(ctx, false) }
 
-func (b *DoubleBarrier) notice(n events.Notify) { b.noteTrouble(n) }
+func (b *DoubleBarrier) notice(n events.Notify) { b.handle.noteTrouble(n) }
 
-func (b *DoubleBarrier) answer(a events.Answer) { b.deliver(a) }
+func (b *DoubleBarrier) answer(a events.Answer) { b.handle.deliver(a) }
 
-func (b *DoubleBarrier) entered(state string) { b.enter(state) }
+func (b *DoubleBarrier) entered(state string) { b.handle.enter(state) }
+
+// Path is the barrier's directory.
+func (b *DoubleBarrier) Path() string { return b.handle.Path() }
+
+// State is LATENT, STARTED or CLOSED.
+func (b *DoubleBarrier) State() State { return b.handle.State() }
+
+// Phase is the machine's state, finer than State, by its name in docs/statecharts.
+func (b *DoubleBarrier) Phase() string { return b.handle.Phase() }
+
+// Err is the failure that stands in the way at this moment, nil when there is
+// none. The handle goes on trying, at a pace.
+func (b *DoubleBarrier) Err() error { return b.handle.Err() }

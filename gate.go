@@ -14,7 +14,7 @@ import (
 // The node is persistent: a gate stays open until somebody shuts it.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Gate struct{ passage }
+type Gate struct{ passage passage }
 
 // Gate makes a handle on a gate. The error says what is wrong with the path.
 func (c *Client) Gate(path string) (*Gate, error) {
@@ -29,10 +29,10 @@ func (c *Client) Gate(path string) (*Gate, error) {
 //
 // Errors: ErrClosed or the context's (the gate may be open then, unless the
 // context had ended before), or an *Error.
-func (g *Gate) Open(ctx context.Context) error { return g.call(ctx, events.CommandSet) }
+func (g *Gate) Open(ctx context.Context) error { return g.passage.call(ctx, events.CommandSet) }
 
 // Shut closes the way. A gate that is not open is no error. Errors as for Open.
-func (g *Gate) Shut(ctx context.Context) error { return g.call(ctx, events.CommandRemove) }
+func (g *Gate) Shut(ctx context.Context) error { return g.passage.call(ctx, events.CommandRemove) }
 
 // Wait returns nil when the gate was open at some moment since the call. A gate
 // that opens and shuts during an outage of this client is missed. What was done
@@ -41,4 +41,7 @@ func (g *Gate) Shut(ctx context.Context) error { return g.call(ctx, events.Comma
 //
 // Errors: ErrClosed, an *Error, or the context's, with the failure that stands in
 // the way, if there is one.
-func (g *Gate) Wait(ctx context.Context) error { return g.call(ctx, events.CommandAwait) }
+func (g *Gate) Wait(ctx context.Context) error { return g.passage.call(ctx, events.CommandAwait) }
+
+// Path is the node's path.
+func (g *Gate) Path() string { return g.passage.Path() }

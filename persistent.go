@@ -186,7 +186,7 @@ func (p *PersistentNode) SetData(ctx context.Context, data []byte) error {
 // itself. Closing twice, or before Start, is no error.
 func (p *PersistentNode) Close(ctx context.Context) error { return p.standing.Close(ctx) }
 
-// Path is the node's.
+// Path is the node's path.
 func (p *PersistentNode) Path() string { return p.standing.Path() }
 
 // State is LATENT, STARTED or CLOSED.

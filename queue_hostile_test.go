@@ -114,8 +114,8 @@ func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
 		synctest.Wait()
 		end()
 		synctest.Wait()
-		if len(got) != 1 || c.State() != Closed || len(w.children("/q-locks")) > 0 || len(w.children("/q")) != 2 {
-			t.Fatalf("%v, %s\n%s", got, c.State(), n.tape.Tail(20))
+		if len(got) != 1 || c.handle.State() != Closed || len(w.children("/q-locks")) > 0 || len(w.children("/q")) != 2 {
+			t.Fatalf("%v, %s\n%s", got, c.handle.State(), n.tape.Tail(20))
 		}
 		late, err := q.queue.AtLeastOnce(handler, ConsumerOptions{})
 		fine(t, err)

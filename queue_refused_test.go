@@ -40,7 +40,7 @@ func TestAnItemThatCannotBeRead(t *testing.T) {
 				fine(t, err)
 				fine(t, c.Start())
 				pass(time.Minute)
-				err = c.Err()
+				err = c.handle.Err()
 				if strings.Join(got, " ") != "b d" || !errors.Is(err, ErrNoAuth) || !strings.Contains(fmt.Sprint(err), "2 items") {
 					t.Fatalf("%v, %v\n%s", got, err, n.tape.Tail(20))
 				}
@@ -52,8 +52,8 @@ func TestAnItemThatCannotBeRead(t *testing.T) {
 					fine(t, err)
 				}
 				pass(time.Hour)
-				if len(got) != 4 || c.Err() != nil {
-					t.Fatalf("%v, %v\n%s", got, c.Err(), n.tape.Tail(20))
+				if len(got) != 4 || c.handle.Err() != nil {
+					t.Fatalf("%v, %v\n%s", got, c.handle.Err(), n.tape.Tail(20))
 				}
 			})
 		})
@@ -78,7 +78,7 @@ func TestDeadLettersThatCannotBeWritten(t *testing.T) {
 			return nil
 		})
 		pass(time.Hour)
-		if err := c.Err(); !errors.Is(err, ErrNoAuth) || strings.Join(got, " ") != "bad good" {
+		if err := c.handle.Err(); !errors.Is(err, ErrNoAuth) || strings.Join(got, " ") != "bad good" {
 			t.Fatal(got, err)
 		}
 		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -139,7 +139,7 @@ func TestACounterThatOverflows(t *testing.T) {
 			return nil
 		})
 		pass(time.Second)
-		if err := c.Err(); !errors.Is(err, ErrCounterEnd) {
+		if err := c.handle.Err(); !errors.Is(err, ErrCounterEnd) {
 			t.Errorf("%v\n%s", err, n.tape.Tail(20))
 		}
 		close(release)

@@ -78,7 +78,7 @@ func (r *Request[T]) Do(ctx context.Context) (T, error) {
 type Task struct{ request }
 
 // Do asks, and waits for the answer, or for the context. See Request.Do.
-func (t *Task) Do(ctx context.Context) error { return t.run(ctx).Err }
+func (r *Task) Do(ctx context.Context) error { return r.run(ctx).Err }
 
 // request is what all requests share. It decides nothing.
 type request struct {

@@ -16,7 +16,7 @@ import (
 // from any goroutine. There is nothing to start or to close: a node that is not
 // there is made by the first call, with the seed, its parents as containers where
 // the server can. To add to a number, rather than to replace it, take an AtomicLong.
-type SharedCount struct{ number }
+type SharedCount struct{ number number }
 
 // Count is a shared count as it was at one moment.
 type Count struct {
@@ -59,7 +59,7 @@ func (s *SharedCount) TrySet(ctx context.Context, was Count, value int32) (Count
 }
 
 func (s *SharedCount) count(ctx context.Context, task string, options map[string]int64) (Count, error) {
-	value, version, err := s.do(ctx, task, options)
+	value, version, err := s.number.do(ctx, task, options)
 	return Count{int32(value), version}, err
 }
 
@@ -67,9 +67,9 @@ func (s *SharedCount) count(ctx context.Context, task string, options map[string
 // the loop over it is left. What it can miss is what Client.WatchNode can: versions
 // that are left out say how many writes. A count that is not there is not told.
 func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
-	s.client.check(ctx)
+	s.number.client.check(ctx)
 	return func(yield func(Count, error) bool) {
-		for change, err := range s.client.WatchNode(ctx, s.path) {
+		for change, err := range s.number.client.WatchNode(ctx, s.number.path) {
 			count := Count{Version: change.Stat.Version}
 			switch {
 			case err != nil:
@@ -78,7 +78,7 @@ func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
 			case len(change.Data) == 4:
 				count.Value = int32(binary.BigEndian.Uint32(change.Data))
 			default:
-				err = fmt.Errorf("incumbent: %s holds %d bytes, which are no count of 4", s.path, len(change.Data))
+				err = fmt.Errorf("incumbent: %s holds %d bytes, which are no count of 4", s.number.path, len(change.Data))
 			}
 			if !yield(count, err) {
 				return
@@ -86,3 +86,6 @@ func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
 		}
 	}
 }
+
+// Path is the node's path.
+func (s *SharedCount) Path() string { return s.number.Path() }
