@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+const library = "github.com/incumbent-go/incumbent"
+
+// finding is one request that is never sent.
+type finding struct {
+	at   token.Pos
+	what string
+}
+
+// unsent finds statements that make a request and drop it.
+func unsent(trees []*ast.File, info *types.Info) (found []finding) {
+	drop := func(x ast.Expr) {
+		if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
+			if name := request(info, call); name != "" && made(info, call) {
+				found = append(found, finding{call.Pos(), fmt.Sprintf("this %s is never sent: call Do, or Background, on it", name)})
+			}
+		}
+	}
+	for _, tree := range trees {
+		ast.Inspect(tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ExprStmt:
+				drop(n.X)
+			case *ast.DeferStmt:
+				drop(n.Call)
+			case *ast.GoStmt:
+				drop(n.Call)
+			case *ast.AssignStmt:
+				if len(n.Lhs) == 1 && isBlank(n.Lhs[0]) {
+					drop(n.Rhs[0])
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// request returns the name of the library's type that the expression has, if it is one
+// of a request: a type that can be sent by Do or Background.
+func request(info *types.Info, x ast.Expr) string {
+	p, ok := info.Types[x].Type.(*types.Pointer)
+	if !ok {
+		return ""
+	}
+	named, ok := types.Unalias(p.Elem()).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != library {
+		return ""
+	}
+	for _, method := range []string{"Do", "Background"} {
+		if m, _, _ := types.LookupFieldOrMethod(p, true, named.Obj().Pkg(), method); m == nil {
+			return ""
+		}
+	}
+	return named.Obj().Name()
+}
+
+// made reports whether the request is made in this expression. One that is in a variable
+// can be sent later: r.Ephemeral() changes it.
+func made(info *types.Info, call *ast.CallExpr) bool {
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || request(info, s.X) == "" {
+		return true
+	}
+	inner, ok := ast.Unparen(s.X).(*ast.CallExpr)
+	return ok && made(info, inner)
+}
+
+func isBlank(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == "_"
+}
