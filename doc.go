@@ -1,52 +1,110 @@
-// Package incumbent elects leaders on ZooKeeper, deterministically: one
-// goroutine for each client feeds replies, watches, connection events and timers
-// into explicit state machines, so state changes never race; everything that
-// happens can be recorded and replayed; every machine is drawn from the table
-// that runs.
+// Package incumbent elects leaders on ZooKeeper, and has Curator's other recipes:
+// locks, semaphores, barriers, groups, counters, caches and queues. Names and data of
+// nodes are Curator's, so that Go and Java services can share them.
 //
-// These are the types to know:
+// This package and zkio/zkmem keep their API from version 1 on, which is not published
+// yet; engine, machines, events and zkio may change in any release.
 //
-//   - Client is one connection to an ensemble: Open, WaitConnected, Close.
-//   - Latch waits in line until it leads, and leads until it is closed or loses
-//     leadership. Curator's LeaderLatch.
-//   - Selector runs a function while it leads, and gives leadership up when the
-//     function returns. Curator's LeaderSelector.
-//   - Election is a latch on plain names, "n_0000000007": the election of
-//     ZooKeeper's recipes page, beside what others have written by hand.
-//   - PersistentNode keeps an ephemeral node over sessions; Membership is one in a
-//     group. Barrier, Gate and DoubleBarrier hold processes back. Client.Watch and Client.WatchMembers are change feeds.
-//   - Client.Create, Get, Set, Exists, Children, Delete, Multi and Sync are
-//     ZooKeeper's own operations, over the same session. Client.WatchNode and
-//     Client.WatchChildren are feeds of one node; a TreeCache keeps a whole tree
-//     in memory; a Deletion is a node that has to go.
-//     SharedCount and AtomicLong are numbers in a node.
-//   - Leadership is what either gives to the work: a context that ends with the
-//     term, a token for stores, a check, a guarded write.
+// Start with [Open], then [Client.Latch], [Latch.Start] and [Latch.Await].
 //
-// # What is promised
+// # Connection
 //
-// A participant believes that it leads only while its own node, owned by its own
-// session, is first in line, and a request that the ensemble's quorum or leader
-// processed was confirmed recently: Leadership.ValidUntil says until when. A
-// follower that was cut off, or a deposed leader that goes on answering, cannot
-// prolong belief. No term begins before the work of the last one has returned.
+//   - [Client]: one ZooKeeper session at a time, from which all handles are made.
+//   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log.
+//   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
+//   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
+//   - [RetryPolicy]: how attempts are paced; see [RetryForever] and its siblings.
 //
-// # What is not
+// # Leadership
 //
-// A process that is paused believes for as long as it is paused: no library can
-// help that. Hand Leadership.Token to every store that the work writes to, or
-// write with Leadership.Write. Kerberos (SASL) is not supported.
+//   - [Latch]: leads until it is closed, resigns or loses leadership. Curator's LeaderLatch.
+//   - [Selector]: runs a function ([Work]) for one term, then the next in line leads. Curator's LeaderSelector.
+//   - [Election]: a latch on plain names, n_0000000007, as in ZooKeeper's recipes.
+//   - [JobElection]: the leader of an ElasticJob job, together with its Java instances.
+//   - [LatchOptions], [SelectorOptions], [CloseMode]: how they are made, and whether Close calls the listeners.
+//   - [Leadership]: what the work has: a context, a token, a deadline, guarded writes.
+//   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.
+//   - [Line], [Participant]: who is in line and who leads; see [Client.Line] and [Client.Evict].
+//   - [Change]: a change of leadership, from [Client.Watch].
+//   - [State]: latent, started or closed, for every handle that is started.
 //
-// # Mistakes
+// # Locks
+//
+//   - [Mutex]: one holder at a time. InterProcessMutex, or kazoo's Lock. [MutexOptions] shape it.
+//   - [ReadWriteLock]: one writer or many readers. InterProcessReadWriteLock.
+//   - [Semaphore]: n permits, of which a caller takes k at once. InterProcessSemaphoreV2. [SemaphoreOptions] shape it.
+//   - [MultiLock]: several locks ([Lockable]), all or none. InterProcessMultiLock.
+//   - [Hold], [WriteHold], [MultiHold]: a lock that is held, until Unlock or until it is lost.
+//   - [Holder], [ReadWriteHolder]: re-entry: one caller locks again what it holds.
+//
+// # Barriers and groups
+//
+//   - [Barrier], [Gate]: block callers while a node exists, or until it does.
+//   - [DoubleBarrier]: members begin and end together. DistributedDoubleBarrier. [DoubleBarrierOptions] shape it.
+//   - [PersistentNode]: an ephemeral node that is created again in every session. [PersistentNodeOptions] shape it.
+//   - [Membership], [Member]: one member of a group; [Client.Members] lists all. GroupMember.
+//
+// # Numbers
+//
+//   - [SharedCount], [Count]: an integer that many read, set and watch.
+//   - [AtomicLong]: a 64-bit integer that many add to. DistributedAtomicLong. [AtomicLongOptions] shape it.
+//
+// # Queues
+//
+//   - [Queue], [PriorityQueue], [DelayQueue], [IDQueue]: by order of put, priority, due time, or with ids.
+//   - [Slot]: where items are put, with a priority, a time or an id.
+//   - [Consumer]: takes items at least once or at most once; [Delivery] is one item. [ConsumerOptions] shape it.
+//   - [QueueOptions], [QueueBound], [Codec]: dead letters, limits, encoding.
+//
+// # Nodes
+//
+//   - [CreateRequest], [SetRequest], [DeleteRequest], [Request], [Task]: ZooKeeper's operations, from [Client.Create],
+//     [Client.Set], [Client.Delete], [Client.Get], [Client.Exists], [Client.Children], [Client.Multi] and [Client.Sync].
+//     Nothing is sent before Do or Background: go vet with cmd/incumbentvet finds requests without them.
+//   - [Node], [Stat], [Result]: what is read, and what a request in the background came to.
+//   - [Op], [OpResult]: one operation of [Client.Multi] or [Leadership.Write], and its outcome.
+//   - [NodeChange], [ChildrenChange]: from [Client.WatchNode] and [Client.WatchChildren]; [Missed] says what was not seen.
+//   - [TreeCache], [TreeNode]: a node and everything below it, in memory. [TreeCacheOptions] shape it; [TreeChange]
+//     and [TreeChangeKind] say what changed.
+//   - [Deletion]: deletes a node for certain, through outages and sessions. Curator's guaranteed().
+//
+// # Errors
+//
+// Every failure is an error that [errors.Is] can test against one of the Err variables,
+// or an [Error] with ZooKeeper's code; [Retryable] reports whether the same call may
+// succeed later. Three matter most: [ErrLeadershipLost] (stop the work),
+// [ErrOutcomeUnknown] (a write may or may not have been committed: read before you
+// decide) and [ErrWorkRunning] (work was still running when Close's context ended).
 //
 // An option below zero is an error, which names it, unless the option says what below
 // zero means. A nil context, a handle that no client made and a nil function to call
 // are mistakes of the program: the call panics, and says which call it was and what to
-// do. It is an error where something is made: Open with a nil context, a Selector or a
-// Consumer with a nil function.
+// do. It is an error where something is made: [Open] with a nil context, a [Selector] or
+// a [Consumer] with a nil function.
 //
-// # What it is not
+// # What is promised
 //
-// Not a ZooKeeper client library (go-zookeeper/zk is underneath), and not a lock
-// service for many short critical sections.
+// A participant believes that it leads only while its own node, owned by its own
+// session, is first in line, and only until [Leadership.ValidUntil]: a deadline that
+// counts from the last request that the ensemble's quorum, or where that is safe its
+// leader, has processed. A follower that was cut off, or a deposed leader that goes on
+// answering, cannot extend it. No term begins before the work of the last one has
+// returned. Everything that happens can be recorded and replayed. The README lists all
+// promises.
+//
+// # What is not
+//
+// A process that is paused believes that it leads for as long as it is paused. Pass
+// [Leadership.Token] to every store that the work writes to and let the store refuse
+// lower ones, or write with [Leadership.Write]. Kerberos (SASL) is not supported. This
+// is no service for many short critical sections.
+//
+// # Rules for callers
+//
+//   - Work must return when [Leadership.Context] ends.
+//   - Every Leadership from Await needs one [Leadership.Release], and every Hold one [Hold.Unlock]: until then no new
+//     term begins and Close waits. [Selector] does it for you.
+//   - Give Close a context with a deadline: work that does not return keeps it waiting.
+//
+// For tests, package zkio/zkmem is an in-memory ZooKeeper.
 package incumbent

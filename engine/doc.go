@@ -1,4 +1,5 @@
-// Package engine is the grammar of incumbent: a chart is a table of rows, a
+// Package engine may change in any release; only the root package and zkio/zkmem keep
+// their API. It is the grammar of incumbent: a chart is a table of rows, a
 // machine is one value walking that table, an engine is a set of machines that
 // share one session, and a loop is the one goroutine that feeds an engine.
 //

@@ -1,4 +1,7 @@
-// Package events holds the nouns of incumbent: what can happen (Event), what a
+// Package events may change in any release; only the root package and zkio/zkmem keep
+// their API. (Of this package they name [Code] and [Mode], which stay with them.)
+//
+// It holds the nouns of incumbent: what can happen (Event), what a
 // machine may ask for (Effect), and the line of the flight recorder that joins
 // the two (Record), with the JSON Lines log they are written to.
 //

@@ -1,4 +1,5 @@
-// Package zkio performs effects on a real ZooKeeper ensemble and brings the
+// Package zkio may change in any release; only the root package and zkio/zkmem keep
+// their API. It performs effects on a real ZooKeeper ensemble and brings the
 // answers back as events. It is the only room that knows go-zookeeper.
 //
 // Who does what:

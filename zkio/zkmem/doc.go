@@ -5,6 +5,8 @@
 //	client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
 //	conn, _, err := zk.Connect([]string{srv.Addr()}, 4*time.Second) // or any other client
 //
+// The package keeps its API from version 1 of the module on, which is not published yet.
+//
 // There are two main types. [Tree] is the data, pure: it applies numbered transactions, without clock, goroutine or lock.
 // [Server] is one Tree served to clients, with sessions, watches and hooks for tests.
 //
