@@ -38,6 +38,10 @@ golden: ## write the golden traces and the simulation's digests anew; read the d
 	$(GO) test ./machines -count=1 -run TestTraces
 	$(GO) test ./test/sim -count=1 -run TestDigests -rewrite
 
+.PHONY: api
+api: ## write the listings of the API in docs/api anew; read the diff before committing it
+	$(GO) test ./test/house -count=1 -run TestTheAPI -rewrite
+
 .PHONY: charts
 charts: ## draw docs/statecharts from the charts that run
 	$(GO) run ./cmd/gencharts
