@@ -14,10 +14,15 @@ var rooms = map[string][]string{
 	"events":        nil,
 	"zkio":          {"engine", "events"},
 	"zkio/zkmem":    nil,
-	"cmd":           {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd"},
-	"test":          {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "cmd", "test"},
+	"world":         {"engine", "events", "machines", "zkio/zkmem"},
+	"slogger":       {"."},
+	"health":        {"."},
+	"cmd":           {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd"},
+	"test":          {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
 	"events/more":   {"events"},
-	"docs/examples": {".", "zkio/zkmem"}, // programs to copy, in a module of their own
+	"docs/examples": {".", "zkio/zkmem", "slogger", "health"}, // programs to copy, in a module of their own
+	"integrations":  {".", "zkio/zkmem", "health"},            // each in a module of its own
+	"bench":         {".", "zkio/zkmem", "world", "test"},     // beside other libraries, in a module of its own
 }
 
 // room is the entry of rooms that a folder belongs to; "" for none.
@@ -29,6 +34,10 @@ func room(dir string) string {
 		return "test"
 	case under(dir, "docs/examples"):
 		return "docs/examples"
+	case strings.HasPrefix(dir, "integrations/"):
+		return "integrations"
+	case under(dir, "bench"):
+		return "bench"
 	case strings.HasPrefix(dir, "events/"):
 		return "events/more"
 	}
@@ -46,9 +55,9 @@ type guest struct {
 }
 
 var guests = []guest{
-	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" || room(f.dir) == "docs/examples" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
+	{"github.com/go-zookeeper/zk", func(f *file) bool { return f.dir == "zkio" }, "zkio is the only pair of hands: what it does not see is neither recorded nor replayed"},
 	{"github.com/looplab/fsm", func(f *file) bool { return f.path == "engine/machine.go" }, "looplab has traps enough for one file: see its comments there"},
-	{"github.com/rs/zerolog", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the loop does not log: the flight recorder tells what happened"},
+	{"github.com/rs/zerolog", func(f *file) bool { return f.in(".", "slogger") || under(f.dir, "cmd") }, "the loop does not log: the flight recorder tells what happened"},
 	{"golang.org/x/sys", func(f *file) bool { return f.dir == "." || under(f.dir, "cmd") }, "the operating system is the door's: the rooms behind it run anywhere"},
 }
 
@@ -91,7 +100,7 @@ var arrows = []rule{
 		name: "guests stay in their room",
 		why:  "one dependency, one place: it can be read about, replaced and feared there",
 		finds: func(f *file) []finding {
-			if f.test {
+			if f.test || f.nested {
 				return nil
 			}
 			return f.imports(func(p string) string {
@@ -109,7 +118,7 @@ var arrows = []rule{
 		name: "no stranger in the library",
 		why:  "whoever embeds the library pays for each of its dependencies, in size, in reviews and in trust",
 		finds: func(f *file) []finding {
-			if f.test || under(f.dir, "cmd") || room(f.dir) == "events/more" || room(f.dir) == "docs/examples" {
+			if f.test || f.nested || under(f.dir, "cmd") || room(f.dir) == "events/more" {
 				return nil
 			}
 			return f.imports(func(p string) string {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,13 +45,14 @@ type finding struct {
 
 // file is one Go file of the module.
 type file struct {
-	path  string // from the module's root, with slashes
-	dir   string // "." for the door
-	test  bool   // a _test.go file, or anything in test/
-	text  string
-	set   *token.FileSet
-	tree  *ast.File
-	local map[string]string // names of imports here: "zk" → its path
+	path   string // from the module's root, with slashes
+	dir    string // "." for the door
+	test   bool   // a _test.go file, or anything in test/
+	nested bool   // in a module of its own, below the root
+	text   string
+	set    *token.FileSet
+	tree   *ast.File
+	local  map[string]string // names of imports here: "zk" → its path
 }
 
 func parse(path_, text string) (*file, error) {
@@ -142,6 +144,13 @@ var house = sync.OnceValues(func() ([]*file, error) {
 		all = append(all, f)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	modules, err := nestedModules()
+	for _, f := range all {
+		f.nested = slices.ContainsFunc(modules, func(dir string) bool { return under(f.dir, dir) })
+	}
 	return all, err
 })
 
@@ -184,7 +193,7 @@ func files(t *testing.T) []*file {
 
 func rules() []rule {
 	var all []rule
-	for _, some := range [][]rule{arrows, purity, sources, tidiness, words, tests} {
+	for _, some := range [][]rule{arrows, modules, purity, sources, tidiness, words, tests} {
 		all = append(all, some...)
 	}
 	return all

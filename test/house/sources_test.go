@@ -24,7 +24,7 @@ var chanceFiles = map[string]string{
 
 // library is code that an embedding program runs.
 func library(f *file) bool {
-	return !f.test && !under(f.dir, "cmd") && !under(f.dir, "docs/examples")
+	return !f.test && !f.nested && !under(f.dir, "cmd")
 }
 
 var sources = []rule{
@@ -69,7 +69,7 @@ var sources = []rule{
 				}
 				return ""
 			})
-			return append(prints, importsOf(f, []string{"log", "log/slog"})...)
+			return append(prints, importsOf(f, []string{"log"})...)
 		},
 		breach: breach{"zkio/x.go", `package zkio; import "fmt"; func f() { fmt.Println() }`},
 	},
