@@ -25,7 +25,7 @@ install: ## build the operators' program, incumbent, and put it where go install
 
 # The build cache must not decide: -count=1 runs every test, every time.
 .PHONY: test
-test: ## run every test once, without cgo; the last line names what was not run
+test: ## run every test of every module once, without cgo; the last line names what was not run
 	@CGO_ENABLED=0 $(GO) run ./test/tally -count=1 $(ARGS) ./...
 
 .PHONY: race
@@ -68,7 +68,7 @@ chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn
 	@$(GO) test ./test/chaos -count=1 -timeout 24h -v -run 'TestChaos$$' -args -minutes $(MINUTES) -seed $(SEED) $(ARGS)
 
 .PHONY: lint
-lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy, of docs/examples too; needs make deps
+lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy, of every module; needs make deps
 	@bash scripts/lint
 
 .PHONY: hurry

@@ -1,5 +1,6 @@
 // Command tally runs go test and says in its last line what was not run. What it
-// is given are go test's own arguments. It keeps go test's ok and FAIL lines,
+// is given are go test's own arguments. With ./... among them it goes through the
+// nested modules, too: each folder with a go.mod below this one. It keeps go test's ok and FAIL lines,
 // shows the output of tests that failed, and counts.
 //
 // A test that cannot run here skips with a message that begins with "not run: ".
@@ -30,20 +31,23 @@ const timeout = "10m"
 func main() {
 	begun := time.Now()
 	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
-	err := run(t, os.Args[1:])
+	err := run(t, ".", os.Args[1:])
+	if slices.Contains(os.Args[1:], "./...") {
+		err = cmp.Or(err, runNested(t, ".", os.Args[1:]))
+	}
 	if !t.end(err, time.Since(begun)) {
 		os.Exit(1)
 	}
 }
 
-// run feeds what go test tells to the tally.
-func run(t *tally, args []string) error {
+// run feeds what go test tells, in a module's folder, to the tally.
+func run(t *tally, dir string, args []string) error {
 	all := []string{"test", "-json"}
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-timeout") }) {
 		all = append(all, "-timeout", timeout)
 	}
 	cmd := exec.Command("go", append(all, args...)...)
-	cmd.Stderr = os.Stderr
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
