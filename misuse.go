@@ -36,7 +36,7 @@ func needContext(ctx context.Context) {
 func misuse(text string) { panic("incumbent: " + exportedCall() + " " + text) }
 
 // exportedCall is the function or method of this package that a program called, as
-// "Mutex.Lock", or "Close" where the method is one that several handles share.
+// "Mutex.Lock", or only "Background" where the type that has the method is not exported.
 func exportedCall() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
