@@ -180,7 +180,7 @@ func (c *Consumer) notice(n events.Notify) {
 		go c.work(ctx, n, data)
 	case events.Failed:
 		if lost := asError(n.Code, ""); n.Code == events.ItemLost && c.failed != nil {
-			c.heard.put(func() { c.failed(n.Text[len(c.handle.path)+1:], 1, lost) })
+			c.heard.put(func() { c.failed(n.Path[len(c.handle.path)+1:], 1, lost) })
 		}
 	case events.Withdrawn:
 		c.handle.mu.Lock()

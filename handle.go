@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (h *handle) start(ctx context.Context) error {
 func (h *handle) noteTrouble(n events.Notify) {
 	switch n.What {
 	case events.Failed:
-		h.setTrouble(asError(n.Code, n.Text))
+		h.setTrouble(asError(n.Code, cmp.Or(n.Text, n.Path)))
 	case events.Recovered:
 		h.setTrouble(nil)
 	}

@@ -27,7 +27,7 @@ func (x *counted) notice(n events.Notify) {
 	if n.What == events.Value {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.value, _ = strconv.ParseInt(n.Text, 10, 64)
+		x.value = n.Value
 		x.version, x.told = int32(n.Work), true
 		return
 	}

@@ -154,8 +154,8 @@ func (p *participant) depose(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
-	reason := fmt.Errorf("%w: %s", ErrLeadershipLost, n.Text)
-	t.end(reason, n.Text)
+	reason := fmt.Errorf("%w: %s", ErrLeadershipLost, n.Reason)
+	t.end(reason, n.Reason)
 	if n.Silent {
 		p.setTerm(nil)
 	} else {

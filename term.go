@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Term is one uninterrupted time of leadership.
@@ -35,11 +34,11 @@ type heldTerm struct {
 	watch    *deadlineWatch // the client's, since there is work
 }
 
-// end is called on the loop's goroutine, once, with why in the machine's words.
-func (t *heldTerm) end(reason error, why string) {
+// end is called on the loop's goroutine, once, with the machine's reason.
+func (t *heldTerm) end(reason error, why events.Reason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reason, t.nodeless, t.letGo = reason, why == machines.NodeGone || why == machines.SessionOver, why == machines.LetGo
+	t.reason, t.nodeless, t.letGo = reason, why.Successible(), why == events.ReasonReturned
 	t.over.Store(true)
 	t.stop(reason)
 }

@@ -159,8 +159,10 @@ type Notify struct {
 	Guards  []Op   // what a guarded write of the term begins with, where a check of Path does not suffice
 	Work    uint64 // which await is granted, or what is delivered
 	Try     int    // of a delivery: the first is 1
+	Value   int64  // of a number
+	Reason  Reason // why belief ended
 	Code    Code
-	Text    string
+	Text    string   // a sentence for people, or what a leader's node holds: never compared
 	Silent  bool     // close mode: listeners are not told
 	Names   []string // of members
 }
@@ -244,7 +246,15 @@ func (e Deadline) String() string {
 }
 func (e Notify) String() string {
 	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work), number("try", uint64(e.Try)),
-		string(e.Code), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
+		e.value(), string(e.Code), quoted(e.Reason.String()), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
+}
+
+// value is the written form of a number, also of 0.
+func (e Notify) value() string {
+	if e.What != Value {
+		return ""
+	}
+	return "value=" + strconv.FormatInt(e.Value, 10)
 }
 func (e Entered) String() string { return "entered " + e.State }
 func (e Answer) String() string {

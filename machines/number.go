@@ -3,7 +3,6 @@ package machines
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -240,7 +239,7 @@ func (n *number) decline(ev events.Event, out *engine.Outbox) {
 }
 
 func (n *number) report(out *engine.Outbox) {
-	out.Notify(events.Notify{What: events.Value, Path: n.path, Work: uint64(n.version), Text: strconv.FormatInt(n.value, 10)})
+	out.Notify(events.Notify{What: events.Value, Path: n.path, Work: uint64(n.version), Value: n.value})
 }
 
 // fail answers with what the ensemble refuses.

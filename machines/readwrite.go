@@ -138,7 +138,7 @@ func (p *participant) giveUpLowering(ev events.Event, out *engine.Outbox) {
 
 // loseLowering ends the hold with its session, which takes both nodes with it.
 func (p *participant) loseLowering(ev events.Event, out *engine.Outbox) {
-	p.refuseWaiters(events.LeadershipLost, SessionOver, out)
+	p.refuseWaiters(events.LeadershipLost, events.ReasonSessionOver.String(), out)
 	p.finish(ev, out)
 }
 

@@ -250,7 +250,7 @@ func (s *semaphore) refuseLimit(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) refuseGone(ev events.Event, out *engine.Outbox) {
 	s.names = s.names[1:]
 	s.forgetOwn(out)
-	s.refuse(events.LeadershipLost, NodeGone, ev, out)
+	s.refuse(events.LeadershipLost, events.ReasonNodeGone.String(), ev, out)
 }
 
 // rejectPermits gives back permits that are not this session's, or whose token is

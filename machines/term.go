@@ -54,7 +54,7 @@ func (p *participant) depose(ev events.Event, out *engine.Outbox) {
 	if p.leads {
 		p.leads = false
 		p.plan(p.then) // a hold does not come back
-		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Text: reason(ev)})
+		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
 		if p.then != leave { // the patron asked for that end, and knows
 			p.tellPatron(events.Event{Kind: events.LatchLost}, out)
 		}
@@ -71,35 +71,27 @@ func (p *participant) drain(out *engine.Outbox) {
 	}
 }
 
-// NodeGone and SessionOver are the reasons for the end of belief after which
-// another may lead at once: in every other case the own node still stands. LetGo
-// is the one that the holder of a lock gives.
-const (
-	NodeGone    = "the own node is gone"
-	SessionOver = "the session is over"
-	LetGo       = "the work returned"
-)
-
-func reason(ev events.Event) string {
+// reason returns why an event ends belief.
+func reason(ev events.Event) events.Reason {
 	switch ev.Kind {
 	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren, events.ReplyMulti:
-		return NodeGone
+		return events.ReasonNodeGone
 	case events.WatchChanged:
-		return "the own node was changed"
+		return events.ReasonNodeChanged
 	case events.ConnectionSuspended:
-		return "the connection is suspended"
+		return events.ReasonSuspended
 	case events.ConnectionLost:
-		return SessionOver
+		return events.ReasonSessionOver
 	case events.ConnectionUnconfirmed:
-		return "no confirmation in time"
+		return events.ReasonUnconfirmed
 	case events.CommandResign:
-		return "resigned"
+		return events.ReasonResigned
 	case events.CommandClose:
-		return "closed"
+		return events.ReasonClosed
 	case events.WorkReturned:
-		return LetGo
+		return events.ReasonReturned
 	}
-	return string(ev.Kind)
+	return events.Reason(ev.Kind)
 }
 
 // stepDown ends belief while the node may still be there.

@@ -97,7 +97,7 @@ func (p *participant) refuseWaiters(code events.Code, text string, out *engine.O
 // tellLost ends the wait of a selector that does not queue again, with the
 // reason for which it lost leadership.
 func (p *participant) tellLost(ev events.Event, out *engine.Outbox) {
-	p.endOnce(events.LeadershipLost, reason(ev), out)
+	p.endOnce(events.LeadershipLost, reason(ev).String(), out)
 }
 
 // recover ends a trouble.

@@ -123,7 +123,7 @@ func (k *checks) deposed(u *user, n events.Notify) {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
 		return
 	}
-	k.beliefs[i].over = n.Text == machines.NodeGone || n.Text == machines.SessionOver
+	k.beliefs[i].over = n.Reason.Successible()
 	k.overrun(k.beliefs[i])
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)
 }
