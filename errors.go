@@ -126,6 +126,7 @@ var sentinels = map[events.Code]error{
 // sentences say what codes mean for which there is no sentinel.
 var sentences = map[events.Code]string{
 	events.NoNode:                 "no such node",
+	events.ParentGone:             "the directory was deleted before the node could be created in it",
 	events.NodeExists:             "there is such a node already",
 	events.NotEmpty:               "the node has children",
 	events.BadVersion:             "the node has another version",

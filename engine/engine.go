@@ -22,7 +22,8 @@ type Executor interface {
 // Stamper is the model of the session machine: it tells every event what is
 // known about the session when it arrives.
 type Stamper interface {
-	// Stamp sets Attached, ValidUntil and AskAt, and Session where it is not set.
+	// Stamp sets Attached, ValidUntil, AskAt and NoContainers, and Session where it is
+	// not set.
 	Stamp(*events.Event)
 	// Confirms reports whether this reply to any machine's request is a
 	// confirmation that the session machine wants to hear of first.
@@ -162,7 +163,7 @@ func (e *Engine) route(q queued) {
 }
 
 func (e *Engine) deliver(q queued) {
-	q.Event.Attached, q.Event.ValidUntil, q.Event.AskAt = false, 0, 0
+	q.Event.Attached, q.Event.ValidUntil, q.Event.AskAt, q.Event.NoContainers = false, 0, 0, false
 	if q.Event.Kind == events.CommandOpen {
 		e.open(q)
 		return

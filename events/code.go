@@ -55,6 +55,7 @@ const (
 	ItemLost        Code = "ITEMLOST"       // an item was taken at most once, and the reply was lost: nobody has it
 	TreeTooLarge    Code = "TREETOOLARGE"   // more nodes than a tree cache may hold
 	LimitDisagrees  Code = "LIMITDISAGREES" // a semaphore's agreed limit is another; Text has both
+	ParentGone      Code = "PARENTGONE"     // the directory was there and was deleted before the node could be created in it
 )
 
 // Outcomes that no server told.
@@ -74,7 +75,7 @@ func (c Code) Unknown() bool { return c == ConnectionLoss }
 // without anybody changing anything.
 func (c Code) Passing() bool {
 	switch c {
-	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner, Unconfirmed:
+	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner, Unconfirmed, ParentGone:
 		return true
 	}
 	return false

@@ -72,6 +72,9 @@ type Event struct {
 	Attached   bool  `json:"attached,omitempty"`
 	ValidUntil int64 `json:"validUntil,string,omitempty"` // nothing may be believed from then on; 0: not confirmed on this connection
 	AskAt      int64 `json:"askAt,string,omitempty"`      // when to ask for a confirmation, while none counts because the ensemble's leader stood still; 0: one would count
+	// NoContainers is stamped on answers that say that a node's parent does not exist:
+	// the servers know no containers, so parents are created as persistent nodes.
+	NoContainers bool `json:"noContainers,omitempty"`
 }
 
 // Stat is the part of a znode's stat that recipes look at.

@@ -66,6 +66,10 @@ const (
 	OfficeFar  Kind = "office.far"  // no longer
 )
 
+// ContainersUnknown is told to the session machine by a machine whose parents'
+// create was answered with UNIMPLEMENTED: the servers know no containers.
+const ContainersUnknown Kind = "containers.unknown"
+
 // The work was told that its leadership is lost, because the deadline had passed,
 // before the loop could move it on. All terms of the session end.
 const BeliefLapsed Kind = "belief.lapsed"
@@ -103,6 +107,7 @@ func Kinds() []Kind {
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		OfficeNear, OfficeFar,
+		ContainersUnknown,
 		BeliefLapsed,
 		LatchHeld, LatchWaits, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn, TreeRead,
 		TimerFired,

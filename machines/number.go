@@ -178,7 +178,7 @@ func (n *number) create(ev events.Event, out *engine.Outbox) {
 
 // found makes the missing parents, and the number behind them.
 func (n *number) found(ev events.Event, out *engine.Outbox) {
-	n.makeParents(out)
+	n.makeParents(ev, out)
 	out.Create(n.path, events.Persistent, encode(n.seed, n.width))
 }
 

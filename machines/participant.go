@@ -164,7 +164,7 @@ func (p *participant) create(ev events.Event, out *engine.Outbox) {
 
 // found asks for the missing parents, and for the own node behind them.
 func (p *participant) found(ev events.Event, out *engine.Outbox) {
-	p.makeParents(out)
+	p.makeParents(ev, out)
 	p.ask(out)
 }
 

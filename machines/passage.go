@@ -181,7 +181,7 @@ func (p *passage) set(ev events.Event, out *engine.Outbox) {
 
 // found makes the missing parents, and the node behind them.
 func (p *passage) found(ev events.Event, out *engine.Outbox) {
-	p.makeParents(out)
+	p.makeParents(ev, out)
 	out.Create(p.path, events.Persistent, nil)
 }
 

@@ -75,6 +75,12 @@ type session struct {
 	since      int64  // since when heartbeats run without a break; 0: they do not
 	office     office
 
+	// The servers were found to know no containers. It is kept for as long as the client
+	// lives, over reconnects and sessions. An ensemble that is being upgraded has servers
+	// of both kinds, and a container that a new one let through would be a transaction
+	// that an old one cannot read; persistent parents are understood by all.
+	noContainers bool
+
 	heartbeat, deadline, elapsed uint64 // running timers
 }
 
@@ -105,6 +111,7 @@ func (s *session) Stamp(ev *events.Event) {
 	if s.unsettled(*ev) {
 		ev.AskAt = s.askAt(ev.At)
 	}
+	ev.NoContainers = s.noContainers && ev.Code == events.NoNode
 	if ev.Session == 0 {
 		ev.Session = s.number
 	}
@@ -131,6 +138,9 @@ func (s *session) Confirms(ev events.Event) bool {
 	}
 	return false
 }
+
+// noteContainersUnknown notes that parents have to be persistent nodes.
+func (s *session) noteContainersUnknown(ev events.Event, out *engine.Outbox) { s.noContainers = true }
 
 func (s *session) healthy(events.Event) bool { return s.span(0, 0) > 0 }
 

@@ -30,7 +30,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.CommandEndSession,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
-		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar, events.BeliefLapsed,
+		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar, events.BeliefLapsed, events.ContainersUnknown,
 		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
 	},
 	Rows: []engine.Row[session]{
@@ -41,8 +41,6 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: events.ConnectionSuspended, To: cutoff, Do: (*session).suspend},
 		{From: from{cutoff, gone}, On: events.ConnectionAttached, To: connected, Do: (*session).attach},
 		{From: from{cutoff}, On: events.TimerFired, When: (*session).timedOut, To: gone, Do: (*session).giveUp},
-		{From: from{cutoff}, On: events.TimerFired, When: (*session).deadlinePassed, To: cutoff, Do: (*session).expire},
-		{From: from{cutoff}, On: events.TimerFired, To: cutoff, Do: (*session).rewatch},
 
 		{From: from{connecting, connected, cutoff, gone}, On: events.ConnectionLost, To: resting, Do: (*session).lose},
 		{From: from{connected}, On: events.CommandEndSession, To: ending, Do: (*session).endSession},
@@ -64,12 +62,13 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: events.ReplyStat, When: (*session).displaced, To: connected, Do: (*session).endVerifying, Then: (*session).unseat},
 		{From: from{connected}, On: events.ReplyStat, To: connected, Do: (*session).endVerifying},
 		{From: from{connected}, On: events.TimerFired, When: (*session).heartbeatDue, To: connected, Do: (*session).beat},
-		{From: from{connected}, On: events.TimerFired, When: (*session).deadlinePassed, To: connected, Do: (*session).expire},
-		{From: from{connected}, On: events.TimerFired, To: connected, Do: (*session).rewatch},
+		{From: from{connected, cutoff}, On: events.TimerFired, When: (*session).deadlinePassed, To: engine.Stay, Do: (*session).expire},
+		{From: from{connected, cutoff}, On: events.TimerFired, To: engine.Stay, Do: (*session).rewatch},
 
 		{From: from{connected, cutoff}, On: events.BeliefLapsed, To: engine.Stay, Do: (*session).expire},
 		{From: from{connected, cutoff, gone}, On: events.OfficeNear, To: engine.Stay, Do: (*session).enter},
 		{From: from{connected, cutoff, gone, resting, ending}, On: events.OfficeFar, To: engine.Stay, Do: (*session).leave},
+		{From: from{connected}, On: events.ContainersUnknown, To: connected, Do: (*session).noteContainersUnknown},
 
 		{From: from{connecting, connected, cutoff, gone}, On: events.CommandClose, To: ending, Do: (*session).finish},
 		{From: from{offline, resting}, On: events.CommandClose, To: ended, Do: (*session).over},
@@ -90,6 +89,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{In: from{offline, connecting, cutoff, gone, resting, ending}, On: []events.Kind{events.CommandEndSession}, Why: "without a connection the ensemble cannot be asked; who needs it asks again"},
 		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.OfficeNear}, Why: "nobody leads without a session"},
 		{In: from{offline, connecting, gone, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
+		{In: from{offline, connecting, cutoff, gone, resting, ending}, On: []events.Kind{events.ContainersUnknown}, Why: "a machine leaves the state in which it asked when the connection ends"},
 		{In: from{offline, connecting}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
 	},
 })

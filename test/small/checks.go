@@ -162,7 +162,7 @@ func (w *world) awake(c *client) {
 		awake = watches >= 2
 	case "leading":
 		awake = watches >= 1
-	case "enrolling", "founding", "listing", "verifying", "leaving", "pausing", "blocked":
+	case "enrolling", "listing", "verifying", "leaving", "pausing", "blocked":
 		awake = awaits >= 1
 	case "draining":
 		awake = c.works > 0

@@ -52,8 +52,9 @@ var fields = map[string]how{
 	"enrolment.own": name, "enrolment.token": zxid, "enrolment.sequence": fixed /* it stands in own */, "enrolment.owned": value,
 	"enrolment.watched": value,
 
-	"founder.dir": fixed, "founder.leaf": call, "founder.parent": value, "founder.hungUp": value,
-	"founder.top": fixed, "founder.above": fixed, // a latch does not say why its directory was not made
+	"founder.dir": fixed, "founder.top": call, "founder.leaf": call, "founder.tried": value, "founder.stood": value,
+	"founder.obstacle": inside, "founder.flight": value, "founder.hungUp": value,
+	"refusal.code": value, "refusal.path": fixed, "refusal.text": fixed, // they are words
 
 	"line.first": value, "line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names,
 	"line.purged": value,
@@ -73,7 +74,7 @@ var fields = map[string]how{
 	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
 	"session.validUntil": ahead, "session.beating": call, "session.verifying": fixed, // plain names only
-	"session.misses": some, "session.since": some,
+	"session.misses": some, "session.since": some, "session.noContainers": value,
 	"session.probed": inside, "holder.machine": value, "holder.path": name, "holder.owner": fixed /* of plain names */, "session.syncs": value,
 	"session.office": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
