@@ -12,16 +12,32 @@ import (
 
 // coverage counts which rows fired, and where connections ended.
 type coverage struct {
-	rows map[string]bool // chart, state, label
+	rows    map[string]bool   // chart, state, label
+	choices map[string]string // the choice that such a row leads to
 }
 
-func newCoverage() *coverage { return &coverage{rows: map[string]bool{}} }
+func newCoverage() *coverage {
+	v := &coverage{rows: map[string]bool{}, choices: map[string]string{}}
+	for _, r := range Recipes() {
+		d := r.Describe()
+		for _, row := range d.Rows {
+			for _, from := range row.From {
+				v.choices[fmt.Sprintf("%s %s %s", d.Name, from, row.Label())] = string(row.To)
+			}
+		}
+	}
+	return v
+}
 
+// note counts a row, and the row of a choice that was taken behind it.
 func (v *coverage) note(r events.Record) {
 	chart, _, _ := strings.Cut(string(r.Machine), "-")
-	row, chosen, _ := strings.Cut(r.Row, " > ")
-	v.rows[chart+" "+r.From+" "+row] = true
-	v.rows[chart+" "+string(deciding)+" "+chosen] = true
+	row, chosen, choice := strings.Cut(r.Row, " > ")
+	key := chart + " " + r.From + " " + row
+	v.rows[key] = true
+	if choice {
+		v.rows[chart+" "+v.choices[key]+" "+chosen] = true
+	}
 	if r.Row == events.RowIgnored {
 		v.rows[chart+" "+r.From+" "+string(r.Event.Kind)] = true
 	}
@@ -53,7 +69,7 @@ func (v *coverage) some(chart string, row engine.RowDoc) bool {
 }
 
 func (v *coverage) mustEnd(t *testing.T, d engine.Description, s engine.State) {
-	if s == d.Final || s == deciding || d.Name == "session" {
+	if s == d.Final || s == deciding || s == departing || d.Name == "session" {
 		return
 	}
 	if s == suspended { // a connection that is gone is not told again

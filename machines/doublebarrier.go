@@ -17,6 +17,7 @@ const (
 	parting     engine.State = "parting"     // on the way out: the members are listed
 	emptying    engine.State = "emptying"    // on the way out: another member is watched
 	withdrawing engine.State = "withdrawing" // the own node is being deleted
+	departing   engine.State = "departing"   // what comes next when the own node has to go, or has gone: a choice
 )
 
 // goal is what a double barrier was asked for, and has not reached.
@@ -32,7 +33,7 @@ const (
 // doubleBarrier is one member of a double barrier, round after round.
 type doubleBarrier struct {
 	stem
-	staged
+	founder
 	seed     string
 	quantity int
 	goal     goal
@@ -78,22 +79,21 @@ type crowd struct {
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
 var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
 	o := options{values: open.Options}
-	b := &doubleBarrier{stem: newStem(open, &o), staged: newStaged(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
+	b := &doubleBarrier{stem: newStem(open, &o), founder: newFounder(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
 	if o.err == nil && b.quantity < 1 {
 		o.err = errors.New("option quantity: want at least 1")
 	}
 	return b, o.err
 })
 
-var engaged = from{entering, founding, counting, opening, waiting, inside, parting, emptying, withdrawing, suspended, pausing}
+var engaged = from{entering, counting, opening, waiting, inside, parting, emptying, withdrawing, suspended, pausing}
 
 var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 	Name: "doublebarrier",
 	Doc:  "One member of a double barrier: it goes in when enough are there, and is out when all who were inside have left.",
 	States: []engine.StateDoc{
 		{Name: outside, Doc: "Not in the barrier."},
-		{Name: entering, Doc: "The own node is being made, or looked for, behind a check through the quorum, after its create's reply was lost."},
-		{Name: founding, Doc: "The barrier's directory did not exist; it is being made, as a container where the server can."},
+		{Name: entering, Doc: "The own node is being made; before it, where the barrier's directory did not exist, that, as a container where the server can. Or it is looked for, behind a check through the quorum, after its create's reply was lost."},
 		{Name: counting, Doc: "The ready node is asked for, with a watch, and the members are listed."},
 		{Name: opening, Doc: "Enough are there: the ready node is being made, on condition that they still are."},
 		{Name: waiting, Doc: "Fewer are there: the ready node's creation and the own node are watched. Under an older ready node, the members too."},
@@ -103,6 +103,8 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: withdrawing, Doc: "The own node is being deleted: the last act of a leave, or the end of an enter or leave that nobody waits for."},
 		{Name: suspended, Doc: "No connection. The own node may live on."},
 		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: deciding, Doc: "What comes next is decided at once: after a pause or an outage."},
+		{Name: departing, Doc: "What comes next is decided at once: when the own node has to go, or has gone."},
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
@@ -118,21 +120,17 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: events.CommandEnter, When: (*doubleBarrier).free, To: withdrawing, Do: (*doubleBarrier).noteEnter},
 		{From: engaged, On: events.CommandEnter, To: engine.Stay, Do: (*doubleBarrier).refuseEnter},
 
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).ofParent, To: entering, Do: (*doubleBarrier).noteParent},
 		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).entered, To: counting, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).recount},
-		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).parentless, To: founding, Do: (*doubleBarrier).found},
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).parentless, To: entering, Do: (*doubleBarrier).found},
 		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).doubtful, To: entering, Do: (*doubleBarrier).lookUp},
-		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).complain},
+		{From: from{entering}, On: events.ReplyCreate, When: (*doubleBarrier).delayed, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).complainAbove},
 		{From: from{entering}, On: events.ReplyCreate, To: outside, Do: (*doubleBarrier).turnAway},
 		{From: from{entering}, On: events.ReplyMulti, When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).complain},
 		{From: from{entering}, On: events.ReplyMulti, To: entering},
 		{From: from{entering}, On: events.ReplyStat, When: (*doubleBarrier).ours, To: counting, Do: (*doubleBarrier).adopt},
 		{From: from{entering}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: entering, Do: (*doubleBarrier).create},
 		{From: from{entering}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
-		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).containerless, To: founding, Do: (*doubleBarrier).foundPlain},
-		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafMade, To: entering, Do: (*doubleBarrier).create},
-		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafDelayed, To: pausing, Do: (*doubleBarrier).complainAbove},
-		{From: from{founding}, On: events.ReplyCreate, When: (*doubleBarrier).leafRefused, To: outside, Do: (*doubleBarrier).turnAway},
-		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*doubleBarrier).noteAbove},
 
 		{From: from{counting}, On: events.ReplyStat, When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
 		{From: from{counting}, On: events.ReplyStat, To: pausing, Do: (*doubleBarrier).complain},
@@ -179,21 +177,17 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{emptying}, On: events.WatchDeleted, To: emptying},
 		{From: from{emptying}, On: events.WatchChanged, To: emptying, Do: (*doubleBarrier).rewatch},
 
-		{From: but(engaged, withdrawing), On: events.CommandCancel, When: (*doubleBarrier).askedClean, To: outside, Do: (*doubleBarrier).giveUp},
-		{From: but(engaged, withdrawing), On: events.CommandCancel, When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).giveUp, Then: (*doubleBarrier).erase},
+		{From: but(engaged, withdrawing), On: events.CommandCancel, When: (*doubleBarrier).asked, To: departing, Do: (*doubleBarrier).giveUp},
 		{From: but(engaged, withdrawing), On: events.CommandCancel, To: engine.Stay},
 		{From: from{withdrawing}, On: events.CommandCancel, When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).giveUp},
 		{From: from{withdrawing}, On: events.CommandCancel, To: withdrawing},
+		{From: from{withdrawing}, On: events.ReplyCreate, When: (*doubleBarrier).unmade, To: departing, Do: (*doubleBarrier).depart},
 		{From: from{withdrawing}, On: events.ReplyCreate, To: withdrawing, Do: (*doubleBarrier).settleErase},
-		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).goesOn, To: entering, Do: (*doubleBarrier).depart, Then: (*doubleBarrier).create},
-		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).endsNow, To: closed, Do: (*doubleBarrier).departEnd},
-		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).entered, To: outside, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).depart},
 		{From: from{withdrawing}, On: events.ReplyMulti, When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
 		{From: from{withdrawing}, On: events.ReplyMulti, To: withdrawing, Do: (*doubleBarrier).erase},
 		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).complain},
-		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).goesOn, To: entering, Do: (*doubleBarrier).depart, Then: (*doubleBarrier).create},
-		{From: from{withdrawing}, On: events.ReplyDelete, When: (*doubleBarrier).endsNow, To: closed, Do: (*doubleBarrier).departEnd},
-		{From: from{withdrawing}, On: events.ReplyDelete, To: outside, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: events.ReplyDelete, To: departing, Do: (*doubleBarrier).depart},
 		{From: from{withdrawing}, On: events.TimerFired, To: withdrawing, Do: (*doubleBarrier).erase},
 
 		{From: but(engaged, withdrawing, suspended, pausing), On: events.ConnectionSuspended, To: suspended},
@@ -201,31 +195,37 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*doubleBarrier).settle},
 		{From: but(engaged, withdrawing, pausing), On: events.ConnectionLost, To: suspended, Do: (*doubleBarrier).lose},
 		{From: from{pausing}, On: events.ConnectionLost, To: pausing, Do: (*doubleBarrier).lose},
-		{From: from{withdrawing}, On: events.ConnectionLost, When: (*doubleBarrier).ends, To: closed, Do: (*doubleBarrier).departEnd},
-		{From: from{withdrawing}, On: events.ConnectionLost, When: (*doubleBarrier).reenters, To: suspended, Do: (*doubleBarrier).departLost},
-		{From: from{withdrawing}, On: events.ConnectionLost, To: outside, Do: (*doubleBarrier).departLost},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*doubleBarrier).remains, To: inside, Do: (*doubleBarrier).attach},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).list},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).recount},
-		{From: from{suspended}, On: events.ConnectionAttached, To: entering, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).resume},
+		{From: from{withdrawing}, On: events.ConnectionLost, To: departing, Do: (*doubleBarrier).departLost},
+		{From: from{suspended}, On: events.ConnectionAttached, To: deciding, Do: (*doubleBarrier).attach},
 		{From: from{pausing}, On: events.ConnectionAttached, To: pausing, Do: (*doubleBarrier).attach},
 		{From: from{withdrawing}, On: events.ConnectionAttached, To: withdrawing, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).erase},
-		{From: from{pausing}, On: events.TimerFired, When: (*doubleBarrier).detached, To: suspended},
-		{From: from{pausing}, On: events.TimerFired, When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
-		{From: from{pausing}, On: events.TimerFired, When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
-		{From: from{pausing}, On: events.TimerFired, To: entering, Do: (*doubleBarrier).resume},
-
-		{From: but(engaged, withdrawing), On: events.CommandClose, When: (*doubleBarrier).clean, To: closed, Do: (*doubleBarrier).close, Then: (*doubleBarrier).departEnd},
-		{From: but(engaged, withdrawing), On: events.CommandClose, To: withdrawing, Do: (*doubleBarrier).close, Then: (*doubleBarrier).erase},
+		{From: from{pausing}, On: events.TimerFired, To: deciding},
+		{From: but(engaged, withdrawing), On: events.CommandClose, To: departing, Do: (*doubleBarrier).close},
 		{From: from{withdrawing}, On: events.CommandClose, To: withdrawing, Do: (*doubleBarrier).close},
 		{From: from{outside}, On: events.CommandClose, To: closed, Do: (*doubleBarrier).finish},
+
+		// What comes next: after a pause or an outage.
+		{From: from{deciding}, On: engine.AtOnce, When: (*doubleBarrier).detached, To: suspended},
+		{From: from{deciding}, On: engine.AtOnce, When: (*doubleBarrier).remains, To: inside},
+		{From: from{deciding}, On: engine.AtOnce, When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
+		{From: from{deciding}, On: engine.AtOnce, When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
+		{From: from{deciding}, On: engine.AtOnce, When: (*doubleBarrier).inFlight, To: entering},
+		{From: from{deciding}, On: engine.AtOnce, When: (*doubleBarrier).unsure, To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{deciding}, On: engine.AtOnce, To: entering, Do: (*doubleBarrier).create},
+
+		// What comes next: when the own node has to go, or has gone.
+		{From: from{departing}, On: engine.AtOnce, When: (*doubleBarrier).entangled, To: withdrawing, Do: (*doubleBarrier).erase},
+		{From: from{departing}, On: engine.AtOnce, When: (*doubleBarrier).ends, To: closed, Do: (*doubleBarrier).departEnd},
+		{From: from{departing}, On: engine.AtOnce, When: (*doubleBarrier).free, To: outside},
+		{From: from{departing}, On: engine.AtOnce, When: (*doubleBarrier).detached, To: suspended},
+		{From: from{departing}, On: engine.AtOnce, To: entering, Do: (*doubleBarrier).create},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{outside}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
 			Why: "there is no node, and nothing is waited for"},
 		{In: from{counting, opening, waiting, inside, parting, emptying, pausing}, On: []events.Kind{events.ReplyCreate},
 			Why: "the create was answered before this state could be entered"},
-		{In: from{entering, founding, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "all is asked for again"},
+		{In: from{entering, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "all is asked for again"},
 		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren}, Why: "the answer says whether enough were there"},
 		{In: from{inside, emptying}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters on the way in only"},
 		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "nobody reads the data"},

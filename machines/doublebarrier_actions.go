@@ -28,18 +28,24 @@ func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
 // again, so nobody else's node can be hit.
 func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	out.Forget()
+	b.afresh()
 	for _, name := range b.former {
 		out.Discard(join(b.dir, name))
 	}
 	b.count++
 	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
-	b.creating = out.Create(b.place(), events.Ephemeral, nil)
+	b.ask(out)
 }
 
-// found makes the missing parents.
+// found asks for the missing parents, and for the own node behind them, whose name
+// was not used yet.
 func (b *doubleBarrier) found(ev events.Event, out *engine.Outbox) {
-	b.creating, b.own = 0, ""
-	b.staged.found(ev, out)
+	b.makeParents(ev, out)
+	b.ask(out)
+}
+
+func (b *doubleBarrier) ask(out *engine.Outbox) {
+	b.creating = out.Create(b.place(), events.Ephemeral, nil)
 }
 
 // settle keeps in mind what a create came to.
@@ -370,17 +376,6 @@ func (b *doubleBarrier) outlive() {
 
 // attach takes the session that the new connection belongs to.
 func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
-
-// resume makes the own node, unless a create is under way or may have made it.
-func (b *doubleBarrier) resume(ev events.Event, out *engine.Outbox) {
-	switch {
-	case b.creating != 0:
-	case b.unknown:
-		b.lookUp(ev, out)
-	default:
-		b.create(ev, out)
-	}
-}
 
 // complainAbove is complain, of the parent that is to blame.
 func (b *doubleBarrier) complainAbove(ev events.Event, out *engine.Outbox) {

@@ -53,6 +53,9 @@ func (b *doubleBarrier) doubtful(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code.Unknown()
 }
 
+// delayed is a create that may do better later, as its parents' may.
+func (b *doubleBarrier) delayed(ev events.Event) bool { return b.passing(b.blame(ev)) }
+
 // ours is the own node, owned by this session.
 func (b *doubleBarrier) ours(ev events.Event) bool {
 	return ev.Path == b.place() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == b.owner
@@ -124,17 +127,24 @@ func (b *doubleBarrier) asked(ev events.Event) bool {
 	return ev.Work != 0 && (ev.Work == b.enters && (b.goal == enter || b.goal == remain) || ev.Work == b.leaves && b.goal == leaveBarrier)
 }
 
-// clean is a machine without a node, known or possible.
-func (b *doubleBarrier) clean(events.Event) bool { return b.own == "" }
+// entangled is a machine with a node, known or possible.
+func (b *doubleBarrier) entangled(events.Event) bool { return b.own != "" }
 
-// askedClean is both.
-func (b *doubleBarrier) askedClean(ev events.Event) bool { return b.asked(ev) && b.own == "" }
+// unmade is a create that has surely made nothing.
+func (b *doubleBarrier) unmade(ev events.Event) bool {
+	return ev.Code != events.OK && !b.doubtful(ev)
+}
+
+// inFlight is a create that has not returned yet.
+func (b *doubleBarrier) inFlight(events.Event) bool { return b.creating != 0 }
+
+// unsure is a create that may have made the node.
+func (b *doubleBarrier) unsure(events.Event) bool { return b.unknown }
 
 // free is a machine that was asked for nothing else.
 func (b *doubleBarrier) free(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
 
 func (b *doubleBarrier) remains(events.Event) bool   { return b.goal == remain }
-func (b *doubleBarrier) reenters(events.Event) bool  { return b.goal == enter }
 func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBarrier }
 
 // counted is an own node that stands, as far as is known.
@@ -142,20 +152,8 @@ func (b *doubleBarrier) counted(events.Event) bool { return b.made != 0 }
 
 func (b *doubleBarrier) ends(events.Event) bool { return len(b.closing) > 0 }
 
-// removed is the own node, gone by our own hand. A multi that found nothing, or
-// another ready node, has deleted nothing.
-func (b *doubleBarrier) removed(ev events.Event) bool {
-	return ev.Code == events.OK || ev.Code == events.NoNode && ev.Kind == events.ReplyDelete
-}
-
 // replaced is a ready node in another version than the one that let the member in:
 // nothing was deleted.
 func (b *doubleBarrier) replaced(ev events.Event) bool {
 	return ev.Code == events.BadVersion && b.goal == leaveBarrier
 }
-
-// endsNow is removed at the end of everything.
-func (b *doubleBarrier) endsNow(ev events.Event) bool { return b.removed(ev) && b.ends(ev) }
-
-// goesOn is removed before the next enter.
-func (b *doubleBarrier) goesOn(ev events.Event) bool { return b.removed(ev) && b.goal == enter }
