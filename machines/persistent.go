@@ -21,7 +21,7 @@ const (
 // others.
 type persistent struct {
 	stem
-	staged
+	founder
 
 	owner    int64   // ZooKeeper's id of the session
 	creating uint64  // the create that is not answered yet
@@ -52,12 +52,12 @@ type ask struct{ command, payload uint64 }
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
 	o := options{values: open.Options}
-	return &persistent{stem: newStem(open, &o), staged: newStaged(parent(open.Path)), payload: open.Work}, o.err
+	return &persistent{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), payload: open.Work}, o.err
 })
 
 var (
-	kept      = from{creating, founding, reading, present, writing, occupied, clearing, suspended, pausing, leaving}
-	unsettled = from{creating, founding, reading, clearing, occupied}
+	kept      = from{creating, reading, present, writing, occupied, clearing, suspended, pausing, leaving}
+	unsettled = from{creating, reading, clearing, occupied}
 	nodeKinds = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged}
 )
 
@@ -66,8 +66,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 	Doc:  "An ephemeral node at a fixed path, made again in every session and whenever it is deleted.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: creating, Doc: "The create of the node is on its way."},
-		{Name: founding, Doc: "The node's directory did not exist; it is being made, as a container where the server can."},
+		{Name: creating, Doc: "The create of the node is on its way; before it, where its directory did not exist, that of this, as a container where the server can."},
 		{Name: reading, Doc: "Whatever stands at the path is being read, with a watch."},
 		{Name: present, Doc: "The node stands, is owned by this session, and is watched."},
 		{Name: writing, Doc: "The node's data are being set, if nobody has changed them meanwhile."},
@@ -90,15 +89,13 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*persistent).begin},
 		{From: kept, On: events.CommandStart, To: engine.Stay, Do: (*persistent).refuseStart},
 
+		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).ofParent, To: creating, Do: (*persistent).noteParent},
 		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).founded, To: reading, Do: (*persistent).settle, Then: (*persistent).look},
-		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).parentless, To: founding, Do: (*persistent).found},
+		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).parentless, To: creating, Do: (*persistent).found},
 		{From: from{creating}, On: events.ReplyCreate, When: (*persistent).taken, To: reading, Do: (*persistent).look},
 		{From: from{creating}, On: events.ReplyCreate, To: pausing, Do: (*persistent).giveUp},
-		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).containerless, To: founding, Do: (*persistent).foundPlain},
-		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).leafMade, To: creating, Do: (*persistent).create},
-		{From: from{founding}, On: events.ReplyCreate, When: (*persistent).leafRefused, To: pausing, Do: (*persistent).giveUp},
-		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*persistent).noteAbove},
 		{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*persistent).settle},
+		{From: from{leaving}, On: events.ReplyCreate, When: (*persistent).unmade, To: closed, Do: (*persistent).end},
 		{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*persistent).settle, Then: (*persistent).depart},
 
 		{From: from{reading}, On: events.ReplyMulti, When: (*persistent).passing, To: pausing, Do: (*persistent).giveUp},
@@ -168,7 +165,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{In: from{reading, present, writing, occupied, clearing, pausing}, On: []events.Kind{events.ReplyCreate},
 			Why: "the create was answered before this state could be entered"},
 		{In: kept, On: []events.Kind{events.WatchCreated}, Why: "whoever made the node, a create or a read of ours finds it"},
-		{In: from{creating, founding, clearing, suspended, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged},
+		{In: from{creating, clearing, suspended, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged},
 			Why: "the node is made, read or deleted before anything is decided"},
 		{In: from{writing}, On: []events.Kind{events.WatchChanged}, Why: "the node is read again after the write"},
 		{In: append(from{present, writing}, unsettled...), On: []events.Kind{events.ConnectionAttached},
@@ -187,6 +184,9 @@ func (p *persistent) founded(ev events.Event) bool { return ev.Code == events.OK
 func (p *persistent) taken(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code.Unknown()
 }
+
+// unmade is a create that has surely made nothing.
+func (p *persistent) unmade(ev events.Event) bool { return ev.Code != events.OK && !ev.Code.Unknown() }
 
 // ours is a node that this session owns and this machine made: another machine
 // of the same client may own a node at the same path.

@@ -15,15 +15,20 @@ func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
 // create asks for the node with the user's last data.
 func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 	out.Forget()
+	p.afresh()
+	p.ask(out)
+}
+
+// found asks for the missing parents, and for the node behind them.
+func (p *persistent) found(ev events.Event, out *engine.Outbox) {
+	p.makeParents(ev, out)
+	p.ask(out)
+}
+
+func (p *persistent) ask(out *engine.Outbox) {
 	p.made, p.unknown = 0, false
 	p.asked = p.payload
 	p.creating = out.CreateWith(p.path, events.Ephemeral, p.payload)
-}
-
-// found makes the missing parents.
-func (p *persistent) found(ev events.Event, out *engine.Outbox) {
-	p.creating = 0
-	p.staged.found(ev, out)
 }
 
 // settle keeps in mind what a create came to.
