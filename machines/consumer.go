@@ -85,7 +85,7 @@ const (
 var ConsumerRecipe = engine.NewRecipe(consumerChart, newConsumer)
 
 var (
-	fetching = from{founding, listing, verifying, reading}
+	fetching = from{listing, verifying, reading}
 	wanting  = append(from{settling, taking}, fetching...)
 	consumes = append(from{waiting, working, suspended, pausing}, wanting...)
 )
@@ -96,9 +96,8 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: waiting, Doc: "There is nothing to do, or nothing yet. The queue's children are watched."},
-		{Name: listing, Doc: "The queue is being listed, with a watch, and the locks before it where others were met."},
-		{Name: founding, Doc: "A directory did not exist; all that are needed are being made."},
-		{Name: settling, Doc: "What became of an item is being written, and the lock of the next one made, in one multi."},
+		{Name: listing, Doc: "The queue is being listed, with a watch, and the locks before it where others were met; or, where a directory did not exist, all that are needed are being made before it."},
+		{Name: settling, Doc: "What became of an item is being written, and the lock of the next one made, in one multi. Before it, where a directory did not exist, all that are needed."},
 		{Name: verifying, Doc: "A reply was lost: whose a lock is, is being read."},
 		{Name: reading, Doc: "An item is being read. Its data go to the handle and to nobody else."},
 		{Name: taking, Doc: "An item that is delivered at most once is being deleted, before it is handed over."},
@@ -136,20 +135,19 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{waiting}, On: events.QueueTurn, To: waiting, Do: (*consumer).rest},
 
 		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
-		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).homeless, To: founding, Do: (*consumer).foundAll},
-		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).refused, To: pausing, Do: (*consumer).complain},
+		{From: from{listing, settling}, On: events.ReplyCreate, To: engine.Stay, Do: (*consumer).noteDirectory},
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).homeless, To: listing, Do: (*consumer).found, Then: (*consumer).relist},
+		{From: from{listing}, On: events.ReplyChildren, When: (*consumer).unlisted, To: pausing, Do: (*consumer).complainAbove},
 		{From: from{listing}, On: events.ReplyChildren, To: waiting, Do: (*consumer).order, Then: (*consumer).turn},
-		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeMade, To: waiting, Do: (*consumer).turn},
-		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).graveless, To: waiting, Do: (*consumer).putOff, Then: (*consumer).turn},
-		{From: from{founding}, On: events.ReplyCreate, When: (*consumer).homeRefused, To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
 
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).claimed, To: reading, Do: (*consumer).advance, Then: (*consumer).read},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).graveless, To: waiting, Do: (*consumer).putOffAbove, Then: (*consumer).turn},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unhoused, To: pausing, Do: (*consumer).uncoupleAbove},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).barred, To: waiting, Do: (*consumer).passOver, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
-		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: founding, Do: (*consumer).uncouple, Then: (*consumer).foundAll},
+		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).roofless, To: settling, Do: (*consumer).found, Then: (*consumer).settle},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
 		{From: from{settling}, On: events.ReplyMulti, When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
@@ -202,7 +200,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 			Why: "nothing was asked before the start"},
 		{In: but(consumes, waiting), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
 		{In: but(consumes, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
-		{In: but(consumes, founding), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: but(consumes, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: append(from{waiting, working, pausing}, wanting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
 		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is under way that the connection carries"},
 	},

@@ -58,11 +58,32 @@ func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
 // was seen before counts for nothing: no watch may be there.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	c.stale, c.founded, c.looked = false, false, 0
+	c.afresh()
+	c.stale, c.looked = false, 0
 	if c.rivals {
 		out.Children(c.locks)
 	}
-	out.WatchChildren(c.path)
+	c.relist(ev, out)
+}
+
+// relist lists the queue behind its directories, or the locks.
+func (c *consumer) relist(ev events.Event, out *engine.Outbox) { out.WatchChildren(c.path) }
+
+// found asks for all directories. What is to be written behind them is so without
+// the next item's lock, if there is an item to write about.
+func (c *consumer) found(ev events.Event, out *engine.Outbox) {
+	c.uncouple(ev, out)
+	c.makeAll(out)
+}
+
+// complainAbove is complain, of the directory that is to blame.
+func (c *consumer) complainAbove(ev events.Event, out *engine.Outbox) { c.complain(c.blame(ev), out) }
+
+// uncoupleAbove is complainAbove where the next item's lock was asked for.
+func (c *consumer) uncoupleAbove(ev events.Event, out *engine.Outbox) {
+	ev = c.blame(ev)
+	c.uncouple(ev, out)
+	c.complain(ev, out)
 }
 
 // noteLocks notes what others have locked.
@@ -79,6 +100,7 @@ func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 // order notes what is there, in the order in which it is to be taken. What others
 // have locked is left to them for now, and what is parked has its own time.
 func (c *consumer) order(ev events.Event, out *engine.Outbox) {
+	c.afresh()
 	all, foreign := c.kind.Backlog(ev.Children)
 	c.sweep(all)
 	c.backlog = slices.DeleteFunc(all, func(i Item) bool {
@@ -215,8 +237,10 @@ func (c *consumer) epilogue() []events.Op {
 	return gone
 }
 
-// conclude notes that what was to be written about an item is written.
+// conclude notes that what was to be written about an item is written. A directory
+// that could not be made was not needed for it.
 func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
+	c.blocks = refusal{}
 	switch c.outcome {
 	case failed:
 		c.held.refusals = 0
@@ -249,7 +273,7 @@ func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
 // uncouple takes the next item's lock out of what is written. What is missing may be
 // made once more.
 func (c *consumer) uncouple(ev events.Event, out *engine.Outbox) {
-	c.founded = false
+	c.afresh()
 	if c.next != nil {
 		c.backlog = slices.Insert(c.backlog, 0, *c.next)
 		c.next = nil

@@ -33,7 +33,7 @@ func (c *consumer) barred(ev events.Event) bool {
 
 // graveless is a directory of dead letters that cannot be made for the item that belongs there.
 func (c *consumer) graveless(ev events.Event) bool {
-	return c.homeRefused(ev) && !c.passing(ev) && c.outcome == buried
+	return c.unhoused(ev) && !c.passing(c.blame(ev)) && c.outcome == buried
 }
 
 // unwritable is what became of an item, refused for itself, and not for the next one's
@@ -107,6 +107,9 @@ func (c *consumer) putOff(ev events.Event, out *engine.Outbox) {
 	c.park(h, h.refusals-1, ev)
 	c.obstruct(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
 }
+
+// putOffAbove is putOff, by the directory that is to blame.
+func (c *consumer) putOffAbove(ev events.Event, out *engine.Outbox) { c.putOff(c.blame(ev), out) }
 
 // park keeps an item and its lock for the next try.
 func (c *consumer) park(h holding, times int, ev events.Event) {

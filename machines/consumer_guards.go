@@ -94,6 +94,10 @@ func (c *consumer) available(ev events.Event) bool {
 // lockList is the listing of the locks, whatever it came to.
 func (c *consumer) lockList(ev events.Event) bool { return ev.Path == c.locks }
 
+// unlisted is a listing that is refused, or comes behind a directory that could not
+// be made.
+func (c *consumer) unlisted(ev events.Event) bool { return c.refused(c.blame(ev)) }
+
 // claimed is a multi that has made the next item's lock.
 func (c *consumer) claimed(ev events.Event) bool { return ev.Code == events.OK && c.next != nil }
 

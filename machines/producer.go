@@ -58,7 +58,7 @@ type batch struct {
 var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
 
 var (
-	busyPutting = from{marking, founding, measuring, putting, verifying}
+	busyPutting = from{marking, measuring, putting, verifying}
 	produces    = append(from{quiet, full, suspended, pausing}, busyPutting...)
 )
 
@@ -67,8 +67,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 	Doc:  "Puts items into a queue: one multi each time, which can be sent again without harm.",
 	States: []engine.StateDoc{
 		{Name: quiet, Doc: "Nothing is to be put."},
-		{Name: marking, Doc: "The producer's own node, the marker, is being made: once."},
-		{Name: founding, Doc: "A directory did not exist; all that are needed are being made."},
+		{Name: marking, Doc: "The producer's own node, the marker, is being made: once. Before it, where a directory did not exist, all that are needed."},
 		{Name: measuring, Doc: "How many items the queue holds is being asked, because it is bounded."},
 		{Name: full, Doc: "The queue is full. It is looked at again after a while."},
 		{Name: putting, Doc: "Items are on their way, together with a new version of the marker."},
@@ -99,13 +98,11 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{quiet}, On: events.QueueTurn, When: (*producer).bounded, To: measuring, Do: (*producer).measure},
 		{From: from{quiet}, On: events.QueueTurn, To: putting, Do: (*producer).gather, Then: (*producer).send},
 
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).ofDirectory, To: marking, Do: (*producer).noteDirectory},
 		{From: from{marking}, On: events.ReplyCreate, When: (*producer).stands, To: quiet, Do: (*producer).settle, Then: (*producer).turn},
-		{From: from{marking}, On: events.ReplyCreate, When: (*producer).homeless, To: founding, Do: (*producer).foundAll},
-		{From: from{marking}, On: events.ReplyCreate, When: (*producer).passing, To: pausing, Do: (*producer).complain},
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).homeless, To: marking, Do: (*producer).found},
+		{From: from{marking}, On: events.ReplyCreate, When: (*producer).delayed, To: pausing, Do: (*producer).complainAbove},
 		{From: from{marking}, On: events.ReplyCreate, To: quiet, Do: (*producer).refuseAll, Then: (*producer).turn},
-		{From: from{founding}, On: events.ReplyCreate, When: (*producer).homeMade, To: marking, Do: (*producer).mark},
-		{From: from{founding}, On: events.ReplyCreate, When: (*producer).homeRefused, To: quiet, Do: (*producer).refuseAll, Then: (*producer).turn},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
 
 		{From: from{measuring}, On: events.ReplyStat, When: (*producer).passing, To: pausing, Do: (*producer).complain},
 		{From: from{measuring}, On: events.ReplyStat, When: (*producer).roomy, To: putting, Do: (*producer).gather, Then: (*producer).send},
@@ -116,7 +113,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).carriedOut, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
-		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: founding, Do: (*producer).takeBack, Then: (*producer).foundAll},
+		{From: from{putting}, On: events.ReplyMulti, When: (*producer).homeless, To: marking, Do: (*producer).takeBack, Then: (*producer).found},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
 		{From: from{putting}, On: events.ReplyMulti, When: (*producer).gathered, To: quiet, Do: (*producer).separate, Then: (*producer).turn},
 		{From: from{putting}, On: events.ReplyMulti, To: quiet, Do: (*producer).refuseSending, Then: (*producer).turn},
@@ -153,7 +150,7 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 	Ignores: []engine.Ignore{
 		{In: but(produces, quiet), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
 		{In: from{leaving}, On: []events.Kind{events.QueueTurn}, Why: "all who wait were answered"},
-		{In: append(from{leaving}, but(produces, marking, founding)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: append(from{leaving}, but(produces, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: append(from{quiet, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
 		{In: from{quiet, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},
 	},

@@ -87,11 +87,30 @@ func (p *producer) bounded(events.Event) bool   { return p.bound > 0 && len(p.se
 func (p *producer) entangled(events.Event) bool { return p.marker != "" }
 func (p *producer) doubtful(events.Event) bool  { return p.doubt }
 
-// stands is the marker, made now or before.
-func (p *producer) stands(ev events.Event) bool { return stood(ev) }
+// stands is the marker, made now or before. Items need all directories, too.
+func (p *producer) stands(ev events.Event) bool { return stood(p.blame(ev)) }
+
+// delayed is a marker, or a directory, that may do better later.
+func (p *producer) delayed(ev events.Event) bool { return p.passing(p.blame(ev)) }
+
+// complainAbove is complain, of the directory that is to blame.
+func (p *producer) complainAbove(ev events.Event, out *engine.Outbox) {
+	p.complain(p.blame(ev), out)
+}
 
 // mark asks for the own node. Its name has a GUID: nobody else makes it.
 func (p *producer) mark(ev events.Event, out *engine.Outbox) {
+	p.afresh()
+	p.ask(out)
+}
+
+// found asks for all directories, and for the own node behind them.
+func (p *producer) found(ev events.Event, out *engine.Outbox) {
+	p.makeAll(out)
+	p.ask(out)
+}
+
+func (p *producer) ask(out *engine.Outbox) {
 	if p.marker == "" {
 		p.markers++
 		p.marker, p.version = join(p.home, guid(p.seed, p.markers)), 0
@@ -217,7 +236,8 @@ func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyMulti {
 		p.clock.note(ev)
 	}
-	p.founded, p.looks = false, 0
+	p.afresh()
+	p.looks = 0
 	p.answer(events.OK, "", out)
 	p.recover(out)
 }
@@ -257,7 +277,7 @@ func (p *producer) renew(ev events.Event, out *engine.Outbox) {
 // refuseSending answers with what the ensemble said. A name with a number that is
 // taken already means that the numbers have come to their end.
 func (p *producer) refuseSending(ev events.Event, out *engine.Outbox) {
-	p.founded = false
+	p.afresh()
 	code := ev.Code
 	if code == events.NodeExists {
 		code = events.CounterEnd
@@ -277,7 +297,8 @@ func (p *producer) refuseFirst(ev events.Event, out *engine.Outbox) {
 
 // refuseAll answers everything that waits with what stands in the way.
 func (p *producer) refuseAll(ev events.Event, out *engine.Outbox) {
-	p.founded = false
+	ev = p.blame(ev)
+	p.afresh()
 	p.dismiss(ev.Code, ev.Path, out)
 }
 

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,44 +10,81 @@ import (
 )
 
 // directories are those that a producer or a consumer needs. All are persistent: in
-// a container that vanishes when it is empty the numbers would begin anew.
+// a container that vanishes when it is empty the numbers would begin anew. Where one
+// is missing all are asked for in one flight, and behind them on the same connection
+// what found it missing is asked for again: that answer decides, and comes last.
 type directories struct {
 	dirs    []string
-	leaves  []uint64 // the creates of the directories themselves, in the last founding
-	founded bool     // and nothing has succeeded since: not twice in a row
+	leaves  []uint64 // the creates of the directories themselves, in the last flight
+	top     uint64   // its first create
+	founded bool     // they were asked for, and nothing has succeeded since: not twice in a row
+	above   refusal  // the lowest parent of the directory at hand that could not be made
+	blocks  refusal  // what stands in the way of the first directory that could not be made
 }
 
 // homeless is a request that found a directory missing which can be made.
 func (d *directories) homeless(ev events.Event) bool { return ev.Code == events.NoNode && !d.founded }
 
-// homeMade is the last of the directories, there now.
-func (d *directories) homeMade(ev events.Event) bool {
-	return ev.Request == d.leaves[len(d.leaves)-1] && stood(ev)
-}
-
-// homeRefused is one of the directories, not to be made.
-func (d *directories) homeRefused(ev events.Event) bool {
-	return slices.Contains(d.leaves, ev.Request) && !stood(ev)
+// ofDirectory is the answer to the create of a directory, or of a parent of one.
+func (d *directories) ofDirectory(ev events.Event) bool {
+	return len(d.leaves) > 0 && d.top <= ev.Request && ev.Request <= d.leaves[len(d.leaves)-1]
 }
 
 // stood is a node that was made, now or before.
 func stood(ev events.Event) bool { return ev.Code == events.OK || ev.Code == events.NodeExists }
 
-// foundAll makes all directories with their parents in one flight.
-func (d *directories) foundAll(ev events.Event, out *engine.Outbox) {
-	d.founded, d.leaves = true, nil
+// makeAll asks for all directories with their parents.
+func (d *directories) makeAll(out *engine.Outbox) {
+	d.afresh()
+	d.founded, d.leaves, d.top = true, nil, 0
 	var asked []string
 	for _, dir := range d.dirs {
 		for _, path := range ancestors(dir) {
-			if !slices.Contains(asked, path) || path == dir {
-				asked = append(asked, path)
-				n := out.Create(path, events.Persistent, nil)
-				if path == dir {
-					d.leaves = append(d.leaves, n)
-				}
+			if slices.Contains(asked, path) && path != dir {
+				continue
+			}
+			asked = append(asked, path)
+			n := out.Create(path, events.Persistent, nil)
+			d.top = cmp.Or(d.top, n)
+			if path == dir {
+				d.leaves = append(d.leaves, n)
 			}
 		}
 	}
+}
+
+// noteDirectory keeps why a directory was not made. Where it is there, what is wrong
+// with those above it does not matter.
+func (d *directories) noteDirectory(ev events.Event, out *engine.Outbox) {
+	switch {
+	case stood(ev):
+		d.above = refusal{}
+	case ev.Code != events.NoNode || d.above.code == events.OK:
+		d.above = refusal{ev.Code, ev.Path, ev.Text}
+	}
+	if slices.Contains(d.leaves, ev.Request) {
+		if d.blocks.code == events.OK {
+			d.blocks = d.above
+		}
+		d.above = refusal{}
+	}
+}
+
+// afresh is an attempt that knows nothing of earlier ones.
+func (d *directories) afresh() { d.founded, d.above, d.blocks = false, refusal{}, refusal{} }
+
+// unhoused is a request that found a directory missing which could not be made.
+func (d *directories) unhoused(ev events.Event) bool {
+	return ev.Code == events.NoNode && d.founded && d.blocks.code != events.OK
+}
+
+// blame is the answer to what was asked behind the directories, or what stands in
+// the way of one of them.
+func (d *directories) blame(ev events.Event) events.Event {
+	if d.blocks.code != events.OK {
+		ev.Code, ev.Path, ev.Text = d.blocks.code, d.blocks.path, d.blocks.text
+	}
+	return ev
 }
 
 // clock is what is known of the time of the ensemble's leader: it wrote this time
