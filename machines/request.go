@@ -13,7 +13,7 @@ import (
 // once at most. A machine deals with one and is over.
 type request struct {
 	stem
-	staged
+	founder
 	ops       []events.Op
 	together  bool     // it is a multi, even of one operation
 	parents   bool     // missing parents are made
@@ -33,7 +33,7 @@ var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
 
 func newRequest(open events.Event) (*request, error) {
 	o := options{values: open.Options}
-	r := &request{stem: newStem(open, &o), staged: newStaged(parent(open.Path)), ops: open.Ops,
+	r := &request{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), ops: open.Ops,
 		together: o.flag("multi"), parents: o.flag("parents"), protected: o.flag("protected")}
 	if len(r.ops) == 0 && o.err == nil {
 		o.err = errors.New("a request without operations")
@@ -61,8 +61,8 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 	Doc:  "One read or write of a user's. A write is sent once at most, in the session in which it was asked for; a protected create finds its node by a GUID.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: asking, Doc: "The request is on its way. The end of the connection is not its end: the answer says whether it was sent."},
-		{Name: founding, Doc: "The parents did not exist; they are being made, as containers where the server can."},
+		{Name: asking, Doc: "The request is on its way; before a protected node, where its parents did not exist, those. The end of the connection is not its end: the answer says whether it was sent."},
+		{Name: founding, Doc: "The parents of an unprotected node did not exist; they are being made, as containers where the server can. The node is asked for when they are there."},
 		{Name: tracing, Doc: "Whether the protected node was made is being looked up, by its GUID."},
 		{Name: suspended, Doc: "No connection. What was not sent is sent after the next one, and so is a read again."},
 		{Name: pausing, Doc: "The node could not be looked for. The next attempt waits for a back-off with jitter."},
@@ -91,16 +91,16 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{asking}, On: events.ReplyMulti, When: (*request).unknown, To: closed, Do: (*request).doubt},
 		{From: from{asking}, On: events.ReplyMulti, To: closed, Do: (*request).conclude},
 
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).ofParent, To: asking, Do: (*request).noteParent},
 		{From: from{asking}, On: events.ReplyCreate, When: (*request).unsent, To: suspended},
 		{From: from{asking}, On: events.ReplyCreate, When: (*request).traceable, To: suspended, Do: (*request).stray},
 		{From: from{asking}, On: events.ReplyCreate, When: (*request).unknown, To: closed, Do: (*request).doubt},
+		{From: from{asking}, On: events.ReplyCreate, When: (*request).orphanedGuarded, To: asking, Do: (*request).found, Then: (*request).send},
 		{From: from{asking}, On: events.ReplyCreate, When: (*request).orphaned, To: founding, Do: (*request).found},
-		{From: from{asking}, On: events.ReplyCreate, When: (*request).untaken, To: closed, Do: (*request).explain},
 		{From: from{asking}, On: events.ReplyCreate, To: closed, Do: (*request).conclude},
-		{From: from{founding}, On: events.ReplyCreate, When: (*request).containerless, To: founding, Do: (*request).foundPlain},
 		{From: from{founding}, On: events.ReplyCreate, When: (*request).leafMade, To: asking, Do: (*request).ask},
 		{From: from{founding}, On: events.ReplyCreate, When: (*request).leafRefused, To: closed, Do: (*request).conclude},
-		{From: from{founding}, On: events.ReplyCreate, To: founding},
+		{From: from{founding}, On: events.ReplyCreate, To: founding, Do: (*request).noteStaged},
 
 		{From: from{tracing, discarding}, On: events.ReplyMulti, When: (*request).passing, To: pausing, Do: (*request).complain},
 		{From: from{tracing, discarding}, On: events.ReplyMulti, To: engine.Stay},
@@ -175,11 +175,25 @@ func (r *request) guarded(events.Event) bool { return r.protected }
 // traceable is a protected create without an answer.
 func (r *request) traceable(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
-// orphaned is a create without a parent that shall have one.
-func (r *request) orphaned(ev events.Event) bool { return r.parents && r.parentless(ev) }
+// orphaned is a create without a parent that shall have one. Parents that were
+// there and have gone again are made again at once: a request is not paced.
+func (r *request) orphaned(ev events.Event) bool {
+	return r.parents && (r.parentless(ev) || ev.Code == events.NoNode && r.stood)
+}
 
-// untaken is a type of node that the ensemble does not know.
-func (r *request) untaken(ev events.Event) bool { return ev.Code == events.Unimplemented }
+// orphanedGuarded is orphaned of a protected create. It leaves right behind its
+// parents: where a server that knows no containers ends the connection behind the
+// first of them, the node is looked for. An unprotected create would be answered
+// with "outcome unknown" then, so it waits until its parents are there.
+func (r *request) orphanedGuarded(ev events.Event) bool { return r.protected && r.orphaned(ev) }
+
+// leafMade is the lowest parent, there now.
+func (r *request) leafMade(ev events.Event) bool { return ev.Request == r.leaf && stood(ev) }
+
+// leafRefused is the lowest parent, not to be made: not even as a persistent node.
+func (r *request) leafRefused(ev events.Event) bool {
+	return ev.Request == r.leaf && !(ev.Code == events.Unimplemented && r.flight == events.Container)
+}
 
 // there is a listing with the protected node in it.
 func (r *request) there(ev events.Event) bool { return withGUID(ev.Children, r.guid) != "" }
@@ -223,6 +237,11 @@ func (r *request) begin(ev events.Event, out *engine.Outbox) {
 
 // ask sends what was asked for.
 func (r *request) ask(ev events.Event, out *engine.Outbox) {
+	r.afresh()
+	r.send(ev, out)
+}
+
+func (r *request) send(ev events.Event, out *engine.Outbox) {
 	r.session, r.astray = ev.Session, false
 	op := r.ops[0]
 	switch {
@@ -272,9 +291,27 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 	r.answer(events.OK, r.node(ev), out)
 }
 
+// found asks for the missing parents.
+func (r *request) found(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
+
+// noteStaged is noteParent where the node waits for its parents: a server that
+// knows no containers, and goes on answering, is asked for persistent ones.
+func (r *request) noteStaged(ev events.Event, out *engine.Outbox) {
+	r.noteParent(ev, out)
+	if ev.Request == r.leaf {
+		ev.NoContainers = true
+		r.found(ev, out)
+	}
+}
+
 // conclude answers with what the ensemble said; where it refused, on which node.
 // Whether a node exists is answered by its absence, too.
 func (r *request) conclude(ev events.Event, out *engine.Outbox) {
+	ev = r.blame(ev)
+	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.leaf {
+		r.explain(out)
+		return
+	}
 	code, text := ev.Code, strings.TrimSpace(cmp.Or(ev.Path, r.path)+" "+ev.Text)
 	if code == events.NoNode && r.ops[0].Verb == "exists" {
 		code = events.OK
@@ -286,7 +323,7 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 }
 
 // explain says why a type of node is not to be had.
-func (r *request) explain(ev events.Event, out *engine.Outbox) {
+func (r *request) explain(out *engine.Outbox) {
 	why := r.path + ": ZooKeeper knows containers since 3.5.3"
 	if r.ops[0].TTL != 0 {
 		why = r.path + ": nodes with a TTL need 3.5.3 or later, and zookeeper.extendedTypesEnabled=true on every server"
