@@ -51,12 +51,15 @@ func importsOf(f *file, banned []string) []finding {
 // minds are the rooms whose code is pure.
 func minds(f *file) bool { return !f.test && f.in("machines", "events") }
 
+// pure are they and the simulated world, which has dice of its own.
+func pure(f *file) bool { return minds(f) || !f.test && f.in("world") }
+
 var purity = []rule{
 	{
-		name: "machines and events see no clock",
+		name: "machines, events and world see no clock",
 		why:  "the same log must give the same effects, byte for byte: time comes in with the event, as Event.At",
 		finds: func(f *file) []finding {
-			if !minds(f) {
+			if !pure(f) {
 				return nil
 			}
 			return readsClock(f, clocks)
@@ -75,10 +78,10 @@ var purity = []rule{
 		breach: breach{"events/x.go", `package events; import _ "sync"`},
 	},
 	{
-		name: "machines and events know no goroutine",
+		name: "machines, events and world know no goroutine",
 		why:  "a machine is stepped by one goroutine, the loop's; what is in flight is a state with a name",
 		finds: func(f *file) []finding {
-			if !minds(f) {
+			if !pure(f) {
 				return nil
 			}
 			return f.each(concurrent)
@@ -148,7 +151,7 @@ var purity = []rule{
 		name: "no order of a map",
 		why:  "a map's order differs from run to run, so maps.Keys and its kin are sorted at once: slices.Sorted(maps.Keys(m))",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("machines", "events", "engine") {
+			if f.test || !f.in("machines", "events", "engine", "world") {
 				return nil
 			}
 			return unsorted(f)

@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -28,12 +29,12 @@ var ambushes []ambush
 
 func init() {
 	ambushes = []ambush{
-		{"close", 2, func(u *user) bool { u.c.own(u.close); return true }},
-		{"cancel", 3, func(u *user) bool { return u.c.w.now >= u.c.paused && u.cancel() }},
-		{"write", 2, func(u *user) bool { return u.c.w.now >= u.c.paused && u.write() }},
-		{"cut", 4, func(u *user) bool { return u.c.x.wire != nil && u.c.x.wire.cutOff() }},
+		{"close", 2, func(u *user) bool { u.c.Run(u.close); return true }},
+		{"cancel", 3, func(u *user) bool { return !u.c.Paused() && u.cancel() }},
+		{"write", 2, func(u *user) bool { return !u.c.Paused() && u.write() }},
+		{"cut", 4, func(u *user) bool { return u.c.Cut() == nil }},
 		{"pause", 2, func(u *user) bool {
-			u.c.pause(between(u.c.w.roll("ambush"), u.c.w.Timeout/20, u.c.w.Timeout))
+			u.c.Pause(world.Between(u.c.w.Dice("ambush"), u.c.w.Timeout/20, u.c.w.Timeout))
 			return true
 		}},
 		{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
@@ -45,7 +46,7 @@ func init() {
 		{"hide the own node", 2, func(u *user) bool { return u.c.w.hide(u.place()) }},
 		{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.hide(u.place()) && u.c.w.deleteOf(u) }},
 		{"refuse creates", 2, func(u *user) bool { return u.c.w.forbid(u.dir, zkmem.PermCreate) }},
-		{"throttle", 2, func(u *user) bool { u.c.x.choked = u.c.w.now + int64(5*time.Millisecond); return true }},
+		{"throttle", 2, func(u *user) bool { u.c.Throttle(5 * time.Millisecond); return true }},
 		{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
 	}
 }
@@ -54,23 +55,23 @@ func init() {
 var seldom = map[string]int{"blocked": 3, "founding": 6, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
 
 // ambush lies in wait for machines that enter a state.
-func (w *world) ambush(c *client, id events.ID, state string) {
+func (w *harness) ambush(c *client, id events.ID, state string) {
 	if w.calm || !w.has("ambush") {
 		return
 	}
 	if u := c.user(id); u != nil {
-		if d, sores := w.roll("sore"), u.role.sores[engine.State(state)]; len(sores) > 0 && oneIn(d, 4) {
+		if d, sores := w.Dice("sore"), u.role.sores[engine.State(state)]; len(sores) > 0 && world.OneIn(d, 4) {
 			w.lay(u, sores[d.IntN(len(sores))])
 		}
 	}
-	d := w.roll("ambush")
-	if u := c.user(id); u != nil && u.hit() && oneIn(d, cmp.Or(seldom[state], 25)) {
+	d := w.Dice("ambush")
+	if u := c.user(id); u != nil && u.hit() && world.OneIn(d, cmp.Or(seldom[state], 25)) {
 		w.lay(u, anAmbush(d))
-	} else if id == events.SessionMachine && !c.leaving && oneIn(d, 2*cmp.Or(seldom[state], 25)) {
-		w.after(shortly(d), func() {
+	} else if id == events.SessionMachine && !c.leaving && world.OneIn(d, 2*cmp.Or(seldom[state], 25)) {
+		w.After(shortly(d), func() {
 			if !w.calm && w.closeAll(c) {
 				w.cover.fault("client closes")
-				w.tell("AMBUSH of client %d: close", c.id)
+				w.Tell("AMBUSH of client %d: close", c.ID())
 			}
 		})
 	}
@@ -91,9 +92,9 @@ var (
 	// tooLate stops the process within a step, with an await behind it that is
 	// dealt with when belief is over by the clock, and nobody has said so.
 	tooLate = ambush{"a pause before an await", 1, func(u *user) bool {
-		u.c.stumble = u.c.w.Timeout * 3 / 5
+		u.c.PauseWithinStep(u.c.w.Timeout * 3 / 5)
 		for range 2 {
-			u.awaits[u.c.ask(u.id, events.CommandAwait, events.Event{})] = true
+			u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
 		}
 		return true
 	}}
@@ -103,7 +104,7 @@ var (
 			return false
 		}
 		u.c.leaving = true
-		u.c.own(func() {
+		u.c.Run(func() {
 			u.c.closeSession()
 			u.c.closeHandles()
 		})
@@ -111,19 +112,15 @@ var (
 	}}
 	// cutLong cuts the connection, and the next server takes its time.
 	cutLong = ambush{"cut, and no answer", 1, func(u *user) bool {
-		if u.c.x.wire == nil {
-			return false
-		}
-		u.c.x.unheard = true
-		return u.c.x.wire.cutOff()
+		return u.c.CutUnheard() == nil
 	}}
 )
 
 // lasting makes a persistent node where a participant's would stand, as somebody
 // does who copies nodes by hand. It is taken away after a while.
-func (w *world) lasting(path string, mode zkmem.Mode) bool {
+func (w *harness) lasting(path string, mode zkmem.Mode) bool {
 	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: path, Mode: mode, ACL: zkmem.OpenACL()})
-	w.after(between(w.roll("ambush"), w.Tick, w.Timeout), w.tidy)
+	w.After(world.Between(w.Dice("ambush"), w.Tick, w.Timeout), w.tidy)
 	return true
 }
 
@@ -142,19 +139,19 @@ func anAmbush(d *rand.Rand) ambush {
 }
 
 // lay has an ambush strike in a moment.
-func (w *world) lay(u *user, a ambush) {
-	w.after(shortly(w.roll("ambush")), func() {
+func (w *harness) lay(u *user, a ambush) {
+	w.After(shortly(w.Dice("ambush")), func() {
 		if !w.calm && a.fire(u) {
 			w.cover.fault("ambush")
 			w.cover.ambush(a.name)
-			w.tell("AMBUSH of %s: %s", u.name(), a.name)
+			w.Tell("AMBUSH of %s: %s", u.name(), a.name)
 		}
 	})
 }
 
 // shortly is at once, or about as long as a request takes.
 func shortly(d *rand.Rand) time.Duration {
-	return between(d, 0, []time.Duration{1, 2 * time.Millisecond, 20 * time.Millisecond}[d.IntN(3)])
+	return world.Between(d, 0, []time.Duration{1, 2 * time.Millisecond, 20 * time.Millisecond}[d.IntN(3)])
 }
 
 // hit reports whether ambushes may be laid for a handle's machine.
@@ -167,8 +164,8 @@ func (u *user) place() (path string) {
 		return u.role.spot(u)
 	}
 	w, newest := u.c.w, int64(0)
-	for _, name := range w.ens.children(u.dir) {
-		data, stat, err := w.ens.truth.Get(u.dir + "/" + name)
+	for _, name := range w.ens.Children(u.dir) {
+		data, stat, err := w.ens.Truth().Get(u.dir + "/" + name)
 		if err == nil && string(data) == u.name() && stat.Czxid > newest {
 			path, newest = u.dir+"/"+name, stat.Czxid
 		}
@@ -176,7 +173,7 @@ func (u *user) place() (path string) {
 	return path
 }
 
-func (w *world) deleteOf(u *user) bool {
+func (w *harness) deleteOf(u *user) bool {
 	path := u.place()
 	if path == "" {
 		return false
@@ -185,11 +182,11 @@ func (w *world) deleteOf(u *user) bool {
 	return true
 }
 
-func (w *world) deleteAhead(u *user) bool {
+func (w *harness) deleteAhead(u *user) bool {
 	if !u.queues() {
 		return false
 	}
-	line, _ := machines.Line(w.ens.children(u.dir), u.role.labels()...)
+	line, _ := machines.Line(w.ens.Children(u.dir), u.role.labels()...)
 	for i := 1; i < len(line); i++ {
 		if u.dir+"/"+line[i].Name == u.place() {
 			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name, Version: zkmem.AnyVersion})
@@ -199,22 +196,22 @@ func (w *world) deleteAhead(u *user) bool {
 	return false
 }
 
-func (w *world) setDataOf(u *user) bool { return w.rewrite(u.place()) }
+func (w *harness) setDataOf(u *user) bool { return w.rewrite(u.place()) }
 
 // hide takes the right to read away, for a while.
-func (w *world) hide(path string) bool { return w.forbid(path, zkmem.PermRead) }
+func (w *harness) hide(path string) bool { return w.forbid(path, zkmem.PermRead) }
 
 // copyOf makes a persistent node with the name of the participant's own, but for
 // a higher number, as somebody does who copies nodes by hand. The participant
 // takes it for a twin and deletes it; else it is taken away after a while. (A copy
 // with a lower number is taken for the own node, which is given up for it: the
 // product does not survive that without a second node, and it is not done here.)
-func (w *world) copyOf(u *user) bool {
+func (w *harness) copyOf(u *user) bool {
 	path := u.place()
 	if path == "" || !strings.Contains(path, machines.GUIDPrefix) {
 		return false
 	}
-	d := w.roll("ambush")
+	d := w.Dice("ambush")
 	stem, number := path[:len(path)-10], path[len(path)-10:]
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n >= 1<<30 {
@@ -222,6 +219,6 @@ func (w *world) copyOf(u *user) bool {
 	}
 	n += 1 + int64(d.IntN(3))
 	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: fmt.Sprintf("%s%010d", stem, n), ACL: zkmem.OpenACL()})
-	w.after(between(d, w.Tick, w.Timeout), w.tidy)
+	w.After(world.Between(d, w.Tick, w.Timeout), w.tidy)
 	return true
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -11,16 +12,16 @@ import (
 // least; in a healed world an operator opens it, and nobody may go on waiting.
 func init() {
 	roles = append(roles, passageRole("barrier", func(p *chronicle, since int64) bool { return p.missed(since) },
-		func(w *world, path string) {
-			if w.ens.truth.Exists(path) {
-				w.ens.operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+		func(w *harness, path string) {
+			if w.ens.Truth().Exists(path) {
+				w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}, plantedBarriers))
 }
 
 // passageRole is a barrier's or a gate's: open says whether the way was open at
 // some moment since a time, opens has an operator open it.
-func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens func(w *world, path string), plants []Plant) *role {
+func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens func(w *harness, path string), plants []Plant) *role {
 	home := "/app/" + recipe
 	path := home + "/here"
 	return &role{
@@ -32,7 +33,7 @@ func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens
 			}
 		},
 		spot:  func(u *user) string { return u.path },
-		tend:  func(w *world) { opens(w, path) },
+		tend:  func(w *harness) { opens(w, path) },
 		rests: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"looking": answered, "setting": answered, "founding": answered, "removing": answered, "shut": needs(1), "pausing": timed,
@@ -51,7 +52,7 @@ func actPassage(u *user, n int) {
 		u.giveUp()
 	case n == 10:
 		u.asksAgain(kinds[u.dice().IntN(len(kinds))])
-	case n == 11 && oneIn(u.dice(), 4):
+	case n == 11 && world.OneIn(u.dice(), 4):
 		u.begins("", nil)
 	}
 }
@@ -59,7 +60,7 @@ func actPassage(u *user, n int) {
 // passed: a call did what it says, at some moment between its beginning and now.
 func (k *checks) passed(u *user, open func(p *chronicle, since int64) bool) {
 	p := k.chronicle(u.path)
-	if u.call.life != k.w.ens.life {
+	if u.call.life != k.w.ens.Life() {
 		return // what was seen before a restore is no measure
 	}
 	switch u.call.kind {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // What is asked of belief: when it begins, while it lasts, and when it ends.
@@ -28,14 +29,14 @@ func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
 	b.excused = u.c.reborn != 0 && u.c.confirmed < u.c.reborn // news of an ensemble that is no more
 	u.term = b
-	k.w.tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
+	k.w.Tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
 		k.fail("started and stopped alternate", "%s was elected twice", u.name())
 	}
 	if n := len(u.works); n != 0 {
 		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
 	}
-	if now := u.c.clock(); !u.c.written && u.c.linked && now < u.c.deadline.Until {
+	if now := u.c.Clock(); !u.c.written && u.c.linked && now < u.c.Deadline().Until {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
 	k.led[b.path] = true
@@ -53,16 +54,16 @@ func (k *checks) elected(u *user, n events.Notify) {
 
 // owns: at the start of belief the node is there, ours, and first.
 func (k *checks) owns(b *belief) {
-	_, stat, err := k.w.ens.truth.Get(b.path)
+	_, stat, err := k.w.ens.Truth().Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[b.path] // unless nobody meddled
+		b.gone, b.excused, b.deaf = k.w.Now(), true, k.hushed[b.path] // unless nobody meddled
 		if !k.meddled && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
 		}
 		return
 	}
-	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
-		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
+	if stat.EphemeralOwner != b.u.c.SessionID() && b.u.c.believes(b) {
+		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.SessionID())
 	}
 	if before := k.ahead(b); before != "" && b.u.c.believes(b) && !k.revived[before] {
 		k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), b.path, before)
@@ -72,12 +73,12 @@ func (k *checks) owns(b *belief) {
 // ahead is a node of the line that stands before a leader's, "" where none does.
 func (k *checks) ahead(b *belief) string {
 	dir, name := split(b.path)
-	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.label)
+	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.label)
 	for _, p := range line {
 		if p.Name == name {
 			return ""
 		}
-		if _, other, _ := k.w.ens.truth.Get(dir + "/" + p.Name); other.Czxid < b.token {
+		if _, other, _ := k.w.ens.Truth().Get(dir + "/" + p.Name); other.Czxid < b.token {
 			return dir + "/" + p.Name
 		}
 	}
@@ -117,7 +118,7 @@ func (k *checks) alone(b *belief) {
 
 // deposed: belief ends.
 func (k *checks) deposed(u *user, n events.Notify) {
-	k.w.tell("%s STOPPED %s: %s", u.name(), n.Path, n.Text)
+	k.w.Tell("%s STOPPED %s: %s", u.name(), n.Path, n.Text)
 	i := slices.IndexFunc(k.beliefs, func(b *belief) bool { return b.u == u })
 	if i < 0 || !u.leads {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
@@ -133,11 +134,11 @@ func (k *checks) overrun(b *belief) {
 	if !b.excused || b.gone == 0 {
 		return
 	}
-	left := min(0, b.u.c.deadline.Until-b.u.c.clock())
-	if b.session != b.u.c.deadline.Session {
+	left := min(0, b.u.c.Deadline().Until-b.u.c.Clock())
+	if b.session != b.u.c.Deadline().Session {
 		return
 	}
-	over, bound := time.Duration(k.w.now-b.gone+left), k.w.Timeout
+	over, bound := time.Duration(k.w.Now()-b.gone+left), k.w.Timeout
 	if b.deaf { // the heartbeat asks for the nodes of all in turn
 		k.w.cover.Deaf++
 		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)
@@ -151,19 +152,18 @@ func (k *checks) overrun(b *belief) {
 
 // deadline: belief lasts at most half a timeout from a request that was
 // confirmed on this connection, and never comes back within a term.
-func (k *checks) deadline(c *client, d events.Deadline) {
+func (k *checks) deadline(c *client, old events.Deadline) {
+	d := c.Deadline()
 	if d.Until == 0 {
 		return
 	}
 	if most := c.confirmed + int64(k.w.Timeout)/2; d.Until > most {
-		k.fail("the deadline", "client %d believes until %s after its last confirmed request left: at most half of %s", c.id,
+		k.fail("the deadline", "client %d believes until %s after its last confirmed request left: at most half of %s", c.ID(),
 			time.Duration(d.Until-c.confirmed), k.w.Timeout)
 	}
-	old := c.deadline
-	c.deadline = d
 	for _, b := range k.beliefs {
 		if b.u.c == c {
-			if old.Until != 0 && c.clock() >= old.Until || old.Session != d.Session {
+			if old.Until != 0 && c.Clock() >= old.Until || old.Session != d.Session {
 				k.fail("belief does not come back within a term", "%s: the deadline passed and moved on", b.u.name())
 			}
 			k.alone(b)
@@ -184,17 +184,17 @@ func (c *client) fed(ev events.Event) {
 }
 
 // replied keeps when the last confirmation left.
-func (k *checks) replied(c *client, a *asked, ev events.Event) {
-	if u := c.user(a.id); u != nil && ev.Kind == events.ReplyChildren {
+func (k *checks) replied(c *client, a *world.Packet, ev events.Event) {
+	if u := c.user(a.ID); u != nil && ev.Kind == events.ReplyChildren {
 		k.sees(u, ev)
 	}
 	k.refused(c, a, ev.Code)
 	k.views(c, a)
 	k.answersTree(c, a)
-	if a.sent == 0 || ev.Code != events.OK || a.wire != c.x.wire {
+	if a.SentAt == 0 || ev.Code != events.OK || a.Conn != c.Conn() {
 		return
 	}
-	if _, sync := a.req.(events.Sync); sync || writes(a.req) {
-		c.confirmed = max(c.confirmed, a.sent)
+	if _, sync := a.Request.(events.Sync); sync || world.Writes(a.Request) {
+		c.confirmed = max(c.confirmed, a.SentAt)
 	}
 }

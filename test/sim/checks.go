@@ -9,12 +9,13 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // checks are the promises, held against the truth at every event.
 type checks struct {
-	w        *world
+	w        *harness
 	broken   []Violation
 	beliefs  []*belief
 	tokens   map[string]token
@@ -55,7 +56,7 @@ type token struct {
 	path  string
 }
 
-func newChecks(w *world) *checks {
+func newChecks(w *harness) *checks {
 	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, deaf: map[string]bool{}, revived: map[string]bool{},
 		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{},
 		makers: map[string]*user{}, deeds: map[doer]*deed{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, owners: map[string]int64{}, born: map[string]int64{}, groups: []string{""}}
@@ -64,43 +65,44 @@ func newChecks(w *world) *checks {
 func (k *checks) clean() bool { return len(k.broken) == 0 }
 
 func (k *checks) fail(check, format string, args ...any) {
-	v := Violation{check, fmt.Sprintf(format, args...), time.Duration(k.w.now)}
+	v := Violation{check, fmt.Sprintf(format, args...), time.Duration(k.w.Now())}
 	k.broken = append(k.broken, v)
-	k.w.tell("VIOLATION %s: %s", check, v.Text)
+	k.w.Stop()
+	k.w.Tell("VIOLATION %s: %s", check, v.Text)
 }
 
 // committed looks at one transaction of the history.
-func (k *checks) committed(p *proposal) {
-	k.w.tell("commit %x by %x: %s", p.txn.Zxid, p.txn.Session, brief(p.txn))
+func (k *checks) committed(p *world.Proposal) {
+	k.w.Tell("commit %x by %x: %s", p.Txn.Zxid, p.Txn.Session, brief(p.Txn))
 	k.look()
-	k.sprouts(p.txn)
+	k.sprouts(p.Txn)
 	k.gathered()
 	k.shelved(p)
-	k.keeps(p.txn, p)
+	k.keeps(p.Txn, p)
 	k.carries(p)
 	k.grouped()
-	for _, path := range deletions(p.txn) {
+	for _, path := range deletions(p.Txn) {
 		k.deleted(path, p)
 		k.removed(path, p)
-		if p.txn.Code != zkmem.OpCloseSession && !slices.Contains(creations(p.txn), path) {
+		if p.Txn.Code != zkmem.OpCloseSession && !slices.Contains(creations(p.Txn), path) {
 			k.stolen(path, p)
 		}
 	}
-	for _, path := range creations(p.txn) {
-		k.begun(path, p.txn)
+	for _, path := range creations(p.Txn) {
+		k.begun(path, p.Txn)
 	}
-	switch p.txn.Code {
+	switch p.Txn.Code {
 	case zkmem.OpCreate:
 		k.created(p)
 	case zkmem.OpMulti:
-		if p.origin != nil && p.origin.guard != nil {
-			k.wrote(p.origin.guard, p)
+		if g := guardOf(p); g != nil {
+			k.wrote(g, p)
 		}
 		k.permitted(p)
 	case zkmem.OpSetACL:
-		k.hushed[p.txn.Path] = !readable(p.txn.ACL)
+		k.hushed[p.Txn.Path] = !world.Readable(p.Txn.ACL)
 	}
-	for _, path := range deletions(p.txn) {
+	for _, path := range deletions(p.Txn) {
 		k.deaf[path] = k.deaf[path] || k.hushed[path]
 	}
 }
@@ -144,35 +146,35 @@ func brief(t zkmem.Txn) string {
 
 // deleted: nobody may believe in a node that is not there. Only a deletion by
 // others is excused, until its watch event can have come.
-func (k *checks) deleted(path string, p *proposal) {
-	k.ended[path] = p.txn.Zxid
+func (k *checks) deleted(path string, p *world.Proposal) {
+	k.ended[path] = p.Txn.Zxid
 	k.kept(path, p)
-	if p.txn.Code == zkmem.OpCloseSession && p.server == nil { // nobody asked for it
+	if p.Txn.Code == zkmem.OpCloseSession && p.Server == nil { // nobody asked for it
 		k.expired(path)
 	}
 	for _, b := range k.beliefs {
 		if b.path != path || b.another(k) {
 			continue
 		}
-		if p.operator {
-			b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[path]
+		if p.Operator {
+			b.gone, b.excused, b.deaf = k.w.Now(), true, k.hushed[path]
 			continue
 		}
 		if !b.u.c.believes(b) {
 			continue
 		}
 		why := "its session expired"
-		if p.txn.Code == zkmem.OpDelete {
+		if p.Txn.Code == zkmem.OpDelete {
 			why = "it was deleted by its own session"
 		}
 		k.fail("belief within the life of the own node", "%s leads %s, which is gone: %s; believed for %s more",
-			b.u.name(), path, why, time.Duration(b.u.c.deadline.Until-b.u.c.clock()))
+			b.u.name(), path, why, time.Duration(b.u.c.Deadline().Until-b.u.c.Clock()))
 	}
 }
 
 // created: order by number is order by czxid, so one place is first.
-func (k *checks) created(p *proposal) {
-	dir, name := split(p.txn.Path)
+func (k *checks) created(p *world.Proposal) {
+	dir, name := split(p.Txn.Path)
 	if k.meddled || !slices.Contains(k.w.lines(), dir) {
 		return
 	}
@@ -180,10 +182,10 @@ func (k *checks) created(p *proposal) {
 		if _, fits := machines.ParsePlace(name, label); !fits {
 			continue
 		}
-		line, _ := machines.Line(k.w.ens.children(dir), label)
+		line, _ := machines.Line(k.w.ens.Children(dir), label)
 		for i := 1; i < len(line); i++ {
-			_, a, errA := k.w.ens.truth.Get(dir + "/" + line[i-1].Name)
-			_, b, errB := k.w.ens.truth.Get(dir + "/" + line[i].Name)
+			_, a, errA := k.w.ens.Truth().Get(dir + "/" + line[i-1].Name)
+			_, b, errB := k.w.ens.Truth().Get(dir + "/" + line[i].Name)
 			if errA == nil && errB == nil && a.Czxid >= b.Czxid {
 				k.fail("one is first", "%s stands before %s and was made later", line[i-1].Name, line[i].Name)
 			}
@@ -216,11 +218,11 @@ func (k *checks) woken(c *client, r events.Record) {
 	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // all of them, by the writer before them
 		return
 	}
-	key := fmt.Sprint(k.w.ens.life, r.Event.Path)
+	key := fmt.Sprint(k.w.ens.Life(), r.Event.Path)
 	if k.departed[key] == nil {
 		k.departed[key] = map[string]bool{}
 	}
-	k.departed[key][fmt.Sprint(c.id, r.Machine)] = true
+	k.departed[key][fmt.Sprint(c.ID(), r.Machine)] = true
 	if len(k.departed[key]) > 1 && !k.meddled {
 		k.fail("one departure wakes one", "the departure of %s woke %d", r.Event.Path, len(k.departed[key]))
 	}
@@ -244,14 +246,14 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 	}
 	if u := c.user(a.From); u != nil {
 		if len(u.works) > 0 {
-			k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.id, a.From)
+			k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.ID(), a.From)
 		}
 		k.tries(u)
 	}
-	key := fmt.Sprint(c.id, a.From, k.w.now/int64(time.Second))
+	key := fmt.Sprint(c.ID(), a.From, k.w.Now()/int64(time.Second))
 	k.creates[key]++
 	if k.creates[key] > 60 {
-		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.id, a.From, k.creates[key])
+		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.ID(), a.From, k.creates[key])
 	}
 }
 
@@ -259,7 +261,7 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 func (k *checks) reborn() {
 	k.meddled = true
 	for _, c := range k.w.clients {
-		c.reborn = c.clock()
+		c.reborn = c.Clock()
 	}
 	if k.w.stock != nil {
 		k.w.stock.void = true
@@ -271,21 +273,21 @@ func (k *checks) reborn() {
 	clear(k.ledgers)
 	clear(k.ended)
 	for path := range k.born {
-		_, stat, _ := k.w.ens.truth.Get(path)
+		_, stat, _ := k.w.ens.Truth().Get(path)
 		k.born[path] = stat.Czxid
 	}
 	clear(k.owners)
 	for _, dir := range k.w.lines() {
-		for _, name := range k.w.ens.children(dir) {
+		for _, name := range k.w.ens.Children(dir) {
 			k.revived[dir+"/"+name] = true
 		}
 	}
 	for _, b := range k.beliefs {
-		_, stat, err := k.w.ens.truth.Get(b.path)
+		_, stat, err := k.w.ens.Truth().Get(b.path)
 		switch {
 		case b.excused:
 		case err != nil || stat.Czxid != b.token:
-			b.gone, b.excused = k.w.now, true
+			b.gone, b.excused = k.w.Now(), true
 		case k.ahead(b) != "": // whoever rides the outage out does not look at the line again
 			b.excused = true
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -35,11 +36,11 @@ func (k *checks) chronicle(path string) *chronicle {
 }
 
 // versionOf is what a node is now.
-func (w *world) versionOf(path string) version {
-	now := version{since: w.now, zxid: w.ens.truth.Zxid(), life: w.ens.life}
-	if data, stat, err := w.ens.truth.Get(path); err == nil {
-		now.stat, now.data = convert(stat), string(data)
-		now.hidden = w.ens.truth.Allowed(path, zkmem.PermRead, nil) != nil
+func (w *harness) versionOf(path string) version {
+	now := version{since: w.Now(), zxid: w.ens.Truth().Zxid(), life: w.ens.Life()}
+	if data, stat, err := w.ens.Truth().Get(path); err == nil {
+		now.stat, now.data = world.Stat(stat), string(data)
+		now.hidden = w.ens.Truth().Allowed(path, zkmem.PermRead, nil) != nil
 	}
 	return now
 }
@@ -53,7 +54,7 @@ func (v version) number() int32 {
 }
 
 // look takes down what the history has come to.
-func (c *chronicle) look(w *world) {
+func (c *chronicle) look(w *harness) {
 	now := w.versionOf(c.path)
 	if last := c.last(); !last.is(now.stat) || last.data != now.data || last.hidden != now.hidden || last.life != now.life {
 		c.states = append(c.states, now)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -52,7 +53,7 @@ func toldConsumer(u *user, n events.Notify) {
 		if i := u.c.w.stock.nodes[n.Text]; n.Code == events.ItemLost && i != nil {
 			i.told = true
 		}
-		if n.Code == events.NoAuth && !u.c.w.calm && oneIn(u.dice(), 6) {
+		if n.Code == events.NoAuth && !u.c.w.calm && world.OneIn(u.dice(), 6) {
 			u.close()
 		}
 	}
@@ -61,7 +62,7 @@ func toldConsumer(u *user, n events.Notify) {
 // judged is what the door makes of a handler's return.
 func (u *user) judged(ev *events.Event) {
 	one := u.bench.one
-	if one.withdrawn || u.closing && oneIn(u.dice(), 2) {
+	if one.withdrawn || u.closing && world.OneIn(u.dice(), 2) {
 		ev.Code = events.Cancelled
 	}
 	one.returned, one.well = true, ev.Text == ""
@@ -71,7 +72,7 @@ func (u *user) judged(ev *events.Event) {
 func (u *user) shelf() string {
 	w := u.c.w
 	var all []string
-	for _, name := range w.ens.children(goodsLocks) {
+	for _, name := range w.ens.Children(goodsLocks) {
 		if w.stock.lockers[goodsLocks+"/"+name] == u {
 			all = append(all, goodsLocks+"/"+name, goods+"/"+name)
 		}
@@ -84,17 +85,17 @@ func (u *user) shelf() string {
 	if len(all) == 0 {
 		return ""
 	}
-	return all[w.roll("shelf").IntN(len(all))]
+	return all[w.Dice("shelf").IntN(len(all))]
 }
 
 // freeGoods takes away what stands below items, and the locks that came back with a backup, under sessions that go
 // on and know nothing of them.
-func freeGoods(w *world) {
+func freeGoods(w *harness) {
 	if w.stock != nil {
 		w.unburden()
 		w.giveAccess("/app")
 	}
-	for _, name := range w.ens.children(goodsLocks) {
+	for _, name := range w.ens.Children(goodsLocks) {
 		if path := goodsLocks + "/" + name; w.stock != nil && w.stock.void && w.stock.lockers[path] == nil {
 			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -13,7 +14,7 @@ import (
 // is the write itself, and what must be so when it is carried out, and told.
 type judge struct {
 	own      func(d *deed, r events.Request) bool
-	carried  func(k *checks, d *deed, p *proposal) // may be nil
+	carried  func(k *checks, d *deed, p *world.Proposal) // may be nil
 	told     func(k *checks, d *deed, a events.Answer)
 	retracts func(d *deed) bool // it takes back what it has done, where nobody wants it; may be nil
 }
@@ -38,9 +39,9 @@ type deed struct {
 	session int64  // ZooKeeper's id of the session that was there then; 0: none
 	seen    int64  // the last zxid that the process knew of
 
-	sent    bool          // as far as the machine knows
-	done    []*proposal   // what was carried out of it
-	refused []events.Code // what the quorum refused
+	sent    bool              // as far as the machine knows
+	done    []*world.Proposal // what was carried out of it
+	refused []events.Code     // what the quorum refused
 	told    bool
 	code    events.Code // if told
 
@@ -49,7 +50,7 @@ type deed struct {
 	value  *counted // number: what it told
 }
 
-func (d *deed) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.id, d.id, d.path) }
+func (d *deed) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID(), d.id, d.path) }
 
 func (d *deed) retracts() bool {
 	judge := d.u.role.judge
@@ -62,17 +63,17 @@ func (k *checks) undertakes(u *user, r events.Record) {
 		return
 	}
 	d := &deed{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
-		at: k.w.now, life: k.w.ens.life, seen: u.c.x.lastZxid}
+		at: k.w.Now(), life: k.w.ens.Life(), seen: u.c.LastZxid()}
 	if r.Event.Session != 0 { // else the one before is over
 		d.session = r.Event.SessionID
 	}
-	k.deeds[doer{u.c.id, r.Machine}] = d
+	k.deeds[doer{u.c.ID(), r.Machine}] = d
 	k.undertaken = append(k.undertaken, d)
 }
 
 // deed is that of a machine, nil for none, and for one of a history that was undone.
 func (k *checks) deed(c *client, id events.ID) *deed {
-	if d := k.deeds[doer{c.id, id}]; d != nil && d.life == k.w.ens.life {
+	if d := k.deeds[doer{c.ID(), id}]; d != nil && d.life == k.w.ens.Life() {
 		return d
 	}
 	return nil
@@ -88,23 +89,23 @@ func (k *checks) sends(c *client, a engine.Addressed) {
 
 // carries looks at what the quorum answers to a call: its write is carried out once
 // at most, and not at all where it was answered that it was not.
-func (k *checks) carries(p *proposal) {
-	if p.origin == nil || p.origin.guard != nil {
+func (k *checks) carries(p *world.Proposal) {
+	if p.Origin == nil || p.Origin.Done != nil {
 		return
 	}
-	d := k.deed(p.origin.wire.x.c, p.origin.id)
+	d := k.deed(k.w.program(p.Origin.Conn.Client()), p.Origin.ID)
 	switch {
 	case d == nil:
 		return
-	case p.result.Err != zkmem.OK:
-		d.refused = append(d.refused, codeOf(p.result))
+	case p.Result.Err != zkmem.OK:
+		d.refused = append(d.refused, p.Code())
 		return
-	case !d.u.role.judge.own(d, p.origin.req):
+	case !d.u.role.judge.own(d, p.Origin.Request):
 		return
 	}
 	d.done = append(d.done, p)
 	if len(d.done) > 1 && !(d.retracts() && k.goneSince(d.done[0], p)) {
-		k.fail("carried out once at most", "%s was carried out as %x, and again as %x", d, d.done[0].txn.Zxid, p.txn.Zxid)
+		k.fail("carried out once at most", "%s was carried out as %x, and again as %x", d, d.done[0].Txn.Zxid, p.Txn.Zxid)
 	}
 	if d.told {
 		k.denies(d)
@@ -115,14 +116,14 @@ func (k *checks) carries(p *proposal) {
 }
 
 // goneSince reports whether others have deleted a node before another was made.
-func (k *checks) goneSince(one, other *proposal) bool {
-	return one.txn.Path == other.txn.Path || !k.w.ens.truth.Exists(one.txn.Path)
+func (k *checks) goneSince(one, other *world.Proposal) bool {
+	return one.Txn.Path == other.Txn.Path || !k.w.ens.Truth().Exists(one.Txn.Path)
 }
 
 // denies: what was answered as not done is not done, then or ever.
 func (k *checks) denies(d *deed) {
 	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.done) > 0 && !d.retracts() {
-		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.done[0].txn.Zxid)
+		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.done[0].Txn.Zxid)
 	}
 }
 
@@ -166,14 +167,14 @@ func (k *checks) unclaimed() {
 // forsaken: of what nobody was told of, nothing stands once the machine is over, if
 // its session goes on.
 func (k *checks) forsaken(d *deed) {
-	if !d.told || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.life || d.u.c.leaving || d.u.c.paused >= forever {
+	if !d.told || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.Life() || d.u.c.leaving || d.u.c.Dead() {
 		return
 	}
 	for _, p := range d.done {
-		_, stat, err := k.w.ens.truth.Get(p.txn.Path)
-		goes := stat.EphemeralOwner != 0 && (stat.EphemeralOwner != d.u.c.x.id || d.u.c.x.over || d.u.c.ends)
-		if err == nil && stat.Czxid == p.txn.Zxid && d.retracts() && !goes {
-			k.fail("nothing is left", "%s was answered %q, and %s is there", d, d.code, p.txn.Path)
+		_, stat, err := k.w.ens.Truth().Get(p.Txn.Path)
+		goes := stat.EphemeralOwner != 0 && (stat.EphemeralOwner != d.u.c.SessionID() || d.u.c.Over() || d.u.c.ends)
+		if err == nil && stat.Czxid == p.Txn.Zxid && d.retracts() && !goes {
+			k.fail("nothing is left", "%s was answered %q, and %s is there", d, d.code, p.Txn.Path)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -36,7 +37,7 @@ func actDeletion(u *user, n int) {
 		u.path = doomed + "/" + string("ab"[d.IntN(2)])
 		u.c.w.checks.chronicle(u.path)
 		version := int32(-1)
-		if oneIn(d, 4) {
+		if world.OneIn(d, 4) {
 			version = u.c.w.versionOf(u.path).number()
 		}
 		u.ops = []events.Op{{Verb: "delete", Path: u.path, Version: version}}
@@ -47,21 +48,21 @@ func actDeletion(u *user, n int) {
 		u.giveUp()
 	case n == 10:
 		u.asksAgain(events.CommandStart)
-	case n == 11 && u.ops != nil && oneIn(d, 4):
+	case n == 11 && u.ops != nil && world.OneIn(d, 4):
 		u.begins("", nil)
 	}
 }
 
 // changes has somebody make a node, write to it, put a child below it, delete it, or
 // put another in its place.
-func (w *world) changes(d *rand.Rand, path string) {
+func (w *harness) changes(d *rand.Rand, path string) {
 	if w.calm {
 		return
 	}
 	dir, _ := split(path)
-	data := fmt.Append(nil, w.now)
+	data := fmt.Append(nil, w.Now())
 	create := func(path string) {
-		w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: data, ACL: zkmem.OpenACL()})
+		w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: data, ACL: zkmem.OpenACL()})
 	}
 	create("/app")
 	create(dir)
@@ -69,8 +70,8 @@ func (w *world) changes(d *rand.Rand, path string) {
 	case n < 5:
 		create(path)
 	case n < 9:
-		w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
-	case n == 9 && oneIn(d, 2):
+		w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
+	case n == 9 && world.OneIn(d, 2):
 		create(path + "/below")
 	default:
 		w.clear(path)
@@ -101,7 +102,7 @@ func (k *checks) looks(u *user, r events.Record) {
 
 // carriedDeletion: what is deleted is the node that was seen first. Others may have
 // replaced it between the look and the delete: ZooKeeper compares versions.
-func carriedDeletion(k *checks, d *deed, p *proposal) {
+func carriedDeletion(k *checks, d *deed, p *world.Proposal) {
 	c := k.chronicle(d.path)
 	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.looked {
 		k.fail("what was made anew stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)

@@ -1,14 +1,12 @@
 // Package sim runs the product's own engine and machines through seeded worlds
 // that no test would think of: several clients, a modelled ensemble of three
-// servers on zkmem's tree, faults of every kind, and one virtual clock.
+// servers on zkmem's tree, faults of every kind, and one virtual clock. The servers,
+// the connections, the clients and the clock are of package world; here are programs,
+// faults, checks and planted bugs, which hook in through its Observer.
 //
-//	world.go      the event heap and the dice: one seed, one order of events
+//	harness.go    one world and what the simulation holds against it: the world's Observer
 //	plan.go       what a seed makes of a world: clients, timeouts, faults and their rates
-//	ensemble.go   the leader, its proposals, elections; server.go, serve.go, tracker.go one server
-//	stillness.go  servers that stand still, and how sessions are reported to the leader
-//	wire.go       one TCP connection: delays, stalls, cuts
-//	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go, payloads.go its parts
-//	client.go     one process: the loop, pauses, its clock; user.go what its program does
+//	user.go       what a client's program does
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
 //	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go, and the

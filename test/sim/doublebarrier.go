@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -22,14 +23,14 @@ func init() {
 		act: actMember, answers: (*user).passes, cancel: (*user).giveStayUp,
 		spot: func(u *user) string {
 			for _, path := range u.stay.nodes {
-				if u.c.w.ens.truth.Exists(path) {
+				if u.c.w.ens.Truth().Exists(path) {
 					return path
 				}
 			}
 			return ""
 		},
-		owns:   func(u *user, _ string) bool { return true },        // names are never used again
-		healed: func(u *user) { u.c.later(2*u.c.w.Tick, u.stayOn) }, // when an operator has cleared up
+		owns:   func(u *user, _ string) bool { return true },           // names are never used again
+		healed: func(u *user) { u.c.RunAfter(2*u.c.w.Tick, u.stayOn) }, // when an operator has cleared up
 		tend:   endLeaves, unsettled: (*user).locked,
 		wakes: map[engine.State]waking{
 			"entering": answered, "founding": answered, "counting": answered, "opening": answered, "parting": answered, "withdrawing": answered,
@@ -54,7 +55,7 @@ type stay struct {
 }
 
 // quantity is how many have to be there, for all members of a world.
-func (w *world) quantity() int { return 2 + int(w.Seed)%2 }
+func (w *harness) quantity() int { return 2 + int(w.Seed)%2 }
 
 func actMember(u *user, n int) {
 	s := &u.stay
@@ -66,39 +67,39 @@ func actMember(u *user, n int) {
 	case n == 8 && !u.c.w.calm:
 		u.giveStayUp()
 	case n == 11 && !s.inside && s.enter == 0: // a context that ended just after the answer
-		u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: s.entered})
+		u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: s.entered})
 	case n == 11: // one of another handle
-		u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: 1})
+		u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: 1})
 	case n == 10 && s.inside && s.leave == 0: // both are refused
-		u.c.ask(u.id, events.CommandEnter, events.Event{})
+		u.c.Ask(u.id, events.CommandEnter, events.Event{})
 	case n == 10 && !s.inside && s.enter == 0:
-		u.c.ask(u.id, events.CommandLeave, events.Event{})
+		u.c.Ask(u.id, events.CommandLeave, events.Event{})
 	}
 }
 
 func (u *user) goIn() {
 	if !u.closing {
-		u.stay = stay{life: u.c.w.ens.life}
-		u.stay.entered = u.c.ask(u.id, events.CommandEnter, events.Event{})
+		u.stay = stay{life: u.c.w.ens.Life()}
+		u.stay.entered = u.c.Ask(u.id, events.CommandEnter, events.Event{})
 		u.stay.enter = u.stay.entered
 	}
 }
 
 func (u *user) goOut() {
-	u.stay.leaves = u.c.w.now
-	u.stay.leave = u.c.ask(u.id, events.CommandLeave, events.Event{})
+	u.stay.leaves = u.c.w.Now()
+	u.stay.leave = u.c.Ask(u.id, events.CommandLeave, events.Event{})
 }
 
 // giveStayUp ends the context of an enter or a leave.
 func (u *user) giveStayUp() bool {
 	s := &u.stay
 	number := max(s.entered, s.leave)
-	if number == 0 || u.c.w.now < u.c.paused {
+	if number == 0 || u.c.Paused() {
 		return false
 	}
 	s.cancelled = true
 	s.inside = s.inside && s.leave != 0
-	u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
+	u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
 	return true
 }
 
@@ -109,7 +110,7 @@ func (u *user) passes(a events.Answer) {
 	case s.enter:
 		s.enter = 0
 		if a.Code == events.OK && !s.cancelled {
-			s.inside, s.since = true, w.now
+			s.inside, s.since = true, w.Now()
 			w.checks.entered(u)
 		}
 	case s.leave:
@@ -121,12 +122,12 @@ func (u *user) passes(a events.Answer) {
 	switch {
 	case s.enter != 0:
 	case w.calm && s.inside:
-		u.c.later(w.Tick, u.stayOn)
+		u.c.RunAfter(w.Tick, u.stayOn)
 	case s.inside:
 	case w.calm:
 		s.last = false
-		u.c.later(w.Tick, u.stayOn)
-	case a.Code == events.Cancelled && oneIn(u.dice(), 2):
+		u.c.RunAfter(w.Tick, u.stayOn)
+	case a.Code == events.Cancelled && world.OneIn(u.dice(), 2):
 		u.goIn()
 	}
 }
@@ -146,10 +147,10 @@ func (u *user) stayOn() {
 }
 
 // endLeaves ends the waits for members who are not on their way out.
-func endLeaves(w *world) {
+func endLeaves(w *harness) {
 	for _, u := range w.users("doublebarrier") {
 		if u.stay.leave != 0 {
-			u.c.own(func() { u.giveStayUp() })
+			u.c.Run(func() { u.giveStayUp() })
 		}
 	}
 }
@@ -169,10 +170,10 @@ func (u *user) locked() string {
 }
 
 // users are a recipe's handles in the processes that live and do not leave.
-func (w *world) users(recipe string) (all []*user) {
+func (w *harness) users(recipe string) (all []*user) {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if u.role.recipe == recipe && c.paused < forever && !c.leaving {
+			if u.role.recipe == recipe && !c.Dead() && !c.leaving {
 				all = append(all, u)
 			}
 		}
@@ -193,7 +194,7 @@ func (k *checks) gathered() {
 	if !slices.Contains(k.w.Homes, home) {
 		return
 	}
-	names := slices.DeleteFunc(k.w.ens.children(home), func(name string) bool { return name == machines.ReadyNode })
+	names := slices.DeleteFunc(k.w.ens.Children(home), func(name string) bool { return name == machines.ReadyNode })
 	for _, name := range names {
 		if len(names) >= k.w.quantity() {
 			k.enough[home+"/"+name] = true
@@ -204,7 +205,7 @@ func (k *checks) gathered() {
 // entered: a member is let in that stood among enough, in a node of this round.
 func (k *checks) entered(u *user) {
 	s := &u.stay
-	if s.life != k.w.ens.life || s.robbed || slices.ContainsFunc(s.nodes, func(path string) bool { return k.enough[path] }) {
+	if s.life != k.w.ens.Life() || s.robbed || slices.ContainsFunc(s.nodes, func(path string) bool { return k.enough[path] }) {
 		return
 	}
 	k.fail("nobody is let in before enough are there", "%s is inside, and %q never stood among %d", u.name(), s.nodes, k.w.quantity())
@@ -214,11 +215,11 @@ func (k *checks) entered(u *user) {
 func (k *checks) left(u *user) {
 	for _, o := range k.w.users("doublebarrier") {
 		s := &o.stay
-		if o == u || !s.inside || s.leave != 0 || s.cancelled || o.closing || s.since > u.stay.leaves || s.life != k.w.ens.life || u.stay.life != k.w.ens.life {
+		if o == u || !s.inside || s.leave != 0 || s.cancelled || o.closing || s.since > u.stay.leaves || s.life != k.w.ens.Life() || u.stay.life != k.w.ens.Life() {
 			continue
 		}
 		for _, path := range s.nodes {
-			if k.w.ens.truth.Exists(path) {
+			if k.w.ens.Truth().Exists(path) {
 				k.fail("nobody is out before all others", "%s has left, and %s is inside with %s", u.name(), o.name(), path)
 			}
 		}
@@ -226,14 +227,14 @@ func (k *checks) left(u *user) {
 }
 
 // removed: nobody deletes another's node.
-func (k *checks) removed(path string, p *proposal) {
+func (k *checks) removed(path string, p *world.Proposal) {
 	u := k.makers[path]
 	switch {
-	case u == nil || p.txn.Code == zkmem.OpCloseSession:
-	case p.operator:
+	case u == nil || p.Txn.Code == zkmem.OpCloseSession:
+	case p.Operator:
 		u.stay.robbed = true
-	case p.txn.Session != u.c.x.id:
-		k.fail("a node is deleted by its own process", "session %x deleted %s of %s", p.txn.Session, path, u.name())
+	case p.Txn.Session != u.c.SessionID():
+		k.fail("a node is deleted by its own process", "session %x deleted %s of %s", p.Txn.Session, path, u.name())
 	}
 }
 

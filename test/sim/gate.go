@@ -9,10 +9,10 @@ import (
 // The gate: as the barrier, the other way round.
 func init() {
 	roles = append(roles, passageRole("gate", func(p *chronicle, since int64) bool { return p.stood(since) },
-		func(w *world, path string) {
+		func(w *harness, path string) {
 			for i := range path + "/" {
 				if i > 0 && (path + "/")[i] == '/' {
-					w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: path[:i], ACL: zkmem.OpenACL()})
+					w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: path[:i], ACL: zkmem.OpenACL()})
 				}
 			}
 		}, plantedGates))

@@ -10,11 +10,11 @@ import (
 // rid of a node that it may not delete. A real client does it only where nothing rests
 // on the session; here it may come at any moment, because a term may begin just after
 // a real client has looked.
-func (w *world) giveUpSession(d *rand.Rand) bool {
+func (w *harness) giveUpSession(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil || c.leaving {
 		return false
 	}
-	c.own(func() { c.post(events.SessionMachine, events.Event{Kind: events.CommandEndSession}) })
+	c.Run(func() { c.Post(events.SessionMachine, events.Event{Kind: events.CommandEndSession}) })
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -13,7 +14,7 @@ import (
 const ledger = "/ledger"
 
 // ledgerOf is a line's node.
-func (w *world) ledgerOf(u *user) string {
+func (w *harness) ledgerOf(u *user) string {
 	for i, dir := range w.lines() {
 		if dir == u.dir {
 			return fmt.Sprintf("%s/%s-%d", ledger, u.role.recipe, i)
@@ -23,10 +24,10 @@ func (w *world) ledgerOf(u *user) string {
 }
 
 // openLedgers makes what is missing of them; an operator does it.
-func (w *world) openLedgers() {
+func (w *harness) openLedgers() {
 	make := func(path string) {
-		if !w.ens.truth.Exists(path) {
-			w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: path, ACL: zkmem.OpenACL()})
+		if !w.ens.Truth().Exists(path) {
+			w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: path, ACL: zkmem.OpenACL()})
 		}
 	}
 	make(ledger)
@@ -62,37 +63,47 @@ func (u *user) write() bool {
 		guards = []events.Op{{Verb: "check", Path: u.term.path, Version: -1}}
 	}
 	ops := append(slices.Clone(guards), events.Op{Verb: "set", Path: u.c.w.ledgerOf(u), Data: fmt.Append(nil, u.term.token), Version: -1})
-	u.c.x.commit(g, ops)
+	u.c.commit(g, ops)
 	return true
 }
 
 // commit is zkio's: a multi of one session, answered to whoever called.
-func (x *executor) commit(g *guard, ops []events.Op) {
-	if p := x.w.plant; p != nil && p.Committed != nil {
-		ops = p.Committed(x.c, g, ops)
+func (c *client) commit(g *guard, ops []events.Op) {
+	if p := c.w.plant; p != nil && p.Committed != nil {
+		ops = p.Committed(c, g, ops)
 	}
-	a := &asked{req: events.Multi{Call: events.Call{Session: g.term.session}, Ops: ops}, guard: g, wire: x.wire}
-	x.accept(a)
+	c.guarded(g, events.Multi{Call: events.Call{Session: g.term.session}, Ops: ops})
 }
 
-// returned is the end of a guarded write. Nothing comes of it: what may have been
+// guarded sends a guarded write. Nothing comes of its end: what may have been
 // written is not written again.
-func (x *executor) returned(a *asked) {
-	if a.code == events.ConnectionLoss && x.w.planted(func(p *Plant) bool { return p.Repeats }) {
-		x.c.later(x.w.Tick, func() { x.accept(&asked{req: a.req, guard: a.guard, wire: x.wire}) })
+func (c *client) guarded(g *guard, r events.Request) {
+	c.Send(&world.Packet{Request: r, Note: g, Done: func(a *world.Packet) {
+		if a.Code == events.ConnectionLoss && c.w.planted(func(p *Plant) bool { return p.Repeats }) {
+			c.RunAfter(c.w.Tick, func() { c.guarded(g, r) })
+		}
+	}})
+}
+
+// guardOf is the guarded write that a proposal comes from, nil for none.
+func guardOf(p *world.Proposal) *guard {
+	if p.Origin == nil {
+		return nil
 	}
+	g, _ := p.Origin.Note.(*guard)
+	return g
 }
 
 // wrote looks at a guarded write that was committed.
-func (k *checks) wrote(g *guard, p *proposal) {
-	if p.result.Err != zkmem.OK {
+func (k *checks) wrote(g *guard, p *world.Proposal) {
+	if p.Result.Err != zkmem.OK {
 		return
 	}
 	k.w.cover.Writes++
 	if k.written[g.number]++; k.written[g.number] > 1 {
 		k.fail("a guarded write is never sent twice", "write %d of %s was committed again", g.number, g.u.name())
 	}
-	_, stat, err := k.w.ens.truth.Get(g.term.path)
+	_, stat, err := k.w.ens.Truth().Get(g.term.path)
 	if err != nil || stat.Czxid != g.term.token {
 		k.fail("a guarded write needs the own node", "write %d of %s was committed after %s (token %x) was gone", g.number, g.u.name(), g.term.path, g.term.token)
 	}

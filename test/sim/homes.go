@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // homes are the directories of roles that have their own, each once: roles that
@@ -33,14 +34,14 @@ func rooms(home string) []string {
 
 // settleHomes opens the handles of the roles that live in directories of their
 // own, from dice of their own: the lines' luck stays as it was.
-func (w *world) settleHomes(c *client) {
+func (w *harness) settleHomes(c *client) {
 	for _, r := range roles {
 		if r.home == "" || !slices.Contains(w.Homes, r.home) {
 			continue
 		}
-		d := w.roll("home of " + r.recipe)
+		d := w.Dice("home of " + r.recipe)
 		for i := range 1 + d.IntN(max(r.most, 1)) {
-			if !oneIn(d, 5) {
+			if !world.OneIn(d, 5) {
 				w.join(c, r, r.home, fmt.Sprint("home", i), d)
 			}
 		}
@@ -48,7 +49,7 @@ func (w *world) settleHomes(c *client) {
 }
 
 // join opens a handle, and has it started within two seconds.
-func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
+func (w *harness) join(c *client, r *role, dir, which string, d *rand.Rand) {
 	u := &user{c: c, role: r, dir: dir, path: dir, line: r.line(dir), which: which, id: events.ID(r.recipe + "-" + which),
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	if r.path != "" {
@@ -59,11 +60,11 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 	if r.options != nil {
 		maps.Copy(u.options, r.options(u, d))
 	}
-	if w.has("policy ends") && oneIn(d, 2) {
+	if w.has("policy ends") && world.OneIn(d, 2) {
 		u.options["retry"] = "times/2/100ms/0s"
 		w.cover.fault("policy ends")
 	}
-	if w.has("token floor") && (r.label != "" || r.beside || r.named) && oneIn(d, 2) {
+	if w.has("token floor") && (r.label != "" || r.beside || r.named) && world.OneIn(d, 2) {
 		u.options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
 		u.floor = true
 		w.cover.fault("token floor")
@@ -72,14 +73,14 @@ func (w *world) join(c *client, r *role, dir, which string, d *rand.Rand) {
 	if !r.calls {
 		u.open(newSeed(d), nil)
 	}
-	w.after(between(d, 0, 2*time.Second), func() { c.own(u.start) })
+	w.After(world.Between(d, 0, 2*time.Second), func() { c.Run(u.start) })
 }
 
 // open makes a machine, with options beside those of the handle.
 func (u *user) open(seed string, more map[string]string) {
 	options := maps.Clone(u.options)
 	maps.Copy(options, more)
-	u.c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Ops: u.ops, Work: u.payload})
+	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Ops: u.ops, Work: u.payload})
 }
 
 // call is one call, where each has a machine of its own.
@@ -105,12 +106,12 @@ func (u *user) begins(kind events.Kind, options map[string]string) bool {
 	if u.call.going || u.closing || w.calm {
 		return false
 	}
-	u.call = call{serial: u.call.serial + 1, going: true, kind: kind, at: w.now, life: w.ens.life, options: options}
+	u.call = call{serial: u.call.serial + 1, going: true, kind: kind, at: w.Now(), life: w.ens.Life(), options: options}
 	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.which, u.call.serial))
 	u.made = nil
 	u.open(newSeed(u.dice()), options)
 	if kind != "" {
-		u.call.number = u.c.ask(u.id, kind, events.Event{})
+		u.call.number = u.c.Ask(u.id, kind, events.Event{})
 	}
 	return true
 }
@@ -118,7 +119,7 @@ func (u *user) begins(kind events.Kind, options map[string]string) bool {
 // asksAgain asks the machine of a call for something else, which it refuses.
 func (u *user) asksAgain(kind events.Kind) {
 	if u.call.kind != "" {
-		u.c.ask(u.id, kind, events.Event{})
+		u.c.Ask(u.id, kind, events.Event{})
 	}
 }
 
@@ -136,7 +137,7 @@ func (u *user) giveUp() bool {
 		return false
 	}
 	u.call.gaveUp = true
-	u.c.ask(u.id, events.CommandClose, events.Event{})
+	u.c.Ask(u.id, events.CommandClose, events.Event{})
 	return true
 }
 
@@ -161,7 +162,7 @@ func (k *checks) over(u *user) {
 
 // nothingOf: a machine that is over, or out of all rounds, has nothing left behind.
 func (k *checks) nothingOf(u *user) {
-	if k.w.ens.life > 0 || u.c.x.ending() || u.c.ends {
+	if k.w.ens.Life() > 0 || u.c.Ending() || u.c.ends {
 		return
 	}
 	nodes := slices.Concat(u.made, u.stay.nodes)
@@ -172,13 +173,13 @@ func (k *checks) nothingOf(u *user) {
 		nodes = []string{u.place()}
 	}
 	for _, path := range nodes {
-		if data, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == u.c.x.id && u.owns(string(data)) {
+		if data, stat, err := k.w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.owns(string(data)) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}
 }
 
-func (w *world) data(path string) []byte {
-	data, _, _ := w.ens.truth.Get(path)
+func (w *harness) data(path string) []byte {
+	data, _, _ := w.ens.Truth().Get(path)
 	return data
 }

@@ -44,7 +44,7 @@ func init() {
 
 // unseal deletes what tells one term from the next.
 func (u *user) unseal() bool {
-	for _, name := range u.c.w.ens.children(office) {
+	for _, name := range u.c.w.ens.Children(office) {
 		if strings.HasPrefix(name, "seal-") {
 			u.c.w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: office + "/" + name, Version: zkmem.AnyVersion})
 		}
@@ -62,7 +62,7 @@ func leaderless(u *user) string {
 	}
 	leaders, stand := 0, 0
 	for _, o := range u.c.w.users(u.role.recipe) {
-		switch o.c.engine.State(o.id) {
+		switch o.c.Engine().State(o.id) {
 		case "leading":
 			leaders++
 			stand++

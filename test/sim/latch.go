@@ -18,9 +18,9 @@ func init() {
 func actLatch(u *user, n int) {
 	switch {
 	case n < 5 && len(u.awaits)+len(u.works) < 3:
-		u.awaits[u.c.ask(u.id, events.CommandAwait, events.Event{})] = true
+		u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
 	case n == 5:
-		u.c.ask(u.id, events.CommandResign, events.Event{})
+		u.c.Ask(u.id, events.CommandResign, events.Event{})
 	case n == 6:
 		u.cancel()
 	case n == 7 || n == 8:
@@ -34,10 +34,10 @@ func (u *user) cancel() bool {
 	if u.role.cancel != nil {
 		return u.role.cancel(u)
 	}
-	for number := u.c.command; number > 0; number-- {
+	for number := u.c.LastCommand(); number > 0; number-- {
 		if u.awaits[number] || u.granted == number {
 			u.granted = 0
-			u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
+			u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
 			return true
 		}
 	}

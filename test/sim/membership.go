@@ -19,7 +19,7 @@ func init() {
 			}
 		},
 		unsettled: func(u *user) string {
-			if now := list(u.c.w.ens.children(keepers)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
+			if now := list(u.c.w.ens.Children(keepers)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
 				return "was told of other members than there are"
 			}
 			return ""
@@ -48,7 +48,7 @@ func (k *checks) grouped() {
 	if !slices.Contains(k.w.Homes, keepers) {
 		return
 	}
-	if now := list(k.w.ens.children(keepers)); now != k.groups[len(k.groups)-1] {
+	if now := list(k.w.ens.Children(keepers)); now != k.groups[len(k.groups)-1] {
 		k.groups = append(k.groups, now)
 	}
 }
@@ -57,7 +57,7 @@ func (k *checks) grouped() {
 // may be told by a server that lags further behind.
 func (k *checks) members(u *user, names []string) {
 	g, was := list(names), 0
-	if u.group.session == u.c.x.id && u.group.life == k.w.ens.life {
+	if u.group.session == u.c.SessionID() && u.group.life == k.w.ens.Life() {
 		was = u.group.index
 	}
 	i := slices.Index(k.groups[was:], g)
@@ -65,7 +65,7 @@ func (k *checks) members(u *user, names []string) {
 		k.fail("members were there", "%s was told of %q, which were never together since what it was told before", u.name(), names)
 		return
 	}
-	u.group = group{true, g, was + i, u.c.x.id, k.w.ens.life}
+	u.group = group{true, g, was + i, u.c.SessionID(), k.w.ens.Life()}
 }
 
 var plantedMemberships = []Plant{

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // The mutex: a program that locks, works and lets go, and tries, and gives up. It
@@ -34,10 +35,10 @@ func actMutex(u *user, n int) {
 	switch {
 	case n < 6:
 		d := u.dice()
-		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(oneIn(d, 3)), "revocable": fmt.Sprint(oneIn(d, 4))})
-	case n == 6 && oneIn(u.dice(), 3):
+		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
+	case n == 6 && world.OneIn(u.dice(), 3):
 		u.asksAgain(events.CommandAwait)
-	case n == 11 && oneIn(u.dice(), 4):
+	case n == 11 && world.OneIn(u.dice(), 4):
 		u.begins("", nil) // what its client closes before it was asked
 	case n == 7:
 		u.giveUp()

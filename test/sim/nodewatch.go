@@ -5,6 +5,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // watched is the directory of a node that programs watch.
@@ -50,13 +51,12 @@ type view struct {
 // sight is a state of the node as it was read.
 type sight struct {
 	version
-	wire    *wire // the connection that it came over
+	wire    *world.Conn // the connection that it came over
 	session int64
 }
 
 func (u *user) sight(stat *events.Stat, data string) sight {
-	x := u.c.x
-	return sight{version{stat: stat, data: data, life: u.c.w.ens.life}, x.wire, x.id}
+	return sight{version{stat: stat, data: data, life: u.c.w.ens.Life()}, u.c.Conn(), u.c.SessionID()}
 }
 
 func actWatch(u *user, n int) {
@@ -67,7 +67,7 @@ func actWatch(u *user, n int) {
 		u.begins([]events.Kind{events.CommandStart, ""}[n/11], nil)
 	case n < 9:
 		u.c.w.changes(d, u.path)
-	case n == 9 && oneIn(d, 3):
+	case n == 9 && world.OneIn(d, 3):
 		u.giveUp()
 	case n == 10:
 		u.asksAgain(events.CommandStart)
@@ -75,8 +75,8 @@ func actWatch(u *user, n int) {
 }
 
 // views takes down when a watched node was not there.
-func (k *checks) views(c *client, a *asked) {
-	if u := c.user(a.id); u != nil && u.role.recipe == "nodewatch" && a.code == events.NoNode {
+func (k *checks) views(c *client, a *world.Packet) {
+	if u := c.user(a.ID); u != nil && u.role.recipe == "nodewatch" && a.Code == events.NoNode {
 		u.view.none = u.sight(nil, "")
 	}
 }
@@ -110,7 +110,7 @@ func (k *checks) shows(u *user, now sight, outage bool) {
 		from = u.view.index
 	}
 	i := c.find(from, now.stat)
-	if i < 0 && k.w.ens.life > 0 { // what was on its way when history went back
+	if i < 0 && k.w.ens.Life() > 0 { // what was on its way when history went back
 		i = c.find(0, now.stat)
 	}
 	if i < 0 || now.stat != nil && c.states[i].data != now.data {
@@ -143,7 +143,7 @@ var plantedWatchers = []Plant{
 	}),
 	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { in(watched)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
-		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.engine.State(id) != "watching"
+		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.Engine().State(id) != "watching"
 	}},
 	inWatch("what is there after an outage is what was there before", func() engine.Mutation {
 		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -55,11 +56,11 @@ func actNumber(u *user, n int) {
 		u.counts(d)
 	case n == 8:
 		u.giveUp()
-	case n == 9 && oneIn(d, 3):
+	case n == 9 && world.OneIn(d, 3):
 		u.c.w.spoil(d, u.path)
 	case n == 10:
 		u.asksAgain(events.CommandStart)
-	case n == 11 && oneIn(d, 4):
+	case n == 11 && world.OneIn(d, 4):
 		u.begins("", nil)
 	}
 }
@@ -72,7 +73,7 @@ func (u *user) counts(d *rand.Rand) {
 	if task == "replace" {
 		expected = int64(now.number())
 	}
-	if oneIn(d, 4) {
+	if world.OneIn(d, 4) {
 		expected++
 	}
 	tries := []int{0, 1, 3, 1 << 20}[d.IntN(4)]
@@ -81,16 +82,16 @@ func (u *user) counts(d *rand.Rand) {
 }
 
 // spoil has an operator write what is no number, or another one, or delete it.
-func (w *world) spoil(d *rand.Rand, path string) {
+func (w *harness) spoil(d *rand.Rand, path string) {
 	if w.calm {
 		return
 	}
-	if oneIn(d, 3) {
+	if world.OneIn(d, 3) {
 		w.clear(path)
 		return
 	}
 	data := [][]byte{{1, 2, 3}, nil, make([]byte, len(w.versionOf(path).data))}[d.IntN(3)]
-	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
 }
 
 // toldValue takes what the door tells the caller beside the answer.
@@ -115,7 +116,7 @@ func answersNumber(u *user, a events.Answer) {
 		options[name] = value
 	}
 	options["tries"] = fmt.Sprint(1 << 20)
-	u.c.later(between(u.dice(), 0, 100*time.Millisecond), func() { u.begins(events.CommandStart, options) })
+	u.c.RunAfter(world.Between(u.dice(), 0, 100*time.Millisecond), func() { u.begins(events.CommandStart, options) })
 }
 
 func ownNumber(_ *deed, r events.Request) bool {
@@ -155,7 +156,7 @@ func (d *deed) unequal(now counted) bool {
 // carriedNumber: whatever is written comes of what was there. A node that has taken
 // the place of the one that was read, and has come to its version, cannot be told
 // from it.
-func carriedNumber(k *checks, d *deed, p *proposal) {
+func carriedNumber(k *checks, d *deed, p *world.Proposal) {
 	c := k.chronicle(d.path)
 	was, is := c.states[len(c.states)-2], c.last()
 	if c.replaced(d, was) {
@@ -187,7 +188,7 @@ func toldNumber(k *checks, d *deed, a events.Answer) {
 	case a.Code == events.OK && task != "get" && len(d.done) == 0:
 		k.fail("what was answered as done was done", "%s was answered, and nothing was written", d)
 	case a.Code == events.OK && task != "get":
-		if made, found := c.wrote(d.done[0].txn.Zxid); found && made.counted() != *d.value {
+		if made, found := c.wrote(d.done[0].Txn.Zxid); found && made.counted() != *d.value {
 			k.fail("a number is told as it is", "%s wrote %v, and tells %v", d, made.counted(), *d.value)
 		}
 	case a.Code == events.BadVersion && d.value == nil:

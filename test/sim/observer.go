@@ -5,6 +5,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // observerRole watches a line from outside. It has no share of the lines: some
@@ -20,15 +21,15 @@ func init() {
 }
 
 // watchFromOutside opens an observer in some processes.
-func (w *world) watchFromOutside(c *client, seed string) {
-	d := w.roll("plan")
-	if !oneIn(d, 4) {
+func (w *harness) watchFromOutside(c *client, seed string) {
+	d := w.Dice("plan")
+	if !world.OneIn(d, 4) {
 		return
 	}
 	all := labels()
 	label := all[d.IntN(len(all))]
 	u := &user{c: c, id: "observer-0", role: roleOf("observer"), works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	c.users = append(c.users, u)
-	c.ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
-	w.after(between(d, 0, 4*time.Second), func() { c.own(u.start) })
+	c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
+	w.After(world.Between(d, 0, 4*time.Second), func() { c.Run(u.start) })
 }

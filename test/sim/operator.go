@@ -8,23 +8,16 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
-
-// shuffled copies a listing into any order: ZooKeeper promises none.
-func (w *world) shuffled(names []string) []string {
-	all := slices.Clone(names)
-	d := w.roll("order")
-	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all
-}
 
 // shared are the directories that recipes queue in together.
 var shared = []string{"/app/line0", "/app/line1", "/deep"}
 
 // lines are the directories that participants queue in: those that the recipes
 // share, then the homes of recipes that have their own.
-func (w *world) lines() []string {
+func (w *harness) lines() []string {
 	all := slices.Clone(shared[:w.Lines])
 	for _, home := range w.Homes {
 		all = append(all, rooms(home)...)
@@ -32,22 +25,22 @@ func (w *world) lines() []string {
 	return all
 }
 
-func (w *world) anyLine(d *rand.Rand) string {
+func (w *harness) anyLine(d *rand.Rand) string {
 	all := w.lines()
 	return all[d.IntN(len(all))]
 }
 
 // anyPlace is a random node of a random line, the first ones more often.
-func (w *world) anyPlace(d *rand.Rand) string {
+func (w *harness) anyPlace(d *rand.Rand) string {
 	dir := w.anyLine(d)
-	if names := w.ens.children(dir); !slices.Contains(shared, dir) {
+	if names := w.ens.Children(dir); !slices.Contains(shared, dir) {
 		if len(names) == 0 {
 			return ""
 		}
 		return dir + "/" + names[d.IntN(len(names))]
 	}
 	label := w.anyLabel(d)
-	line, _ := machines.Line(w.ens.children(dir), label)
+	line, _ := machines.Line(w.ens.Children(dir), label)
 	if len(line) == 0 {
 		return ""
 	}
@@ -55,21 +48,21 @@ func (w *world) anyPlace(d *rand.Rand) string {
 }
 
 // anyLabel is a role's in proportion to its share of the lines.
-func (w *world) anyLabel(d *rand.Rand) string { return draw(d).label }
+func (w *harness) anyLabel(d *rand.Rand) string { return draw(d).label }
 
 // meddle has an operator change something that is not theirs. In the second phase
 // they give the right to read a node back before they delete it: of the end of what
 // may not be read servers tell nobody, and whoever watches it would wait until its
 // next connection.
-func (w *world) meddle(op zkmem.Op) {
+func (w *harness) meddle(op zkmem.Op) {
 	w.checks.meddled = true
 	if w.calm && op.Code == zkmem.OpDelete && w.checks.hushed[op.Path] {
 		w.giveAccess(op.Path)
 	}
-	w.ens.operate(op)
+	w.ens.Operate(op)
 }
 
-func (w *world) deletePlace(d *rand.Rand) bool {
+func (w *harness) deletePlace(d *rand.Rand) bool {
 	path := w.anyPlace(d)
 	if path == "" {
 		return false
@@ -78,116 +71,116 @@ func (w *world) deletePlace(d *rand.Rand) bool {
 	return true
 }
 
-func (w *world) deleteLine(d *rand.Rand) bool {
+func (w *harness) deleteLine(d *rand.Rand) bool {
 	dir := w.anyLine(d)
 	return w.clear(dir)
 }
 
 // clear deletes a directory with everything in it.
-func (w *world) clear(dir string) bool {
-	if !w.ens.truth.Exists(dir) {
+func (w *harness) clear(dir string) bool {
+	if !w.ens.Truth().Exists(dir) {
 		return false
 	}
-	for _, name := range w.ens.children(dir) {
+	for _, name := range w.ens.Children(dir) {
 		w.clear(dir + "/" + name)
 	}
 	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
 	return true
 }
 
-func (w *world) setData(d *rand.Rand) bool { return w.rewrite(w.anyPlace(d)) }
+func (w *harness) setData(d *rand.Rand) bool { return w.rewrite(w.anyPlace(d)) }
 
 // rewrite sets a node's data to what it is.
-func (w *world) rewrite(path string) bool {
+func (w *harness) rewrite(path string) bool {
 	if path == "" {
 		return false
 	}
-	data, _, _ := w.ens.truth.Get(path)
-	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
+	data, _, _ := w.ens.Truth().Get(path)
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
 	return true
 }
 
-func (w *world) foreignChild(d *rand.Rand) bool {
+func (w *harness) foreignChild(d *rand.Rand) bool {
 	names := []string{"0", "lock-abc", "latch-", "_c_short", "_c_x-latch-0000000001", "note", "latch-99", "_c_00000000-0000-0000-0000-000000000000-read-0000000000"}
-	w.ens.operate(zkmem.Op{Code: zkmem.OpCreate, Path: w.anyLine(d) + "/" + names[d.IntN(len(names))], ACL: zkmem.OpenACL()})
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: w.anyLine(d) + "/" + names[d.IntN(len(names))], ACL: zkmem.OpenACL()})
 	return true
 }
 
 // persistentChild stands in the line and will never go: until the operator
 // takes it away, here after a while.
-func (w *world) persistentChild(d *rand.Rand) bool {
+func (w *harness) persistentChild(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.truth.Exists(dir) {
+	if !w.ens.Truth().Exists(dir) {
 		return false
 	}
 	label := labels()[d.IntN(len(labels()))]
 	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
-	w.after(between(d, w.Tick, w.Timeout), w.tidy)
+	w.After(world.Between(d, w.Tick, w.Timeout), w.tidy)
 	return true
 }
 
 // keeps reports whether a role's node is meant to outlive every session.
-func (w *world) keeps(dir, name string) bool {
+func (w *harness) keeps(dir, name string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool {
 		return r.home == dir && slices.Contains(r.keeps, name) || r.lasts != nil && slices.Contains(w.Homes, r.home) && r.lasts(w, dir, name)
 	})
 }
 
 // tidy takes away what no participant made.
-func (w *world) tidy() {
+func (w *harness) tidy() {
 	for _, dir := range w.lines() {
-		for _, name := range w.ens.children(dir) {
+		for _, name := range w.ens.Children(dir) {
 			path := dir + "/" + name
-			if _, stat, err := w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == 0 && !w.keeps(dir, name) {
+			if _, stat, err := w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == 0 && !w.keeps(dir, name) {
 				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}
 	}
 }
 
-func (w *world) takeAccess(d *rand.Rand) bool {
+func (w *harness) takeAccess(d *rand.Rand) bool {
 	path := w.anyLine(d)
-	if oneIn(d, 2) {
+	if world.OneIn(d, 2) {
 		path = w.anyPlace(d)
 	}
 	return w.forbid(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
 }
 
 // forbid takes rights away from everybody, for a while.
-func (w *world) forbid(path string, rights int32) bool {
-	if path == "" || !w.ens.truth.Exists(path) {
+func (w *harness) forbid(path string, rights int32) bool {
+	if path == "" || !w.ens.Truth().Exists(path) {
 		return false
 	}
 	w.checks.meddled = true
-	w.ens.operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion,
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion,
 		ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ rights, Scheme: "world", ID: "anyone"}}})
-	w.after(between(w.roll("access"), w.Tick, w.Timeout), func() { w.giveAccess(path) })
+	w.After(world.Between(w.Dice("access"), w.Tick, w.Timeout), func() { w.giveAccess(path) })
 	return true
 }
 
-func (w *world) giveAccess(path string) {
-	w.ens.operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: zkmem.OpenACL()})
+func (w *harness) giveAccess(path string) {
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: zkmem.OpenACL()})
 }
 
-func (w *world) endCounter(d *rand.Rand) bool {
+func (w *harness) endCounter(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.truth.Exists(dir) {
+	if !w.ens.Truth().Exists(dir) {
 		return false
 	}
 	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: 1<<31 - 1 - int32(d.IntN(4))})
-	w.after(between(d, w.Tick, w.Timeout), func() { w.resetCounter(dir) })
+	w.After(world.Between(d, w.Tick, w.Timeout), func() { w.resetCounter(dir) })
 	return true
 }
 
 // repeatCounter makes the next number of a line equal to the highest that is
 // there, as a broken server did at the counter's end.
-func (w *world) repeatCounter(d *rand.Rand) bool {
-	dir, l := w.anyLine(d), w.ens.leader
-	if l == nil || !l.leads || dir == plainNames { // a name without a GUID cannot be made twice
+func (w *harness) repeatCounter(d *rand.Rand) bool {
+	dir, tree := w.anyLine(d), w.ens.Proposed()
+	if tree == nil || dir == plainNames { // a name without a GUID cannot be made twice
 		return false
 	}
-	now, highest := l.spec.Sequence(dir), int64(-1)
-	names, _, _ := l.spec.Children(dir)
+	now, highest := tree.Sequence(dir), int64(-1)
+	names, _, _ := tree.Children(dir)
 	for _, label := range labels() {
 		for _, p := range places(machines.Line(names, label)) {
 			highest = max(highest, p.Sequence)
@@ -203,77 +196,53 @@ func (w *world) repeatCounter(d *rand.Rand) bool {
 func places(line []machines.Place, _ int) []machines.Place { return line }
 
 // resetCounter does what the error tells the operator to do.
-func (w *world) resetCounter(dir string) {
-	if w.ens.truth.Sequence(dir) > 1<<30 {
+func (w *harness) resetCounter(dir string) {
+	if w.ens.Truth().Sequence(dir) > 1<<30 {
 		w.clear(dir)
 	}
 }
 
-func (w *world) wipe(d *rand.Rand) bool {
+func (w *harness) wipe(d *rand.Rand) bool {
 	w.checks.meddled = true
-	w.ens.reborn(zkmem.NewTree(), 0)
+	w.ens.Wipe()
 	return true
 }
 
 // restore first takes a backup, and the next time goes back to it. The epoch
 // goes back too, or not.
-func (w *world) restore(d *rand.Rand) bool {
-	e := w.ens
-	if e.backup == nil {
-		e.backup, e.backed = e.truth.Clone(), e.epoch
+func (w *harness) restore(d *rand.Rand) bool {
+	if !w.ens.HasBackup() {
+		w.ens.BackUp()
 		return false
 	}
-	if oneIn(d, 2) {
-		e.backed = e.epoch
-	}
 	w.checks.meddled = true
-	e.reborn(e.backup, e.backed)
-	e.backup = nil
-	return true
+	return w.ens.Restore(!world.OneIn(d, 2)) == nil
 }
 
 // repair ends everything that faults left behind: the second phase begins with
 // a whole ensemble, a healthy network and tidy lines.
-func (w *world) repair() {
+func (w *harness) repair() {
 	w.calm = true
-	w.ens.slow = 0
-	for _, s := range w.ens.servers {
-		s.lag = 0
-		if s.leads && s != w.ens.leader || s.leads && s.cut {
-			s.stop()
-		}
-		s.cut = false
-		s.up = true
-	}
+	w.ens.Heal()
 	for _, c := range w.clients {
-		c.stumble, c.starved = 0, 0
-		c.resume()
-		if wire := c.x.wire; wire != nil {
-			if wire.up.stalled > w.now || wire.down.stalled > w.now {
-				wire.up, wire.down = way{}, way{}
-				wire.hangUp()
-			}
-		}
+		c.Heal()
+		c.Unstall()
 		for _, u := range c.users {
-			c.own(u.endAll)
+			c.Run(u.endAll)
 			if u.role.healed != nil {
-				c.own(func() { u.role.healed(u) })
+				c.Run(func() { u.role.healed(u) })
 			}
 		}
 	}
-	w.ens.leader = nil
-	for _, s := range w.ens.servers {
-		s.stop()
-	}
-	w.ens.reelect(w.Tick / 2)
-	w.after(w.Tick, w.restoreLines)
+	w.ens.RestartAll()
+	w.After(w.Tick, w.restoreLines)
 }
 
-func (w *world) restoreLines() {
+func (w *harness) restoreLines() {
 	w.tidy()
 	for _, dir := range w.lines() {
 		w.giveAccess(dir)
-		for _, name := range w.ens.children(dir) {
+		for _, name := range w.ens.Children(dir) {
 			w.giveAccess(dir + "/" + name)
 		}
 	}
@@ -281,7 +250,7 @@ func (w *world) restoreLines() {
 }
 
 // tend does what an operator goes on doing until it helps.
-func (w *world) tend() {
+func (w *harness) tend() {
 	w.openLedgers()
 	for _, r := range roles {
 		if r.tend != nil && slices.Contains(w.Homes, r.home) {
@@ -290,7 +259,7 @@ func (w *world) tend() {
 	}
 	for _, dir := range w.lines() {
 		w.resetCounter(dir)
-		if w.ens.life > 0 {
+		if w.ens.Life() > 0 {
 			w.layGhosts(dir)
 		}
 	}
@@ -300,18 +269,18 @@ func (w *world) tend() {
 // enrolment that is over, back to life under a session that never ended. The
 // product cannot tell it from another participant of the same process, and waits
 // behind it; an operator has to delete it.
-func (w *world) layGhosts(dir string) {
+func (w *harness) layGhosts(dir string) {
 	newest := map[string]int64{}
 	read := func(name string, do func(path, owner string, czxid int64)) {
-		data, stat, err := w.ens.truth.Get(dir + "/" + name)
+		data, stat, err := w.ens.Truth().Get(dir + "/" + name)
 		if err == nil && stat.EphemeralOwner != 0 && strings.Contains(string(data), "/") {
 			do(dir+"/"+name, string(data), stat.Czxid)
 		}
 	}
-	for _, name := range w.ens.children(dir) {
+	for _, name := range w.ens.Children(dir) {
 		read(name, func(_, owner string, czxid int64) { newest[owner] = max(newest[owner], czxid) })
 	}
-	for _, name := range w.ens.children(dir) {
+	for _, name := range w.ens.Children(dir) {
 		read(name, func(path, owner string, czxid int64) {
 			if czxid < newest[owner] || w.left(owner) {
 				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
@@ -320,19 +289,13 @@ func (w *world) layGhosts(dir string) {
 	}
 }
 
-// readable reports whether everybody may read what an event is about; a watcher
-// that may not is not told, though its watch is spent.
-func readable(acl []zkmem.ACL) bool {
-	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool { return a.Perms&zkmem.PermRead != 0 })
-}
-
 // left reports whether the participant of this name is over.
-func (w *world) left(name string) bool {
+func (w *harness) left(name string) bool {
 	client, id, _ := strings.Cut(name, "/")
 	n, err := strconv.Atoi(client)
 	if err != nil || n >= len(w.clients) {
 		return false
 	}
-	state := w.clients[n].engine.State(events.ID(id))
+	state := w.clients[n].Engine().State(events.ID(id))
 	return state == "" || state == "idle"
 }

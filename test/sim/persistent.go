@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -64,10 +65,10 @@ func (c *client) site(d *rand.Rand) string {
 func actKeeper(u *user, n int) {
 	switch {
 	case n < 3 && len(u.awaits) < 3:
-		u.awaits[u.c.ask(u.id, events.CommandAwait, events.Event{})] = true
+		u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
 	case n < 6 && len(u.sets) < 3 && !u.c.w.calm:
 		u.payload++
-		u.sets[u.c.ask(u.id, events.CommandSet, events.Event{Work: u.payload})] = u.payload
+		u.sets[u.c.Ask(u.id, events.CommandSet, events.Event{Work: u.payload})] = u.payload
 	case n == 7:
 		cancelKeeper(u)
 	}
@@ -82,7 +83,7 @@ func cancelKeeper(u *user) bool {
 	for n := range u.sets {
 		number = max(number, n)
 	}
-	u.c.post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1: another handle's
+	u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1: another handle's
 	return number > 0
 }
 
@@ -105,7 +106,7 @@ func toldKeeper(u *user, n events.Notify) {
 			k.fail("present and absent alternate", "%s was told twice that its node stands", u.name())
 		}
 		u.present = true
-		if by, known := k.births[n.Token]; k.w.ens.life == 0 && (!known || by != u.name()) {
+		if by, known := k.births[n.Token]; k.w.ens.Life() == 0 && (!known || by != u.name()) {
 			k.fail("whoever is told present has made it", "%s was told that its node stands; czxid %x is of %q", u.name(), n.Token, by)
 		}
 	case events.Absent:
@@ -132,15 +133,15 @@ func answersKeeper(u *user, a events.Answer) {
 
 // misled says that what a program was told of its node is not so.
 func misled(u *user) string {
-	data, stat, err := u.c.w.ens.truth.Get(u.path)
-	life := u.c.w.ens.life
-	ours := err == nil && u.c.w.checks.births[stat.Czxid] == u.name() && stat.EphemeralOwner == u.c.x.id
+	data, stat, err := u.c.w.ens.Truth().Get(u.path)
+	life := u.c.w.ens.Life()
+	ours := err == nil && u.c.w.checks.births[stat.Czxid] == u.name() && stat.EphemeralOwner == u.c.SessionID()
 	switch {
 	case u.closing || u.c.leaving:
 		return ""
 	case err != nil:
 		return "keeps no node, and nobody else does"
-	case life > 0 && u.c.engine.State(u.id) == "occupied": // by a node of its own that a backup brought back: an operator has to delete it
+	case life > 0 && u.c.Engine().State(u.id) == "occupied": // by a node of its own that a backup brought back: an operator has to delete it
 		return ""
 	case ours != u.present:
 		return fmt.Sprintf("was told present %t, and it is %t", u.present, ours)
@@ -153,7 +154,7 @@ func misled(u *user) string {
 // keeps looks at what was done to persistent nodes: one is written and deleted only
 // by the handle that made it. Where others have deleted that one, a request for it
 // may hit the next: ZooKeeper compares versions, and not owners.
-func (k *checks) keeps(t zkmem.Txn, p *proposal) {
+func (k *checks) keeps(t zkmem.Txn, p *world.Proposal) {
 	for _, sub := range t.Ops {
 		k.keeps(sub, p)
 	}
@@ -163,17 +164,17 @@ func (k *checks) keeps(t zkmem.Txn, p *proposal) {
 	if !strings.HasPrefix(t.Path, keepers+"/") {
 		return
 	}
-	by, owner := k.w.keeperAt(t.Path, p.txn.Session), k.sites[t.Path]
-	foreign := !p.operator && owner != nil && owner != by && (by == nil || !by.robbed) && k.w.ens.life == 0
+	by, owner := k.w.keeperAt(t.Path, p.Txn.Session), k.sites[t.Path]
+	foreign := !p.Operator && owner != nil && owner != by && (by == nil || !by.robbed) && k.w.ens.Life() == 0
 	switch t.Code {
 	case zkmem.OpCreate:
-		k.sites[t.Path], k.births[p.txn.Zxid] = by, keeper(string(t.Data))
+		k.sites[t.Path], k.births[p.Txn.Zxid] = by, keeper(string(t.Data))
 		if by != nil {
-			by.robbed, by.wrote, by.session = false, max(by.wrote, payloadOf(t.Data)), p.txn.Session
+			by.robbed, by.wrote, by.session = false, max(by.wrote, payloadOf(t.Data)), p.Txn.Session
 		}
 	case zkmem.OpSetData:
 		if foreign {
-			k.fail("a node is its maker's", "session %x wrote %q to the node of %s", p.txn.Session, t.Data, owner.name())
+			k.fail("a node is its maker's", "session %x wrote %q to the node of %s", p.Txn.Session, t.Data, owner.name())
 		}
 		if owner != nil && owner != by {
 			owner.spoilt = true
@@ -183,17 +184,17 @@ func (k *checks) keeps(t zkmem.Txn, p *proposal) {
 		}
 	case zkmem.OpDelete:
 		if foreign {
-			k.fail("a node is its maker's", "session %x deleted the node of %s", p.txn.Session, owner.name())
+			k.fail("a node is its maker's", "session %x deleted the node of %s", p.Txn.Session, owner.name())
 		}
 		if owner != nil {
-			owner.robbed = owner.robbed || owner != by || owner.session != p.txn.Session
+			owner.robbed = owner.robbed || owner != by || owner.session != p.Txn.Session
 		}
 		delete(k.sites, t.Path)
 	}
 }
 
 // keeperAt is the handle at a path in the process that has, or had, a session.
-func (w *world) keeperAt(path string, session int64) *user {
+func (w *harness) keeperAt(path string, session int64) *user {
 	if c := w.of(session); c != nil {
 		for _, u := range c.users {
 			if u.payload != 0 && u.path == path {
@@ -205,9 +206,9 @@ func (w *world) keeperAt(path string, session int64) *user {
 }
 
 // of is the process that has, or had, a session.
-func (w *world) of(session int64) *client {
+func (w *harness) of(session int64) *client {
 	for _, c := range w.clients {
-		if slices.Contains(c.x.ids, session) {
+		if slices.Contains(c.SessionIDs(), session) {
 			return c
 		}
 	}

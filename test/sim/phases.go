@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -43,17 +42,13 @@ func Run(seed int64, o Options) Result {
 		o.Plant.Shape(&plan)
 	}
 	plan.Without = append(plan.Without, o.Without...)
-	w := &world{Plan: plan, dice: map[string]*rand.Rand{}, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
-	w.checks = newChecks(w)
-	w.ens = newEnsemble(w)
-	for i := range w.Clients {
-		c := newClient(w, i)
-		w.clients = append(w.clients, c)
-		w.populate(c)
+	w := newHarness(plan, o)
+	for range w.Clients {
+		w.populate(w.newClient())
 	}
 	w.openLedgers()
 	w.begin()
-	w.until(int64(w.Length))
+	w.Until(int64(w.Length))
 	var settled time.Duration
 	if w.checks.clean() {
 		settled = w.progress()
@@ -64,11 +59,11 @@ func Run(seed int64, o Options) Result {
 	return w.result(settled)
 }
 
-func (w *world) result(settled time.Duration) Result {
-	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.ran, Worst: w.checks.worst, Settled: settled, Story: w.story, Cover: w.cover}
+func (w *harness) result(settled time.Duration) Result {
+	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.Moments(), Worst: w.checks.worst, Settled: settled, Story: w.story, Cover: w.cover}
 	r.Digest = 14695981039346656037
 	for _, c := range w.clients {
-		r.Digest = (r.Digest ^ c.digest) * 1099511628211
+		r.Digest = (r.Digest ^ c.Digest()) * 1099511628211
 		r.Logs = append(r.Logs, c.log)
 	}
 	r.Events = w.cover.Steps
@@ -78,40 +73,40 @@ func (w *world) result(settled time.Duration) Result {
 // progress is the second phase: everything is repaired, and within a stated
 // bound every line that somebody stands in has its one leader, everybody else
 // knows a place, and nobody has two nodes.
-func (w *world) progress() time.Duration {
-	begun := w.now
+func (w *harness) progress() time.Duration {
+	begun := w.Now()
 	w.repair()
 	bound := w.settling() + 30*time.Second // the longest back-off, of who has to see that its node goes
 	if w.stock != nil && w.checks.meddled {
 		bound += 5 * time.Minute // after that what could not be read is looked at again
 	}
 	end := begun + int64(bound)
-	for w.checks.clean() && w.now < end {
-		w.until(min(end, w.now+int64(w.Tick)))
+	for w.checks.clean() && w.Now() < end {
+		w.Until(min(end, w.Now()+int64(w.Tick)))
 		if w.checks.clean() && w.stuck() == "" {
-			return time.Duration(w.now - begun)
+			return time.Duration(w.Now() - begun)
 		}
 		w.tend()
 	}
 	if stuck := w.stuck(); w.checks.clean() && stuck != "" {
 		w.checks.fail("progress", "%s after %s without faults", stuck, bound)
 	}
-	return time.Duration(w.now - begun)
+	return time.Duration(w.Now() - begun)
 }
 
 // stuck says what is missing to a settled world; "" is nothing.
-func (w *world) stuck() string {
+func (w *harness) stuck() string {
 	leaders, members := map[string]int{}, map[string]int{}
 	var lines []string
 	for _, c := range w.clients {
-		if c.paused >= forever || c.leaving {
+		if c.Dead() || c.leaving {
 			continue
 		}
 		for _, u := range c.users {
 			if !u.queues() && w.checks.deaf[u.path] {
 				continue
 			}
-			state := string(c.engine.State(u.id))
+			state := string(c.Engine().State(u.id))
 			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
 				return u.name() + " is " + state
 			}
@@ -146,9 +141,9 @@ func (w *world) stuck() string {
 }
 
 // nodes counts a participant's nodes in the truth, by the id that they carry.
-func (w *world) nodes(u *user) (n int) {
-	for _, name := range w.ens.children(u.dir) {
-		data, _, err := w.ens.truth.Get(u.dir + "/" + name)
+func (w *harness) nodes(u *user) (n int) {
+	for _, name := range w.ens.Children(u.dir) {
+		data, _, err := w.ens.Truth().Get(u.dir + "/" + name)
 		_, fits := machines.ParsePlace(name, u.role.labels()...)
 		if err == nil && fits && string(data) == u.name() {
 			n++
@@ -159,21 +154,21 @@ func (w *world) nodes(u *user) (n int) {
 
 // farewell closes everything and demands that nothing is left: no node, no
 // watch, no timer, no machine, no command without an answer.
-func (w *world) farewell() {
+func (w *harness) farewell() {
 	w.ending = true
 	for _, c := range w.clients {
-		if c.paused >= forever {
+		if c.Dead() {
 			continue
 		}
-		c.own(c.closeHandles)
+		c.Run(c.closeHandles)
 	}
-	w.until(w.now + int64(w.settling()))
+	w.Until(w.Now() + int64(w.settling()))
 	w.noneOfTheClosed()
 	w.noForgottenWatch()
 	for _, c := range w.clients {
-		c.own(c.closeSession)
+		c.Run(c.closeSession)
 	}
-	w.until(w.now + int64(w.Timeout+4*w.Tick+5*time.Second))
+	w.Until(w.Now() + int64(w.Timeout+4*w.Tick+5*time.Second))
 	if w.checks.clean() {
 		w.nothingLeft()
 	}
@@ -181,13 +176,13 @@ func (w *world) farewell() {
 
 // noneOfTheClosed: a handle that is closed has deleted its node, although its
 // session goes on.
-func (w *world) noneOfTheClosed() {
+func (w *harness) noneOfTheClosed() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if state := c.engine.State(u.id); u.role.abides && state != "" && !c.ends && c.paused < forever {
+			if state := c.Engine().State(u.id); u.role.abides && state != "" && !c.ends && !c.Dead() {
 				w.checks.fail("a close ends", "%s is closed, and %s", u.name(), state)
 			}
-			if w.ens.life == 0 && c.paused < forever && u.queues() && c.engine.State(u.id) == "" && w.nodes(u) > 0 {
+			if w.ens.Life() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
 		}
@@ -196,59 +191,54 @@ func (w *world) noneOfTheClosed() {
 
 // noForgottenWatch: the servers' tables hold what the processes know of, and no
 // more: with every handle closed, that is what can no longer fire.
-func (w *world) noForgottenWatch() {
+func (w *harness) noForgottenWatch() {
 	known := map[int]int{}
 	for _, c := range w.clients {
-		if c.paused >= forever {
+		if c.Dead() {
 			return // what a dead process has left goes with its session
 		}
-		if c.x.wire != nil {
-			known[c.x.wire.server.id] += len(c.x.mirror.all())
+		if c.Conn() != nil {
+			known[c.Conn().Server().ID()] += c.Watches()
 		}
 	}
-	for _, s := range w.ens.servers {
-		if n := s.watches.Len(); n > known[s.id] { // less, where one was spent on a node that may not be read
-			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.id, n, known[s.id])
+	for _, s := range w.ens.Servers() {
+		if n := s.Watches(); n > known[s.ID()] { // less, where one was spent on a node that may not be read
+			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.ID(), n, known[s.ID()])
 		}
 	}
 }
 
-func (w *world) nothingLeft() {
+func (w *harness) nothingLeft() {
 	k := w.checks
 	k.accounted()
 	for _, c := range w.clients {
-		if c.paused >= forever {
+		if c.Dead() {
 			continue
 		}
-		for n, id := range c.commands {
-			if c.outlasts(id) {
-				delete(c.commands, n)
-			}
-		}
-		for _, id := range c.engine.Machines() {
+		for _, id := range c.Engine().Machines() {
 			if c.outlasts(id) {
 				continue
 			}
-			k.fail("nothing is left", "client %d: %s is still %s (awaits %v)", c.id, id, c.engine.State(id), c.engine.Awaits(id))
+			k.fail("nothing is left", "client %d: %s is still %s (awaits %v)", c.ID(), id, c.Engine().State(id), c.Engine().Awaits(id))
 		}
-		if len(c.timers) > 0 {
-			k.fail("nothing is left", "client %d: %d timers run", c.id, len(c.timers))
+		if n := c.Timers(); n > 0 {
+			k.fail("nothing is left", "client %d: %d timers run", c.ID(), n)
 		}
-		if len(c.commands) > 0 {
-			k.fail("answers", "client %d: %d commands were never answered", c.id, len(c.commands))
+		if open := slices.DeleteFunc(c.Unanswered(), c.outlasts); len(open) > 0 {
+			k.fail("answers", "client %d: %d commands were never answered", c.ID(), len(open))
 		}
 	}
 	k.unclaimed()
 	for _, dir := range w.lines() {
-		for _, name := range w.ens.children(dir) {
-			if _, stat, _ := w.ens.truth.Get(dir + "/" + name); stat.EphemeralOwner != 0 {
+		for _, name := range w.ens.Children(dir) {
+			if _, stat, _ := w.ens.Truth().Get(dir + "/" + name); stat.EphemeralOwner != 0 {
 				k.fail("nothing is left", "%s/%s of session %x is left", dir, name, stat.EphemeralOwner)
 			}
 		}
 	}
-	for _, s := range w.ens.servers {
-		if n := s.watches.Len(); n > 0 {
-			k.fail("nothing is left", "server %d: %d watches are left", s.id, n)
+	for _, s := range w.ens.Servers() {
+		if n := s.Watches(); n > 0 {
+			k.fail("nothing is left", "server %d: %d watches are left", s.ID(), n)
 		}
 	}
 }

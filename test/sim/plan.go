@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// Servers is the size of the modelled ensemble.
-const servers = 3
+	"github.com/incumbent-go/incumbent/world"
+)
 
 // Plan is what a seed makes of a world before anything happens in it.
 type Plan struct {
@@ -36,21 +35,21 @@ type Rate struct {
 func NewPlan(seed int64) Plan {
 	d := rand.New(rand.NewPCG(uint64(seed), 1))
 	p := Plan{Seed: seed, Clients: 2 + d.IntN(4), Lines: 1, SyncLimit: 2 + d.IntN(4)}
-	if oneIn(d, 8) {
+	if world.OneIn(d, 8) {
 		p.Clients = 2 + d.IntN(6)
 	}
-	if oneIn(d, 3) {
+	if world.OneIn(d, 3) {
 		p.Lines = 1 + d.IntN(3)
 	}
 	p.Tick = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}[d.IntN(3)]
 	ticks := []int{2, 2, 3, 4, 5, 8, 10, 16, 20}[d.IntN(9)]
 	p.Timeout = time.Duration(ticks) * p.Tick
-	p.RideOut = oneIn(d, 3)
+	p.RideOut = world.OneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
 	p.settle(homes())
 	for _, f := range faults {
-		d := rand.New(rand.NewPCG(uint64(seed), hash(f.name))) // its own: one more fault leaves the others' luck as it was
-		if !oneIn(d, f.odds) {
+		d := world.NewDice(seed, f.name) // its own: one more fault leaves the others' luck as it was
+		if !world.OneIn(d, f.odds) {
 			continue
 		}
 		// From three in a world to one in three worlds.
@@ -62,8 +61,8 @@ func NewPlan(seed int64) Plan {
 // settle draws which of the homes are lived in: none in half of the worlds, else
 // one or two, and then one line is enough.
 func (p *Plan) settle(homes []string) {
-	d := rand.New(rand.NewPCG(uint64(p.Seed), hash("homes")))
-	if len(homes) == 0 || oneIn(d, 2) {
+	d := world.NewDice(p.Seed, "homes")
+	if len(homes) == 0 || world.OneIn(d, 2) {
 		return
 	}
 	for range 1 + d.IntN(4)/3 {

@@ -9,6 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // Plants are the bugs that the harness has to find.
@@ -67,32 +68,32 @@ var plantedBeliefs = []Plant{
 			if !beat {
 				return e
 			}
-			kind, _ := subject(e.(events.Request))
-			c.post(id, events.Event{Kind: kind, Request: h.Request, Session: h.Session, SentAt: c.clock()})
+			kind, _ := world.ReplyTo(e.(events.Request))
+			c.Post(id, events.Event{Kind: kind, Request: h.Request, Session: h.Session, SentAt: c.Clock()})
 			return nil
 		})(c, out)
 	}},
-	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Sent: func(c *client, a *asked) {
-		if _, beat := beats(a.id, a.req); beat { // every fourth is a check otherwise
-			a.feigned = events.Sync{Path: "/"}
+	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Sent: func(c *client, a *world.Packet) {
+		if _, beat := beats(a.ID, a.Request); beat { // every fourth is a check otherwise
+			a.Feigned = events.Sync{Path: "/"}
 		}
 	}, Shape: func(p *Plan) {
 		p.Timeout, p.Tick, p.Length = 4*time.Second, 2*time.Second, time.Minute
 		p.often(6, "leader deposed", "mute connection")
 	}},
-	{Name: "the check is sent as a sync", Sent: func(c *client, a *asked) {
-		if _, multi := a.req.(events.Multi); multi {
-			a.feigned = events.Sync{Path: "/"}
+	{Name: "the check is sent as a sync", Sent: func(c *client, a *world.Packet) {
+		if _, multi := a.Request.(events.Multi); multi {
+			a.Feigned = events.Sync{Path: "/"}
 		}
 	}},
-	{Name: "a read counts as a confirmation", Sent: func(c *client, a *asked) {
-		if _, beat := beats(a.id, a.req); beat {
-			a.feigned = events.Exists{Path: "/"}
+	{Name: "a read counts as a confirmation", Sent: func(c *client, a *world.Packet) {
+		if _, beat := beats(a.ID, a.Request); beat {
+			a.Feigned = events.Exists{Path: "/"}
 		}
 	}},
 	{Name: "the deadline counts from the reply", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.SentAt != 0 {
-			ev.SentAt = c.clock()
+			ev.SentAt = c.Clock()
 		}
 		return true
 	}},
@@ -172,15 +173,15 @@ var plantedOutcomes = []Plant{
 		return true
 	}},
 	{Name: "the look-up by GUID finds nothing", Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		state := c.engine.State(id)
-		if u := c.user(id); u != nil && ev.Kind == events.ReplyChildren && (state == "verifying" || state == "leaving") && len(c.engine.Awaits(id)) < 2 {
+		state := c.Engine().State(id)
+		if u := c.user(id); u != nil && ev.Kind == events.ReplyChildren && (state == "verifying" || state == "leaving") && len(c.Engine().Awaits(id)) < 2 {
 			ev.Children = slices.DeleteFunc(ev.Children, func(n string) bool { return c.mine(id, u.dir+"/"+n) && c.owned[u.dir+"/"+n] == "" })
 		}
 		return true
 	}},
-	{Name: "the look-up is done without a sync", Sent: func(c *client, a *asked) {
-		if _, sync := a.req.(events.Sync); sync && a.id != events.SessionMachine {
-			a.feigned = events.Exists{Path: "/"}
+	{Name: "the look-up is done without a sync", Sent: func(c *client, a *world.Packet) {
+		if _, sync := a.Request.(events.Sync); sync && a.ID != events.SessionMachine {
+			a.Feigned = events.Exists{Path: "/"}
 		}
 	}},
 	{Name: "CURATOR-498: an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
@@ -189,9 +190,9 @@ var plantedOutcomes = []Plant{
 			return e
 		}
 		ev := c.kept[id]
-		ev.Request, ev.Session, ev.SentAt = create.Request, create.Session, c.clock()
+		ev.Request, ev.Session, ev.SentAt = create.Request, create.Session, c.Clock()
 		delete(c.kept, id)
-		c.post(id, ev)
+		c.Post(id, ev)
 		return nil
 	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
@@ -243,12 +244,12 @@ var plantedLines = []Plant{
 	{Name: "the owner is not checked, nor the end of a session", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && c.mine(id, ev.Path) {
 			stat := *ev.Stat
-			stat.EphemeralOwner = c.x.id
+			stat.EphemeralOwner = c.SessionID()
 			ev.Stat = &stat
 		}
 		if ev.Kind == events.ReplyCreate && ev.Code == events.OK {
 			for path, by := range c.owned {
-				if by == id && path < ev.Path && c.w.ens.truth.Exists(path) {
+				if by == id && path < ev.Path && c.w.ens.Truth().Exists(path) {
 					ev.Path = path
 				}
 			}

@@ -38,7 +38,7 @@ var plantedCurator = []Plant{
 	{Name: "CURATOR-724: connected again, it does nothing about a directory that is gone", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		gone := ev.Code == events.NoNode && (ev.Kind == events.ReplyStat || ev.Kind == events.ReplyChildren)
-		return u == nil || !gone || c.engine.State(id) != "verifying" || c.w.ens.truth.Exists(u.dir)
+		return u == nil || !gone || c.Engine().State(id) != "verifying" || c.w.ens.Truth().Exists(u.dir)
 	}},
 }
 

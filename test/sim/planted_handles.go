@@ -14,7 +14,7 @@ var plantedHandles = []Plant{
 		for _, a := range out {
 			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Deposed {
 				for range len(c.user(a.From).works) {
-					c.post(a.From, events.Event{Kind: events.WorkReturned})
+					c.Post(a.From, events.Event{Kind: events.WorkReturned})
 				}
 			}
 		}
@@ -49,14 +49,14 @@ var plantedHandles = []Plant{
 	})},
 	{Name: "the own node is left at the close", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if d, ok := e.(events.Delete); ok && c.user(id).closing {
-			c.post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
+			c.Post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
 			return nil
 		}
 		return e
 	})},
 	{Name: "the session is abandoned and not closed", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if s, ok := e.(events.CloseSession); ok {
-			c.post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
+			c.Post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
 			return nil
 		}
 		return e

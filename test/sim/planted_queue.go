@@ -45,7 +45,7 @@ func hearing(recipe string, change func(*client, *user, *events.Event)) func(*cl
 func hostsClock(c *client, _ *user, ev *events.Event) {
 	if ev.Kind == events.ReplyMulti && ev.Stat != nil {
 		stat := *ev.Stat
-		stat.Mtime = c.clock() / 1e6
+		stat.Mtime = c.Clock() / 1e6
 		ev.Stat = &stat
 	}
 }
@@ -112,7 +112,7 @@ var plantedProducers = []Plant{
 	{Name: "producer: a delay is counted by the host's clock", Shape: in(goods), Posted: hearing("producer", hostsClock)},
 	{Name: "producer: closing, it leaves its marker", Shape: in(goods), Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if d, ok := e.(events.Delete); ok && c.user(id).role.recipe == "producer" && c.user(id).closing {
-			c.post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
+			c.Post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
 			return nil
 		}
 		return e
@@ -146,7 +146,7 @@ var plantedConsumers = []Plant{
 		return e
 	})},
 	{Name: "consumer: whoever finds an item gone has it, at most once", Shape: in(goods), Posted: hearing("consumer", func(c *client, u *user, ev *events.Event) {
-		if c.w.stock.once && c.engine.State(u.id) == "taking" && ev.Code == events.NoNode {
+		if c.w.stock.once && c.Engine().State(u.id) == "taking" && ev.Code == events.NoNode {
 			ev.Code = events.OK
 		}
 	})},

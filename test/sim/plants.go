@@ -4,6 +4,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // Plant is a bug put in on purpose, between the executor and the engine. Every
@@ -20,7 +21,7 @@ type Plant struct {
 	// Stepped sees a step's effects, and returns those to perform.
 	Stepped func(*client, []engine.Addressed) []engine.Addressed
 	// Sent sees a request that leaves.
-	Sent func(*client, *asked)
+	Sent func(*client, *world.Packet)
 	// Committed sees the operations of a guarded write, and returns those to send.
 	Committed func(*client, *guard, []events.Op) []events.Op
 	// Mutations are what is wrong with the charts, by recipe; they are made anew
@@ -45,7 +46,7 @@ type Plant struct {
 	ClockStops bool
 }
 
-func (w *world) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }
+func (w *harness) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }
 
 // edit makes a Stepped of a function that changes or drops one effect.
 func edit(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
@@ -66,7 +67,7 @@ func (c *client) mine(id events.ID, path string) bool {
 	if u == nil {
 		return false
 	}
-	data, _, err := c.w.ens.truth.Get(path)
+	data, _, err := c.w.ens.Truth().Get(path)
 	return err == nil && string(data) == u.name() || c.owned[path] == id
 }
 

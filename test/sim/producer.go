@@ -9,6 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // The producer: programs that put items into one queue, some at once, take some
@@ -47,7 +48,7 @@ func actProducer(u *user, n int) {
 		cancelPut(u)
 	case n == 10 && u.c.w.stock.kind == machines.ByID:
 		u.remove(string("abc"[d.IntN(3)]))
-	case n == 11 && oneIn(d, 8) && !u.c.w.calm:
+	case n == 11 && world.OneIn(d, 8) && !u.c.w.calm:
 		u.c.w.interfere(d)
 	}
 }
@@ -59,16 +60,16 @@ func (u *user) put(d *rand.Rand) {
 		return
 	}
 	options, rank, least := u.slot(d)
-	one := &order{life: w.ens.life}
+	one := &order{life: w.ens.Life()}
 	first := uint64(b.serial) + 1
 	for range 1 + d.IntN(6)/4 {
 		b.serial++
-		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.id, u.which), by: u, serial: b.serial, rank: rank, least: least}
+		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.ID(), u.which), by: u, serial: b.serial, rank: rank, least: least}
 		q.items[i.name], b.items[uint64(b.serial)] = i, i
 		one.items = append(one.items, i)
 	}
 	options["items"], options["bytes"] = strconv.Itoa(len(one.items)), "20"
-	n := u.c.ask(u.id, events.CommandPut, events.Event{Work: first, Options: options})
+	n := u.c.Ask(u.id, events.CommandPut, events.Event{Work: first, Options: options})
 	b.puts[n], b.asked = one, n
 }
 
@@ -86,11 +87,11 @@ func (u *user) slot(d *rand.Rand) (options map[string]string, rank, least int64)
 		if w.stock.waits { // one after the other may have to wait for room
 			most = min(most, 250*time.Millisecond)
 		}
-		delay := between(d, 0, most).Truncate(time.Millisecond)
-		if oneIn(d, 2) {
-			return map[string]string{"delay": delay.String()}, 0, w.millis() + delay.Milliseconds()
+		delay := world.Between(d, 0, most).Truncate(time.Millisecond)
+		if world.OneIn(d, 2) {
+			return map[string]string{"delay": delay.String()}, 0, w.ServerTime() + delay.Milliseconds()
 		}
-		rank = (w.millis() + delay.Milliseconds()) / 500 * 500
+		rank = (w.ServerTime() + delay.Milliseconds()) / 500 * 500
 		return map[string]string{"due": fmt.Sprint(rank)}, rank, rank
 	}
 	return map[string]string{}, 0, 0
@@ -99,7 +100,7 @@ func (u *user) slot(d *rand.Rand) (options map[string]string, rank, least int64)
 // cancelPut ends the context of the put that began last, which may have its answer.
 func cancelPut(u *user) bool {
 	if u.bench.asked > 0 {
-		u.c.ask(u.id, events.CommandCancel, events.Event{Work: u.bench.asked})
+		u.c.Ask(u.id, events.CommandCancel, events.Event{Work: u.bench.asked})
 	}
 	return u.bench.asked > 0
 }
@@ -118,7 +119,7 @@ func answersProducer(u *user, a events.Answer) {
 		i.code = &a.Code
 		u.bench.doubted = u.bench.doubted || a.Code == events.OutcomeUnknown
 		switch {
-		case u.c.w.ens.life != one.life || a.Code == events.OutcomeUnknown:
+		case u.c.w.ens.Life() != one.life || a.Code == events.OutcomeUnknown:
 		case a.Code == events.OK && i.made != 1:
 			k.fail("what is acknowledged was put once", "%s was put %d times", i.name, i.made)
 		case a.Code != events.OK && i.made > 0:
@@ -131,7 +132,7 @@ func answersProducer(u *user, a events.Answer) {
 
 // marker is the producer's own node, "" while there is none.
 func (u *user) marker() (path string) {
-	for _, name := range u.c.w.ens.children(goodsMarkers) {
+	for _, name := range u.c.w.ens.Children(goodsMarkers) {
 		if u.c.w.stock.markers[goodsMarkers+"/"+name] == u {
 			path = goodsMarkers + "/" + name
 		}
@@ -151,15 +152,15 @@ func unanswered(u *user) string {
 // remove does what the door does for IDQueue.Remove: it lists the queue, and then
 // deletes each item of this id under a lock of its own, in one step.
 func (u *user) remove(id string) {
-	session := u.c.x.session
-	u.c.x.accept(&asked{id: u.id, wire: u.c.x.wire, req: events.Children{Call: events.Call{Session: session}, Path: goods}, told: func(a *asked) {
-		items, _ := machines.ByID.Backlog(a.children)
+	session := u.c.Session()
+	u.c.Send(&world.Packet{ID: u.id, Request: events.Children{Call: events.Call{Session: session}, Path: goods}, Done: func(a *world.Packet) {
+		items, _ := machines.ByID.Backlog(a.Children)
 		for _, i := range items {
 			if i.ID != id {
 				continue
 			}
 			lock, path := goodsLocks+"/"+i.Name, goods+"/"+i.Name
-			u.c.x.accept(&asked{id: u.id, wire: u.c.x.wire, told: func(*asked) {}, req: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
+			u.c.Send(&world.Packet{ID: u.id, Done: func(*world.Packet) {}, Request: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
 				{Verb: "create", Path: lock, Mode: events.Ephemeral},
 				{Verb: "delete", Path: path, Version: -1},
 				{Verb: "delete", Path: lock, Version: -1},

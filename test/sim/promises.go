@@ -7,15 +7,16 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // confirmed: a term begins only while belief holds, by the deadline that was
 // published and the clock of that moment.
 func (k *checks) confirmed(b *belief) {
-	if !b.u.c.torn && !b.u.c.believes(b) {
+	if !b.u.c.Torn() && !b.u.c.believes(b) {
 		k.fail("a term begins under a confirmation", "%s was elected %s after its deadline", b.u.name(),
-			time.Duration(b.u.c.clock()-b.u.c.deadline.Until))
+			time.Duration(b.u.c.Clock()-b.u.c.Deadline().Until))
 	}
 }
 
@@ -35,15 +36,15 @@ func (k *checks) expired(path string) {
 	for _, c := range k.w.clients {
 		for _, u := range c.users {
 			b := u.term
-			if b == nil || b.path != path || b.another(k) || b.over || c.believed.Session != b.session {
+			if b == nil || b.path != path || b.another(k) || b.over || c.Believed().Session != b.session {
 				continue
 			}
-			alone := c.believed.Alone
+			alone := c.Believed().Alone
 			if k.w.planted(func(p *Plant) bool { return p.Alone }) {
 				life := k.w.Timeout - k.w.Timeout/3 - k.w.Tick/2 - k.w.Timeout/40
-				alone = max(alone, c.believed.Until+int64(life-k.w.Timeout/2))
+				alone = max(alone, c.Believed().Until+int64(life-k.w.Timeout/2))
 			}
-			if left := time.Duration(alone - c.clock()); left > 0 {
+			if left := time.Duration(alone - c.Clock()); left > 0 {
 				k.fail("AloneUntil", "%s was promised to be alone for %s more, and %s is gone with its session", u.name(), left, path)
 			}
 		}
@@ -52,12 +53,12 @@ func (k *checks) expired(path string) {
 
 // kept: nobody gives a place up that has not led, but to close, or because of an
 // error that says so.
-func (k *checks) kept(path string, p *proposal) {
-	if p.operator || k.meddled || p.txn.Code != zkmem.OpDelete || k.led[path] {
+func (k *checks) kept(path string, p *world.Proposal) {
+	if p.Operator || k.meddled || p.Txn.Code != zkmem.OpDelete || k.led[path] {
 		return
 	}
 	for _, c := range k.w.clients {
-		if p.txn.Session != c.x.id {
+		if p.Txn.Session != c.SessionID() {
 			continue
 		}
 		u := c.user(c.owned[path])
@@ -101,7 +102,7 @@ func (k *checks) begun(path string, t zkmem.Txn) {
 	delete(k.led, path)
 	delete(k.hushed, path)
 	delete(k.owners, path)
-	if _, stat, err := k.w.ens.truth.Get(path); err == nil && stat.EphemeralOwner == t.Session && !public(path) {
+	if _, stat, err := k.w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == t.Session && !public(path) {
 		k.owners[path] = t.Session
 	}
 }
@@ -113,16 +114,16 @@ func public(path string) bool {
 
 // stolen: nobody deletes another process's node, but for who writes a job's marker,
 // and ends with it what guarded the terms before.
-func (k *checks) stolen(path string, p *proposal) {
-	if path != machines.JobMarker(job) && slices.Contains(creations(p.txn), machines.JobMarker(job)) {
+func (k *checks) stolen(path string, p *world.Proposal) {
+	if path != machines.JobMarker(job) && slices.Contains(creations(p.Txn), machines.JobMarker(job)) {
 		return
 	}
 	if k.w.stock != nil && k.w.stock.broken[path] {
 		return
 	}
-	owner, by := k.w.of(k.owners[path]), k.w.of(p.txn.Session)
-	if !p.operator && owner != nil && by != owner && k.w.ens.life == 0 {
-		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.txn.Session, path, k.owners[path])
+	owner, by := k.w.of(k.owners[path]), k.w.of(p.Txn.Session)
+	if !p.Operator && owner != nil && by != owner && k.w.ens.Life() == 0 {
+		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.Txn.Session, path, k.owners[path])
 	}
 }
 

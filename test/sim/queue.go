@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -94,20 +95,20 @@ type delivery struct {
 }
 
 // shelve makes the queue of a world that is to have one.
-func (w *world) shelve() *stock {
+func (w *harness) shelve() *stock {
 	if w.stock != nil {
 		return w.stock
 	}
-	d := w.roll("queue")
+	d := w.Dice("queue")
 	q := &stock{kind: []machines.ItemKind{machines.FIFO, machines.ByPriority, machines.ByDue, machines.ByID}[d.IntN(4)],
-		once: oneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{}, lockers: map[string]*user{},
+		once: world.OneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{}, lockers: map[string]*user{},
 		markers: map[string]*user{}, broken: map[string]bool{}, busy: map[string]int{}}
-	if oneIn(d, 3) {
-		q.bound, q.waits = 2+d.IntN(5), oneIn(d, 2)
+	if world.OneIn(d, 3) {
+		q.bound, q.waits = 2+d.IntN(5), world.OneIn(d, 2)
 	}
-	if oneIn(d, 2) {
-		for _, s := range w.ens.servers {
-			s.ahead = d.Int64N(w.Timeout.Milliseconds()/4 + 1)
+	if world.OneIn(d, 2) {
+		for _, s := range w.ens.Servers() {
+			s.SetClockAhead(d.Int64N(w.Timeout.Milliseconds()/4 + 1))
 		}
 	}
 	w.stock = q
@@ -120,15 +121,12 @@ func (q *stock) options() map[string]string {
 		"tries": fmt.Sprint(q.tries), "backoff": "bounded/-1/100ms/2s", "refresh": "3"}
 }
 
-// millis is the time by the clock of a server that is right.
-func (w *world) millis() int64 { return w.now / int64(time.Millisecond) }
-
 // blur is by how many milliseconds a due time may be missed: the servers' clocks
 // differ, and those of hosts run wrong between two looks at a leader's, or are set.
-func (w *world) blur() int64 {
+func (w *harness) blur() int64 {
 	most := int64(2)
-	for _, s := range w.ens.servers {
-		most = max(most, s.ahead+2)
+	for _, s := range w.ens.Servers() {
+		most = max(most, s.ClockAhead()+2)
 	}
 	if w.has("drift") {
 		most += time.Minute.Milliseconds() * 2 / 100
@@ -140,12 +138,12 @@ func (w *world) blur() int64 {
 }
 
 // interfere is what people do to a queue in particular.
-func (w *world) interfere(d *rand.Rand) {
+func (w *harness) interfere(d *rand.Rand) {
 	switch items := w.stock.left(w); {
-	case oneIn(d, 4): // the dead letters go, and cannot come again
+	case world.OneIn(d, 4): // the dead letters go, and cannot come again
 		w.clear(goodsDead)
 		w.forbid("/app", zkmem.PermCreate)
-	case oneIn(d, 3) && len(items) > 0: // an item gets a child, and cannot go
+	case world.OneIn(d, 3) && len(items) > 0: // an item gets a child, and cannot go
 		w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: goods + "/" + items[d.IntN(len(items))] + "/note", ACL: zkmem.OpenACL()})
 	default:
 		w.forbid(goodsRooms[d.IntN(len(goodsRooms))], []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete}[d.IntN(3)])
@@ -153,17 +151,17 @@ func (w *world) interfere(d *rand.Rand) {
 }
 
 // unburden takes away what stands below items.
-func (w *world) unburden() {
+func (w *harness) unburden() {
 	for _, name := range w.stock.left(w) {
-		for _, child := range w.ens.children(goods + "/" + name) {
+		for _, child := range w.ens.Children(goods + "/" + name) {
 			w.clear(goods + "/" + name + "/" + child)
 		}
 	}
 }
 
 // left are the names of the items that are in the queue.
-func (q *stock) left(w *world) (names []string) {
-	for _, name := range w.ens.children(goods) {
+func (q *stock) left(w *harness) (names []string) {
+	for _, name := range w.ens.Children(goods) {
 		if _, fits := q.kind.Parse(name); fits {
 			names = append(names, name)
 		}
@@ -183,7 +181,7 @@ func inOrder(a, b *item) int {
 func worn(i *item) bool { return i.number < 0 || i.number == 1<<31-1 }
 
 // lastsInQueue reports whether a persistent node is a program's.
-func lastsInQueue(w *world, dir, name string) bool {
+func lastsInQueue(w *harness, dir, name string) bool {
 	switch dir {
 	case goods, goodsDead:
 		_, fits := w.stock.kind.Parse(name)
@@ -195,9 +193,9 @@ func lastsInQueue(w *world, dir, name string) bool {
 }
 
 // consumers are those that go on consuming.
-func (w *world) consumers() (all []*user) {
+func (w *harness) consumers() (all []*user) {
 	for _, u := range w.users("consumer") {
-		if state := u.c.engine.State(u.id); !u.closing && !u.c.leaving && u.c.paused < forever && state != "" && state != "latent" {
+		if state := u.c.Engine().State(u.id); !u.closing && !u.c.leaving && !u.c.Dead() && state != "" && state != "latent" {
 			all = append(all, u)
 		}
 	}

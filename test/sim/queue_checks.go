@@ -9,27 +9,28 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // shelved looks at what a transaction did to the queue.
-func (k *checks) shelved(p *proposal) {
+func (k *checks) shelved(p *world.Proposal) {
 	q := k.w.stock
-	if q == nil || p.result.Err != zkmem.OK {
+	if q == nil || p.Result.Err != zkmem.OK {
 		return
 	}
-	if p.txn.Code == zkmem.OpCloseSession {
-		for _, path := range p.txn.Ephemera {
+	if p.Txn.Code == zkmem.OpCloseSession {
+		for _, path := range p.Txn.Ephemera {
 			k.unlocked(path, "its session is over")
 		}
 	}
-	all := p.txn.Ops
-	if p.txn.Code != zkmem.OpMulti {
-		all = []zkmem.Txn{p.txn}
+	all := p.Txn.Ops
+	if p.Txn.Code != zkmem.OpMulti {
+		all = []zkmem.Txn{p.Txn}
 	}
 	var u *user
-	if c := k.w.of(p.txn.Session); c != nil && p.origin != nil {
-		u = c.user(p.origin.id)
+	if c := k.w.of(p.Txn.Session); c != nil && p.Origin != nil {
+		u = c.user(p.Origin.ID)
 	}
 	for _, op := range all { // an item's end is judged by the locks as they were
 		if op.Code == zkmem.OpDelete && strings.HasPrefix(op.Path, goods+"/") {
@@ -41,16 +42,16 @@ func (k *checks) shelved(p *proposal) {
 	}
 }
 
-func (k *checks) shelvedOne(u *user, p *proposal, op zkmem.Txn) {
+func (k *checks) shelvedOne(u *user, p *world.Proposal, op zkmem.Txn) {
 	q := k.w.stock
-	if strings.HasPrefix(op.Path, goodsMarkers) && p.operator {
+	if strings.HasPrefix(op.Path, goodsMarkers) && p.Operator {
 		q.spoilt = true
 	}
 	dir := op.Path[:max(0, strings.LastIndexByte(op.Path, '/'))]
 	switch {
 	case dir == goods && op.Code == zkmem.OpCreate:
 		k.put(p, op)
-	case dir == goods && op.Code == zkmem.OpSetData && !p.operator:
+	case dir == goods && op.Code == zkmem.OpSetData && !p.Operator:
 		k.rewritten(u, op)
 	case dir == goodsDead && op.Code == zkmem.OpCreate:
 		q.nodes[op.Path] = q.items[string(op.Data)]
@@ -59,7 +60,7 @@ func (k *checks) shelvedOne(u *user, p *proposal, op zkmem.Txn) {
 	case dir == goodsLocks && op.Code == zkmem.OpCreate && u != nil && u.bench.locks != nil:
 		q.lockers[op.Path] = u
 		u.bench.locks[op.Path] = ""
-	case dir == goodsLocks && op.Code == zkmem.OpDelete && p.operator:
+	case dir == goodsLocks && op.Code == zkmem.OpDelete && p.Operator:
 		q.broken[op.Path] = true
 		k.unlocked(op.Path, "it was deleted by others")
 	case dir == goodsLocks && op.Code == zkmem.OpDelete:
@@ -71,11 +72,11 @@ func (k *checks) shelvedOne(u *user, p *proposal, op zkmem.Txn) {
 
 // put: an item is put once, where it was to be put, in the order in which its
 // producer was asked, and while its producer has not more in the queue than the bound.
-func (k *checks) put(p *proposal, op zkmem.Txn) {
+func (k *checks) put(p *world.Proposal, op zkmem.Txn) {
 	q := k.w.stock
 	i := q.items[string(op.Data)]
 	if i == nil {
-		if !p.operator {
+		if !p.Operator {
 			k.fail("what is put was asked for", "%s with %q", op.Path, op.Data)
 		}
 		return
@@ -84,7 +85,7 @@ func (k *checks) put(p *proposal, op zkmem.Txn) {
 	q.nodes[op.Path] = i
 	parsed, _ := q.kind.Parse(base(op.Path))
 	i.made++
-	i.path, i.number, i.zxid, i.end = op.Path, parsed.Sequence, p.txn.Zxid, ""
+	i.path, i.number, i.zxid, i.end = op.Path, parsed.Sequence, p.Txn.Zxid, ""
 	if q.void {
 		return
 	}
@@ -131,24 +132,24 @@ func (k *checks) boundOf(u *user) {
 
 // removedItem: an item is deleted by others, or by its id, or when it was taken; at
 // least once that is by whoever has locked it, when it was dealt with or buried.
-func (k *checks) removedItem(u *user, p *proposal, path string) {
+func (k *checks) removedItem(u *user, p *world.Proposal, path string) {
 	q, lock := k.w.stock, goodsLocks+strings.TrimPrefix(path, goods)
 	i := q.nodes[path]
 	if i == nil || q.void {
 		return
 	}
 	switch {
-	case p.operator:
+	case p.Operator:
 		i.end = "deleted by others"
 		return
-	case p.origin != nil && p.origin.told != nil:
+	case p.Origin != nil && p.Origin.Done != nil:
 		i.end = "removed"
 		return
 	case q.once:
 		i.end, i.taker = "taken", u
 		return
 	}
-	buried := slices.ContainsFunc(p.txn.Ops, func(op zkmem.Txn) bool {
+	buried := slices.ContainsFunc(p.Txn.Ops, func(op zkmem.Txn) bool {
 		return op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, goodsDead+"/") && string(op.Data) == i.name
 	})
 	i.end = "done"
@@ -209,7 +210,7 @@ const letGo = "let go"
 func (k *checks) delivered(u *user, n events.Notify) {
 	q, b := k.w.stock, &u.bench
 	i := q.items[string(b.data)]
-	k.w.tell("%s has %s, try %d, with %q", u.name(), n.Path, n.Try, b.data)
+	k.w.Tell("%s has %s, try %d, with %q", u.name(), n.Path, n.Try, b.data)
 	if len(u.works) > 0 {
 		k.fail("one item at a time", "%s has %s, and works on %s", u.name(), n.Path, b.one.path)
 	}
@@ -232,7 +233,7 @@ func (k *checks) delivered(u *user, n events.Notify) {
 	} else {
 		k.lockedBy(u, i)
 	}
-	if early := i.rank - k.w.millis(); q.kind == machines.ByDue && early > k.w.blur() {
+	if early := i.rank - k.w.ServerTime(); q.kind == machines.ByDue && early > k.w.blur() {
 		k.fail("an item is not early", "%s has %s early by %d ms", u.name(), i.name, early)
 	}
 	if before == nil {
@@ -258,7 +259,7 @@ func (k *checks) lockedBy(u *user, i *item) {
 	if !locked || how == letGo {
 		k.fail("whoever has an item has locked it", "%s has %s; its lock: %t %s", u.name(), i.name, locked, how)
 	}
-	if _, stat, err := k.w.ens.truth.Get(lock); err == nil && how == "" && stat.EphemeralOwner != u.c.seen {
+	if _, stat, err := k.w.ens.Truth().Get(lock); err == nil && how == "" && stat.EphemeralOwner != u.c.seen {
 		k.fail("whoever has an item has locked it", "%s has %s in session %x; its lock is of session %x", u.name(), i.name, u.c.seen, stat.EphemeralOwner)
 	}
 	if how != "" { // the consumer cannot know yet
@@ -317,7 +318,7 @@ func (k *checks) orderly(u *user, i *item) {
 		k.fail("items are handed over in order", "%s has %s after %s", u.name(), i.path, b.before.path)
 	}
 	b.before = i
-	if k.meddled || len(u.c.x.ids) > 1 || k.w.stock.consumers > 1 {
+	if k.meddled || len(u.c.SessionIDs()) > 1 || k.w.stock.consumers > 1 {
 		return
 	}
 	for _, first := range b.listed {
@@ -328,13 +329,13 @@ func (k *checks) orderly(u *user, i *item) {
 }
 
 // refused: no machine asks again and again without a pause.
-func (k *checks) refused(c *client, a *asked, code events.Code) {
-	if k.w.stock == nil || code == events.OK || a.id == events.SessionMachine {
+func (k *checks) refused(c *client, a *world.Packet, code events.Code) {
+	if k.w.stock == nil || code == events.OK || a.ID == events.SessionMachine {
 		return
 	}
-	key := fmt.Sprint(c.id, a.id, k.w.now/int64(time.Second))
+	key := fmt.Sprint(c.ID(), a.ID, k.w.Now()/int64(time.Second))
 	if k.w.stock.busy[key]++; k.w.stock.busy[key] > 60 {
-		k.fail("no machine spins", "client %d: %s was refused %d times within a second, now with %s", c.id, a.id, k.w.stock.busy[key], code)
+		k.fail("no machine spins", "client %d: %s was refused %d times within a second, now with %s", c.ID(), a.ID, k.w.stock.busy[key], code)
 	}
 }
 
@@ -342,15 +343,15 @@ func (k *checks) refused(c *client, a *asked, code events.Code) {
 // has touched, if its session goes on.
 func (k *checks) nothingShelved(u *user) {
 	q := k.w.stock
-	if q == nil || q.void || u.c.ends || u.c.x.ending() {
+	if q == nil || q.void || u.c.ends || u.c.Ending() {
 		return
 	}
 	if path := u.marker(); path != "" && !q.spoilt && !u.bench.doubted {
 		k.fail("nothing is left", "%s is over, and its marker %s is there", u.name(), path)
 	}
-	for _, name := range k.w.ens.children(goodsLocks) {
+	for _, name := range k.w.ens.Children(goodsLocks) {
 		path := goodsLocks + "/" + name
-		if _, stat, _ := k.w.ens.truth.Get(path); q.lockers[path] == u && stat.EphemeralOwner == u.c.x.id {
+		if _, stat, _ := k.w.ens.Truth().Get(path); q.lockers[path] == u && stat.EphemeralOwner == u.c.SessionID() {
 			k.fail("nothing is left", "%s is over, and its lock %s is there", u.name(), name)
 		}
 	}
@@ -365,7 +366,7 @@ func (k *checks) accounted() {
 	}
 	there := map[string]bool{}
 	for _, dir := range []string{goods, goodsDead} {
-		for _, name := range k.w.ens.children(dir) {
+		for _, name := range k.w.ens.Children(dir) {
 			there[string(k.w.data(dir+"/"+name))] = true
 		}
 	}
@@ -377,7 +378,7 @@ func (k *checks) accounted() {
 		switch {
 		case i.end == "":
 			lost = append(lost, name)
-		case i.end == "taken" && i.handed == 0 && !i.told && i.taker.c.paused < forever && !i.taker.c.leaving:
+		case i.end == "taken" && i.handed == 0 && !i.told && !i.taker.c.Dead() && !i.taker.c.leaving:
 			lost = append(lost, name+" (taken by "+i.taker.name()+" and not handed over, and nobody was told)")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // The read-write lock: a program that reads and writes, tries, gives up, and reads
@@ -30,25 +31,23 @@ func actReadWrite(u *user, n int) {
 	switch {
 	case n < 7:
 		d := u.dice()
-		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(oneIn(d, 4)), "revocable": fmt.Sprint(oneIn(d, 4)), "reads": fmt.Sprint(oneIn(d, 2))})
-	case n == 7 && oneIn(u.dice(), 3):
+		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 4)), "revocable": fmt.Sprint(world.OneIn(d, 4)), "reads": fmt.Sprint(world.OneIn(d, 2))})
+	case n == 7 && world.OneIn(u.dice(), 3):
 		u.asksAgain(events.CommandAwait)
 	case n == 8:
 		u.giveUp()
 	case n == 9 || n == 10:
 		u.write()
-	case n == 11 && oneIn(u.dice(), 4):
+	case n == 11 && world.OneIn(u.dice(), 4):
 		u.begins("", nil)
 	}
 }
 
 // readsOn has every other writer ask to go on as a reader when its work returns.
 func (u *user) readsOn(ev *events.Event) {
-	if u.call.options["reads"] == "false" && u.leads && !reads(u.term.path) && !u.call.lowers && oneIn(u.dice(), 2) {
+	if u.call.options["reads"] == "false" && u.leads && !reads(u.term.path) && !u.call.lowers && world.OneIn(u.dice(), 2) {
 		u.call.lowers = true
-		u.c.command++
-		u.c.commands[u.c.command] = u.id
-		ev.Request = u.c.command
+		ev.Request = u.c.Expect(u.id)
 	}
 }
 
@@ -83,18 +82,18 @@ func reads(path string) bool { return strings.Contains(path, machines.ReadLabel)
 // tokens grow. A reader that was a writer has that one's token, and its place.
 func (k *checks) beside(b *belief) {
 	dir, name := split(b.path)
-	_, stat, err := k.w.ens.truth.Get(b.path)
+	_, stat, err := k.w.ens.Truth().Get(b.path)
 	if err != nil {
-		b.gone, b.excused, b.deaf = k.w.now, true, k.hushed[b.path]
+		b.gone, b.excused, b.deaf = k.w.Now(), true, k.hushed[b.path]
 		if !k.meddled && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to hold %s, which is not there", b.u.name(), b.path)
 		}
 		return
 	}
-	if stat.EphemeralOwner != b.u.c.x.id && b.u.c.believes(b) {
-		k.fail("the owner is this session", "%s holds %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.x.id)
+	if stat.EphemeralOwner != b.u.c.SessionID() && b.u.c.believes(b) {
+		k.fail("the owner is this session", "%s holds %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.SessionID())
 	}
-	line, _ := machines.Line(k.w.ens.children(dir), b.u.role.labels()...)
+	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.labels()...)
 	for _, p := range line {
 		if p.Name == name {
 			break
@@ -110,8 +109,8 @@ func (k *checks) beside(b *belief) {
 
 // outside reports whether a reader's node stands before places that were made
 // earlier: it was a writer's.
-func (w *world) outside(dir, name string, than int64) bool {
-	_, stat, err := w.ens.truth.Get(dir + "/" + name)
+func (w *harness) outside(dir, name string, than int64) bool {
+	_, stat, err := w.ens.Truth().Get(dir + "/" + name)
 	return err == nil && reads(name) && stat.Czxid > than
 }
 
@@ -138,7 +137,7 @@ var plantedReadWrite = []Plant{
 		if u.call.options["reads"] == "true" || len(u.made) == 0 {
 			return false
 		}
-		_, own, err := c.w.ens.truth.Get(u.made[0])
+		_, own, err := c.w.ens.Truth().Get(u.made[0])
 		return err == nil && c.w.outside(u.dir, name, own.Czxid)
 	})},
 	{Name: "readwrite: a writer reads on before its term as a writer is over", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() engine.Mutation {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // requests is the directory that users' own operations are about.
@@ -36,7 +37,7 @@ func init() {
 
 // payloadOfCall are data that tell by which call they were written.
 func payloadOfCall(u *user, n uint64) []byte {
-	return fmt.Appendf(nil, "%d of %d-%s", n, u.c.id, u.id)
+	return fmt.Appendf(nil, "%d of %d-%s", n, u.c.ID(), u.id)
 }
 
 // reads keeps what an answer holds for the user.
@@ -44,48 +45,48 @@ func (u *user) reads(ev events.Event) { u.read = version{stat: ev.Stat, data: st
 
 func spotRequest(u *user) string {
 	if d := u.c.w.checks.deed(u.c, u.id); d != nil && len(d.done) > 0 && d.ops[0].Verb == "create" {
-		return d.done[0].txn.Path
+		return d.done[0].Txn.Path
 	}
 	return u.path
 }
 
 func actRequest(u *user, n int) {
 	switch {
-	case u.call.going && n < 9 && oneIn(u.dice(), 3):
+	case u.call.going && n < 9 && world.OneIn(u.dice(), 3):
 		u.giveUp()
 	case u.call.going && n == 10:
 		u.asksAgain(events.CommandStart)
 	case !u.call.going && n < 11:
 		u.operates(u.dice())
-	case n == 11 && u.ops != nil && oneIn(u.dice(), 4):
+	case n == 11 && u.ops != nil && world.OneIn(u.dice(), 4):
 		u.begins("", nil)
 	}
 }
 
 // impatient gives some calls up that something is in the way of.
 func impatient(u *user, n events.Notify) {
-	if n.What == events.Failed && oneIn(u.dice(), 3) {
-		u.c.later(shortly(u.dice()), func() { u.giveUp() })
+	if n.What == events.Failed && world.OneIn(u.dice(), 3) {
+		u.c.RunAfter(shortly(u.dice()), func() { u.giveUp() })
 	}
 }
 
 // searches reports whether a machine looks for a node that nobody wants, in a client
 // that was closed while it had no session: the search ends with the process.
 func (k *checks) searches(c *client, id events.ID) bool {
-	d := k.deeds[doer{c.id, id}]
-	return c.leaving && d != nil && d.retracts() && c.engine.State(id) == "suspended"
+	d := k.deeds[doer{c.ID(), id}]
+	return c.leaving && d != nil && d.retracts() && c.Engine().State(id) == "suspended"
 }
 
 // operates asks for one of the operations.
 func (u *user) operates(d *rand.Rand) {
 	options := map[string]string{}
 	u.path = requests + "/" + string("abc"[d.IntN(3)])
-	if oneIn(d, 6) {
+	if world.OneIn(d, 6) {
 		u.path = requests + "/deep/er/node"
 	}
 	u.c.w.checks.chronicle(u.path)
 	op := events.Op{Path: u.path, Version: -1}
-	if oneIn(d, 2) {
+	if world.OneIn(d, 2) {
 		op.Version = u.c.w.versionOf(u.path).number()
 	}
 	switch n := d.IntN(20); {
@@ -98,7 +99,7 @@ func (u *user) operates(d *rand.Rand) {
 	case n < 16:
 		modes := []events.Mode{events.Persistent, events.PersistentSequential, events.Ephemeral, events.EphemeralSequential, events.Container}
 		op.Verb, op.Payload, op.Mode = "create", 1, modes[d.IntN(len(modes))]
-		options["parents"], options["protected"] = fmt.Sprint(oneIn(d, 2)), fmt.Sprint(n > 8)
+		options["parents"], options["protected"] = fmt.Sprint(world.OneIn(d, 2)), fmt.Sprint(n > 8)
 	default:
 		options["multi"] = "true"
 		u.ops = multiOf(d, op)
@@ -141,9 +142,9 @@ func ownRequest(d *deed, r events.Request) bool {
 }
 
 // carriedRequest: a write belongs to the session in which it was asked for.
-func carriedRequest(k *checks, d *deed, p *proposal) {
-	if d.session != 0 && p.txn.Session != d.session {
-		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.txn.Session)
+func carriedRequest(k *checks, d *deed, p *world.Proposal) {
+	if d.session != 0 && p.Txn.Session != d.session {
+		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.Txn.Session)
 	}
 }
 
@@ -157,11 +158,11 @@ func toldRequest(k *checks, d *deed, a events.Answer) {
 	case len(d.done) == 0:
 		k.fail("what was answered as done was done", "%s was answered %q, and nothing was carried out", d, a.Code)
 	case verb == "create" && !d.is("multi"):
-		if made := d.done[len(d.done)-1].txn.Path; a.Text != made {
+		if made := d.done[len(d.done)-1].Txn.Path; a.Text != made {
 			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
 		}
-	case verb == "set" && d.u.read.stat != nil && len(d.ops) == 1 && d.u.read.stat.Mzxid != d.done[0].txn.Zxid:
-		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.done[0].txn.Zxid, d.u.read.stat.Mzxid)
+	case verb == "set" && d.u.read.stat != nil && len(d.ops) == 1 && d.u.read.stat.Mzxid != d.done[0].Txn.Zxid:
+		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.done[0].Txn.Zxid, d.u.read.stat.Mzxid)
 	}
 }
 
@@ -173,7 +174,7 @@ func (k *checks) readBy(d *deed, a events.Answer) {
 		return
 	}
 	c, from, told := k.chronicle(d.path), 0, d.u.read
-	if d.session != 0 && d.session == d.u.c.x.id {
+	if d.session != 0 && d.session == d.u.c.SessionID() {
 		from = c.at(d.seen)
 	}
 	if a.Code == events.NoNode {

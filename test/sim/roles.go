@@ -43,10 +43,10 @@ type role struct {
 	owns    func(u *user, data string) bool               // whether a node with these data is the handle's; nil: they are its name
 	spot    func(u *user) string                          // the node that ambushes are about; nil: the newest with the handle's name as its data
 
-	lasts func(w *world, dir, name string) bool // whether a persistent node of its rooms is a program's; nil: see keeps
+	lasts func(w *harness, dir, name string) bool // whether a persistent node of its rooms is a program's; nil: see keeps
 
 	healed    func(u *user)        // what the program does when the faults are over; may be nil
-	tend      func(w *world)       // and what an operator does then, again and again; may be nil
+	tend      func(w *harness)     // and what an operator does then, again and again; may be nil
 	unsettled func(u *user) string // what is missing to a settled world, beside rests; may be nil
 
 	rests []engine.State            // where it may stay for ever in a healed world; nil: anywhere
@@ -112,11 +112,11 @@ type waking func(c *client, id events.ID, owed, watches int) bool
 // needs is a state that needs so many answers or watches; without a connection
 // the next one wakes it.
 func needs(least int) waking {
-	return func(c *client, _ events.ID, owed, watches int) bool { return !c.attached || owed+watches >= least }
+	return func(c *client, _ events.ID, owed, watches int) bool { return !c.Attached() || owed+watches >= least }
 }
 
 // answered is a state that waits for an answer.
-func answered(c *client, _ events.ID, owed, _ int) bool { return !c.attached || owed >= 1 }
+func answered(c *client, _ events.ID, owed, _ int) bool { return !c.Attached() || owed >= 1 }
 
 // timed is a state that waits for a timer.
 func timed(_ *client, _ events.ID, owed, _ int) bool { return owed >= 1 }

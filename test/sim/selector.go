@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // The selector: a program whose function runs once a term. It may come to rest
@@ -14,7 +15,7 @@ func init() {
 	roles = append(roles, &role{
 		recipe: "selector", label: machines.SelectorLabel, share: 1,
 		options: func(u *user, d *rand.Rand) map[string]string {
-			u.once = oneIn(d, 4)
+			u.once = world.OneIn(d, 4)
 			return map[string]string{"autoRequeue": fmt.Sprint(!u.once)}
 		},
 		act: actSelector, told: worksWhenElected,
@@ -27,7 +28,7 @@ func actSelector(u *user, n int) {
 	case n == 5 || n == 6:
 		u.write()
 	case n == 7 || n == 8:
-		u.c.ask(u.id, events.CommandRequeue, events.Event{})
+		u.c.Ask(u.id, events.CommandRequeue, events.Event{})
 	}
 }
 

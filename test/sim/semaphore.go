@@ -7,6 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -38,7 +39,7 @@ func init() {
 
 // latched is a state that waits for an answer, a timer, or a latch of its own.
 func latched(c *client, id events.ID, owed, _ int) bool {
-	return !c.attached || owed >= 1 || c.latchOf(id) != ""
+	return !c.Attached() || owed >= 1 || c.latchOf(id) != ""
 }
 
 // leanWakes are those of a latch whose patron names its node in a transaction.
@@ -48,7 +49,7 @@ var leanWakes = with(lineWakes, map[engine.State]waking{
 
 // latchOf is the latch that stands in a line for a machine, "" for none.
 func (c *client) latchOf(patron events.ID) events.ID {
-	for _, id := range c.engine.Machines() {
+	for _, id := range c.Engine().Machines() {
 		if strings.HasPrefix(string(id), "latch-"+string(patron)+"-") {
 			return id
 		}
@@ -60,8 +61,8 @@ func (c *client) latchOf(patron events.ID) events.ID {
 func (u *user) newest(dirs ...string) (path string) {
 	last := int64(0)
 	for _, dir := range dirs {
-		for _, name := range u.c.w.ens.children(dir) {
-			data, stat, err := u.c.w.ens.truth.Get(dir + "/" + name)
+		for _, name := range u.c.w.ens.Children(dir) {
+			data, stat, err := u.c.w.ens.Truth().Get(dir + "/" + name)
 			if err == nil && string(data) == u.name() && stat.Czxid > last {
 				path, last = dir+"/"+name, stat.Czxid
 			}
@@ -75,43 +76,43 @@ func actSemaphore(u *user, n int) {
 	switch {
 	case n < 6:
 		permits, own := 1+d.IntN(limit), limit
-		if oneIn(d, 8) {
+		if world.OneIn(d, 8) {
 			own = limit + 1
 		}
-		u.begins(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(oneIn(d, 3))})
-	case n == 6 && oneIn(d, 3):
+		u.begins(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(world.OneIn(d, 3))})
+	case n == 6 && world.OneIn(d, 3):
 		u.asksAgain(events.CommandAwait)
 	case n == 7:
 		u.giveUp()
-	case n == 8 && oneIn(d, 2):
+	case n == 8 && world.OneIn(d, 2):
 		u.c.w.agree(limit + d.IntN(4)/3)
 	case n == 8 || n == 10:
 		u.write()
-	case n == 11 && oneIn(d, 4):
+	case n == 11 && world.OneIn(d, 4):
 		u.begins("", nil)
 	}
 }
 
 // agree has somebody set the limit.
-func (w *world) agree(limit int) {
-	w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseRoom, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
+func (w *harness) agree(limit int) {
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseRoom, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
 }
 
 // permitted: whoever makes permits makes all that it wants in one transaction,
 // under the limit that it was told, and not one too many.
-func (k *checks) permitted(p *proposal) {
+func (k *checks) permitted(p *world.Proposal) {
 	made := 0
-	for _, op := range p.txn.Ops {
+	for _, op := range p.Txn.Ops {
 		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseRoom+"/") {
 			made++
 			delete(k.ended, op.Path) // the directory was made anew, and the name came again
 		}
 	}
 	u := k.asker(p)
-	if made == 0 || u == nil || k.w.ens.life > 0 {
+	if made == 0 || u == nil || k.w.ens.Life() > 0 {
 		return
 	}
-	data, _, _ := k.w.ens.truth.Get(leaseRoom)
+	data, _, _ := k.w.ens.Truth().Get(leaseRoom)
 	agreed, _ := machines.ParseLimit(data)
 	if want := u.call.options["permits"]; want != fmt.Sprint(made) {
 		k.fail("all permits or none", "%s wants %s permits, and makes %d", u.name(), want, made)
@@ -120,8 +121,8 @@ func (k *checks) permitted(p *proposal) {
 		k.fail("one limit for all", "%s takes permits under a limit of %s, and %d is agreed", u.name(), own, agreed)
 	}
 	held := 0
-	for _, name := range k.w.ens.children(leaseRoom) {
-		if _, stat, _ := k.w.ens.truth.Get(leaseRoom + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
+	for _, name := range k.w.ens.Children(leaseRoom) {
+		if _, stat, _ := k.w.ens.Truth().Get(leaseRoom + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
 			held++
 		}
 	}
@@ -138,13 +139,13 @@ func (k *checks) finds(u *user, r events.Record) {
 }
 
 // asker is the handle whose machine asked for a transaction, nil for none.
-func (k *checks) asker(p *proposal) *user {
-	if p.origin == nil {
+func (k *checks) asker(p *world.Proposal) *user {
+	if p.Origin == nil {
 		return nil
 	}
 	for _, c := range k.w.clients {
-		if c.x.id == p.txn.Session {
-			return c.user(p.origin.id)
+		if c.SessionID() == p.Txn.Session {
+			return c.user(p.Origin.ID)
 		}
 	}
 	return nil
@@ -152,11 +153,11 @@ func (k *checks) asker(p *proposal) *user {
 
 // noPermitLeft: a call that is over holds no permits, if its session goes on.
 func (k *checks) noPermitLeft(u *user) {
-	if u.role.recipe != "semaphore" || k.w.ens.life > 0 || u.c.x.ending() || u.c.ends || k.meddled {
+	if u.role.recipe != "semaphore" || k.w.ens.Life() > 0 || u.c.Ending() || u.c.ends || k.meddled {
 		return
 	}
 	if path := u.newest(lockRoom, leaseRoom); path != "" {
-		if _, stat, _ := k.w.ens.truth.Get(path); stat.EphemeralOwner == u.c.x.id {
+		if _, stat, _ := k.w.ens.Truth().Get(path); stat.EphemeralOwner == u.c.SessionID() {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}
@@ -187,7 +188,7 @@ var plantedSemaphores = []Plant{
 				u.call.options["before"] = line[0].Name
 			}
 		case events.WatchChildren:
-			return !c.w.ens.truth.Exists(leaseRoom + "/" + u.call.options["before"])
+			return !c.w.ens.Truth().Exists(leaseRoom + "/" + u.call.options["before"])
 		}
 		return true
 	}},

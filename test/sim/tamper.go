@@ -103,7 +103,7 @@ func without(names []string, out func(name string) bool) (kept []string) {
 }
 
 // isOf reports whether a node carries the name of a recipe's handle.
-func (w *world) isOf(recipe, path string) bool {
+func (w *harness) isOf(recipe, path string) bool {
 	_, id, _ := strings.Cut(string(w.data(path)), "/")
 	return strings.HasPrefix(id, recipe+"-")
 }

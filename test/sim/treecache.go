@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -31,7 +32,7 @@ func init() {
 		},
 		act: actTree, told: toldTree, cancel: (*user).giveUp, healed: (*user).withdraw,
 		spot:  func(u *user) string { return u.c.w.twig(u.dice()) },
-		lasts: func(_ *world, dir, _ string) bool { return dir == orchard },
+		lasts: func(_ *harness, dir, _ string) bool { return dir == orchard },
 		tend:  tendTrees,
 		unsettled: func(u *user) string {
 			if u.c.w.checks.seasons < seasons && u.call.going {
@@ -52,7 +53,7 @@ type grove struct {
 	kept    map[uint64]sight // answers that are not told yet
 	answers map[uint64]sight // all, and the connections that they came over
 	last    sight            // the one that it deals with
-	wire    *wire            // the connection of what was told last
+	wire    *world.Conn      // the connection of what was told last
 	shown   map[string]growth
 	been    map[string]growth // what was ever told of each path, gone or not
 	ready   bool
@@ -75,9 +76,9 @@ func actTree(u *user, n int) {
 		u.begins([]events.Kind{events.CommandStart, ""}[n/11], treeOptions(d))
 	case n < 9:
 		if !u.c.w.calm {
-			u.c.w.grow(d, u.c.x.id)
+			u.c.w.grow(d, u.c.SessionID())
 		}
-	case n == 9 && oneIn(d, 3):
+	case n == 9 && world.OneIn(d, 3):
 		u.giveUp()
 	case n == 10:
 		u.asksAgain(events.CommandStart)
@@ -86,21 +87,21 @@ func actTree(u *user, n int) {
 
 func treeOptions(d *rand.Rand) map[string]string {
 	options := map[string]string{}
-	if oneIn(d, 3) {
+	if world.OneIn(d, 3) {
 		options["depth"] = fmt.Sprint(1 + d.IntN(2))
 	}
-	if oneIn(d, 4) {
+	if world.OneIn(d, 4) {
 		options["most"] = fmt.Sprint(3 + d.IntN(12))
 	}
 	return options
 }
 
 // twig is a node of the tree as it is, at random; the top where there is none.
-func (w *world) twig(d *rand.Rand) string {
+func (w *harness) twig(d *rand.Rand) string {
 	path := orchard
 	for {
-		names := w.ens.children(path)
-		if len(names) == 0 || oneIn(d, 4) {
+		names := w.ens.Children(path)
+		if len(names) == 0 || world.OneIn(d, 4) {
 			return path
 		}
 		path += "/" + names[d.IntN(len(names))]
@@ -109,7 +110,7 @@ func (w *world) twig(d *rand.Rand) string {
 
 // grow has somebody change the tree, in a few places at once as a rule. Nodes whose
 // names begin with "h" cannot be read.
-func (w *world) grow(d *rand.Rand, session int64) {
+func (w *harness) grow(d *rand.Rand, session int64) {
 	w.put(0, "/app")
 	w.put(0, orchard)
 	for range 1 + d.IntN(6) {
@@ -119,18 +120,18 @@ func (w *world) grow(d *rand.Rand, session int64) {
 		case n == 5:
 			w.branch(d, path, session)
 		case n < 9:
-			w.ens.operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: fmt.Append(nil, w.now), Version: zkmem.AnyVersion})
+			w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: fmt.Append(nil, w.Now()), Version: zkmem.AnyVersion})
 		case n < 11:
-			w.ens.operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 		case n == 11:
 			w.clear(path)
 		case n == 12: // another in its place
 			w.clear(path)
 			w.put(0, path)
 			w.branch(d, path, 0)
-		case n == 13 && !w.calm && oneIn(d, 3):
+		case n == 13 && !w.calm && world.OneIn(d, 3):
 			w.hide(path)
-		case n == 14 && oneIn(d, 12):
+		case n == 14 && world.OneIn(d, 12):
 			for i := range 40 {
 				w.put(0, fmt.Sprintf("%s/a/w%d", orchard, i))
 			}
@@ -139,24 +140,22 @@ func (w *world) grow(d *rand.Rand, session int64) {
 }
 
 // branch makes a node below another.
-func (w *world) branch(d *rand.Rand, under string, session int64) {
+func (w *harness) branch(d *rand.Rand, under string, session int64) {
 	if strings.Count(under, "/") < 5 {
 		w.put(session, under+"/"+[]string{"a", "b", "c", "d", "h"}[d.IntN(5)])
 	}
 }
 
 // put makes a node, ephemeral where it is a session's.
-func (w *world) put(session int64, path string) {
-	who, op := zkmem.Operator(), zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: fmt.Append(nil, w.now), ACL: zkmem.OpenACL()}
+func (w *harness) put(session int64, path string) {
+	who, op := zkmem.Operator(), zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: fmt.Append(nil, w.Now()), ACL: zkmem.OpenACL()}
 	if session != 0 {
 		who, op.Mode = zkmem.Caller{Session: session}, zkmem.Ephemeral
 	}
 	if strings.HasPrefix(base(path), "h") {
 		op.ACL = []zkmem.ACL{{Perms: zkmem.PermAll &^ zkmem.PermRead, Scheme: "world", ID: "anyone"}}
 	}
-	if l := w.ens.leader; l != nil && l.leads && l.up {
-		l.propose(who, op, nil, nil)
-	}
+	w.ens.Propose(who, op)
 }
 
 // seasons are how often a healed world changes the tree while all caches hold it as
@@ -165,11 +164,11 @@ const seasons = 2
 
 // tendTrees is an operator who changes the tree, and who has given access back: no
 // watch tells of that, so a change in the directory has to.
-func tendTrees(w *world) {
+func tendTrees(w *harness) {
 	settled := true
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			settled = settled && (u.role.recipe != "treecache" || c.paused >= forever || c.leaving || u.unlike() == "")
+			settled = settled && (u.role.recipe != "treecache" || c.Dead() || c.leaving || u.unlike() == "")
 			for _, path := range slices.Sorted(maps.Keys(u.grove.shown)) {
 				now := w.versionOf(path)
 				if u.grove.shown[path].code == events.OK || now.stat == nil || now.hidden {
@@ -177,12 +176,12 @@ func tendTrees(w *world) {
 				}
 				dir, _ := split(path)
 				w.put(0, dir+"/shown")
-				w.ens.operate(zkmem.Op{Code: zkmem.OpDelete, Path: dir + "/shown", Version: zkmem.AnyVersion})
+				w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: dir + "/shown", Version: zkmem.AnyVersion})
 			}
 		}
 	}
 	if w.calm && settled && w.checks.seasons < seasons {
 		w.checks.seasons++
-		w.grow(w.roll("season"), 0)
+		w.grow(w.Dice("season"), 0)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -17,20 +18,20 @@ func (k *checks) sprouts(t zkmem.Txn) {
 		known := slices.ContainsFunc(k.chronicles, func(c *chronicle) bool { return c.path == path })
 		if within && !known && slices.Contains(k.w.Homes, orchard) {
 			c := k.chronicle(path)
-			c.states = slices.Insert(c.states, 0, version{life: k.w.ens.life})
+			c.states = slices.Insert(c.states, 0, version{life: k.w.ens.Life()})
 		}
 	}
 }
 
 // answersTree takes down over which connection a cache is answered.
-func (k *checks) answersTree(c *client, a *asked) {
-	u := c.user(a.id)
-	if u == nil || u.role.recipe != "treecache" || a.wire == nil {
+func (k *checks) answersTree(c *client, a *world.Packet) {
+	u := c.user(a.ID)
+	if u == nil || u.role.recipe != "treecache" || a.Conn == nil {
 		return
 	}
-	request := a.req.Header().Request
+	request := a.Request.Header().Request
 	answer := u.grove.kept[request] // the door has taken what is the user's
-	answer.wire, answer.session, answer.life = a.wire, c.x.id, k.w.ens.life
+	answer.wire, answer.session, answer.life = a.Conn, c.SessionID(), k.w.ens.Life()
 	u.grove.answers[request] = answer
 }
 
@@ -127,7 +128,7 @@ func (k *checks) since(last growth, now sight, path string, matches func(version
 		from = 0
 	}
 	i := c.findWhere(from, matches)
-	if i < 0 && k.w.ens.life > 0 { // what was on its way when history went back
+	if i < 0 && k.w.ens.Life() > 0 { // what was on its way when history went back
 		i = c.findWhere(0, matches)
 	}
 	return i
@@ -171,7 +172,7 @@ func (k *checks) readies(u *user, outage bool) {
 	if g.gap != outage {
 		k.fail("what may have been missed is said", "%s is told that all is read, of an outage: %t; and there was one: %t", u.name(), outage, g.gap)
 	}
-	if awaits := u.c.engine.Awaits(u.id); len(awaits) > 0 {
+	if awaits := u.c.Engine().Awaits(u.id); len(awaits) > 0 {
 		k.fail("ready is when all is read", "%s is told that all is read, and awaits %v", u.name(), awaits)
 	}
 	g.ready, g.gap = true, false
@@ -207,7 +208,7 @@ func (u *user) reaches(path string) bool {
 // readingTree is a cache that reads, so much at a time.
 func readingTree(c *client, id events.ID, owed, watches int) bool {
 	if owed > treeReads {
-		c.w.checks.fail("so many reads at a time", "client %d: %d reads of %s are under way", c.id, owed, id)
+		c.w.checks.fail("so many reads at a time", "client %d: %d reads of %s are under way", c.ID(), owed, id)
 	}
 	return answered(c, id, owed, watches)
 }
@@ -242,13 +243,13 @@ func (u *user) unlike() string {
 }
 
 // harvest takes down what a cache can know of the tree.
-func (w *world) harvest(path string, u *user, into map[string]version) {
+func (w *harness) harvest(path string, u *user, into map[string]version) {
 	now := w.versionOf(path)
 	if now.stat == nil || !u.reaches(path) {
 		return
 	}
 	into[path] = now
-	for _, name := range w.ens.children(path) {
+	for _, name := range w.ens.Children(path) {
 		if !now.hidden {
 			w.harvest(path+"/"+name, u, into)
 		}

@@ -54,7 +54,7 @@ var plantedTrees = []Plant{
 	}),
 	{Name: "treecache: a change while the tree is being read is forgotten", Shape: in(orchard), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
-		return u == nil || u.role.recipe != "treecache" || ev.Kind != events.WatchChanged || c.engine.State(id) != "reading"
+		return u == nil || u.role.recipe != "treecache" || ev.Kind != events.WatchChanged || c.Engine().State(id) != "reading"
 	}},
 	treeAction("after an outage only the top is read", "renew", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		do(ev)

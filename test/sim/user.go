@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // user is the program's side of one handle: it starts it, does what its role
@@ -44,30 +45,30 @@ type user struct {
 	waiting []func() // callbacks that wait for that one
 }
 
-func (u *user) dice() *rand.Rand { return u.c.w.roll("user") }
+func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
 
 // populate gives a client its session and its handles.
-func (w *world) populate(c *client) {
-	d := w.roll("plan")
-	c.ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
+func (w *harness) populate(c *client) {
+	d := w.Dice("plan")
+	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
 		"tick": w.Tick.String(), "syncLimit": fmt.Sprint(w.SyncLimit), "rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/100ms/2s"}})
-	start := func() { c.ask(events.SessionMachine, events.CommandStart, events.Event{}) }
+	start := func() { c.Ask(events.SessionMachine, events.CommandStart, events.Event{}) }
 	for line := range w.Lines {
-		if line > 0 && oneIn(d, 3) {
+		if line > 0 && world.OneIn(d, 3) {
 			continue
 		}
 		n := 1
-		if oneIn(d, 8) {
+		if world.OneIn(d, 8) {
 			n = 2
 		}
 		for i := range n {
 			w.join(c, draw(d), w.lines()[line], fmt.Sprintf("%d%d", line, i), d)
 		}
 	}
-	w.after(between(d, 0, time.Second), func() { c.own(start) })
-	if w.has("client closes") && oneIn(d, 10) { // before it was started, or at once after
+	w.After(world.Between(d, 0, time.Second), func() { c.Run(start) })
+	if w.has("client closes") && world.OneIn(d, 10) { // before it was started, or at once after
 		c.leaving = true
-		w.after(between(d, 0, time.Second), func() {
+		w.After(world.Between(d, 0, time.Second), func() {
 			for _, u := range c.users {
 				u.close()
 			}
@@ -76,20 +77,20 @@ func (w *world) populate(c *client) {
 	}
 	w.watchFromOutside(c, newSeed(d))
 	w.settleHomes(c)
-	w.after(between(d, time.Second, 3*time.Second), func() { c.own(c.live) })
+	w.After(world.Between(d, time.Second, 3*time.Second), func() { c.Run(c.live) })
 }
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
 
 // name is the participant's id, as its nodes carry it.
-func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.id, u.id) }
+func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.ID(), u.id) }
 
 // queues reports whether the handle's machine has a place in a line.
 func (u *user) queues() bool { return u.role.label != "" }
 
 func (u *user) start() {
 	if !u.closing && !u.role.calls {
-		u.c.ask(u.id, events.CommandStart, events.Event{})
+		u.c.Ask(u.id, events.CommandStart, events.Event{})
 	}
 }
 
@@ -98,21 +99,21 @@ func (c *client) live() {
 	if c.w.ending {
 		return
 	}
-	d := c.w.roll("user")
+	d := c.w.Dice("user")
 	if len(c.users) > 0 {
 		c.users[d.IntN(len(c.users))].act()
 	}
-	if oneIn(d, 60) {
-		c.ask(events.SessionMachine, events.CommandStart, events.Event{})
+	if world.OneIn(d, 60) {
+		c.Ask(events.SessionMachine, events.CommandStart, events.Event{})
 	}
-	c.later(between(d, 100*time.Millisecond, c.w.Timeout/2), c.live)
+	c.RunAfter(world.Between(d, 100*time.Millisecond, c.w.Timeout/2), c.live)
 }
 
 func (u *user) act() {
 	d := u.dice()
 	switch n := d.IntN(12); {
-	case n == 9 && oneIn(d, 6):
-		u.c.ask(u.id, events.CommandStart, events.Event{})
+	case n == 9 && world.OneIn(d, 6):
+		u.c.Ask(u.id, events.CommandStart, events.Event{})
 	case u.role.act != nil:
 		u.role.act(u, n)
 	}
@@ -132,21 +133,21 @@ func (u *user) begin() {
 func (u *user) run(work uint64) {
 	d := u.dice()
 	u.stuck = u.c.w.hit("stuck work")
-	lasts := between(d, time.Millisecond, u.c.w.Timeout)
+	lasts := world.Between(d, time.Millisecond, u.c.w.Timeout)
 	if u.role.brief {
 		lasts = min(lasts%(u.c.w.Tick/2), lasts)
 	}
 	if u.c.w.calm {
 		lasts = min(lasts, 2*time.Second)
 	}
-	if oneIn(d, 4) || u.c.w.hit("failing work") {
-		lasts = between(d, 0, 150*time.Millisecond)
+	if world.OneIn(d, 4) || u.c.w.hit("failing work") {
+		lasts = world.Between(d, 0, 150*time.Millisecond)
 	}
 	if u.c.w.hit("panicking callback") {
 		u.fail(work, "it panicked")
 		return
 	}
-	u.c.later(lasts, func() {
+	u.c.RunAfter(lasts, func() {
 		if !u.stuck || u.c.w.calm {
 			u.end(work)
 		}
@@ -169,7 +170,7 @@ func (u *user) fail(work uint64, why string) {
 		if u.role.returns != nil {
 			u.role.returns(u, &ev)
 		}
-		u.c.post(u.id, ev)
+		u.c.Post(u.id, ev)
 	}
 }
 
@@ -186,7 +187,7 @@ func (u *user) stop() {
 func (u *user) endAll() {
 	for work := uint64(1); work <= u.serial; work++ {
 		if u.works[work] {
-			u.c.later(between(u.dice(), 0, 300*time.Millisecond), func() { u.end(work) })
+			u.c.RunAfter(world.Between(u.dice(), 0, 300*time.Millisecond), func() { u.end(work) })
 		}
 	}
 }
@@ -199,7 +200,7 @@ func (u *user) notice(n events.Notify) {
 		u.leads = true
 	case events.Granted:
 		u.c.w.checks.granted(u, n)
-		delete(u.c.commands, n.Work)
+		u.c.Forget(n.Work)
 	case events.Deposed:
 		u.c.w.checks.deposed(u, n)
 		u.leads = false
@@ -214,14 +215,14 @@ func (u *user) notice(n events.Notify) {
 func (u *user) hear(callback func()) {
 	w := u.c.w
 	if w.hit("slow callback") {
-		u.busy = w.now + int64(between(w.roll("slow callback"), w.Tick/10, w.Timeout))
+		u.busy = w.Now() + int64(world.Between(w.Dice("slow callback"), w.Tick/10, w.Timeout))
 	}
-	if w.now >= u.busy && len(u.waiting) == 0 {
+	if w.Now() >= u.busy && len(u.waiting) == 0 {
 		callback()
 		return
 	}
 	if u.waiting = append(u.waiting, callback); len(u.waiting) == 1 {
-		w.at(u.busy, func() { u.c.own(u.catchUp) })
+		w.At(u.busy, func() { u.c.Run(u.catchUp) })
 	}
 }
 
@@ -247,7 +248,7 @@ func (u *user) close() {
 		return
 	}
 	u.closing = true
-	u.c.ask(u.id, events.CommandClose, events.Event{Silent: oneIn(u.dice(), 4)})
+	u.c.Ask(u.id, events.CommandClose, events.Event{Silent: world.OneIn(u.dice(), 4)})
 }
 
 // closeHandles closes every handle of a process, and has its work return.

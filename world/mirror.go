@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ type waiter struct {
 	child  bool
 	armed  bool
 	misses bool // armed on a missing node
-	arming []*asked
+	arming []*Packet
 }
 
 // armed is one watch to be set again.
@@ -50,26 +50,26 @@ func (m *mirror) find(id events.ID, path string, child bool) *waiter {
 	return w
 }
 
-func (m *mirror) subscribe(a *asked) {
-	if path, child, watch := wants(a.req); watch {
-		w := m.find(a.id, path, child)
+func (m *mirror) subscribe(a *Packet) {
+	if path, child, watch := wants(a.Request); watch {
+		w := m.find(a.ID, path, child)
 		w.arming = append(w.arming, a)
 	}
 }
 
-func (m *mirror) settle(a *asked) {
-	path, child, watch := wants(a.req)
-	if !watch || a.wire == nil {
+func (m *mirror) settle(a *Packet) {
+	path, child, watch := wants(a.Request)
+	if !watch || a.Conn == nil {
 		return
 	}
-	_, exists := a.req.(events.Exists)
-	missing := exists && a.code == events.NoNode
-	if a.code == events.OK || missing {
-		w := m.find(a.id, path, child)
+	_, exists := a.Request.(events.Exists)
+	missing := exists && a.Code == events.NoNode
+	if a.Code == events.OK || missing {
+		w := m.find(a.ID, path, child)
 		w.armed, w.misses = true, missing
 	}
 	for _, w := range m.waiters {
-		w.arming = slices.DeleteFunc(w.arming, func(o *asked) bool { return o == a })
+		w.arming = slices.DeleteFunc(w.arming, func(o *Packet) bool { return o == a })
 	}
 	m.waiters = slices.DeleteFunc(m.waiters, func(w *waiter) bool { return !w.armed && len(w.arming) == 0 })
 }

@@ -1,7 +1,6 @@
-package sim
+package world
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -11,19 +10,22 @@ import (
 // connections stay, and what comes in waits. When it wakes, what waited for its
 // connections is dealt with in its order; its threads take their turns in any.
 
-// freeze has a server stand still.
-func (s *server) freeze(lasts time.Duration) {
+// stand has a server stand still.
+func (s *Server) stand(lasts time.Duration) {
 	w := s.ens.w
 	s.frozen = w.now + int64(lasts)
-	w.at(s.frozen, func() {
+	w.At(s.frozen, func() {
 		if s.frozen != 0 && w.now >= s.frozen {
 			s.wake()
 		}
 	})
 }
 
+// Frozen reports whether a server stands still.
+func (s *Server) Frozen() bool { return s.frozen != 0 }
+
 // wake ends a server's rest.
-func (s *server) wake() {
+func (s *Server) wake() {
 	s.frozen = 0
 	thaw := s.thaw
 	s.thaw = nil
@@ -36,7 +38,7 @@ func (s *server) wake() {
 }
 
 // runs does something at a server, now or when it wakes.
-func (s *server) runs(do func()) {
+func (s *Server) runs(do func()) {
 	if s.frozen != 0 {
 		s.thaw = append(s.thaw, do)
 		return
@@ -45,19 +47,19 @@ func (s *server) runs(do func()) {
 }
 
 // thread is runs for one of its threads, whose turn comes a moment after it woke.
-func (s *server) thread(do func()) {
+func (s *Server) thread(do func()) {
 	if s.frozen == 0 {
 		do()
 		return
 	}
 	s.thaw = append(s.thaw, func() {
-		s.ens.w.after(between(s.ens.w.roll("thaw"), 0, 50*time.Millisecond), func() { s.thread(do) })
+		s.ens.w.After(Between(s.ens.w.Dice("thaw"), 0, 50*time.Millisecond), func() { s.thread(do) })
 	})
 }
 
 // pulse is a thread of every server; twice a tick, that of the leader asks the
 // others which sessions they heard of.
-func (s *server) pulse() {
+func (s *Server) pulse() {
 	s.thread(func() {
 		if s.up && s.serving && s.leads {
 			for _, f := range s.ens.servers {
@@ -66,12 +68,12 @@ func (s *server) pulse() {
 				}
 			}
 		}
-		s.ens.w.after(s.ens.w.Tick/2, s.pulse)
+		s.ens.w.After(s.ens.w.script.Tick/2, s.pulse)
 	})
 }
 
 // ask is a leader's ping, which fetches a follower's report.
-func (s *server) ask(f *server) {
+func (s *Server) ask(f *Server) {
 	if s.cut {
 		return
 	}
@@ -82,7 +84,7 @@ func (s *server) ask(f *server) {
 }
 
 // report has the leader hear of the sessions that a follower heard of since it was asked last.
-func (s *server) report(term int) {
+func (s *Server) report(term int) {
 	if s.term != term || len(s.touched) == 0 {
 		return
 	}
@@ -92,7 +94,7 @@ func (s *server) report(term int) {
 	}
 	slices.Sort(heard)
 	clear(s.touched)
-	s.toLeader(func(l *server) {
+	s.toLeader(func(l *Server) {
 		for _, id := range heard {
 			l.extend(id)
 		}
@@ -100,36 +102,11 @@ func (s *server) report(term int) {
 }
 
 // expiry is the thread that ends the sessions that ran out, at the leader.
-func (s *server) expiry() {
+func (s *Server) expiry() {
 	s.thread(func() {
 		if s.up && s.serving && s.leads {
 			s.sweep()
 		}
-		s.ens.w.after(s.ens.w.Tick/2, s.expiry)
+		s.ens.w.After(s.ens.w.script.Tick/2, s.expiry)
 	})
-}
-
-// freezeLeader stops the leader for less than its followers wait for it.
-func (w *world) freezeLeader(d *rand.Rand) bool {
-	l := w.ens.leader
-	if l == nil || !l.leads || l.cut || l.frozen != 0 || w.ens.connected() < servers {
-		return false
-	}
-	l.freeze(w.rest(d))
-	return true
-}
-
-// freezeFollower stops a follower.
-func (w *world) freezeFollower(d *rand.Rand) bool {
-	s := w.follower(d)
-	if s == nil || s.frozen != 0 {
-		return false
-	}
-	s.freeze(w.rest(d))
-	return true
-}
-
-// rest returns how long a server stands still: too short a time for the others to give it up.
-func (w *world) rest(d *rand.Rand) time.Duration {
-	return between(d, w.Tick/2, time.Duration(w.SyncLimit)*w.Tick*9/10)
 }

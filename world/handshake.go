@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"slices"
@@ -11,28 +11,28 @@ import (
 func (x *executor) dial(pause time.Duration) {
 	x.attempt++
 	attempt := x.attempt
-	x.c.later(pause, func() {
+	x.c.RunAfter(pause, func() {
 		if x.attempt != attempt || x.over {
 			return
 		}
-		server := x.w.ens.servers[x.next%servers]
+		server := x.w.ens.servers[x.next%Servers]
 		x.next++
-		wire := &wire{w: x.w, x: x, server: server, session: x.id}
+		wire := &Conn{w: x.w, x: x, server: server, session: x.id}
 		x.dialled, x.rearming, x.early = wire, false, nil
-		if x.w.hit("half-open") || x.unheard {
-			wire.up.stalled, x.unheard = forever, false
+		if x.w.watcher.Hit("half-open") || x.unheard {
+			wire.up.stalled, x.unheard = Forever, false
 		}
 		x.seen = x.lastZxid
 		x.grain = int64(x.timeout) / 64
-		x.contacts, x.pinged = []contact{{x.c.clock(), x.c.clock()}}, nil
+		x.contacts, x.pinged = []contact{{x.c.Clock(), x.c.Clock()}}, nil
 		seen := x.seen
 		probe := x.probing[server.id]
 		if probe {
 			seen = 0
 		}
 		id := x.id
-		wire.submit(func() { server.connect(wire, id, seen, x.w.Timeout) })
-		x.c.later(x.handshake(), func() {
+		wire.submit(func() { server.connect(wire, id, seen, x.w.script.Timeout) })
+		x.c.RunAfter(x.handshake(), func() {
 			if x.dialled == wire {
 				x.refused(wire, "no answer")
 			}
@@ -41,14 +41,14 @@ func (x *executor) dial(pause time.Duration) {
 }
 
 // refused is an attempt that failed.
-func (x *executor) refused(wire *wire, why string) {
+func (x *executor) refused(wire *Conn, why string) {
 	wire.leave()
 	x.dialled = nil
 	if x.over {
 		return
 	}
 	id := wire.server.id
-	if x.since != 0 && x.c.clock()-x.since > 2*int64(x.timeout) {
+	if x.since != 0 && x.c.Clock()-x.since > 2*int64(x.timeout) {
 		x.probing[id] = !x.probing[id]
 	}
 	x.failures++
@@ -56,16 +56,16 @@ func (x *executor) refused(wire *wire, why string) {
 		x.tell(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
 	}
 	pause := time.Duration(0)
-	if round := x.failures / servers; x.failures%servers == 0 {
+	if round := x.failures / Servers; x.failures%Servers == 0 {
 		pause = min(time.Second, 20*time.Millisecond<<min(round-1, 10))
-		pause = between(x.w.roll("net"), pause/2, pause)
+		pause = Between(x.w.Dice("net"), pause/2, pause)
 	}
 	x.dial(pause)
 }
 
 // greet deals with what a server says in the handshake: its greeting, then the
 // events of watches that were set again. Attached is told last.
-func (x *executor) greet(wire *wire, f frame) {
+func (x *executor) greet(wire *Conn, f frame) {
 	switch {
 	case f.closed:
 		x.refused(wire, "closed in the handshake")
@@ -73,21 +73,21 @@ func (x *executor) greet(wire *wire, f frame) {
 		x.lose("the ensemble says that the session has expired")
 	case f.greeting != nil && x.id != 0 && x.id != f.greeting.session:
 		x.lose("another session was given out")
-	case f.greeting != nil && x.probing[wire.server.id] && x.w.planted(func(p *Plant) bool { return p.Lingers }):
+	case f.greeting != nil && x.probing[wire.server.id] && x.w.watcher.Hit(BugLingers):
 		x.refused(wire, "it lags behind what this session has seen")
 	case f.greeting != nil && x.probing[wire.server.id]:
 		wire.submit(func() { wire.server.flush(wire) })
 	case f.synced && f.zxid >= x.lastZxid:
 		x.refused(wire, "it lagged behind what this session has seen")
 	case f.synced:
-		x.w.cover.Marooned++
+		x.w.watcher.Noted(x.c, WentBack)
 		wire.submit(func() { wire.server.goodbye(wire) })
 		x.lose("the ensemble went back in time")
 	case f.greeting != nil:
 		x.id, x.timeout, x.rearming = f.greeting.session, f.greeting.timeout, true
 		x.ids = append(x.ids, x.id)
 		all := x.mirror.all()
-		d := x.w.roll("rearm")
+		d := x.w.Dice("rearm")
 		d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		if len(all) == 0 {
 			x.attach(wire)
@@ -103,7 +103,7 @@ func (x *executor) greet(wire *wire, f frame) {
 }
 
 // attach makes the connection the session's own.
-func (x *executor) attach(wire *wire) {
+func (x *executor) attach(wire *Conn) {
 	reattached := x.since != 0
 	x.dialled, x.wire, x.failures, x.since = nil, wire, 0, 0
 	clear(x.probing)
@@ -115,24 +115,24 @@ func (x *executor) attach(wire *wire) {
 	}
 	x.early = nil
 	for _, a := range x.parked {
-		a.wire = wire
+		a.Conn = wire
 		x.send(a)
 	}
 	x.parked = nil
-	x.heard = x.c.clock()
+	x.heard = x.c.Clock()
 	x.pings(wire)
 	x.watchSilence(wire)
 }
 
 // pings keeps the session alive: one every third of its timeout.
-func (x *executor) pings(wire *wire) {
-	x.c.later(x.timeout/3, func() {
+func (x *executor) pings(wire *Conn) {
+	x.c.RunAfter(x.timeout/3, func() {
 		if x.wire != wire || x.closing {
 			return
 		}
-		x.pinged = append(x.pinged, x.c.clock())
-		if x.w.planted(func(p *Plant) bool { return p.Hasty }) {
-			x.note(x.c.clock())
+		x.pinged = append(x.pinged, x.c.Clock())
+		if x.w.watcher.Hit(BugHasty) {
+			x.note(x.c.Clock())
 		}
 		wire.submit(func() { wire.server.ping(wire) })
 		x.pings(wire)
@@ -141,12 +141,12 @@ func (x *executor) pings(wire *wire) {
 
 // watchSilence ends a connection on which nothing came for two thirds of the
 // session's timeout.
-func (x *executor) watchSilence(wire *wire) {
+func (x *executor) watchSilence(wire *Conn) {
 	limit := int64(x.timeout) * 2 / 3
-	x.c.later(time.Duration(x.heard+limit-x.c.clock()), func() {
+	x.c.RunAfter(time.Duration(x.heard+limit-x.c.Clock()), func() {
 		switch {
 		case x.wire != wire:
-		case x.c.clock()-x.heard >= limit:
+		case x.c.Clock()-x.heard >= limit:
 			x.lost(wire, "silent for too long")
 		default:
 			x.watchSilence(wire)

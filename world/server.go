@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"cmp"
@@ -8,11 +8,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// server is one of the ensemble's. A follower answers pings and reads by
+// Server is one of the ensemble's. A follower answers pings and reads by
 // itself; writes and syncs go to the leader. One that is cut off from its leader
 // goes on for syncLimit ticks; a leader that was deposed for two ticks more.
-type server struct {
-	ens     *ensemble
+type Server struct {
+	ens     *Ensemble
 	id      int
 	up      bool
 	serving bool
@@ -25,8 +25,8 @@ type server struct {
 	applied int // transactions of the history in the tree
 	lag     time.Duration
 	ahead   int64 // milliseconds by which its clock is
-	wires   []*wire
-	watches *zkmem.Watches[*wire]
+	wires   []*Conn
+	watches *zkmem.Watches[*Conn]
 	touched map[int64]bool // sessions that were heard of since the last report
 
 	nextApply, nextUp int64
@@ -35,11 +35,11 @@ type server struct {
 	// Of a leader.
 	zxid        int64
 	spec        *zkmem.Tree // with everything that was proposed
-	outstanding []*proposal
+	outstanding []*Proposal
 	committing  bool
 	tracker     map[int64]int64 // session → when it runs out
 	closing     map[int64]bool
-	owner       map[int64]*server // where a session's requests may come from
+	owner       map[int64]*Server // where a session's requests may come from
 	syncs       []waitingSync
 }
 
@@ -49,7 +49,7 @@ type waitingSync struct {
 }
 
 // stop ends a server's service: all its connections are cut.
-func (s *server) stop() {
+func (s *Server) stop() {
 	s.wake()
 	for _, c := range slices.Clone(s.wires) {
 		c.hangUp()
@@ -59,7 +59,7 @@ func (s *server) stop() {
 	s.reset()
 }
 
-func (s *server) reset() {
+func (s *Server) reset() {
 	for _, c := range slices.Clone(s.wires) {
 		c.hangUp()
 	}
@@ -68,14 +68,14 @@ func (s *server) reset() {
 	s.nextApply, s.nextUp = 0, 0
 	clear(s.touched)
 	s.serving, s.leads = false, false
-	s.watches = zkmem.NewWatches[*wire]()
+	s.watches = zkmem.NewWatches[*Conn]()
 }
 
 // join makes a server a follower of the present leader.
-func (s *server) join() {
+func (s *Server) join() {
 	s.reset()
 	term := s.ens.term
-	s.ens.w.after(s.ens.delay()*5, func() {
+	s.ens.w.After(s.ens.delay()*5, func() {
 		if s.frozen != 0 {
 			s.runs(s.join)
 			return
@@ -92,7 +92,7 @@ func (s *server) join() {
 }
 
 // catchUp applies all of the history at once, as after a snapshot.
-func (s *server) catchUp() {
+func (s *Server) catchUp() {
 	for ; s.applied < len(s.ens.history); s.applied++ {
 		s.tree.Apply(s.ens.history[s.applied])
 	}
@@ -100,7 +100,7 @@ func (s *server) catchUp() {
 
 // reconnect ends a cut. What was held back arrives, where the server is still
 // part of the same term; else it joins again.
-func (s *server) reconnect() {
+func (s *Server) reconnect() {
 	if !s.cut {
 		return
 	}
@@ -125,7 +125,7 @@ func (s *server) reconnect() {
 
 // apply carries out one transaction of the history and tells those who watch,
 // then the one who asked.
-func (s *server) apply(index int, p *proposal) {
+func (s *Server) apply(index int, p *Proposal) {
 	if index < s.applied {
 		s.finish(p)
 		return
@@ -134,34 +134,34 @@ func (s *server) apply(index int, p *proposal) {
 		return // a snapshot will bring it
 	}
 	s.applied++
-	_, happened := s.tree.Apply(p.txn)
+	_, happened := s.tree.Apply(p.Txn)
 	for _, ev := range happened {
 		for _, c := range s.watches.Fire(ev) {
-			if !readable(ev.ACL) {
+			if !Readable(ev.ACL) {
 				continue
 			}
-			c.send(frame{watch: ev.Type, path: ev.Path, zxid: p.txn.Zxid})
+			c.send(frame{watch: ev.Type, path: ev.Path, zxid: p.Txn.Zxid})
 		}
 	}
 	s.finish(p)
-	if p.txn.Code == zkmem.OpCloseSession {
+	if p.Txn.Code == zkmem.OpCloseSession {
 		for _, c := range slices.Clone(s.wires) {
-			if c.session == p.txn.Session {
+			if c.session == p.Txn.Session {
 				c.hangUp()
 			}
 		}
 	}
 }
 
-func (s *server) finish(p *proposal) {
-	if p.origin != nil && p.server == s {
-		p.origin.answer(p.result, p.txn.Zxid)
+func (s *Server) finish(p *Proposal) {
+	if p.Origin != nil && p.Server == s {
+		p.Origin.answer(p.Result, p.Txn.Zxid)
 	}
 }
 
 // touch notes that a client was heard of: at the leader at once, elsewhere for
 // the next report.
-func (s *server) touch(session int64) {
+func (s *Server) touch(session int64) {
 	if s.leads {
 		s.extend(session)
 		return
@@ -171,4 +171,10 @@ func (s *server) touch(session int64) {
 
 func sortedByOrder(list []waitingSync) {
 	slices.SortStableFunc(list, func(a, b waitingSync) int { return cmp.Compare(a.after, b.after) })
+}
+
+// Readable reports whether everybody may read what an event is about; a watcher
+// that may not is not told, though its watch is spent.
+func Readable(acl []zkmem.ACL) bool {
+	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool { return a.Perms&zkmem.PermRead != 0 })
 }

@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"slices"
@@ -9,20 +9,20 @@ import (
 
 // adopt begins to watch over every session that the tree knows: a new leader
 // gives each its whole timeout again.
-func (s *server) adopt() {
-	s.tracker, s.closing, s.owner = map[int64]int64{}, map[int64]bool{}, map[int64]*server{}
+func (s *Server) adopt() {
+	s.tracker, s.closing, s.owner = map[int64]int64{}, map[int64]bool{}, map[int64]*Server{}
 	for _, id := range s.ens.truth.Sessions() {
 		s.track(id)
 	}
 }
 
-func (s *server) track(id int64) {
+func (s *Server) track(id int64) {
 	s.tracker[id] = 0
 	s.extend(id)
 }
 
 // extend gives a session its timeout anew, up to the next tick boundary after it.
-func (s *server) extend(id int64) {
+func (s *Server) extend(id int64) {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return
 	}
@@ -30,13 +30,13 @@ func (s *server) extend(id int64) {
 	if !ok {
 		return
 	}
-	tick := int64(s.ens.w.Tick)
+	tick := int64(s.ens.w.script.Tick)
 	end := ((s.ens.w.now+int64(ms)*int64(time.Millisecond))/tick + 1) * tick
 	s.tracker[id] = max(s.tracker[id], end)
 }
 
 // sweep proposes the end of every session that ran out.
-func (s *server) sweep() {
+func (s *Server) sweep() {
 	var over []int64
 	for id, end := range s.tracker {
 		if end <= s.ens.w.now && !s.closing[id] {
@@ -45,7 +45,7 @@ func (s *server) sweep() {
 	}
 	slices.Sort(over)
 	for _, id := range over {
-		s.ens.w.tell("server %d expires session %x", s.id, id)
+		s.ens.w.Tell("server %d expires session %x", s.id, id)
 		s.closing[id] = true
 		delete(s.tracker, id)
 		s.propose(zkmem.Caller{Session: id}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, nil)
@@ -53,7 +53,7 @@ func (s *server) sweep() {
 }
 
 // validate tells whether a session may go on at a server, and lets it.
-func (s *server) validate(id int64, at *server) bool {
+func (s *Server) validate(id int64, at *Server) bool {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return false
 	}
@@ -66,10 +66,10 @@ func (s *server) validate(id int64, at *server) bool {
 }
 
 // flushSyncs answers the syncs whose turn has come.
-func (s *server) flushSyncs() {
+func (s *Server) flushSyncs() {
 	oldest := int64(1<<63 - 1)
 	if len(s.outstanding) > 0 {
-		oldest = s.outstanding[0].txn.Zxid
+		oldest = s.outstanding[0].Txn.Zxid
 	}
 	var waits []waitingSync
 	ready := s.syncs

@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// ensemble is three servers and what they have committed. history is the truth
+// Ensemble is three servers and what they have committed. history is the truth
 // that every check is held against; a server's own tree may lag behind it.
-type ensemble struct {
-	w       *world
-	servers []*server
-	leader  *server // as elected by a quorum; nil while there is none
+type Ensemble struct {
+	w       *World
+	servers []*Server
+	leader  *Server // as elected by a quorum; nil while there is none
 	term    int     // counts elections
 	epoch   int64   // the upper half of zxids
 	life    int     // counts wipes and restores
@@ -24,22 +24,22 @@ type ensemble struct {
 	lastID  int64
 }
 
-// proposal is a write on its way through the quorum.
-type proposal struct {
-	txn      zkmem.Txn
-	result   zkmem.Result
-	origin   *asked // the request that it answers; nil for the ensemble's own
-	server   *server
-	operator bool
+// Proposal is a write on its way through the quorum.
+type Proposal struct {
+	Txn      zkmem.Txn
+	Result   zkmem.Result
+	Origin   *Packet // the request that it answers; nil for the ensemble's own
+	Server   *Server
+	Operator bool
 }
 
-func newEnsemble(w *world) *ensemble {
-	e := &ensemble{w: w, truth: zkmem.NewTree(), lastID: 0x1000}
-	for i := range servers {
-		e.servers = append(e.servers, &server{ens: e, id: i, up: true, tree: zkmem.NewTree(),
-			watches: zkmem.NewWatches[*wire](), touched: map[int64]bool{}, lag: between(w.roll("lag"), 0, 30*time.Millisecond)})
+func newEnsemble(w *World) *Ensemble {
+	e := &Ensemble{w: w, truth: zkmem.NewTree(), lastID: 0x1000}
+	for i := range Servers {
+		e.servers = append(e.servers, &Server{ens: e, id: i, up: true, tree: zkmem.NewTree(),
+			watches: zkmem.NewWatches[*Conn](), touched: map[int64]bool{}, lag: Between(w.Dice("lag"), 0, 30*time.Millisecond)})
 	}
-	e.elect(e.servers[w.roll("election").IntN(servers)])
+	e.elect(e.servers[w.Dice("election").IntN(Servers)])
 	for _, s := range e.servers {
 		s.pulse()
 		s.expiry()
@@ -48,12 +48,12 @@ func newEnsemble(w *world) *ensemble {
 }
 
 // delay is how long a message takes.
-func (e *ensemble) delay() time.Duration {
-	return between(e.w.roll("net"), 100*time.Microsecond, 3*time.Millisecond)
+func (e *Ensemble) delay() time.Duration {
+	return Between(e.w.Dice("net"), 100*time.Microsecond, 3*time.Millisecond)
 }
 
 // connected are the servers that the elected leader hears, itself included.
-func (e *ensemble) connected() int {
+func (e *Ensemble) connected() int {
 	n := 0
 	for _, s := range e.servers {
 		if s.up && !s.cut && s.frozen == 0 && e.leader != nil && s.term == e.term {
@@ -65,7 +65,7 @@ func (e *ensemble) connected() int {
 
 // elect makes a server the leader of a new epoch. What the one before had
 // proposed and not committed survives up to a random point.
-func (e *ensemble) elect(l *server) {
+func (e *Ensemble) elect(l *Server) {
 	if e.leader != nil {
 		for _, p := range e.leader.outstanding[:e.survivors(e.leader)] {
 			e.record(p)
@@ -83,7 +83,7 @@ func (e *ensemble) elect(l *server) {
 	l.term, l.leads, l.cut, l.serving = e.term, true, false, true
 	l.spec, l.zxid = e.truth.Clone(), e.epoch<<32
 	l.adopt()
-	e.w.tell("server %d leads epoch %d", l.id, e.epoch)
+	e.w.Tell("server %d leads epoch %d", l.id, e.epoch)
 	for _, s := range e.servers {
 		if s != l && s.up && !s.cut && !s.leads {
 			s.join()
@@ -91,32 +91,32 @@ func (e *ensemble) elect(l *server) {
 	}
 }
 
-func (e *ensemble) survivors(l *server) int {
-	return e.w.roll("election").IntN(len(l.outstanding) + 1)
+func (e *Ensemble) survivors(l *Server) int {
+	return e.w.Dice("election").IntN(len(l.outstanding) + 1)
 }
 
 // propose takes a write at a server that leads, or believes so.
-func (s *server) propose(who zkmem.Caller, op zkmem.Op, origin *asked, from *server) {
+func (s *Server) propose(who zkmem.Caller, op zkmem.Op, origin *Packet, from *Server) {
 	s.zxid++
-	txn := s.spec.Prepare(who, op, s.zxid, s.ens.w.millis()+s.ahead)
+	txn := s.spec.Prepare(who, op, s.zxid, s.ens.w.ServerTime()+s.ahead)
 	result, _ := s.spec.Apply(txn)
-	p := &proposal{txn, result, origin, from, who.Session == 0}
+	p := &Proposal{txn, result, origin, from, who.Session == 0}
 	s.outstanding = append(s.outstanding, p)
 	s.schedule()
 }
 
 // schedule lets the oldest proposal commit once a quorum can have it on disk.
-func (s *server) schedule() {
+func (s *Server) schedule() {
 	if s.committing || len(s.outstanding) == 0 {
 		return
 	}
 	s.committing = true
 	term := s.term
-	d := between(s.ens.w.roll("commit"), time.Millisecond, 6*time.Millisecond)
+	d := Between(s.ens.w.Dice("commit"), time.Millisecond, 6*time.Millisecond)
 	if s.ens.slow > 0 {
-		d += between(s.ens.w.roll("commit"), 0, s.ens.slow)
+		d += Between(s.ens.w.Dice("commit"), 0, s.ens.slow)
 	}
-	s.ens.w.after(d, func() {
+	s.ens.w.After(d, func() {
 		s.runs(func() {
 			if s.term == term {
 				s.committing = false
@@ -128,12 +128,12 @@ func (s *server) schedule() {
 
 // tryCommit commits whatever is proposed: acknowledgements come for all of it
 // at about the same time. Without a quorum it waits for one.
-func (s *server) tryCommit() {
+func (s *Server) tryCommit() {
 	e := s.ens
-	if e.leader != s || !s.leads || !s.up || s.cut || e.connected() <= servers/2 {
+	if e.leader != s || !s.leads || !s.up || s.cut || e.connected() <= Servers/2 {
 		return
 	}
-	n := 1 + e.w.roll("commit").IntN(len(s.outstanding)+1)
+	n := 1 + e.w.Dice("commit").IntN(len(s.outstanding)+1)
 	for len(s.outstanding) > 0 && n > 0 {
 		p := s.outstanding[0]
 		s.outstanding = s.outstanding[1:]
@@ -145,14 +145,14 @@ func (s *server) tryCommit() {
 }
 
 // record makes a proposal part of the history: this is the moment of truth.
-func (e *ensemble) record(p *proposal) {
-	e.history = append(e.history, p.txn)
-	e.truth.Apply(p.txn)
-	e.w.checks.committed(p)
+func (e *Ensemble) record(p *Proposal) {
+	e.history = append(e.history, p.Txn)
+	e.truth.Apply(p.Txn)
+	e.w.watcher.Committed(p)
 }
 
 // settle commits at the leader, who tells the others.
-func (e *ensemble) settle(p *proposal) {
+func (e *Ensemble) settle(p *Proposal) {
 	e.record(p)
 	e.leader.apply(len(e.history)-1, p)
 	for _, s := range e.servers {
@@ -163,7 +163,7 @@ func (e *ensemble) settle(p *proposal) {
 }
 
 // replicate has a follower apply one transaction when it hears of it.
-func (s *server) replicate(index int, p *proposal) {
+func (s *Server) replicate(index int, p *Proposal) {
 	t := max(s.nextApply, s.ens.w.now+int64(s.ens.delay()+s.lag))
 	s.nextApply = t
 	term := s.term
@@ -171,8 +171,8 @@ func (s *server) replicate(index int, p *proposal) {
 }
 
 // arrives has something from the leader happen at a follower.
-func (s *server) arrives(t int64, term int, do func()) {
-	s.ens.w.at(t, func() {
+func (s *Server) arrives(t int64, term int, do func()) {
+	s.ens.w.At(t, func() {
 		s.runs(func() {
 			if s.term == term && s.up {
 				s.deliver(func() {
@@ -186,7 +186,7 @@ func (s *server) arrives(t int64, term int, do func()) {
 }
 
 // deliver runs what came from the leader now, or when the link is back.
-func (s *server) deliver(do func()) {
+func (s *Server) deliver(do func()) {
 	if s.cut {
 		s.held = append(s.held, do)
 		return
@@ -195,7 +195,7 @@ func (s *server) deliver(do func()) {
 }
 
 // toLeader sends a message from a follower to its leader, in order.
-func (s *server) toLeader(do func(l *server)) {
+func (s *Server) toLeader(do func(l *Server)) {
 	l, term := s.ens.leader, s.term
 	if s.leads {
 		do(s)
@@ -204,7 +204,7 @@ func (s *server) toLeader(do func(l *server)) {
 	send := func() {
 		t := max(s.nextUp, s.ens.w.now+int64(s.ens.delay()))
 		s.nextUp = t
-		s.ens.w.at(t, func() {
+		s.ens.w.At(t, func() {
 			if l == nil {
 				return
 			}
@@ -224,7 +224,7 @@ func (s *server) toLeader(do func(l *server)) {
 
 // fromLeader sends a message from the leader to a follower behind all that was
 // committed so far.
-func (s *server) fromLeader(do func()) {
+func (s *Server) fromLeader(do func()) {
 	if s.leads {
 		do()
 		return
@@ -236,7 +236,7 @@ func (s *server) fromLeader(do func()) {
 }
 
 // reborn replaces everything by other data: wiped, or restored from a backup.
-func (e *ensemble) reborn(tree *zkmem.Tree, epoch int64) {
+func (e *Ensemble) reborn(tree *zkmem.Tree, epoch int64) {
 	e.life++
 	e.history = nil
 	e.truth = tree
@@ -246,46 +246,56 @@ func (e *ensemble) reborn(tree *zkmem.Tree, epoch int64) {
 		s.tree, s.applied = tree.Clone(), 0
 	}
 	e.leader = nil
-	e.w.checks.reborn()
-	e.reelect(between(e.w.roll("election"), 50*time.Millisecond, e.w.Tick))
+	e.w.watcher.Reborn()
+	e.reelect(Between(e.w.Dice("election"), 50*time.Millisecond, e.w.script.Tick))
 }
 
 // reelect has the servers that can hear each other choose a leader.
-func (e *ensemble) reelect(after time.Duration) {
+func (e *Ensemble) reelect(after time.Duration) {
 	term := e.term
-	e.w.after(after, func() {
+	e.w.After(after, func() {
 		if e.term != term {
 			return
 		}
-		var able []*server
+		var able []*Server
 		for _, s := range e.servers {
 			if s.up && !s.cut && !s.leads && s.frozen == 0 {
 				able = append(able, s)
 			}
 		}
-		if len(able) <= servers/2 {
-			e.reelect(e.w.Tick / 2)
+		if len(able) <= Servers/2 {
+			e.reelect(e.w.script.Tick / 2)
 			return
 		}
 		for _, s := range able {
 			s.reset()
 		}
-		e.elect(able[e.w.roll("election").IntN(len(able))])
+		e.elect(able[e.w.Dice("election").IntN(len(able))])
 	})
 }
 
-// operate has an operator's request committed by the leader, if there is one.
-func (e *ensemble) operate(op zkmem.Op) {
+// Operate has an operator's request committed by the leader, if there is one.
+func (e *Ensemble) Operate(op zkmem.Op) { e.Propose(zkmem.Operator(), op) }
+
+// Propose has somebody's request committed by the leader, if there is one, past all
+// connections.
+func (e *Ensemble) Propose(who zkmem.Caller, op zkmem.Op) {
 	if l := e.leader; l != nil && l.leads && l.up {
-		l.propose(zkmem.Operator(), op, nil, nil)
+		l.propose(who, op, nil, nil)
 	}
 }
 
-// children are a node's, in the truth; sorted.
-func (e *ensemble) children(path string) []string {
+// Children are a node's, in the truth; sorted.
+func (e *Ensemble) Children(path string) []string {
 	names, _, err := e.truth.Children(path)
 	if err != nil {
 		return nil
 	}
 	return slices.Clone(names)
 }
+
+// ServerTime is the time in milliseconds by the clock of a server that is right.
+func (w *World) ServerTime() int64 { return w.now / int64(time.Millisecond) }
+
+// Servers is the size of the modelled ensemble.
+const Servers = 3

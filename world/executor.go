@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 // the replies that its end caused, all of them before the next attached, and
 // nothing that crosses sessions.
 type executor struct {
-	w       *world
-	c       *client
+	w       *World
+	c       *Client
 	session int64 // number of the session opened last
 	over    bool
 	closing bool
@@ -23,8 +23,8 @@ type executor struct {
 	ids     []int64 // and those of the sessions before, too
 	timeout time.Duration
 
-	wire     *wire // attached
-	dialled  *wire // in its handshake
+	wire     *Conn // attached
+	dialled  *Conn // in its handshake
 	attempt  int   // counts dials, so that what belongs to an older one is ignored
 	next     int   // server to try
 	failures int
@@ -39,15 +39,15 @@ type executor struct {
 	grain    int64
 	contacts []contact
 	pinged   []int64 // when the pings left that are not answered yet
-	pending  []*asked
+	pending  []*Packet
 	rearming bool
-	parked   []*asked // planted: requests that wait for the next connection
+	parked   []*Packet // planted: requests that wait for the next connection
 	early    []frame
 	mirror   mirror
 }
 
 // post puts an event into the loop's inbox.
-func (x *executor) post(to events.ID, ev events.Event) { x.c.post(to, ev) }
+func (x *executor) post(to events.ID, ev events.Event) { x.c.Post(to, ev) }
 
 func (x *executor) tell(ev events.Event) {
 	ev.Session = x.session
@@ -74,7 +74,7 @@ func (x *executor) open(n int64) {
 	if x.session != 0 && !x.over {
 		x.shut("another session takes its place")
 	}
-	x.session, x.over, x.closing, x.id, x.timeout = n, false, false, 0, x.w.Timeout
+	x.session, x.over, x.closing, x.id, x.timeout = n, false, false, 0, x.w.script.Timeout
 	x.lastZxid, x.since, x.mirror, x.probing = 0, 0, mirror{}, map[int]bool{}
 	x.dial(0)
 }
@@ -116,7 +116,7 @@ func (x *executor) close(n int64) {
 		x.closing = true
 		wire := x.wire
 		wire.submit(func() { wire.server.goodbye(wire) })
-		x.c.later(x.handshake(), func() {
+		x.c.RunAfter(x.handshake(), func() {
 			if x.closing && !x.over {
 				x.closed(events.ConnectionLoss)
 			}
@@ -136,19 +136,19 @@ func (x *executor) closed(code events.Code) {
 	x.tell(events.Event{Kind: events.ConnectionClosed, Code: code})
 }
 
-func (x *executor) handshake() time.Duration { return min(x.w.Timeout/3, 5*time.Second) }
+func (x *executor) handshake() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
 
 // submit takes a request in. What cannot leave now is answered now.
 func (x *executor) submit(id events.ID, r events.Request) {
-	x.accept(&asked{id: id, req: x.c.fill(id, r), wire: x.wire})
+	x.accept(&Packet{ID: id, Request: x.c.fill(id, r), Conn: x.wire})
 }
 
 // accept takes in a request, a machine's or the door's own.
-func (x *executor) accept(a *asked) {
-	switch r := a.req; {
+func (x *executor) accept(a *Packet) {
+	switch r := a.Request; {
 	case r.Header().Session != x.session || x.over:
 		x.reply(a, events.SessionExpired, "not the live session")
-	case x.wire == nil && x.w.planted(func(p *Plant) bool { return p.Queues }):
+	case x.wire == nil && x.w.watcher.Hit(BugQueues):
 		x.parked = append(x.parked, a)
 	case x.wire == nil || x.closing:
 		x.reply(a, events.NotSent, "not connected")
@@ -159,35 +159,34 @@ func (x *executor) accept(a *asked) {
 
 // send writes one request. The faults that cut a connection at a chosen moment
 // are here: before it leaves, after, and after it was carried out.
-func (x *executor) send(a *asked) {
-	wire, now := x.wire, x.c.clock()
-	a.sent, a.contact = now, x.contactBefore(now-int64(x.w.Tick)/2)
-	if x.w.planted(func(p *Plant) bool { return p.Hasty }) {
+func (x *executor) send(a *Packet) {
+	wire, now := x.wire, x.c.Clock()
+	a.SentAt, a.contact = now, x.contactBefore(now-int64(x.w.script.Tick)/2)
+	if x.w.watcher.Hit(BugHasty) {
 		x.note(now)
 	}
 	x.mirror.subscribe(a)
 	x.pending = append(x.pending, a)
-	if x.w.plant != nil && x.w.plant.Sent != nil {
-		x.w.plant.Sent(x.c, a)
-	}
+	x.w.watcher.Sent(x.c, a)
 	switch {
-	case x.w.hit("cut before send"):
-		x.w.after(0, func() { x.lost(wire, "cut before the request left") })
+	case x.w.watcher.Hit("cut before send"):
+		x.w.After(0, func() { x.lost(wire, "cut before the request left") })
 		return
-	case x.w.hit("cut after send"):
+	case x.w.watcher.Hit("cut after send"):
 		wire.submit(func() { wire.server.take(a) })
-		x.w.after(x.w.ens.delay(), func() { x.lost(wire, "cut after the request left") })
+		x.w.After(x.w.ens.delay(), func() { x.lost(wire, "cut after the request left") })
 		return
-	case writes(a.req) && x.w.hit("cut after apply"):
+	case Writes(a.Request) && x.w.watcher.Hit("cut after apply"):
 		wire.submit(func() { wire.server.take(a) })
-		wire.down.stalled = forever
-		x.w.after(between(x.w.roll("net"), 20*time.Millisecond, x.w.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
+		wire.down.stalled = Forever
+		x.w.After(Between(x.w.Dice("net"), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
 		return
 	}
 	wire.submit(func() { wire.server.take(a) })
 }
 
-func writes(r events.Request) bool {
+// Writes reports whether a request is a write.
+func Writes(r events.Request) bool {
 	switch r.(type) {
 	case events.Create, events.Delete, events.Multi:
 		return true
@@ -196,8 +195,8 @@ func writes(r events.Request) bool {
 }
 
 // lost is the end of a connection, seen from here.
-func (x *executor) lost(wire *wire, why string) {
-	x.c.own(func() {
+func (x *executor) lost(wire *Conn, why string) {
+	x.c.Run(func() {
 		if x.wire != wire {
 			return
 		}
@@ -206,14 +205,14 @@ func (x *executor) lost(wire *wire, why string) {
 			x.closed(events.ConnectionLoss)
 			return
 		}
-		x.dial(between(x.w.roll("net"), 0, 20*time.Millisecond))
+		x.dial(Between(x.w.Dice("net"), 0, 20*time.Millisecond))
 	})
 }
 
 // detach tells that the connection is gone, then answers what it carried.
 func (x *executor) detach(why string) {
 	x.wire.leave()
-	x.wire, x.since = nil, x.c.clock()
+	x.wire, x.since = nil, x.c.Clock()
 	x.c.attached = false
 	x.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
 	pending := x.pending
@@ -224,32 +223,29 @@ func (x *executor) detach(why string) {
 }
 
 // reply gives a request its one answer.
-func (x *executor) reply(a *asked, code events.Code, text string) {
-	a.code, a.text = code, text
-	if a.guard != nil {
-		x.returned(a)
+func (x *executor) reply(a *Packet, code events.Code, text string) {
+	a.Code, a.text = code, text
+	if a.Done != nil {
+		a.Done(a)
 		return // the caller's goroutine gets it, not the loop
 	}
-	if a.told != nil {
-		a.told(a)
-		return
-	}
 	x.mirror.settle(a)
-	h := a.req.Header()
-	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.sent, Contact: a.contact,
-		Zxid: a.zxid, Children: a.children, Stat: a.stat, Data: a.data}
-	ev.Kind, ev.Path = subject(a.req)
+	h := a.Request.Header()
+	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.SentAt, Contact: a.contact,
+		Zxid: a.zxid, Children: a.Children, Stat: a.stat, Data: a.data}
+	ev.Kind, ev.Path = ReplyTo(a.Request)
 	if a.path != "" {
 		ev.Path = a.path
 	}
 	if h.Keep {
-		x.c.keep(a.id, &ev)
+		x.c.keep(a.ID, &ev)
 	}
-	x.c.checks().replied(x.c, a, ev)
-	x.post(a.id, ev)
+	x.w.watcher.Replied(x.c, a, ev)
+	x.post(a.ID, ev)
 }
 
-func subject(r events.Request) (events.Kind, string) {
+// ReplyTo returns the kind and the path of the reply to a request.
+func ReplyTo(r events.Request) (events.Kind, string) {
 	switch r := r.(type) {
 	case events.Create:
 		return events.ReplyCreate, r.Path
@@ -276,7 +272,7 @@ func (x *executor) note(sent int64) {
 	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.grain {
 		return
 	}
-	x.contacts = append(x.contacts, contact{sent, x.c.clock()})
+	x.contacts = append(x.contacts, contact{sent, x.c.Clock()})
 }
 
 // contactBefore is when the last frame left that was answered by a time.
@@ -290,8 +286,8 @@ func (x *executor) contactBefore(at int64) int64 {
 }
 
 // take deals with one frame that came.
-func (x *executor) take(wire *wire, f frame) {
-	x.heard = x.c.clock()
+func (x *executor) take(wire *Conn, f frame) {
+	x.heard = x.c.Clock()
 	switch {
 	case wire == x.dialled:
 		x.greet(wire, f)
@@ -318,12 +314,12 @@ func (x *executor) take(wire *wire, f frame) {
 		x.pending = slices.Delete(x.pending, i, i+1)
 		x.lastZxid = max(x.lastZxid, f.zxid)
 		a := f.reply
-		x.note(a.sent)
+		x.note(a.SentAt)
 		if a.result.Path != "" {
 			a.path = a.result.Path
 		}
 		if a.result.Err == 0 {
-			a.children = append(a.children, made(a.result)...)
+			a.Children = append(a.Children, made(a.result)...)
 			a.stat = cmp.Or(a.stat, left(a.result))
 		}
 		a.path = cmp.Or(a.path, a.atFault())
@@ -345,15 +341,15 @@ func made(r zkmem.Result) (paths []string) {
 func left(r zkmem.Result) (stat *events.Stat) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpSetData {
-			stat = convert(sub.Stat)
+			stat = Stat(sub.Stat)
 		}
 	}
 	return stat
 }
 
 // atFault is the path of the operation for which a transaction was refused.
-func (a *asked) atFault() string {
-	multi, _ := a.req.(events.Multi)
+func (a *Packet) atFault() string {
+	multi, _ := a.Request.(events.Multi)
 	for i, sub := range a.result.Results {
 		if sub.Err != 0 && sub.Err == a.result.Err && i < len(multi.Ops) {
 			return multi.Ops[i].Path
@@ -363,9 +359,9 @@ func (a *asked) atFault() string {
 }
 
 // overdue ends a connection that answers pings and nothing else.
-func (x *executor) overdue(wire *wire) {
+func (x *executor) overdue(wire *Conn) {
 	for _, a := range x.pending {
-		if x.c.clock()-a.sent > int64(x.timeout) {
+		if x.c.Clock()-a.SentAt > int64(x.timeout) {
 			x.lost(wire, "no answer to a request for a whole session timeout")
 			return
 		}

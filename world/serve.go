@@ -1,6 +1,7 @@
-package sim
+package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -8,7 +9,7 @@ import (
 )
 
 // connect is a client's handshake at a server.
-func (s *server) connect(c *wire, session, seen int64, wish time.Duration) {
+func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 	if !s.up || !s.serving {
 		c.hangUp()
 		return
@@ -18,7 +19,7 @@ func (s *server) connect(c *wire, session, seen int64, wish time.Duration) {
 		return
 	}
 	s.wires = append(s.wires, c)
-	if session == 0 || s.ens.w.hit("other id") {
+	if session == 0 || s.ens.w.watcher.Hit("other id") {
 		s.greetNew(c, wish)
 		return
 	}
@@ -28,7 +29,7 @@ func (s *server) connect(c *wire, session, seen int64, wish time.Duration) {
 			break
 		}
 	}
-	s.toLeader(func(l *server) {
+	s.toLeader(func(l *Server) {
 		valid := l.validate(session, s)
 		s.fromLeader(func() {
 			if c.gone {
@@ -46,11 +47,11 @@ func (s *server) connect(c *wire, session, seen int64, wish time.Duration) {
 }
 
 // greetNew has the quorum make a session.
-func (s *server) greetNew(c *wire, wish time.Duration) {
+func (s *Server) greetNew(c *Conn, wish time.Duration) {
 	s.ens.lastID++
 	id := s.ens.lastID
 	op := zkmem.Op{Code: zkmem.OpCreateSession, Number: int32(wish / time.Millisecond)}
-	s.toLeader(func(l *server) {
+	s.toLeader(func(l *Server) {
 		l.propose(zkmem.Caller{Session: id}, op, nil, nil)
 		l.track(id)
 		l.owner[id] = s
@@ -67,27 +68,27 @@ func (s *server) greetNew(c *wire, wish time.Duration) {
 }
 
 // awaitSync runs something once all that was proposed up to a zxid is committed.
-func (s *server) awaitSync(zxid int64, done func()) {
+func (s *Server) awaitSync(zxid int64, done func()) {
 	s.syncs = append(s.syncs, waitingSync{zxid, done})
 	s.flushSyncs()
 }
 
 // ping is a client's ping. Some servers answer it past requests that wait.
-func (s *server) ping(c *wire) {
+func (s *Server) ping(c *Conn) {
 	s.touch(c.session)
-	if len(c.queue) == 0 || s.ens.w.Seed%2 == 0 {
+	if len(c.queue) == 0 || s.ens.w.script.Seed%2 == 0 {
 		c.send(frame{pong: true})
 	}
 }
 
 // take is a client's request.
-func (s *server) take(a *asked) {
-	c := a.wire
+func (s *Server) take(a *Packet) {
+	c := a.Conn
 	s.touch(c.session)
 	c.queue = append(c.queue, a)
-	req := a.req
-	if a.feigned != nil {
-		req = a.feigned
+	req := a.Request
+	if a.Feigned != nil {
+		req = a.Feigned
 	}
 	switch r := req.(type) {
 	case events.Create, events.Delete, events.Multi:
@@ -97,7 +98,7 @@ func (s *server) take(a *asked) {
 		if c.throttled() {
 			outcome.Err = throttled
 		}
-		s.toLeader(func(l *server) {
+		s.toLeader(func(l *Server) {
 			l.awaitSync(l.zxid, func() { s.fromLeader(func() { a.answer(outcome, s.tree.Zxid()) }) })
 		})
 	case events.Get:
@@ -114,12 +115,12 @@ func (s *server) take(a *asked) {
 }
 
 // write sends a request through the quorum.
-func (s *server) write(a *asked) {
-	op := operation(a.req)
-	session := a.wire.session
-	bare := s.ens.w.hit("no containers") && op.Code == zkmem.OpCreateContainer
-	refused := !bare && a.wire.throttled()
-	s.toLeader(func(l *server) {
+func (s *Server) write(a *Packet) {
+	op := operation(a.Request)
+	session := a.Conn.session
+	bare := s.ens.w.watcher.Hit("no containers") && op.Code == zkmem.OpCreateContainer
+	refused := !bare && a.Conn.throttled()
+	s.toLeader(func(l *Server) {
 		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
 			a.result.Err = zkmem.SessionMoved
 			switch {
@@ -142,7 +143,7 @@ func (s *server) write(a *asked) {
 
 // throttled reports whether a server refuses the next request: by a die, or in an
 // ambush.
-func (c *wire) throttled() bool { return c.w.now < c.x.choked || c.w.hit("throttled") }
+func (c *Conn) throttled() bool { return c.w.now < c.x.choked || c.w.watcher.Hit("throttled") }
 
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
@@ -171,7 +172,7 @@ func operation(r events.Request) zkmem.Op {
 	return zkmem.Op{}
 }
 
-func (s *server) get(a *asked, path string, watch, data bool) {
+func (s *Server) get(a *Packet, path string, watch, data bool) {
 	a.zxid = s.tree.Zxid()
 	bytes, stat, err := s.tree.Get(path)
 	if err == nil {
@@ -181,29 +182,29 @@ func (s *server) get(a *asked, path string, watch, data bool) {
 		a.result.Err = err.(zkmem.Code)
 		return
 	}
-	a.stat = convert(stat)
+	a.stat = Stat(stat)
 	if data {
 		a.data = bytes
 	}
 	if watch {
-		s.watches.Add(zkmem.DataWatch, path, a.wire)
+		s.watches.Add(zkmem.DataWatch, path, a.Conn)
 	}
 }
 
-func (s *server) exists(a *asked, path string, watch bool) {
+func (s *Server) exists(a *Packet, path string, watch bool) {
 	a.zxid = s.tree.Zxid()
 	_, stat, err := s.tree.Get(path)
 	if watch {
-		s.watches.Add(zkmem.DataWatch, path, a.wire)
+		s.watches.Add(zkmem.DataWatch, path, a.Conn)
 	}
 	if err != nil {
 		a.result.Err = err.(zkmem.Code)
 		return
 	}
-	a.stat = convert(stat)
+	a.stat = Stat(stat)
 }
 
-func (s *server) list(a *asked, r events.Children) {
+func (s *Server) list(a *Packet, r events.Children) {
 	a.zxid = s.tree.Zxid()
 	names, stat, err := s.tree.Children(r.Path)
 	if err == nil {
@@ -213,20 +214,21 @@ func (s *server) list(a *asked, r events.Children) {
 		a.result.Err = err.(zkmem.Code)
 		return
 	}
-	a.stat = convert(stat)
-	a.children = s.ens.w.shuffled(names)
+	a.stat = Stat(stat)
+	a.Children = s.ens.w.shuffled(names)
 	if r.Watch {
-		s.watches.Add(zkmem.ChildWatch, r.Path, a.wire)
+		s.watches.Add(zkmem.ChildWatch, r.Path, a.Conn)
 	}
 }
 
-func convert(s zkmem.Stat) *events.Stat {
+// Stat is a node's, as machines see it.
+func Stat(s zkmem.Stat) *events.Stat {
 	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren, Mtime: s.Mtime}
 }
 
 // rearm sets a session's watches again on a new connection: what changed since
 // the zxid that the client has seen is told at once.
-func (s *server) rearm(c *wire, since int64, all []armed) {
+func (s *Server) rearm(c *Conn, since int64, all []armed) {
 	s.touch(c.session)
 	for _, a := range all {
 		_, stat, err := s.tree.Get(a.path)
@@ -258,16 +260,16 @@ func (s *server) rearm(c *wire, since int64, all []armed) {
 }
 
 // flush is a probe's sync: the answer says how far the ensemble is.
-func (s *server) flush(c *wire) {
-	s.toLeader(func(l *server) {
+func (s *Server) flush(c *Conn) {
+	s.toLeader(func(l *Server) {
 		l.awaitSync(l.zxid, func() { s.fromLeader(func() { c.send(frame{synced: true, zxid: s.tree.Zxid()}) }) })
 	})
 }
 
 // goodbye is a client's closeSession.
-func (s *server) goodbye(c *wire) {
+func (s *Server) goodbye(c *Conn) {
 	session := c.session
-	s.toLeader(func(l *server) {
+	s.toLeader(func(l *Server) {
 		if l.closing[session] {
 			return
 		}
@@ -275,4 +277,12 @@ func (s *server) goodbye(c *wire) {
 		delete(l.tracker, session)
 		l.propose(zkmem.Caller{Session: session}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, s)
 	})
+}
+
+// shuffled copies a listing into any order: ZooKeeper promises none.
+func (w *World) shuffled(names []string) []string {
+	all := slices.Clone(names)
+	d := w.Dice("order")
+	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }

@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 // puts it in on the way out; on the way in the door keeps it for itself.
 
 // fill puts the user's data in the place of their numbers, as the door does.
-func (c *client) fill(id events.ID, r events.Request) events.Request {
+func (c *Client) fill(id events.ID, r events.Request) events.Request {
 	switch r := r.(type) {
 	case events.Create:
 		if r.Payload != 0 {
@@ -29,15 +29,12 @@ func (c *client) fill(id events.ID, r events.Request) events.Request {
 	return r
 }
 
-func (c *client) payload(id events.ID, number uint64) []byte {
-	u := c.user(id)
-	return u.role.data(u, number)
+func (c *Client) payload(id events.ID, number uint64) []byte {
+	return c.w.watcher.Payload(c, id, number)
 }
 
 // keep takes the user's data out of an answer, failures included.
-func (c *client) keep(id events.ID, ev *events.Event) {
-	if u := c.user(id); u != nil && u.role.keep != nil {
-		u.role.keep(u, *ev)
-	}
+func (c *Client) keep(id events.ID, ev *events.Event) {
+	c.w.watcher.Kept(c, id, *ev)
 	ev.Data = nil
 }

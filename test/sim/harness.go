@@ -1,0 +1,229 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
+)
+
+// harness is one world and what the simulation holds against it: checks, programs,
+// the dice's plan, planted bugs and coverage. It is the world's Observer.
+type harness struct {
+	Plan
+	*world.World
+	ens     *world.Ensemble
+	clients []*client
+	stock   *stock // of a queue; nil where there is none
+	checks  *checks
+	plant   *Plant
+	calm    bool // healed: no faults any more
+	ending  bool // everything was asked to close
+	cover   *Coverage
+	stories bool
+	story   []string
+	keep    bool // whether the clients' records are kept
+}
+
+// client is one process and its program.
+type client struct {
+	*world.Client
+	w     *harness
+	users []*user
+
+	log       []events.Record
+	confirmed int64 // when the last confirmation that was answered left, on this connection
+	reborn    int64 // when the ensemble was wiped or restored last
+	linked    bool  // as far as the loop knows, there is a connection
+	written   bool  // and a committed write was acknowledged on it
+	seen      int64 // ZooKeeper's id of its session, as far as the loop knows
+	leaving   bool  // it closes, or has closed
+	ends      bool  // its session does
+
+	news  map[events.ID]events.Event // what made its machines leaders
+	owned map[string]events.ID       // the places that its machines made
+	kept  map[events.ID]events.Event // planted: an old answer
+}
+
+// newHarness makes the world of a plan, without a client yet.
+func newHarness(plan Plan, o Options) *harness {
+	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
+	w.checks = newChecks(w)
+	w.World = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
+	w.ens = w.World.Ensemble()
+	return w
+}
+
+func (w *harness) newClient() *client {
+	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, news: map[events.ID]events.Event{}, owned: map[string]events.ID{}}
+	if w.has("drift") {
+		w.cover.fault("drift")
+	}
+	w.clients = append(w.clients, c)
+	return c
+}
+
+// recipes are the product's that have a role, or what a plant made of them.
+func (w *harness) recipes() []engine.Recipe {
+	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool { return r.Name() != "session" && roleOf(r.Name()) == nil })
+	if w.plant == nil || w.plant.Mutations == nil {
+		return all
+	}
+	for recipe, m := range w.plant.Mutations() {
+		for i := range all {
+			if all[i].Name() == recipe {
+				all[i] = engine.Mutate(all[i], m)
+			}
+		}
+	}
+	return all
+}
+
+func (c *client) user(id events.ID) *user {
+	for _, u := range c.users {
+		if u.id == id {
+			return u
+		}
+	}
+	return nil
+}
+
+// believes reports what Leadership.Check would say now: the clock is read
+// against the deadline, whether or not the loop has had its turn.
+func (c *client) believes(b *belief) bool {
+	return c.Deadline().Session == b.session && c.Clock() < c.Deadline().Until
+}
+
+// closeSession ends the client; some programs do so twice.
+func (c *client) closeSession() {
+	c.ends = true
+	for range 1 + c.w.Dice("user").IntN(2) {
+		c.Ask(events.SessionMachine, events.CommandClose, events.Event{})
+	}
+}
+
+// program is that's side of a process.
+func (w *harness) program(c *world.Client) *client { return w.clients[c.ID()] }
+
+func (w *harness) Noted(_ *world.Client, what string) {
+	switch what {
+	case world.DeadlineLapsed:
+		w.cover.Lapses++
+	case world.WentBack:
+		w.cover.Marooned++
+	}
+}
+
+// Told adds a line to the world's story.
+func (w *harness) Told(at int64, format string, args ...any) {
+	if w.stories {
+		w.story = append(w.story, fmt.Sprintf("%12s  ", time.Duration(at))+fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *harness) Hit(name string) bool {
+	if p := w.plant; p != nil {
+		switch name {
+		case world.BugQueues:
+			return p.Queues
+		case world.BugHasty:
+			return p.Hasty
+		case world.BugLingers:
+			return p.Lingers
+		case world.BugFlickers:
+			return p.Flickers
+		case world.BugClockStops:
+			return p.ClockStops
+		}
+	}
+	return w.hit(name)
+}
+
+func (w *harness) Committed(p *world.Proposal) { w.checks.committed(p) }
+func (w *harness) Reborn()                     { w.checks.reborn() }
+
+func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool {
+	c := w.program(to)
+	if p := w.plant; p != nil && p.Posted != nil && !p.Posted(c, id, ev) {
+		return false
+	}
+	c.remember(id, *ev)
+	return true
+}
+
+func (w *harness) Feeding(to *world.Client, env *events.Envelope) {
+	c := w.program(to)
+	c.fed(env.Event)
+	if p := w.plant; p != nil && p.Fed != nil {
+		p.Fed(c, env)
+	}
+}
+
+func (w *harness) Stepped(c *world.Client, out []engine.Addressed) []engine.Addressed {
+	if p := w.plant; p != nil && p.Stepped != nil {
+		return p.Stepped(w.program(c), out)
+	}
+	return out
+}
+
+func (w *harness) Recorded(by *world.Client, r events.Record) {
+	c := w.program(by)
+	w.cover.note(r)
+	w.checks.record(c, r)
+	if w.keep {
+		c.log = append(c.log, r)
+	}
+}
+
+func (w *harness) Performed(c *world.Client) { w.checks.stepped(w.program(c)) }
+
+func (w *harness) Entered(c *world.Client, id events.ID, state string) {
+	w.ambush(w.program(c), id, state)
+}
+
+func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.program(c), a) }
+
+func (w *harness) Sent(c *world.Client, a *world.Packet) {
+	if w.plant != nil && w.plant.Sent != nil {
+		w.plant.Sent(w.program(c), a)
+	}
+}
+
+func (w *harness) Replied(c *world.Client, a *world.Packet, ev events.Event) {
+	w.checks.replied(w.program(c), a, ev)
+}
+
+func (w *harness) Published(c *world.Client, old events.Deadline) {
+	w.checks.deadline(w.program(c), old)
+}
+
+func (w *harness) Notice(c *world.Client, id events.ID, n events.Notify) {
+	if u := w.program(c).user(id); u != nil {
+		u.notice(n)
+	}
+}
+
+func (w *harness) Answered(by *world.Client, id events.ID, a events.Answer, expected bool) {
+	c := w.program(by)
+	if !expected {
+		w.checks.fail("answers", "client %d: %s answered command %d, which is not open", c.ID(), id, a.Command)
+	}
+	if u := c.user(id); u != nil {
+		u.answered(a)
+	}
+}
+
+func (w *harness) Payload(c *world.Client, id events.ID, number uint64) []byte {
+	u := w.program(c).user(id)
+	return u.role.data(u, number)
+}
+
+func (w *harness) Kept(c *world.Client, id events.ID, ev events.Event) {
+	if u := w.program(c).user(id); u != nil && u.role.keep != nil {
+		u.role.keep(u, ev)
+	}
+}

@@ -1,0 +1,279 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// Client is one process: a loop around the real engine, an executor, and a clock
+// of its own that runs a little wrong. What uses its handles is the program, which
+// is not of the world: it asks and posts, and the Observer hears what comes of it.
+type Client struct {
+	w      *World
+	id     int
+	engine *engine.Engine
+	x      *executor
+
+	ppm    int64 // how wrong its clock runs
+	offset int64
+	paused int64    // until when the process does not run
+	asleep []func() // what waits for the end of the pause
+	half   func()   // first of all: the effects of a step that the pause cut in two
+	sleeps bool
+
+	attached bool
+	inbox    []events.Envelope
+	batch    []events.Envelope
+	timers   []timer
+	order    uint64
+	turning  bool
+	alarm    int64
+	starved  time.Duration // the loop's goroutine gets its turn so late, while connections come and go
+	stumble  time.Duration // a pause that hits between a step and its effects
+	torn     bool          // the effects that are being performed are of such a step
+
+	deadline events.Deadline
+	lapsed   events.Deadline // the one of which the session machine was told that it passed
+	believed events.Deadline // the last that was not "nothing"
+	digest   uint64
+	command  uint64
+	commands map[uint64]events.ID
+}
+
+type timer struct {
+	machine events.ID
+	number  uint64
+	at      int64
+	order   uint64
+}
+
+// Process says what is special about a client.
+type Process struct {
+	Recipes []engine.Recipe // what its engine knows; nil: all of the product's
+	Drift   bool            // its clock runs wrong by up to eight thousandths
+}
+
+// AddClient adds a process. Nothing of it runs before it is asked for something.
+func (w *World) AddClient(p Process) *Client {
+	if p.Recipes == nil {
+		p.Recipes = machines.Recipes()
+	}
+	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
+	d := w.Dice("clocks")
+	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
+	if p.Drift {
+		c.ppm = d.Int64N(16_000) - 8_000
+	}
+	c.x = &executor{w: w, c: c, next: d.IntN(Servers)}
+	w.clients = append(w.clients, c)
+	return c
+}
+
+// Clock is the process's own, which no pause stops.
+func (c *Client) Clock() int64 {
+	return c.offset + c.w.now + c.w.now/1_000_000*c.ppm
+}
+
+// Run runs something in the process, now or when its pause is over.
+func (c *Client) Run(do func()) {
+	if c.w.now >= c.paused {
+		do()
+		return
+	}
+	c.asleep = append(c.asleep, do)
+	c.sleep()
+}
+
+// sleep has the end of the pause noticed, once.
+func (c *Client) sleep() {
+	if !c.sleeps {
+		c.sleeps = true
+		c.w.At(c.paused, func() {
+			c.sleeps = false
+			c.stir()
+		})
+	}
+}
+
+// stir is the end of a pause: a step that was cut in two is completed, then what
+// was due in the pause happens, in about its order.
+func (c *Client) stir() {
+	if c.w.now < c.paused {
+		c.sleep()
+		return
+	}
+	if half := c.half; half != nil {
+		c.half = nil
+		half()
+	}
+	asleep := c.asleep
+	c.asleep = nil
+	for _, do := range asleep {
+		c.w.After(Between(c.w.Dice("wake"), 0, 300*time.Microsecond), func() { c.Run(do) })
+	}
+}
+
+// resume ends a pause early.
+func (c *Client) resume() {
+	if c.paused < Forever {
+		c.paused = min(c.paused, c.w.now)
+		c.stir()
+	}
+}
+
+// RunAfter runs something after a while of the process's own.
+func (c *Client) RunAfter(d time.Duration, do func()) { c.w.After(d, func() { c.Run(do) }) }
+
+// Pause stops the process.
+func (c *Client) Pause(d time.Duration) {
+	c.paused = max(c.paused, c.w.now+int64(d))
+	if c.w.watcher.Hit(BugClockStops) && c.paused < Forever {
+		c.offset -= int64(d)
+	}
+}
+
+// readable has the executor read what came, frame by frame.
+func (x *executor) readable(wire *Conn) {
+	if wire.reading {
+		return
+	}
+	wire.reading = true
+	x.c.RunAfter(Between(x.w.Dice("read"), time.Microsecond, 50*time.Microsecond), func() {
+		wire.reading = false
+		if wire.hung || len(wire.inbox) == 0 {
+			return
+		}
+		f := wire.inbox[0]
+		wire.inbox = wire.inbox[1:]
+		x.take(wire, f)
+		if len(wire.inbox) > 0 {
+			x.readable(wire)
+		}
+	})
+}
+
+// Post puts an event into the inbox of the loop.
+func (c *Client) Post(to events.ID, ev events.Event) {
+	if !c.w.watcher.Posting(c, to, &ev) {
+		return
+	}
+	c.inbox = append(c.inbox, events.Envelope{To: to, Event: ev})
+	c.wake()
+}
+
+func (c *Client) wake() {
+	if !c.turning {
+		c.turning = true
+		c.RunAfter(Between(c.w.Dice("loop"), 5*time.Microsecond, 150*time.Microsecond), c.turn)
+	}
+}
+
+// turn is the loop's: what is due first, then what was posted, one step each.
+func (c *Client) turn() {
+	if len(c.batch) == 0 {
+		c.batch = c.due(c.batch[:0])
+		c.batch = append(c.batch, c.inbox...)
+		c.inbox = c.inbox[:0]
+	}
+	if len(c.batch) == 0 {
+		c.turning = false
+		c.rewind()
+		return
+	}
+	env := c.batch[0]
+	c.batch = c.batch[1:]
+	c.feed(env)
+	c.RunAfter(Between(c.w.Dice("loop"), 2*time.Microsecond, 40*time.Microsecond)+c.starved, c.turn)
+}
+
+// due takes out the timers that rang.
+func (c *Client) due(into []events.Envelope) []events.Envelope {
+	now := c.Clock()
+	for {
+		first := -1
+		for i, t := range c.timers {
+			if t.at <= now && (first < 0 || t.at < c.timers[first].at || t.at == c.timers[first].at && t.order < c.timers[first].order) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return into
+		}
+		t := c.timers[first]
+		c.timers = slices.Delete(c.timers, first, first+1)
+		into = append(into, events.Envelope{To: t.machine, Event: events.Event{Kind: events.TimerFired, Request: t.number}})
+	}
+}
+
+// rewind sets the alarm for the next timer.
+func (c *Client) rewind() {
+	next := Forever
+	for _, t := range c.timers {
+		next = min(next, t.at)
+	}
+	if next == Forever {
+		return
+	}
+	c.alarm++
+	alarm := c.alarm
+	wait := next - c.Clock()
+	wait += wait/1_000_000*max(-c.ppm, 0) + 1000
+	c.RunAfter(time.Duration(max(wait, 0)), func() {
+		if c.alarm == alarm {
+			c.wake()
+		}
+	})
+}
+
+// feed has the engine take one event out of the inbox.
+func (c *Client) feed(env events.Envelope) {
+	env.Event.At = c.Clock()
+	c.w.watcher.Feeding(c, &env)
+	out := c.w.watcher.Stepped(c, c.engine.Step(env))
+	for _, r := range c.engine.Records() {
+		c.hash(r)
+		c.w.watcher.Recorded(c, r)
+	}
+	if c.stumble > 0 && len(out) > 0 {
+		c.Pause(c.stumble)
+		c.stumble = 0
+		out := slices.Clone(out)
+		c.batch = slices.Clone(c.batch)
+		c.turnAfter(out)
+		return
+	}
+	c.perform(out)
+	c.w.watcher.Performed(c)
+}
+
+// turnAfter performs a step's effects when the pause is over, before the loop
+// takes anything else out.
+func (c *Client) turnAfter(out []engine.Addressed) {
+	c.half = func() {
+		c.torn = true
+		c.perform(out)
+		c.torn = false
+		c.w.watcher.Performed(c)
+	}
+	c.sleep()
+}
+
+func (c *Client) hash(r events.Record) {
+	h := c.digest
+	mix := func(s string) {
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * 1099511628211
+		}
+	}
+	mix(string(r.Machine))
+	mix(r.Row)
+	for _, e := range r.Effects {
+		mix(e)
+	}
+	h = (h ^ uint64(r.Event.At)) * 1099511628211
+	c.digest = h
+}

@@ -1,0 +1,100 @@
+package world
+
+import (
+	"errors"
+	"time"
+)
+
+// What happens to processes and their connections, by hand or by a plan. Each returns
+// an error that says why nothing happened.
+
+var (
+	errNoConnection = errors.New("the client has no connection")
+	errDead         = errors.New("the process is dead")
+)
+
+// Cut ends the connection, as a server does that goes away.
+func (c *Client) Cut() error {
+	if c.x.wire == nil {
+		return errNoConnection
+	}
+	c.x.wire.hangUp()
+	return nil
+}
+
+// CutUnheard cuts the connection, and the next one gets no answer.
+func (c *Client) CutUnheard() error {
+	if c.x.wire == nil {
+		return errNoConnection
+	}
+	c.x.unheard = true
+	return c.Cut()
+}
+
+// Mute has nothing arrive on the connection any more, in either direction.
+func (c *Client) Mute() error { return c.Stall(Forever, true, true) }
+
+// Stall has nothing arrive before a moment.
+func (c *Client) Stall(until int64, up, down bool) error {
+	wire := c.x.wire
+	if wire == nil {
+		return errNoConnection
+	}
+	if up {
+		wire.up.stalled = until
+	}
+	if down {
+		wire.down.stalled = until
+	}
+	return nil
+}
+
+// Unstall cuts a connection that stalls.
+func (c *Client) Unstall() {
+	if wire := c.x.wire; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
+		wire.up, wire.down = way{}, way{}
+		wire.hangUp()
+	}
+}
+
+// Throttle has servers refuse the client's requests for a while.
+func (c *Client) Throttle(lasts time.Duration) { c.x.choked = c.w.now + int64(lasts) }
+
+// Kill ends the process: nothing of it runs any more.
+func (c *Client) Kill() error {
+	if c.Dead() {
+		return errDead
+	}
+	c.paused = Forever
+	if c.x.wire != nil {
+		c.x.wire.leave()
+	}
+	return nil
+}
+
+// Dead reports whether the process was killed.
+func (c *Client) Dead() bool { return c.paused >= Forever }
+
+// Paused reports whether the process is paused, or dead.
+func (c *Client) Paused() bool { return c.w.now < c.paused }
+
+// Starve keeps the loop's goroutine waiting before every event, for a while.
+func (c *Client) Starve(by, lasts time.Duration) {
+	c.starved = by
+	c.w.After(lasts, func() { c.starved = 0 })
+}
+
+// PauseWithinStep pauses the process between its next step and the effects of it.
+func (c *Client) PauseWithinStep(d time.Duration) { c.stumble = d }
+
+// ShiftClock sets the process's clock.
+func (c *Client) ShiftClock(by time.Duration) {
+	c.offset += int64(by)
+	c.wake()
+}
+
+// Heal ends what happened to the process, but death.
+func (c *Client) Heal() {
+	c.stumble, c.starved = 0, 0
+	c.resume()
+}

@@ -1,0 +1,151 @@
+package world
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Observer sees what happens in a world, at the moment when it happens, and may have
+// a hand in it: checks, planted bugs, coverage and programs hook in here, and nowhere
+// else. What it does at a call is part of the world: an observer that is a function
+// of what it was told keeps the world a function of its script. Idle does nothing,
+// and may be embedded.
+type Observer interface {
+	// Hit reports whether what has this name happens at this moment: one of the
+	// faults and bugs below.
+	Hit(name string) bool
+	// Noted is called when something happened that is seldom: see DeadlineLapsed.
+	Noted(c *Client, what string)
+	// Told is called with a line of the world's story.
+	Told(at int64, format string, args ...any)
+
+	// Committed is called when a transaction has become part of the history.
+	Committed(p *Proposal)
+	// Reborn is called when the history was replaced by another.
+	Reborn()
+
+	// Posting is called with an event on its way into a loop's inbox, and may change
+	// it; if it returns false, the event is dropped.
+	Posting(c *Client, to events.ID, ev *events.Event) bool
+	// Feeding is called with the event that the engine gets next, and may change it.
+	Feeding(c *Client, env *events.Envelope)
+	// Stepped is called with a step's effects, and returns those to perform.
+	Stepped(c *Client, out []engine.Addressed) []engine.Addressed
+	// Recorded is called with each record of a step.
+	Recorded(c *Client, r events.Record)
+	// Performed is called when the effects of a step were performed.
+	Performed(c *Client)
+	// Entered is called when a machine has entered a state.
+	Entered(c *Client, id events.ID, state string)
+
+	// Asked is called with an effect that is the executor's to perform.
+	Asked(c *Client, a engine.Addressed)
+	// Sent is called with a request that leaves, and may feign another.
+	Sent(c *Client, a *Packet)
+	// Replied is called with a machine's reply, before it is posted.
+	Replied(c *Client, a *Packet, ev events.Event)
+
+	// Published is called when another deadline holds: see Client.Deadline.
+	Published(c *Client, old events.Deadline)
+	// Notice is called with what a machine tells its handle.
+	Notice(c *Client, id events.ID, n events.Notify)
+	// Answered is called with the answer of a command; expected is false if nobody
+	// asked for it, or was answered already.
+	Answered(c *Client, id events.ID, a events.Answer, expected bool)
+	// Payload returns the user's data in the place of their number.
+	Payload(c *Client, id events.ID, number uint64) []byte
+	// Kept is called with an answer whose data are the user's: they reach no machine.
+	Kept(c *Client, id events.ID, ev events.Event)
+}
+
+// Faults that strike at a moment of their own: Observer.Hit decides.
+const (
+	CutBeforeSend = "cut before send" // the connection is cut before a request leaves
+	CutAfterSend  = "cut after send"  // and when it has left
+	CutAfterApply = "cut after apply" // a write is carried out, and its reply is lost
+	HalfOpen      = "half-open"       // the next connection is up, and nothing gets to the server
+	Throttled     = "throttled"       // a server refuses a request
+	NoContainers  = "no containers"   // a server does not know containers
+	OtherID       = "other id"        // a server gives another session out
+)
+
+// Bugs of the executor or the clock, planted where Observer.Hit says so.
+const (
+	BugQueues     = "bug: requests wait for the next connection, whichever session's"
+	BugHasty      = "bug: a frame that left counts as a contact, answered or not"
+	BugLingers    = "bug: a probe does not ask how far the ensemble is"
+	BugFlickers   = "bug: a deadline moves on that somebody saw pass"
+	BugClockStops = "bug: the clock stands still while the process is paused"
+)
+
+// What Observer.Noted is told.
+const (
+	// DeadlineLapsed: a deadline passed while the process was stopped between a step
+	// and its effects, which would have moved it on.
+	DeadlineLapsed = "deadline lapsed"
+	// WentBack: a session came back with a backup, to an ensemble whose zxid was below
+	// what it had seen: a probe found out and ended it.
+	WentBack = "the ensemble went back"
+)
+
+// Idle is an Observer that does nothing: nothing goes wrong by itself.
+type Idle struct{}
+
+var _ Observer = Idle{}
+
+// Hit reports false.
+func (Idle) Hit(string) bool { return false }
+
+// Noted does nothing.
+func (Idle) Noted(*Client, string) {}
+
+// Told does nothing.
+func (Idle) Told(int64, string, ...any) {}
+
+// Committed does nothing.
+func (Idle) Committed(*Proposal) {}
+
+// Reborn does nothing.
+func (Idle) Reborn() {}
+
+// Posting reports true.
+func (Idle) Posting(*Client, events.ID, *events.Event) bool { return true }
+
+// Feeding does nothing.
+func (Idle) Feeding(*Client, *events.Envelope) {}
+
+// Recorded does nothing.
+func (Idle) Recorded(*Client, events.Record) {}
+
+// Performed does nothing.
+func (Idle) Performed(*Client) {}
+
+// Entered does nothing.
+func (Idle) Entered(*Client, events.ID, string) {}
+
+// Asked does nothing.
+func (Idle) Asked(*Client, engine.Addressed) {}
+
+// Sent does nothing.
+func (Idle) Sent(*Client, *Packet) {}
+
+// Replied does nothing.
+func (Idle) Replied(*Client, *Packet, events.Event) {}
+
+// Published does nothing.
+func (Idle) Published(*Client, events.Deadline) {}
+
+// Notice does nothing.
+func (Idle) Notice(*Client, events.ID, events.Notify) {}
+
+// Answered does nothing.
+func (Idle) Answered(*Client, events.ID, events.Answer, bool) {}
+
+// Payload returns nil.
+func (Idle) Payload(*Client, events.ID, uint64) []byte { return nil }
+
+// Kept does nothing.
+func (Idle) Kept(*Client, events.ID, events.Event) {}
+
+// Stepped returns out.
+func (Idle) Stepped(_ *Client, out []engine.Addressed) []engine.Addressed { return out }

@@ -1,0 +1,227 @@
+package world
+
+import (
+	"errors"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// What happens to servers, by hand or by a plan. Each returns an error that says why
+// nothing happened.
+
+var (
+	errNoLeader    = errors.New("no server leads, as far as the others know")
+	errNotWhole    = errors.New("not all servers are up and connected: with one more away there would be no quorum")
+	errLeads       = errors.New("the server leads")
+	errNotServing  = errors.New("the server does not serve")
+	errStandsStill = errors.New("the server stands still already")
+	errNoBackup    = errors.New("there is no backup")
+)
+
+// Whole returns the leader of an ensemble in which every server takes part.
+func (e *Ensemble) Whole() (*Server, error) {
+	switch l := e.leader; {
+	case l == nil || !l.leads || l.cut:
+		return nil, errNoLeader
+	case e.connected() < Servers:
+		return nil, errNotWhole
+	default:
+		return l, nil
+	}
+}
+
+// Follows is nil for a follower that serves, in a whole ensemble.
+func (s *Server) Follows() error {
+	switch {
+	case s == s.ens.leader:
+		return errLeads
+	case !s.up || s.cut || !s.serving:
+		return errNotServing
+	case s.ens.connected() < Servers:
+		return errNotWhole
+	}
+	return nil
+}
+
+// Isolate parts a follower from its leader for a while. It goes on answering until
+// about syncLimit ticks have gone by since it heard of the leader.
+func (s *Server) Isolate(lasts time.Duration) error {
+	if err := s.Follows(); err != nil {
+		return err
+	}
+	s.part(lasts)
+	return nil
+}
+
+func (s *Server) part(lasts time.Duration) {
+	w, term := s.ens.w, s.term
+	s.cut = true
+	notices := time.Duration(w.script.SyncLimit)*w.script.Tick - Between(w.Dice("cut"), 0, w.script.Tick/2)
+	w.After(notices, func() {
+		if s.cut && s.term == term {
+			s.stop()
+		}
+	})
+	w.After(lasts, s.reconnect)
+}
+
+// Crash takes a follower away for a while.
+func (s *Server) Crash(lasts time.Duration) error {
+	if err := s.Follows(); err != nil {
+		return err
+	}
+	s.die(lasts)
+	return nil
+}
+
+func (s *Server) die(lasts time.Duration) {
+	w := s.ens.w
+	s.up = false
+	s.stop()
+	w.After(lasts, s.restart)
+}
+
+// restart brings a server up; it joins whoever leads.
+func (s *Server) restart() {
+	if s.up {
+		return
+	}
+	s.up = true
+	if l := s.ens.leader; l != nil && l.leads && l != s && !s.cut {
+		s.join()
+	}
+}
+
+// CrashLeader takes the leader away for a while; the others elect another.
+func (e *Ensemble) CrashLeader(lasts, election time.Duration) error {
+	l, err := e.Whole()
+	if err != nil {
+		return err
+	}
+	l.die(lasts)
+	e.reelect(election)
+	return nil
+}
+
+// Depose parts the leader from the others. They elect another one after a while; it
+// goes on answering syncs and reads for as long as it believes that it leads, and
+// comes back a while after both.
+func (e *Ensemble) Depose(believes, election, back time.Duration) error {
+	l, err := e.Whole()
+	if err != nil {
+		return err
+	}
+	l.cut = true
+	e.reelect(election)
+	term := l.term
+	e.w.After(believes, func() {
+		if l.leads && l.term == term {
+			l.stop()
+		}
+	})
+	e.w.After(max(believes, election)+back, func() { l.back(term) })
+	return nil
+}
+
+// back ends a deposed leader's isolation.
+func (s *Server) back(term int) {
+	if s.leads && s.term == term {
+		s.stop()
+	}
+	s.reconnect()
+}
+
+// LoseQuorum parts all servers for a while; the leader gives up after another.
+func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
+	l, err := e.Whole()
+	if err != nil {
+		return err
+	}
+	for _, s := range e.servers {
+		if s != l {
+			s.part(lasts)
+		}
+	}
+	term := l.term
+	e.w.After(believes, func() {
+		if l.leads && l.term == term && e.connected() <= Servers/2 {
+			l.stop()
+			e.reelect(e.w.script.Tick / 2)
+		}
+	})
+	return nil
+}
+
+// Freeze has a server stand still for less than the others wait for it: nothing of
+// it runs, its connections stay, and what comes in waits.
+func (s *Server) Freeze(lasts time.Duration) error {
+	if s.frozen != 0 {
+		return errStandsStill
+	}
+	if s == s.ens.leader {
+		if _, err := s.ens.Whole(); err != nil {
+			return err
+		}
+	} else if err := s.Follows(); err != nil {
+		return err
+	}
+	s.stand(lasts)
+	return nil
+}
+
+// SlowDisk has every commit take up to so much longer, for a while.
+func (e *Ensemble) SlowDisk(by, lasts time.Duration) {
+	e.slow = by
+	e.w.After(lasts, func() { e.slow = 0 })
+}
+
+// LagBehind has a follower apply transactions so much later, for a while.
+func (s *Server) LagBehind(by, lasts time.Duration) {
+	s.lag = by
+	s.ens.w.After(lasts, func() { s.lag = 0 })
+}
+
+// Heal ends everything that happened to the servers: all are up.
+func (e *Ensemble) Heal() {
+	e.slow = 0
+	for _, s := range e.servers {
+		s.lag = 0
+		if s.leads && s != e.leader || s.leads && s.cut {
+			s.stop()
+		}
+		s.cut = false
+		s.up = true
+	}
+}
+
+// RestartAll has every server begin again, and elect a leader.
+func (e *Ensemble) RestartAll() {
+	e.leader = nil
+	for _, s := range e.servers {
+		s.stop()
+	}
+	e.reelect(e.w.script.Tick / 2)
+}
+
+// Wipe replaces all data by none.
+func (e *Ensemble) Wipe() { e.reborn(zkmem.NewTree(), 0) }
+
+// HasBackup reports whether there is a backup to go back to.
+func (e *Ensemble) HasBackup() bool { return e.backup != nil }
+
+// BackUp keeps a copy of the data, for restore.
+func (e *Ensemble) BackUp() { e.backup, e.backed = e.truth.Clone(), e.epoch }
+
+// Restore goes back to the backup. The epoch goes back too, or not.
+func (e *Ensemble) Restore(epochToo bool) error {
+	if e.backup == nil {
+		return errNoBackup
+	}
+	if !epochToo {
+		e.backed = e.epoch
+	}
+	e.reborn(e.backup, e.backed)
+	e.backup = nil
+	return nil
+}

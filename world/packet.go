@@ -1,0 +1,40 @@
+package world
+
+import (
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// Packet is one request and its reply, as ZooKeeper's own client calls it.
+type Packet struct {
+	ID      events.ID
+	Request events.Request
+	Conn    *Conn
+	SentAt  int64
+	contact int64
+
+	Done    func(*Packet)  // of the door's own requests, which no machine awaits; may be nil
+	Note    any            // of the one who made it; no business of the world
+	Feigned events.Request // planted: what is sent in place of it
+
+	// At the server.
+	done   bool
+	read   func() // of a request that the server answers by itself
+	result zkmem.Result
+	zxid   int64
+
+	// The answer.
+	Code     events.Code
+	text     string
+	stat     *events.Stat
+	Children []string
+	path     string
+	data     []byte
+}
+
+// answer is the outcome of a write or a sync, which leaves behind everything
+// that was asked before it.
+func (a *Packet) answer(r zkmem.Result, zxid int64) {
+	a.done, a.result, a.zxid = true, r, zxid
+	a.Conn.drain()
+}

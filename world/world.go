@@ -1,0 +1,74 @@
+package world
+
+import (
+	"container/heap"
+	"math/rand/v2"
+	"time"
+)
+
+// World is one run: everything in it happens in the order of one heap. It is a
+// function of its script and of what its observer does.
+type World struct {
+	script Script
+	now    int64
+	queue  agenda
+	count  uint64 // events scheduled
+	ran    uint64 // events run
+
+	ens     *Ensemble
+	clients []*Client
+	dice    map[string]*rand.Rand
+	watcher Observer
+	stopped bool
+}
+
+// moment is one thing to happen.
+type moment struct {
+	at    int64
+	order uint64
+	do    func()
+}
+
+type agenda []moment
+
+func (a agenda) Len() int { return len(a) }
+func (a agenda) Less(i, j int) bool {
+	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
+}
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)   { *a = append(*a, x.(moment)) }
+func (a *agenda) Pop() any {
+	old := *a
+	last := old[len(old)-1]
+	old[len(old)-1] = moment{}
+	*a = old[:len(old)-1]
+	return last
+}
+
+// At schedules something; what is due in the past happens next.
+func (w *World) At(t int64, do func()) {
+	w.count++
+	heap.Push(&w.queue, moment{max(t, w.now), w.count, do})
+}
+
+// After schedules something in a while.
+func (w *World) After(d time.Duration, do func()) { w.At(w.now+int64(d), do) }
+
+// Until runs the world up to a time, or until it is stopped.
+func (w *World) Until(end int64) {
+	for len(w.queue) > 0 && w.queue[0].at <= end && !w.stopped {
+		m := heap.Pop(&w.queue).(moment)
+		w.now = m.at
+		w.ran++
+		m.do()
+	}
+	if !w.stopped {
+		w.now = max(w.now, end)
+	}
+}
+
+// Stop has the world go no further.
+func (w *World) Stop() { w.stopped = true }
+
+// Tell has the observer hear a line of the world's story.
+func (w *World) Tell(format string, args ...any) { w.watcher.Told(w.now, format, args...) }
