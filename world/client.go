@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ type Client struct {
 	w      *World
 	id     int
 	engine *engine.Engine
+	dice   thrower
 	x      *executor
 
 	ppm    int64 // how wrong its clock runs
@@ -63,7 +65,8 @@ func (w *World) AddClient(p Process) *Client {
 		p.Recipes = machines.Recipes()
 	}
 	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
-	d := w.Dice("clocks")
+	c.dice = thrower{w: w, name: fmt.Sprint("client ", c.id)}
+	d := c.dice.roll(clockDice)
 	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
 	if p.Drift {
 		c.ppm = d.Int64N(16_000) - 8_000
@@ -113,7 +116,7 @@ func (c *Client) stir() {
 	asleep := c.asleep
 	c.asleep = nil
 	for _, do := range asleep {
-		c.w.After(Between(c.w.Dice("wake"), 0, 300*time.Microsecond), func() { c.Run(do) })
+		c.w.After(Between(c.dice.roll(wakeDice), 0, 300*time.Microsecond), func() { c.Run(do) })
 	}
 }
 
@@ -142,7 +145,7 @@ func (x *executor) readable(wire *Conn) {
 		return
 	}
 	wire.reading = true
-	x.c.RunAfter(Between(x.w.Dice("read"), time.Microsecond, 50*time.Microsecond), func() {
+	x.c.RunAfter(Between(x.c.dice.roll(readDice), time.Microsecond, 50*time.Microsecond), func() {
 		wire.reading = false
 		if wire.hung || len(wire.inbox) == 0 {
 			return
@@ -168,7 +171,7 @@ func (c *Client) Post(to events.ID, ev events.Event) {
 func (c *Client) wake() {
 	if !c.turning {
 		c.turning = true
-		c.RunAfter(Between(c.w.Dice("loop"), 5*time.Microsecond, 150*time.Microsecond), c.turn)
+		c.RunAfter(Between(c.dice.roll(loopDice), 5*time.Microsecond, 150*time.Microsecond), c.turn)
 	}
 }
 
@@ -187,7 +190,7 @@ func (c *Client) turn() {
 	env := c.batch[0]
 	c.batch = c.batch[1:]
 	c.feed(env)
-	c.RunAfter(Between(c.w.Dice("loop"), 2*time.Microsecond, 40*time.Microsecond)+c.starved, c.turn)
+	c.RunAfter(Between(c.dice.roll(loopDice), 2*time.Microsecond, 40*time.Microsecond)+c.starved, c.turn)
 }
 
 // due takes out the timers that rang.

@@ -36,7 +36,7 @@ const Forever = int64(1) << 60
 
 // arrive is when a message that leaves now gets to the other side.
 func (c *Conn) arrive(d *way) int64 {
-	t := max(d.next, c.w.now+int64(c.w.ens.delay()), d.stalled)
+	t := max(d.next, c.w.now+int64(c.x.c.dice.delay()), d.stalled)
 	d.next = t
 	return t
 }

@@ -1,12 +1,84 @@
 package world
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
 
-// Dice returns the dice of one subject. Each has its own, so that taking one fault
-// out of a world leaves the others' luck as it was.
+// Every participant throws dice of its own: each client, each server, the ensemble in
+// its elections. And each throw is keyed by its moment: what is thrown at a time is a
+// function of the seed, the participant, the subject and the time. So a throw more or
+// less, by whomever, leaves all others as they were, and where a deed is taken out of
+// a script, only that differs which it caused.
+
+// subject is what dice are thrown for.
+type subject int
+
+const (
+	clockDice    subject = iota // how wrong a clock runs
+	loopDice                    // when a loop's goroutine has its turn
+	readDice                    // when a socket is read
+	wakeDice                    // what comes first after a pause
+	linkDice                    // how long a message takes
+	dialDice                    // how long it takes to dial again
+	orderDice                   // the order of a listing, and of watches that are set again
+	diskDice                    // how long a commit takes, and how much goes with it
+	lagDice                     // how far a follower is behind
+	noticeDice                  // when a follower notices that it is cut off
+	thawDice                    // when a thread has its turn after a rest
+	electionDice                // who is elected, and what survives
+	subjects
+)
+
+// thrower is one participant's dice.
+type thrower struct {
+	w    *World
+	name string
+	dice [subjects]*momentDice
+}
+
+// roll returns the participant's dice for a subject at this moment.
+func (t *thrower) roll(s subject) *rand.Rand {
+	d := t.dice[s]
+	if d == nil {
+		d = &momentDice{key: hash(fmt.Sprint(t.name, " ", int(s))) ^ mix(uint64(t.w.script.Seed)), at: -1}
+		d.Rand = rand.New(d)
+		t.dice[s] = d
+	}
+	if d.at != t.w.now {
+		d.at, d.state = t.w.now, d.key^mix(uint64(t.w.now))
+	}
+	return d.Rand
+}
+
+// momentDice are a rand.Source that begins anew at each moment: splitmix64.
+type momentDice struct {
+	*rand.Rand
+	key   uint64
+	at    int64
+	state uint64
+}
+
+// Uint64 is the next throw of the moment.
+func (d *momentDice) Uint64() uint64 {
+	d.state += golden
+	return mix(d.state)
+}
+
+const golden = 0x9e3779b97f4a7c15
+
+// mix spreads a number over all bits.
+func mix(z uint64) uint64 {
+	z += golden
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Dice returns dice for somebody who is not of the world: an observer's plan, or its
+// programs. Each subject has its own, one throw after the other, and they are no part
+// of those of the world's participants.
 func (w *World) Dice(subject string) *rand.Rand {
 	d := w.dice[subject]
 	if d == nil {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 // that every check is held against; a server's own tree may lag behind it.
 type Ensemble struct {
 	w       *World
+	dice    thrower
 	servers []*Server
 	leader  *Server // as elected by a quorum; nil while there is none
 	term    int     // counts elections
@@ -34,12 +36,14 @@ type Proposal struct {
 }
 
 func newEnsemble(w *World) *Ensemble {
-	e := &Ensemble{w: w, truth: zkmem.NewTree(), lastID: 0x1000}
+	e := &Ensemble{w: w, dice: thrower{w: w, name: "ensemble"}, truth: zkmem.NewTree(), lastID: 0x1000}
 	for i := range Servers {
-		e.servers = append(e.servers, &Server{ens: e, id: i, up: true, tree: zkmem.NewTree(),
-			watches: zkmem.NewWatches[*Conn](), touched: map[int64]bool{}, lag: Between(w.Dice("lag"), 0, 30*time.Millisecond)})
+		s := &Server{ens: e, id: i, dice: thrower{w: w, name: fmt.Sprint("server ", i)}, up: true, tree: zkmem.NewTree(),
+			watches: zkmem.NewWatches[*Conn](), touched: map[int64]bool{}}
+		s.lag = Between(s.dice.roll(lagDice), 0, 30*time.Millisecond)
+		e.servers = append(e.servers, s)
 	}
-	e.elect(e.servers[w.Dice("election").IntN(Servers)])
+	e.elect(e.servers[e.dice.roll(electionDice).IntN(Servers)])
 	for _, s := range e.servers {
 		s.pulse()
 		s.expiry()
@@ -47,9 +51,9 @@ func newEnsemble(w *World) *Ensemble {
 	return e
 }
 
-// delay is how long a message takes.
-func (e *Ensemble) delay() time.Duration {
-	return Between(e.w.Dice("net"), 100*time.Microsecond, 3*time.Millisecond)
+// delay is how long a message takes to or from a participant.
+func (t *thrower) delay() time.Duration {
+	return Between(t.roll(linkDice), 100*time.Microsecond, 3*time.Millisecond)
 }
 
 // connected are the servers that the elected leader hears, itself included.
@@ -92,7 +96,7 @@ func (e *Ensemble) elect(l *Server) {
 }
 
 func (e *Ensemble) survivors(l *Server) int {
-	return e.w.Dice("election").IntN(len(l.outstanding) + 1)
+	return e.dice.roll(electionDice).IntN(len(l.outstanding) + 1)
 }
 
 // propose takes a write at a server that leads, or believes so.
@@ -112,9 +116,9 @@ func (s *Server) schedule() {
 	}
 	s.committing = true
 	term := s.term
-	d := Between(s.ens.w.Dice("commit"), time.Millisecond, 6*time.Millisecond)
+	d := Between(s.dice.roll(diskDice), time.Millisecond, 6*time.Millisecond)
 	if s.ens.slow > 0 {
-		d += Between(s.ens.w.Dice("commit"), 0, s.ens.slow)
+		d += Between(s.dice.roll(diskDice), 0, s.ens.slow)
 	}
 	s.ens.w.After(d, func() {
 		s.runs(func() {
@@ -133,7 +137,7 @@ func (s *Server) tryCommit() {
 	if e.leader != s || !s.leads || !s.up || s.cut || e.connected() <= Servers/2 {
 		return
 	}
-	n := 1 + e.w.Dice("commit").IntN(len(s.outstanding)+1)
+	n := 1 + s.dice.roll(diskDice).IntN(len(s.outstanding)+1)
 	for len(s.outstanding) > 0 && n > 0 {
 		p := s.outstanding[0]
 		s.outstanding = s.outstanding[1:]
@@ -164,7 +168,7 @@ func (e *Ensemble) settle(p *Proposal) {
 
 // replicate has a follower apply one transaction when it hears of it.
 func (s *Server) replicate(index int, p *Proposal) {
-	t := max(s.nextApply, s.ens.w.now+int64(s.ens.delay()+s.lag))
+	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()+s.lag))
 	s.nextApply = t
 	term := s.term
 	s.arrives(t, term, func() { s.apply(index, p) })
@@ -202,7 +206,7 @@ func (s *Server) toLeader(do func(l *Server)) {
 		return
 	}
 	send := func() {
-		t := max(s.nextUp, s.ens.w.now+int64(s.ens.delay()))
+		t := max(s.nextUp, s.ens.w.now+int64(s.dice.delay()))
 		s.nextUp = t
 		s.ens.w.At(t, func() {
 			if l == nil {
@@ -229,7 +233,7 @@ func (s *Server) fromLeader(do func()) {
 		do()
 		return
 	}
-	t := max(s.nextApply, s.ens.w.now+int64(s.ens.delay()))
+	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()))
 	s.nextApply = t
 	term := s.term
 	s.arrives(t, term, do)
@@ -247,7 +251,7 @@ func (e *Ensemble) reborn(tree *zkmem.Tree, epoch int64) {
 	}
 	e.leader = nil
 	e.w.watcher.Reborn()
-	e.reelect(Between(e.w.Dice("election"), 50*time.Millisecond, e.w.script.Tick))
+	e.reelect(Between(e.dice.roll(electionDice), 50*time.Millisecond, e.w.script.Tick))
 }
 
 // reelect has the servers that can hear each other choose a leader.
@@ -270,7 +274,7 @@ func (e *Ensemble) reelect(after time.Duration) {
 		for _, s := range able {
 			s.reset()
 		}
-		e.elect(able[e.w.Dice("election").IntN(len(able))])
+		e.elect(able[e.dice.roll(electionDice).IntN(len(able))])
 	})
 }
 

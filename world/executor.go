@@ -169,17 +169,17 @@ func (x *executor) send(a *Packet) {
 	x.pending = append(x.pending, a)
 	x.w.watcher.Sent(x.c, a)
 	switch {
-	case x.w.watcher.Hit("cut before send"):
+	case x.w.watcher.Hit(CutBeforeSend):
 		x.w.After(0, func() { x.lost(wire, "cut before the request left") })
 		return
-	case x.w.watcher.Hit("cut after send"):
+	case x.w.watcher.Hit(CutAfterSend):
 		wire.submit(func() { wire.server.take(a) })
-		x.w.After(x.w.ens.delay(), func() { x.lost(wire, "cut after the request left") })
+		x.w.After(x.c.dice.delay(), func() { x.lost(wire, "cut after the request left") })
 		return
-	case Writes(a.Request) && x.w.watcher.Hit("cut after apply"):
+	case Writes(a.Request) && x.w.watcher.Hit(CutAfterApply):
 		wire.submit(func() { wire.server.take(a) })
 		wire.down.stalled = Forever
-		x.w.After(Between(x.w.Dice("net"), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
+		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
 		return
 	}
 	wire.submit(func() { wire.server.take(a) })
@@ -205,7 +205,7 @@ func (x *executor) lost(wire *Conn, why string) {
 			x.closed(events.ConnectionLoss)
 			return
 		}
-		x.dial(Between(x.w.Dice("net"), 0, 20*time.Millisecond))
+		x.dial(Between(x.c.dice.roll(dialDice), 0, 20*time.Millisecond))
 	})
 }
 

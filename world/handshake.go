@@ -19,7 +19,7 @@ func (x *executor) dial(pause time.Duration) {
 		x.next++
 		wire := &Conn{w: x.w, x: x, server: server, session: x.id}
 		x.dialled, x.rearming, x.early = wire, false, nil
-		if x.w.watcher.Hit("half-open") || x.unheard {
+		if x.w.watcher.Hit(HalfOpen) || x.unheard {
 			wire.up.stalled, x.unheard = Forever, false
 		}
 		x.seen = x.lastZxid
@@ -58,7 +58,7 @@ func (x *executor) refused(wire *Conn, why string) {
 	pause := time.Duration(0)
 	if round := x.failures / Servers; x.failures%Servers == 0 {
 		pause = min(time.Second, 20*time.Millisecond<<min(round-1, 10))
-		pause = Between(x.w.Dice("net"), pause/2, pause)
+		pause = Between(x.c.dice.roll(dialDice), pause/2, pause)
 	}
 	x.dial(pause)
 }
@@ -87,7 +87,7 @@ func (x *executor) greet(wire *Conn, f frame) {
 		x.id, x.timeout, x.rearming = f.greeting.session, f.greeting.timeout, true
 		x.ids = append(x.ids, x.id)
 		all := x.mirror.all()
-		d := x.w.Dice("rearm")
+		d := x.c.dice.roll(orderDice)
 		d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		if len(all) == 0 {
 			x.attach(wire)

@@ -57,7 +57,7 @@ func (s *Server) Isolate(lasts time.Duration) error {
 func (s *Server) part(lasts time.Duration) {
 	w, term := s.ens.w, s.term
 	s.cut = true
-	notices := time.Duration(w.script.SyncLimit)*w.script.Tick - Between(w.Dice("cut"), 0, w.script.Tick/2)
+	notices := time.Duration(w.script.SyncLimit)*w.script.Tick - Between(s.dice.roll(noticeDice), 0, w.script.Tick/2)
 	w.After(notices, func() {
 		if s.cut && s.term == term {
 			s.stop()

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 		return
 	}
 	s.wires = append(s.wires, c)
-	if session == 0 || s.ens.w.watcher.Hit("other id") {
+	if session == 0 || s.ens.w.watcher.Hit(OtherID) {
 		s.greetNew(c, wish)
 		return
 	}
@@ -118,7 +119,7 @@ func (s *Server) take(a *Packet) {
 func (s *Server) write(a *Packet) {
 	op := operation(a.Request)
 	session := a.Conn.session
-	bare := s.ens.w.watcher.Hit("no containers") && op.Code == zkmem.OpCreateContainer
+	bare := s.ens.w.watcher.Hit(NoContainers) && op.Code == zkmem.OpCreateContainer
 	refused := !bare && a.Conn.throttled()
 	s.toLeader(func(l *Server) {
 		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
@@ -143,7 +144,7 @@ func (s *Server) write(a *Packet) {
 
 // throttled reports whether a server refuses the next request: by a die, or in an
 // ambush.
-func (c *Conn) throttled() bool { return c.w.now < c.x.choked || c.w.watcher.Hit("throttled") }
+func (c *Conn) throttled() bool { return c.w.now < c.x.choked || c.w.watcher.Hit(Throttled) }
 
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
@@ -215,7 +216,7 @@ func (s *Server) list(a *Packet, r events.Children) {
 		return
 	}
 	a.stat = Stat(stat)
-	a.Children = s.ens.w.shuffled(names)
+	a.Children = shuffled(a.Conn.x.c.dice.roll(orderDice), names)
 	if r.Watch {
 		s.watches.Add(zkmem.ChildWatch, r.Path, a.Conn)
 	}
@@ -280,9 +281,8 @@ func (s *Server) goodbye(c *Conn) {
 }
 
 // shuffled copies a listing into any order: ZooKeeper promises none.
-func (w *World) shuffled(names []string) []string {
+func shuffled(d *rand.Rand, names []string) []string {
 	all := slices.Clone(names)
-	d := w.Dice("order")
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }

@@ -13,6 +13,7 @@ import (
 // goes on for syncLimit ticks; a leader that was deposed for two ticks more.
 type Server struct {
 	ens     *Ensemble
+	dice    thrower
 	id      int
 	up      bool
 	serving bool
@@ -75,7 +76,7 @@ func (s *Server) reset() {
 func (s *Server) join() {
 	s.reset()
 	term := s.ens.term
-	s.ens.w.After(s.ens.delay()*5, func() {
+	s.ens.w.After(s.dice.delay()*5, func() {
 		if s.frozen != 0 {
 			s.runs(s.join)
 			return

@@ -53,7 +53,7 @@ func (s *Server) thread(do func()) {
 		return
 	}
 	s.thaw = append(s.thaw, func() {
-		s.ens.w.After(Between(s.ens.w.Dice("thaw"), 0, 50*time.Millisecond), func() { s.thread(do) })
+		s.ens.w.After(Between(s.dice.roll(thawDice), 0, 50*time.Millisecond), func() { s.thread(do) })
 	})
 }
 
@@ -77,7 +77,7 @@ func (s *Server) ask(f *Server) {
 	if s.cut {
 		return
 	}
-	t := max(f.nextApply, s.ens.w.now+int64(s.ens.delay()))
+	t := max(f.nextApply, s.ens.w.now+int64(f.dice.delay()))
 	f.nextApply = t
 	term := f.term
 	f.arrives(t, term, func() { f.report(term) })
