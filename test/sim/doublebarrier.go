@@ -226,14 +226,15 @@ func (k *checks) left(u *user) {
 	}
 }
 
-// removed: nobody deletes another's node.
+// removed: nobody deletes another's node. A deletion may come late, from an earlier
+// session of the same process.
 func (k *checks) removed(path string, p *world.Proposal) {
 	u := k.makers[path]
 	switch {
 	case u == nil || p.Txn.Code == zkmem.OpCloseSession:
 	case p.Operator:
 		u.stay.robbed = true
-	case p.Txn.Session != u.c.SessionID():
+	case k.w.of(p.Txn.Session) != u.c:
 		k.fail("a node is deleted by its own process", "session %x deleted %s of %s", p.Txn.Session, path, u.name())
 	}
 }
