@@ -49,21 +49,45 @@ func SearchPlants(ctx context.Context, to io.Writer, most int64, wanted func(nam
 	return errors.Join(missed...)
 }
 
-// SearchPlant runs worlds from seed 1 on until one of them finds the plant.
+// SearchPlant runs worlds from seed 1 on until one of them finds the plant: a world
+// that breaks a promise with it, and none without it.
 func SearchPlant(ctx context.Context, p Plant, most int64) (Found, error) {
+	for first := int64(1); first <= most; {
+		r, ok := firstBroken(ctx, p, first, most-first+1)
+		if !ok {
+			break
+		}
+		if sound(r) {
+			return Found{p.Name, r.Plan.Seed, r.Plan.Seed, r.Broken[0].Check}, nil
+		}
+		first = r.Plan.Seed + 1
+	}
+	return Found{}, fmt.Errorf("%q was not found in %d worlds", p.Name, most)
+}
+
+// Shows reports whether a world breaks a promise with a plant, and none without it.
+func (p Plant) Shows(seed int64) bool {
+	r := Run(seed, Options{Plant: &p})
+	return len(r.Broken) > 0 && sound(r)
+}
+
+// sound reports whether a world breaks no promise without its plant.
+func sound(r Result) bool { return len(Run(r.Plan.Seed, Options{Plan: &r.Plan}).Broken) == 0 }
+
+// firstBroken is the first of so many worlds that breaks a promise with a plant.
+func firstBroken(ctx context.Context, p Plant, first, n int64) (Result, bool) {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sum := NewSum(1)
-	Many(stop, sum, most, Options{Plant: &p}, func(s *Sum) {
+	sum := NewSum(first)
+	Many(stop, sum, n, Options{Plant: &p}, func(s *Sum) {
 		if len(s.Failed) > 0 {
 			cancel()
 		}
 	})
 	if len(sum.Failed) == 0 {
-		return Found{}, fmt.Errorf("%q was not found in %d worlds", p.Name, sum.Worlds)
+		return Result{}, false
 	}
-	r := sum.Failed[0]
-	return Found{p.Name, sum.Worlds, r.Plan.Seed, r.Broken[0].Check}, nil
+	return sum.Failed[0], true
 }
 
 // String is a line of the table.

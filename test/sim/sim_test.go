@@ -121,7 +121,8 @@ var (
 	only   = flag.String("only", "", "search for those whose names this expression matches")
 )
 
-// TestPlants: every planted bug is found, in the world that is on record for it. A
+// TestPlants: every planted bug is found, in the world that is on record for it, which
+// breaks no promise without it. A
 // change of the machines moves some to other worlds; those are looked for among
 // the first, and whoever has the time writes down where they are.
 func TestPlants(t *testing.T) {
@@ -161,7 +162,7 @@ func TestPlants(t *testing.T) {
 			t.Errorf("no world is on record for %q: make plants", p.Name)
 			continue
 		}
-		if r := Run(found[i].Seed, Options{Plant: &p}); len(r.Broken) > 0 {
+		if p.Shows(found[i].Seed) {
 			continue
 		}
 		f, err := SearchPlant(t.Context(), p, nearby)
