@@ -20,6 +20,8 @@ type Client struct {
 	dice   thrower
 	x      *executor
 
+	program *program // of a script; nil where the observer has the program
+
 	ppm    int64 // how wrong its clock runs
 	offset int64
 	paused int64    // until when the process does not run
@@ -239,6 +241,7 @@ func (c *Client) feed(env events.Envelope) {
 	out := c.w.watcher.Stepped(c, c.engine.Step(env))
 	for _, r := range c.engine.Records() {
 		c.hash(r)
+		c.w.records++
 		c.w.watcher.Recorded(c, r)
 	}
 	if c.stumble > 0 && len(out) > 0 {

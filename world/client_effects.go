@@ -53,7 +53,12 @@ func (c *Client) publish(d events.Deadline) {
 	}
 }
 
-func (c *Client) notice(id events.ID, n events.Notify) { c.w.watcher.Notice(c, id, n) }
+func (c *Client) notice(id events.ID, n events.Notify) {
+	c.w.watcher.Notice(c, id, n)
+	if c.program != nil {
+		c.program.notice(id, n)
+	}
+}
 
 func (c *Client) answer(id events.ID, a events.Answer) {
 	if a.Command == 0 {
@@ -62,6 +67,9 @@ func (c *Client) answer(id events.ID, a events.Answer) {
 	asked, open := c.commands[a.Command]
 	delete(c.commands, a.Command)
 	c.w.watcher.Answered(c, id, a, open && asked == id)
+	if c.program != nil {
+		c.program.answered(a)
+	}
 }
 
 // Ask asks a machine for something, and expects exactly one answer.

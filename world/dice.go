@@ -28,6 +28,7 @@ const (
 	noticeDice                  // when a follower notices that it is cut off
 	thawDice                    // when a thread has its turn after a rest
 	electionDice                // who is elected, and what survives
+	programDice                 // when a script's program heeds its end
 	subjects
 )
 

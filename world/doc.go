@@ -8,7 +8,7 @@
 // leader: it may change in any release, and no embedding program links it.
 //
 //	world.go      the event heap; dice.go the dice
-//	script.go     what a world is made of
+//	script.go     what a world is made of; deed.go what is done to it; program.go what its clients run
 //	observer.go   where checks, programs and planted bugs hook in
 //	ensemble.go   the leader, its proposals, elections; server.go, serve.go, tracker.go one server
 //	stillness.go  servers that stand still, and how sessions are reported to the leader

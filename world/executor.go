@@ -31,19 +31,20 @@ type executor struct {
 	since    int64 // when the connection was lost
 	probing  map[int]bool
 
-	choked   int64 // until when servers refuse its requests
-	unheard  bool  // the next server that it turns to does not hear it
-	lastZxid int64
-	seen     int64 // lastZxid when the connection began
-	heard    int64 // when the last frame came, by the client's clock
-	grain    int64
-	contacts []contact
-	pinged   []int64 // when the pings left that are not answered yet
-	pending  []*Packet
-	rearming bool
-	parked   []*Packet // planted: requests that wait for the next connection
-	early    []frame
-	mirror   mirror
+	choked    int64 // until when servers refuse its requests
+	loseReply bool  // the next write is carried out, and its reply is lost
+	unheard   bool  // the next server that it turns to does not hear it
+	lastZxid  int64
+	seen      int64 // lastZxid when the connection began
+	heard     int64 // when the last frame came, by the client's clock
+	grain     int64
+	contacts  []contact
+	pinged    []int64 // when the pings left that are not answered yet
+	pending   []*Packet
+	rearming  bool
+	parked    []*Packet // planted: requests that wait for the next connection
+	early     []frame
+	mirror    mirror
 }
 
 // post puts an event into the loop's inbox.
@@ -176,7 +177,8 @@ func (x *executor) send(a *Packet) {
 		wire.submit(func() { wire.server.take(a) })
 		x.w.After(x.c.dice.delay(), func() { x.lost(wire, "cut after the request left") })
 		return
-	case Writes(a.Request) && x.w.watcher.Hit(CutAfterApply):
+	case Writes(a.Request) && (x.loseReply || x.w.watcher.Hit(CutAfterApply)):
+		x.loseReply = false
 		wire.submit(func() { wire.server.take(a) })
 		wire.down.stalled = Forever
 		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })

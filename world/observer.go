@@ -19,6 +19,8 @@ type Observer interface {
 	// Told is called with a line of the world's story.
 	Told(at int64, format string, args ...any)
 
+	// Done is called with the outcome of a deed of the script.
+	Done(o Outcome)
 	// Committed is called when a transaction has become part of the history.
 	Committed(p *Proposal)
 	// Reborn is called when the history was replaced by another.
@@ -101,6 +103,9 @@ func (Idle) Noted(*Client, string) {}
 
 // Told does nothing.
 func (Idle) Told(int64, string, ...any) {}
+
+// Done does nothing.
+func (Idle) Done(Outcome) {}
 
 // Committed does nothing.
 func (Idle) Committed(*Proposal) {}

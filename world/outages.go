@@ -225,3 +225,25 @@ func (e *Ensemble) Restore(epochToo bool) error {
 	e.backup = nil
 	return nil
 }
+
+// Expire has the leader end a session, as if it had run out.
+func (e *Ensemble) Expire(session int64) error {
+	l := e.leader
+	if l == nil || !l.leads || !l.up {
+		return errNoLeader
+	}
+	if _, known := l.tracker[session]; !known || l.closing[session] {
+		return errSession
+	}
+	l.expire(session, true)
+	return nil
+}
+
+// deleteByHand has an operator delete a node.
+func (e *Ensemble) deleteByHand(path string) error {
+	if l := e.leader; l == nil || !l.leads || !l.up {
+		return errNoLeader
+	}
+	e.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	return nil
+}

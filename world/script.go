@@ -1,22 +1,123 @@
 package world
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
-// Script is all that there is to know about a world.
+// Script is all that there is to know about a world: the same script gives the same
+// records, byte for byte, as long as the observer does the same.
 type Script struct {
-	Seed      int64
-	Tick      time.Duration // the servers' tickTime
-	SyncLimit int           // and syncLimit, in ticks
-	Timeout   time.Duration // of sessions
+	Seed      int64         `json:"seed"`
+	Tick      time.Duration `json:"tick"`      // the servers' tickTime
+	SyncLimit int           `json:"syncLimit"` // and syncLimit, in ticks
+	Timeout   time.Duration `json:"timeout"`   // of sessions
+	RideOut   bool          `json:"rideOut,omitempty"`
+	Clients   []Program     `json:"clients,omitempty"` // the processes, numbered from 0 on
+	Deeds     []Deed        `json:"deeds,omitempty"`   // of one moment in their order
 }
 
-// New makes a world: an ensemble of three servers, the first of which leads that the
-// dice say, and no client.
-func New(s Script, o Observer) *World {
-	w := &World{script: s, dice: map[string]*rand.Rand{}, watcher: o}
+// Bounds of a script. A world without an end would never be run through.
+const (
+	MaxClients = 100
+	MaxDeeds   = 1000
+	MaxTime    = 24 * time.Hour
+)
+
+// New makes a world: an ensemble of three servers, one of which leads, and the
+// clients of the script, with their handles open. It returns an error that says what
+// a script may not hold. A nil observer is Idle.
+func New(s Script, o Observer) (*World, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if o == nil {
+		o = Idle{}
+	}
+	s.Clients, s.Deeds = slices.Clone(s.Clients), slices.Clone(s.Deeds)
+	w := &World{script: s, count: MaxDeeds, dice: map[string]*rand.Rand{}, watcher: o}
 	w.ens = newEnsemble(w)
-	return w
+	for _, p := range s.Clients {
+		w.addProgram(p)
+	}
+	for i, d := range s.Deeds {
+		w.schedule(i, d)
+	}
+	return w, nil
 }
+
+// Script returns the script, with the deeds that were added.
+func (w *World) Script() Script {
+	s := w.script
+	s.Clients, s.Deeds = slices.Clone(s.Clients), slices.Clone(s.Deeds)
+	return s
+}
+
+func (s Script) check() error {
+	switch {
+	case s.Tick < time.Millisecond || s.Tick > time.Minute:
+		return fmt.Errorf("world: a tick of %s: want 1ms to 1m", s.Tick)
+	case s.SyncLimit < 1 || s.SyncLimit > 100:
+		return fmt.Errorf("world: a syncLimit of %d: want 1 to 100 ticks", s.SyncLimit)
+	case s.Timeout < 2*s.Tick || s.Timeout > 20*s.Tick:
+		return fmt.Errorf("world: a session timeout of %s: want 2 to 20 ticks of %s, as servers do", s.Timeout, s.Tick)
+	case len(s.Clients) > MaxClients:
+		return fmt.Errorf("world: %d clients: want at most %d", len(s.Clients), MaxClients)
+	case len(s.Deeds) > MaxDeeds:
+		return fmt.Errorf("world: %d deeds: want at most %d", len(s.Deeds), MaxDeeds)
+	}
+	for i, p := range s.Clients {
+		if err := p.check(); err != nil {
+			return fmt.Errorf("world: client %d: %w", i, err)
+		}
+	}
+	for i, d := range s.Deeds {
+		if err := s.checkDeed(d); err != nil {
+			return fmt.Errorf("world: deed %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkDeed says what of a deed can never be done.
+func (s Script) checkDeed(d Deed) error {
+	kind, known := deeds[d.Do]
+	all := len(s.Clients)
+	if kind.to == toServer {
+		all = Servers
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("there is no deed %.40q", d.Do)
+	case d.At < 0 || d.At > int64(MaxTime):
+		return fmt.Errorf("%q at %d ns: want 0 to %d, a day", d.Do, d.At, int64(MaxTime))
+	case kind.to != toAll && (d.Who < 0 || d.Who >= all):
+		return fmt.Errorf("%q of %s %d: there are %d, from 0 on", d.Do, kind.to, d.Who, all)
+	case kind.lasts && (d.For <= 0 || d.For > MaxTime):
+		return fmt.Errorf("%q for %s: want a duration of at most a day", d.Do, d.For)
+	}
+	return nil
+}
+
+// Add adds a deed to a world that runs. What is over is not done again: a deed at or
+// before Now is refused, and needs a world of its own, made from the script.
+func (w *World) Add(d Deed) error {
+	s := w.script
+	if d.At <= w.now {
+		return fmt.Errorf("world: %q at %d ns: the world is at %d already; make one from the script", d.Do, d.At, w.now)
+	}
+	if len(s.Deeds) >= MaxDeeds {
+		return errTooMany
+	}
+	if err := s.checkDeed(d); err != nil {
+		return fmt.Errorf("world: %w", err)
+	}
+	w.script.Deeds = append(w.script.Deeds, d)
+	w.schedule(len(s.Deeds), d)
+	return nil
+}
+
+var errTooMany = errors.New("world: too many deeds: want at most 1000")

@@ -46,10 +46,16 @@ func (s *Server) sweep() {
 	slices.Sort(over)
 	for _, id := range over {
 		s.ens.w.Tell("server %d expires session %x", s.id, id)
-		s.closing[id] = true
-		delete(s.tracker, id)
-		s.propose(zkmem.Caller{Session: id}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, nil)
+		s.expire(id, false)
 	}
+}
+
+// expire proposes the end of a session, by hand or because it ran out.
+func (s *Server) expire(id int64, byHand bool) {
+	s.closing[id] = true
+	delete(s.tracker, id)
+	s.propose(zkmem.Caller{Session: id}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, nil)
+	s.outstanding[len(s.outstanding)-1].Operator = byHand
 }
 
 // validate tells whether a session may go on at a server, and lets it.

@@ -3,6 +3,7 @@ package world
 import (
 	"container/heap"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,9 @@ type World struct {
 	dice    map[string]*rand.Rand
 	watcher Observer
 	stopped bool
+
+	outcomes []Outcome // of the deeds so far
+	records  uint64    // of all clients
 }
 
 // moment is one thing to happen.
@@ -56,16 +60,43 @@ func (w *World) After(d time.Duration, do func()) { w.At(w.now+int64(d), do) }
 
 // Until runs the world up to a time, or until it is stopped.
 func (w *World) Until(end int64) {
-	for len(w.queue) > 0 && w.queue[0].at <= end && !w.stopped {
-		m := heap.Pop(&w.queue).(moment)
-		w.now = m.at
-		w.ran++
-		m.do()
+	for w.moment(end) {
 	}
 	if !w.stopped {
 		w.now = max(w.now, end)
 	}
 }
+
+// Step runs the world until so many more records were made, or a time has gone by:
+// where every process is dead there are none for ever. It returns how many were made.
+func (w *World) Step(records int, within time.Duration) int {
+	first, end := w.records, w.now+int64(within)
+	for w.records-first < uint64(max(records, 0)) {
+		if !w.moment(end) {
+			w.Until(end)
+			break
+		}
+	}
+	return int(w.records - first)
+}
+
+// moment has the next thing happen, unless it is due later than a time.
+func (w *World) moment(end int64) bool {
+	if len(w.queue) == 0 || w.queue[0].at > end || w.stopped {
+		return false
+	}
+	m := heap.Pop(&w.queue).(moment)
+	w.now = m.at
+	w.ran++
+	m.do()
+	return true
+}
+
+// Records is the number of records so far, of all clients.
+func (w *World) Records() uint64 { return w.records }
+
+// Clients are all processes, those of the script first.
+func (w *World) Clients() []*Client { return slices.Clone(w.clients) }
 
 // Stop has the world go no further.
 func (w *World) Stop() { w.stopped = true }

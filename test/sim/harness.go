@@ -53,7 +53,11 @@ type client struct {
 func newHarness(plan Plan, o Options) *harness {
 	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
 	w.checks = newChecks(w)
-	w.World = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
+	var err error
+	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
+	if err != nil {
+		panic(err) // a plan that no servers would take
+	}
 	w.ens = w.World.Ensemble()
 	return w
 }
@@ -142,6 +146,9 @@ func (w *harness) Hit(name string) bool {
 	}
 	return w.hit(name)
 }
+
+// Done is of no script: there are no deeds here.
+func (w *harness) Done(world.Outcome) {}
 
 func (w *harness) Committed(p *world.Proposal) { w.checks.committed(p) }
 func (w *harness) Reborn()                     { w.checks.reborn() }

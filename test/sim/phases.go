@@ -43,7 +43,7 @@ func Run(seed int64, o Options) Result {
 	}
 	plan.Without = append(plan.Without, o.Without...)
 	w := newHarness(plan, o)
-	for range w.Clients {
+	for range w.Plan.Clients {
 		w.populate(w.newClient())
 	}
 	w.openLedgers()

@@ -1,0 +1,186 @@
+package world
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Deed is one thing that somebody does to a world. It is done before anything else of
+// its nanosecond, so that it is the same whether it was in the script from the
+// beginning or was added under way.
+type Deed struct {
+	At  int64         `json:"at"` // nanoseconds of the world's clock
+	Do  string        `json:"do"`
+	Who int           `json:"who,omitempty"` // a client, or a server
+	For time.Duration `json:"for,omitempty"` // how long it lasts, if it does
+}
+
+// What can be done to a client.
+const (
+	Start     = "start"      // a program that waits begins
+	Close     = "close"      // it closes its handle, then its session
+	Resign    = "resign"     // it gives up what it holds, and wants it again
+	Kill      = "kill"       // the process is gone; its session runs out
+	Freeze    = "freeze"     // nothing of the process runs for a while
+	Cut       = "cut"        // its connection ends
+	Mute      = "mute"       // nothing arrives on its connection any more, either way
+	LoseReply = "lose reply" // its next write is carried out, and the reply is lost
+	Expire    = "expire"     // the ensemble ends its session
+	Delete    = "delete"     // an operator deletes the newest of its own nodes
+)
+
+// What can be done to a server, and to all of them.
+const (
+	Isolate      = "isolate"       // a follower hears no other server for a while
+	Crash        = "crash"         // a follower is away for a while
+	FreezeServer = "freeze server" // nothing of a server runs for a while
+	Depose       = "depose"        // the leader is parted from the others, and leads on by itself for a while
+	SlowDisk     = "slow disk"     // every commit takes up to a third of the session timeout longer, for a while
+)
+
+// target is to whom a deed is done.
+type target string
+
+const (
+	toClient target = "client"
+	toServer target = "server"
+	toAll    target = "ensemble"
+)
+
+type deedKind struct {
+	to    target
+	lasts bool // For is wanted
+}
+
+var deeds = map[string]deedKind{
+	Start: {toClient, false}, Close: {toClient, false}, Resign: {toClient, false}, Kill: {toClient, false}, Freeze: {toClient, true},
+	Cut: {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Expire: {toClient, false}, Delete: {toClient, false},
+	Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
+}
+
+// Outcome is what came of a deed.
+type Outcome struct {
+	Deed Deed  `json:"deed"`
+	Why  error `json:"-"` // why nothing was done; nil: it was done
+}
+
+// String is the outcome in words.
+func (o Outcome) String() string {
+	if o.Why != nil {
+		return fmt.Sprintf("%s %d: not done: %s", o.Deed.Do, o.Deed.Who, o.Why)
+	}
+	return fmt.Sprintf("%s %d: done", o.Deed.Do, o.Deed.Who)
+}
+
+// Outcomes are those of all deeds so far, in the order in which they were done.
+func (w *World) Outcomes() []Outcome { return slices.Clone(w.outcomes) }
+
+// schedule has a deed done before all else at its time.
+func (w *World) schedule(i int, d Deed) {
+	heap.Push(&w.queue, moment{d.At, uint64(i), func() {
+		o := Outcome{d, w.perform(d)}
+		w.outcomes = append(w.outcomes, o)
+		w.Tell("DEED %s", o)
+		w.watcher.Done(o)
+	}})
+}
+
+var (
+	errWaits   = errors.New("the program was not started yet")
+	errRuns    = errors.New("the program was started already")
+	errLeaving = errors.New("the program closes, or has closed")
+	errHolds   = errors.New("the program holds nothing that it could give up")
+	errSession = errors.New("the client has no session")
+	errNode    = errors.New("the client has no node of its own")
+)
+
+// perform does a deed.
+func (w *World) perform(d Deed) error {
+	switch deeds[d.Do].to {
+	case toClient:
+		return w.clients[d.Who].suffer(d)
+	case toServer:
+		return w.ens.servers[d.Who].suffer(d)
+	}
+	e := w.ens
+	if d.Do == SlowDisk {
+		e.SlowDisk(w.script.Timeout/3, d.For)
+		return nil
+	}
+	election := Between(e.dice.roll(electionDice), w.script.Tick/4, time.Duration(w.script.SyncLimit)*w.script.Tick)
+	return e.Depose(d.For, election, 0)
+}
+
+func (s *Server) suffer(d Deed) error {
+	switch d.Do {
+	case Isolate:
+		return s.Isolate(d.For)
+	case Crash:
+		return s.Crash(d.For)
+	}
+	if most := time.Duration(s.ens.w.script.SyncLimit) * s.ens.w.script.Tick * 9 / 10; d.For > most {
+		return fmt.Errorf("after %s the other servers would give it up", most)
+	}
+	return s.Freeze(d.For)
+}
+
+func (c *Client) suffer(d Deed) error {
+	p := c.program
+	if c.Dead() {
+		return errDead
+	}
+	switch d.Do {
+	case Kill:
+		return c.Kill()
+	case Freeze:
+		c.Pause(d.For)
+		return nil
+	case Cut:
+		return c.Cut()
+	case Mute:
+		return c.Mute()
+	case LoseReply:
+		if c.x.wire == nil {
+			return errNoConnection
+		}
+		c.x.loseReply = true
+		return nil
+	case Expire:
+		return c.w.ens.Expire(c.x.id)
+	case Delete:
+		return c.deleteOwn()
+	}
+	if c.Paused() {
+		return fmt.Errorf("the process stands still until %s", time.Duration(c.paused))
+	}
+	switch d.Do {
+	case Start:
+		return p.start()
+	case Close:
+		return p.close()
+	default:
+		return p.resign()
+	}
+}
+
+// deleteOwn has an operator delete the newest node of the client's session.
+func (c *Client) deleteOwn() error {
+	tree, newest, path := c.w.ens.truth, int64(0), ""
+	for _, own := range tree.Ephemerals(c.x.id) {
+		if _, stat, err := tree.Get(own); err == nil && stat.Czxid > newest {
+			path, newest = own, stat.Czxid
+		}
+	}
+	if path == "" {
+		return errNode
+	}
+	return c.w.ens.deleteByHand(path)
+}
+
+// closeSession ends the session.
+func (c *Client) closeSession() { c.Ask(events.SessionMachine, events.CommandClose, events.Event{}) }

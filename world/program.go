@@ -1,0 +1,207 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Program is what a client of a script runs: one handle of one recipe, which it always
+// wants. Where it leads, holds or is inside, it works until that ends or it is made to
+// resign, and then it wants the same again.
+type Program struct {
+	Recipe  string            `json:"recipe"`
+	Path    string            `json:"path"`
+	Options map[string]string `json:"options,omitempty"` // of the machine, beside those of every handle
+	Waits   bool              `json:"waits,omitempty"`   // it begins with a Start, not by itself
+}
+
+// how says how a recipe is used: by commands to one machine that stays, or by a machine
+// for each call.
+type how struct {
+	calls bool        // a machine for each call
+	want  events.Kind // the command that asks for what the program wants; "" is starting
+	give  events.Kind // and that gives it back; "" is that the work returns
+	more  map[string]string
+}
+
+var playable = map[string]how{
+	"latch":         {want: events.CommandAwait, give: events.CommandResign},
+	"selector":      {more: map[string]string{"autoRequeue": "true"}},
+	"mutex":         {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false"}},
+	"readwrite":     {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
+	"semaphore":     {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
+	"doublebarrier": {want: events.CommandEnter, give: events.CommandLeave, more: map[string]string{"quantity": "2"}},
+}
+
+// Playable are the recipes that a Program can have.
+func Playable() []string { return slices.Sorted(maps.Keys(playable)) }
+
+func (p Program) check() error {
+	_, known := playable[p.Recipe]
+	switch {
+	case !known:
+		return fmt.Errorf("the recipe %.40q has no program: want one of %s", p.Recipe, strings.Join(Playable(), ", "))
+	case len(p.Path) > 200 || !strings.HasPrefix(p.Path, "/") || strings.HasSuffix(p.Path, "/") || strings.Contains(p.Path, "//"):
+		return fmt.Errorf("the path %.40q: want one like /jobs, of at most 200 bytes", p.Path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		if name == "retry" || len(name)+len(p.Options[name]) > 200 {
+			return fmt.Errorf("the option %.40q cannot be set", name)
+		}
+	}
+	return nil
+}
+
+// program is a Program that runs.
+type program struct {
+	Program
+	how
+	c      *Client
+	serial int // calls so far
+	work   bool
+	id     events.ID
+
+	started, leaving bool
+	leads            bool
+	wanted           uint64 // the command that asks for what it wants; 0 while it does not
+	inside           bool
+}
+
+func (w *World) addProgram(p Program) {
+	c := w.AddClient(Process{})
+	u := &program{Program: p, how: playable[p.Recipe], c: c}
+	c.program = u
+	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
+	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
+		"tick": w.script.Tick.String(), "syncLimit": fmt.Sprint(w.script.SyncLimit), "rideOut": fmt.Sprint(w.script.RideOut), "retry": "bounded/-1/100ms/2s"}})
+	if !u.calls {
+		u.open()
+	}
+	if !p.Waits {
+		w.After(Between(d, 0, 300*time.Millisecond), func() { c.Run(func() { _ = u.start() }) }) // it may have been started by then
+	}
+}
+
+func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
+
+// open makes the machine of the handle, or of the next call.
+func (u *program) open() {
+	u.serial++
+	u.id = events.ID(fmt.Sprintf("%s-%d", u.Recipe, u.serial))
+	options := map[string]string{"rideOut": fmt.Sprint(u.c.w.script.RideOut), "retry": "bounded/-1/50ms/2s"}
+	maps.Copy(options, u.more)
+	maps.Copy(options, u.Options)
+	d := NewDice(u.c.w.script.Seed, fmt.Sprint("program ", u.c.id, " call ", u.serial))
+	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.Recipe, Path: u.Path, Data: fmt.Append(nil, u.c.id, "/", u.id), Seed: newSeed(d), Options: options})
+}
+
+func (u *program) start() error {
+	switch {
+	case u.leaving:
+		return errLeaving
+	case u.started:
+		return errRuns
+	}
+	u.started = true
+	u.c.Ask(events.SessionMachine, events.CommandStart, events.Event{})
+	if !u.calls {
+		u.c.Ask(u.id, events.CommandStart, events.Event{})
+	}
+	u.ask()
+	return nil
+}
+
+// ask asks for what the program wants.
+func (u *program) ask() {
+	if u.leaving || u.wanted != 0 || u.inside || u.want == "" {
+		return
+	}
+	if u.calls {
+		u.open()
+	}
+	u.wanted = u.c.Ask(u.id, u.want, events.Event{})
+}
+
+// close ends the handle, then the session a moment later.
+func (u *program) close() error {
+	if u.leaving {
+		return errLeaving
+	}
+	u.leaving = true
+	if u.id != "" {
+		u.c.Ask(u.id, events.CommandClose, events.Event{})
+	}
+	u.end()
+	u.c.RunAfter(u.c.w.script.Tick, u.c.closeSession)
+	return nil
+}
+
+// resign gives up what the program holds.
+func (u *program) resign() error {
+	switch {
+	case u.leaving:
+		return errLeaving
+	case !u.started:
+		return errWaits
+	case !u.leads && !u.inside && !u.work:
+		return errHolds
+	case u.give != "":
+		u.c.Ask(u.id, u.give, events.Event{})
+		u.inside = false
+	}
+	u.end()
+	return nil
+}
+
+// notice is what the machine tells the handle.
+func (u *program) notice(id events.ID, n events.Notify) {
+	if id != u.id {
+		return
+	}
+	switch n.What {
+	case events.Elected:
+		u.leads = true
+		u.work = u.work || u.want == ""
+	case events.Granted:
+		u.c.Forget(n.Work)
+		u.wanted, u.work = 0, true
+	case events.Deposed:
+		u.leads = false
+		u.c.RunAfter(Between(u.c.dice.roll(programDice), 0, 50*time.Millisecond), u.end)
+	}
+}
+
+// answered is the end of a command.
+func (u *program) answered(a events.Answer) {
+	if u.wanted == 0 || a.Command != u.wanted {
+		return
+	}
+	u.wanted = 0
+	if u.inside = u.want == events.CommandEnter && a.Code == events.OK; !u.inside {
+		u.again()
+	}
+}
+
+// end has the work return.
+func (u *program) end() {
+	if u.work {
+		u.work = false
+		u.c.Post(u.id, events.Event{Kind: events.WorkReturned})
+	}
+	u.again()
+}
+
+// again wants the same once more, in a while.
+func (u *program) again() { u.c.RunAfter(200*time.Millisecond, u.ask) }
+
+// Holds reports whether a client of a script leads, holds or is inside, as far as its
+// program was told.
+func (c *Client) Holds() bool {
+	return c.program != nil && (c.program.leads || c.program.inside)
+}

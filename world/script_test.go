@@ -1,0 +1,394 @@
+package world
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// scribe is an Observer that writes down what each client records, and when.
+type scribe struct {
+	Idle
+	w    *World
+	logs [][]line
+}
+
+type line struct {
+	at   int64
+	text []byte
+}
+
+func (s *scribe) Recorded(c *Client, r events.Record) {
+	for len(s.logs) <= c.ID() {
+		s.logs = append(s.logs, nil)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	s.logs[c.ID()] = append(s.logs[c.ID()], line{s.w.Now(), b})
+}
+
+// play runs a script for a while.
+func play(t *testing.T, s Script, until time.Duration) *scribe {
+	t.Helper()
+	o := &scribe{}
+	w, err := New(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.w = w
+	w.Until(int64(until))
+	return o
+}
+
+func (s *scribe) text() string {
+	var b bytes.Buffer
+	for c, log := range s.logs {
+		for _, l := range log {
+			fmt.Fprintf(&b, "%d %d %s\n", c, l.at, l.text)
+		}
+	}
+	return b.String()
+}
+
+func three(recipe string, deeds ...Deed) Script {
+	s := Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 6 * time.Second, Deeds: deeds}
+	for range 3 {
+		s.Clients = append(s.Clients, Program{Recipe: recipe, Path: "/jobs"})
+	}
+	return s
+}
+
+func at(d time.Duration) int64 { return int64(d) }
+
+// random is a script with some deeds by a die.
+func random(seed int64) Script {
+	d := NewDice(seed, "script")
+	s := three(Playable()[d.IntN(len(playable))])
+	s.Seed, s.RideOut = seed, OneIn(d, 3)
+	kinds := slices.Sorted(func(yield func(string) bool) {
+		for k := range deeds {
+			if !yield(k) {
+				return
+			}
+		}
+	})
+	for range 1 + d.IntN(5) {
+		s.Deeds = append(s.Deeds, Deed{At: 1 + d.Int64N(at(40*time.Second)), Do: kinds[d.IntN(len(kinds))], Who: d.IntN(3), For: time.Duration(1 + d.Int64N(at(12*time.Second)))})
+	}
+	return s
+}
+
+func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
+	for seed := range int64(40) {
+		s := random(seed)
+		one, two := play(t, s, time.Minute), play(t, s, time.Minute)
+		if one.text() != two.text() || one.w.Moments() != two.w.Moments() {
+			t.Errorf("seed %d: two runs of %+v differ", seed, s)
+		}
+		if len(one.w.Outcomes()) != len(s.Deeds) {
+			t.Errorf("seed %d: %d deeds, and %d outcomes", seed, len(s.Deeds), len(one.w.Outcomes()))
+		}
+		if one.w.Records() == 0 {
+			t.Errorf("seed %d: nothing was recorded", seed)
+		}
+	}
+}
+
+// A deed that is added under way gives what it gives in the script from the beginning.
+func TestByHandIsByScript(t *testing.T) {
+	for seed := range int64(200) {
+		s := random(seed)
+		slices.SortStableFunc(s.Deeds, func(a, b Deed) int { return cmp.Compare(a.At, b.At) })
+		d, hand := rand.New(rand.NewPCG(uint64(seed), 5)), &scribe{}
+		bare := s
+		bare.Deeds = nil
+		w, err := New(bare, hand)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hand.w = w
+		for _, deed := range s.Deeds {
+			if ahead := deed.At - w.Now(); ahead > 1 {
+				w.Until(w.Now() + d.Int64N(ahead))
+			}
+			if err := w.Add(deed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Until(at(time.Minute))
+		if scripted := play(t, w.Script(), time.Minute); scripted.text() != hand.text() {
+			t.Errorf("seed %d: by hand and by script differ: %+v", seed, s.Deeds)
+		}
+	}
+}
+
+// At its nanosecond a deed is first, in the script or by hand: who is killed then
+// records no more, though it would have.
+func TestADeedIsFirstAtItsNanosecond(t *testing.T) {
+	s := three("latch")
+	log := play(t, s, 30*time.Second).logs[1]
+	for _, l := range log[len(log)/2:] {
+		kill := Deed{At: l.at, Do: Kill, Who: 1}
+		hand := play(t, s, time.Duration(l.at-1))
+		if err := hand.w.Add(kill); err != nil {
+			t.Fatal(err)
+		}
+		hand.w.Until(at(30 * time.Second))
+		script := s
+		script.Deeds = []Deed{kill}
+		for _, o := range []*scribe{hand, play(t, script, 30*time.Second)} {
+			if last := o.logs[1][len(o.logs[1])-1]; last.at >= l.at {
+				t.Errorf("killed at %d, client 1 records at %d", l.at, last.at)
+			}
+		}
+	}
+}
+
+// parts is the moment from which a client's records differ, -1 where they never do.
+func parts(a, b *scribe, client int) int64 {
+	one, two := a.logs[client], b.logs[client]
+	for i := range min(len(one), len(two)) {
+		if one[i].at != two[i].at || !bytes.Equal(one[i].text, two[i].text) {
+			return min(one[i].at, two[i].at)
+		}
+	}
+	switch n := min(len(one), len(two)); {
+	case len(one) > n:
+		return one[n].at
+	case len(two) > n:
+		return two[n].at
+	}
+	return -1
+}
+
+// Without a deed nothing differs before it.
+func TestNothingDiffersBeforeADeed(t *testing.T) {
+	moment := at(17 * time.Second)
+	for do := range deeds {
+		for who := range 3 {
+			s := three("latch")
+			without := play(t, s, time.Minute)
+			s.Deeds = []Deed{{At: moment, Do: do, Who: who, For: 5 * time.Second}}
+			with := play(t, s, time.Minute)
+			done := with.w.Outcomes()[0].Why == nil
+			for c := range 3 {
+				if from := parts(with, without, c); from >= 0 && (!done || from < moment) {
+					t.Errorf("%s: client %d parts at %d", with.w.Outcomes()[0], c, from)
+				}
+			}
+		}
+	}
+}
+
+// What happens to one client changes others by what it writes, and by nothing else: one
+// that has a session, and no handle, is cut off, stalls, connects again and is paused,
+// with many throws of the dice, and all others record the same, byte for byte and
+// nanosecond for nanosecond.
+func TestOnlyWhatIsCausedDiffers(t *testing.T) {
+	for seed := range int64(20) {
+		for _, do := range []string{Cut, Mute, Freeze} {
+			s := three("latch")
+			s.Seed, s.Clients[2].Waits = seed, true
+			idle := func(deeds ...Deed) *scribe {
+				s.Deeds = deeds
+				o := &scribe{}
+				w, err := New(s, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.w = w
+				w.Clients()[2].Ask(events.SessionMachine, events.CommandStart, events.Event{})
+				w.Until(at(time.Minute))
+				return o
+			}
+			without, with := idle(), idle(Deed{At: at(17 * time.Second), Do: do, Who: 2, For: 5 * time.Second})
+			if parts(with, without, 2) < at(17*time.Second) {
+				t.Errorf("seed %d: %s changed nothing", seed, with.w.Outcomes()[0])
+			}
+			for c := range 2 {
+				if from := parts(with, without, c); from >= 0 {
+					t.Errorf("seed %d: %s: client %d parts at %d", seed, with.w.Outcomes()[0], c, from)
+				}
+			}
+		}
+	}
+}
+
+func TestADeedThatDoesNothingChangesNothing(t *testing.T) {
+	s := three("latch")
+	without := play(t, s, time.Minute)
+	s.Deeds = []Deed{{At: at(9 * time.Second), Do: Start, Who: 1}}
+	if with := play(t, s, time.Minute); with.text() != without.text() || with.w.Outcomes()[0].Why == nil {
+		t.Errorf("starting what runs: %v", with.w.Outcomes())
+	}
+}
+
+// Every deed says that it was done, and why not where it cannot be.
+func TestEveryDeedSaysWhatItDid(t *testing.T) {
+	for do, kind := range deeds {
+		who := 0
+		s := three("latch")
+		w, err := New(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Until(at(20 * time.Second))
+		for c := range 3 {
+			if (do == Resign) == w.Clients()[c].Holds() {
+				who = c
+			}
+		}
+		for i, server := range w.Ensemble().Servers() {
+			if kind.to == toServer && server != w.Ensemble().Leader() {
+				who = i
+			}
+		}
+		if do == Start {
+			s.Clients[who].Waits = true
+		}
+		s.Deeds = []Deed{{At: at(20 * time.Second), Do: do, Who: who, For: time.Second}}
+		if o := play(t, s, 40*time.Second).w.Outcomes()[0]; o.Why != nil {
+			t.Errorf("%s", o)
+		}
+	}
+	moment := at(20 * time.Second)
+	for _, c := range []struct {
+		deeds []Deed
+		want  string
+	}{
+		{[]Deed{{At: moment, Do: Start}}, "was started already"},
+		{[]Deed{{At: moment, Do: Close}, {At: moment + 1, Do: Close}}, "closes, or has closed"},
+		{[]Deed{{At: moment, Do: Close}, {At: moment + 1, Do: Resign}}, "closes, or has closed"},
+		{[]Deed{{At: 1, Do: Resign}}, "not started yet"},
+		{[]Deed{{At: moment, Do: Kill}, {At: moment, Do: Freeze, For: 1}}, "the process is dead"},
+		{[]Deed{{At: moment, Do: Freeze, For: time.Second}, {At: moment, Do: Close}}, "stands still until 21s"},
+		{[]Deed{{At: 1, Do: Cut}}, "no connection"},
+		{[]Deed{{At: 1, Do: Mute}}, "no connection"},
+		{[]Deed{{At: 1, Do: LoseReply}}, "no connection"},
+		{[]Deed{{At: 1, Do: Expire}}, "no session"},
+		{[]Deed{{At: 1, Do: Delete}}, "no node of its own"},
+		{[]Deed{{At: moment, Do: Depose, For: time.Minute}, {At: moment + 1, Do: Depose, For: 1}}, "no server leads"},
+		{[]Deed{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "stands still already"},
+		{[]Deed{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
+	} {
+		outcomes := play(t, three("latch", c.deeds...), 30*time.Second).w.Outcomes()
+		if last := outcomes[len(outcomes)-1]; last.Why == nil || !strings.Contains(last.String(), c.want) {
+			t.Errorf("%v: %v, want %q", c.deeds, outcomes, c.want)
+		}
+	}
+	leads := 0
+	for who := range Servers {
+		for _, do := range []string{Isolate, Crash} {
+			o := play(t, three("latch", Deed{At: moment, Do: do, Who: who, For: time.Second}), 30*time.Second).w.Outcomes()[0]
+			if o.Why != nil && strings.Contains(o.Why.Error(), "the server leads") {
+				leads++
+			}
+		}
+	}
+	if leads != 2 {
+		t.Errorf("%d deeds were refused by a leader, want 2", leads)
+	}
+}
+
+func TestScriptsThatCannotBePlayed(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Script)
+		want   string
+	}{
+		{func(s *Script) { s.Tick = 0 }, "tick of 0s"},
+		{func(s *Script) { s.SyncLimit = 1e9 }, "syncLimit of 1000000000"},
+		{func(s *Script) { s.Timeout = time.Hour }, "2 to 20 ticks"},
+		{func(s *Script) { s.Clients = make([]Program, 1e6) }, "1000000 clients"},
+		{func(s *Script) { s.Deeds = make([]Deed, 1e6) }, "1000000 deeds"},
+		{func(s *Script) { s.Clients[1].Recipe = strings.Repeat("x", 1e6) }, "has no program: want one of doublebarrier, latch, mutex"},
+		{func(s *Script) { s.Clients[1].Path = "jobs" }, "want one like /jobs"},
+		{func(s *Script) { s.Clients[1].Options = map[string]string{"retry": "x"} }, "cannot be set"},
+		{func(s *Script) { s.Deeds[0].Do = "sing" }, `no deed "sing"`},
+		{func(s *Script) { s.Deeds[0].At = -1 }, "want 0 to"},
+		{func(s *Script) { s.Deeds[0].At = 1 << 62 }, "want 0 to"},
+		{func(s *Script) { s.Deeds[0].Who = 3 }, "there are 3, from 0 on"},
+		{func(s *Script) { s.Deeds[0] = Deed{Do: Isolate, Who: -1, For: 1} }, "of server -1"},
+		{func(s *Script) { s.Deeds[0].For = 0 }, "want a duration"},
+	} {
+		s := three("latch", Deed{At: 1, Do: Freeze, For: 1})
+		c.change(&s)
+		if _, err := New(s, nil); err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	w, err := New(three("latch"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Until(at(time.Second))
+	if err := w.Add(Deed{At: at(time.Second), Do: Cut}); err == nil || !strings.Contains(err.Error(), "make one from the script") {
+		t.Errorf("a deed in the past: %v", err)
+	}
+}
+
+// Every recipe that can be played gets what it wants, gives it up, and another has it.
+func TestEveryRecipeIsPlayed(t *testing.T) {
+	for _, recipe := range Playable() {
+		holders := map[int]bool{}
+		w, err := New(three(recipe), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := range 12 {
+			w.Until(at(time.Duration(round+1) * 5 * time.Second))
+			for _, c := range w.Clients() {
+				if c.Holds() {
+					holders[c.ID()] = true
+					if err := w.Add(Deed{At: w.Now() + 1, Do: Resign, Who: c.ID()}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		if len(holders) < 2 {
+			t.Errorf("%s: %v have held it; outcomes %v", recipe, holders, w.Outcomes())
+		}
+	}
+}
+
+// Steps end, although nothing is recorded any more.
+func TestStepsAreBoundedInTime(t *testing.T) {
+	w, err := New(three("latch"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := w.Step(10, time.Minute); n < 10 || w.Now() >= at(time.Minute) {
+		t.Errorf("%d records by %d", n, w.Now())
+	}
+	for who := range 3 {
+		if err := w.Add(Deed{At: w.Now() + 1, Do: Kill, Who: who}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := w.Now()
+	if n := w.Step(10_000, time.Minute); n > 10 || w.Now() != begun+at(time.Minute) {
+		t.Errorf("a dead world: %d records from %d to %d", n, begun, w.Now())
+	}
+}
+
+func BenchmarkTenThousandRecords(b *testing.B) {
+	for b.Loop() {
+		w, err := New(three("latch"), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n := w.Step(10_000, MaxTime); n < 10_000 {
+			b.Fatal(n)
+		}
+	}
+}
