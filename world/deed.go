@@ -103,9 +103,9 @@ var (
 func (w *World) perform(d Deed) error {
 	switch deeds[d.Do].to {
 	case toClient:
-		return w.clients[d.Who].suffer(d)
+		return w.clients[d.Who].undergo(d)
 	case toServer:
-		return w.ens.servers[d.Who].suffer(d)
+		return w.ens.servers[d.Who].undergo(d)
 	}
 	e := w.ens
 	if d.Do == SlowDisk {
@@ -116,7 +116,8 @@ func (w *World) perform(d Deed) error {
 	return e.Depose(d.For, election, 0)
 }
 
-func (s *Server) suffer(d Deed) error {
+// undergo has a deed done to the server.
+func (s *Server) undergo(d Deed) error {
 	switch d.Do {
 	case Isolate:
 		return s.Isolate(d.For)
@@ -129,7 +130,8 @@ func (s *Server) suffer(d Deed) error {
 	return s.Freeze(d.For)
 }
 
-func (c *Client) suffer(d Deed) error {
+// undergo has a deed done to the client: to its process, or by its program.
+func (c *Client) undergo(d Deed) error {
 	p := c.program
 	if c.Dead() {
 		return errDead

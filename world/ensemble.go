@@ -28,11 +28,11 @@ type Ensemble struct {
 
 // Proposal is a write on its way through the quorum.
 type Proposal struct {
-	Txn      zkmem.Txn
-	Result   zkmem.Result
-	Origin   *Packet // the request that it answers; nil for the ensemble's own
-	Server   *Server
-	Operator bool
+	Txn      zkmem.Txn    // what is written into every tree
+	Result   zkmem.Result // and what is answered
+	Origin   *Packet      // the request that it answers; nil for the ensemble's own
+	Server   *Server      // where the client that asked is connected; nil where nobody asked
+	Operator bool         // an operator's, past all connections
 }
 
 func newEnsemble(w *World) *Ensemble {

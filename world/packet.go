@@ -7,10 +7,10 @@ import (
 
 // Packet is one request and its reply, as ZooKeeper's own client calls it.
 type Packet struct {
-	ID      events.ID
-	Request events.Request
-	Conn    *Conn
-	SentAt  int64
+	ID      events.ID      // the machine that asked
+	Request events.Request // what for
+	Conn    *Conn          // over which connection; nil while there is none
+	SentAt  int64          // when it left, by the client's clock; 0: it did not
 	contact int64
 
 	Done    func(*Packet)  // of the door's own requests, which no machine awaits; may be nil
@@ -24,10 +24,10 @@ type Packet struct {
 	zxid   int64
 
 	// The answer.
-	Code     events.Code
+	Code     events.Code // of the reply
 	text     string
 	stat     *events.Stat
-	Children []string
+	Children []string // a listing, and what a multi made
 	path     string
 	data     []byte
 }

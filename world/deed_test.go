@@ -1,0 +1,74 @@
+package world
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every deed says that it was done, and why not where it cannot be.
+func TestEveryDeedSaysWhatItDid(t *testing.T) {
+	for do, kind := range deeds {
+		who := 0
+		s := three("latch")
+		w, err := New(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Until(at(20 * time.Second))
+		for c := range 3 {
+			if (do == Resign) == w.Clients()[c].Holds() {
+				who = c
+			}
+		}
+		for i, server := range w.Ensemble().Servers() {
+			if kind.to == toServer && server != w.Ensemble().Leader() {
+				who = i
+			}
+		}
+		if do == Start {
+			s.Clients[who].Waits = true
+		}
+		s.Deeds = []Deed{{At: at(20 * time.Second), Do: do, Who: who, For: time.Second}}
+		if o := play(t, s, 40*time.Second).w.Outcomes()[0]; o.Why != nil {
+			t.Errorf("%s", o)
+		}
+	}
+	moment := at(20 * time.Second)
+	for _, c := range []struct {
+		deeds []Deed
+		want  string
+	}{
+		{[]Deed{{At: moment, Do: Start}}, "was started already"},
+		{[]Deed{{At: moment, Do: Close}, {At: moment + 1, Do: Close}}, "closes, or has closed"},
+		{[]Deed{{At: moment, Do: Close}, {At: moment + 1, Do: Resign}}, "closes, or has closed"},
+		{[]Deed{{At: 1, Do: Resign}}, "not started yet"},
+		{[]Deed{{At: moment, Do: Kill}, {At: moment, Do: Freeze, For: 1}}, "the process is dead"},
+		{[]Deed{{At: moment, Do: Freeze, For: time.Second}, {At: moment, Do: Close}}, "stands still until 21s"},
+		{[]Deed{{At: 1, Do: Cut}}, "no connection"},
+		{[]Deed{{At: 1, Do: Mute}}, "no connection"},
+		{[]Deed{{At: 1, Do: LoseReply}}, "no connection"},
+		{[]Deed{{At: 1, Do: Expire}}, "no session"},
+		{[]Deed{{At: 1, Do: Delete}}, "no node of its own"},
+		{[]Deed{{At: moment, Do: Depose, For: time.Minute}, {At: moment + 1, Do: Depose, For: 1}}, "no server leads"},
+		{[]Deed{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "stands still already"},
+		{[]Deed{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
+	} {
+		outcomes := play(t, three("latch", c.deeds...), 30*time.Second).w.Outcomes()
+		if last := outcomes[len(outcomes)-1]; last.Why == nil || !strings.Contains(last.String(), c.want) {
+			t.Errorf("%v: %v, want %q", c.deeds, outcomes, c.want)
+		}
+	}
+	leads := 0
+	for who := range Servers {
+		for _, do := range []string{Isolate, Crash} {
+			o := play(t, three("latch", Deed{At: moment, Do: do, Who: who, For: time.Second}), 30*time.Second).w.Outcomes()[0]
+			if o.Why != nil && strings.Contains(o.Why.Error(), "the server leads") {
+				leads++
+			}
+		}
+	}
+	if leads != 2 {
+		t.Errorf("%d deeds were refused by a leader, want 2", leads)
+	}
+}
