@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -102,6 +103,9 @@ type Edge struct {
 	Name string
 	To   State
 }
+
+// String is the arrow as golden traces write it.
+func (e Edge) String() string { return fmt.Sprintf("%s --%s--> %s", e.From, e.Name, e.To) }
 
 // Edges lists every arrow of a description, state by state.
 func (d Description) Edges() []Edge {

@@ -44,7 +44,7 @@ type Recipe interface {
 	Digest() string
 	Describe() Description
 	bind() func(open events.Event) (instance, error)
-	mutate(Mutation) Recipe
+	rewire(digest string, change func(*Wiring)) Recipe
 }
 
 type recipe[M any] struct {

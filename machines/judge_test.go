@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // judge steps an engine and holds every step against what must always be true.
@@ -79,7 +80,7 @@ func newJudge(plants ...plant) *judge {
 	}
 	for _, p := range plants {
 		i := slices.IndexFunc(recipes, func(r engine.Recipe) bool { return r.Name() == p.recipe })
-		recipes[i] = engine.Mutate(recipes[i], p.mutation)
+		recipes[i] = mutate.Recipe(recipes[i], p.mutation)
 	}
 	j.engine = engine.New(true, recipes...)
 	return j

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // plant is a bug put into a chart on purpose.
 type plant struct {
 	name, recipe string
-	mutation     engine.Mutation
+	mutation     mutate.Mutation
 }
 
 // chore is one machine of a user's, and what became of its write.
@@ -229,20 +229,20 @@ func never(any, events.Event, func(events.Event) bool) bool  { return false }
 func always(any, events.Event, func(events.Event) bool) bool { return true }
 
 var plantedChores = []plant{
-	{"a write whose answer was lost is sent again", "request", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
+	{"a write whose answer was lost is sent again", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
 		"unsent": func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || ev.Code.Unknown()
 		}}}},
-	{"a protected node is not looked for", "request", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"lost": never}}},
-	{"a protected node that nobody wants stays", "request", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
+	{"a protected node is not looked for", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"lost": never}}},
+	{"a protected node that nobody wants stays", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
 		"there": func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !model.(*request).deserted
 		}}}},
-	{"a protected create is made anew in the next session", "request", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"elsewhere": never}}},
-	{"a deletion takes any node at its path", "deletion", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
+	{"a protected create is made anew in the next session", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"elsewhere": never}}},
+	{"a deletion takes any node at its path", "deletion", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
 		"vanished": func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode }}}},
-	{"a number is added to again when the answer was lost", "number", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"moved": never}}},
-	{"a caller who leaves is told that nothing was written", "request", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"reads": always}}},
+	{"a number is added to again when the answer was lost", "number", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"moved": never}}},
+	{"a caller who leaves is told that nothing was written", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"reads": always}}},
 }
 
 // The walk must be able to fail.

@@ -6,11 +6,12 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // trees changes what an action of a tree cache does.
 func trees(name, action string, change func(t *treeCache, ev events.Event, out *engine.Outbox, do func(events.Event))) plant {
-	return plant{name, "treecache", engine.Mutation{Actions: map[string]func(any, events.Event, *engine.Outbox, func(events.Event)){
+	return plant{name, "treecache", mutate.Mutation{Actions: map[string]func(any, events.Event, *engine.Outbox, func(events.Event)){
 		action: func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			change(model.(*treeCache), ev, out, do)
 		}}}}
@@ -18,7 +19,7 @@ func trees(name, action string, change func(t *treeCache, ev events.Event, out *
 
 // trunks changes a guard.
 func trunks(name, guard string, change func(any, events.Event, func(events.Event) bool) bool) plant {
-	return plant{name, "treecache", engine.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{guard: change}}}
+	return plant{name, "treecache", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{guard: change}}}
 }
 
 var plantedTrees = []plant{

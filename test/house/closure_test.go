@@ -48,6 +48,22 @@ var linked = []string{
 // heavy are packages of the standard library that belong to the programs or to tests.
 var heavy = []string{"net/http", "net/rpc", "html/template", "text/template", "testing", "flag", "go/ast", "expvar", "embed", "os/exec", "plugin", "database/sql", "image"}
 
+// harness is the package that plants bugs in charts.
+const harness = module + "/test/mutate"
+
+// A harness that is somewhere else would not be missed where it must not be.
+func TestTheHarnessIsThere(t *testing.T) {
+	if got := golist(t, "", harness); !slices.Equal(got, []string{harness}) {
+		t.Errorf("%s is %v", harness, got)
+	}
+	if paths := golist(t, "", "-deps", "./cmd/demo"); slices.Contains(paths, harness) {
+		t.Errorf("the program links %s\n\twhy not: it plants bugs in charts", harness)
+	}
+	if paths := golist(t, "", "-deps", "./test/sim"); !slices.Contains(paths, harness) {
+		t.Errorf("the simulation does not link %s: then what plants its bugs?", harness)
+	}
+}
+
 func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		var mods, paths []string
@@ -71,6 +87,9 @@ func TestWhatAnEmbeddingProgramLinks(t *testing.T) {
 			if rel, ok := strings.CutPrefix(p, module+"/"); ok && !slices.Contains(rooms["."], rel) {
 				t.Errorf("on %s an embedding program links the room %s\n\twhy not: only the rooms behind the door are for it", goos, rel)
 			}
+		}
+		if slices.Contains(paths, harness) {
+			t.Errorf("on %s an embedding program links %s\n\twhy not: it plants bugs in charts", goos, harness)
 		}
 	}
 }

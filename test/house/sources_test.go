@@ -51,6 +51,22 @@ var sources = []rule{
 		breach: breach{"latch.go", `package incumbent; import _ "math/rand/v2"`},
 	},
 	{
+		name: "only test/mutate tampers with charts",
+		why:  "the chart that runs is the one that MustCompile found in order and that is drawn: planted bugs are for harnesses",
+		finds: func(f *file) []finding {
+			if f.test || under(f.dir, "test/mutate") {
+				return nil
+			}
+			return f.each(func(n ast.Node) string {
+				if f.called(n) == module+"/engine.Rewire" {
+					return "engine.Rewire changes a compiled chart"
+				}
+				return ""
+			})
+		},
+		breach: breach{"hold.go", `package incumbent; import "` + module + `/engine"; func init() { engine.Rewire(nil, "", nil) }`},
+	},
+	{
 		name: "a library does not print",
 		why:  "what an embedding program writes, and where, is its own affair: zerolog at the door is silent until it is told otherwise",
 		finds: func(f *file) []finding {

@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -116,8 +117,8 @@ func deafTo(kind events.Kind) acting {
 
 var plantedBarriers = []Plant{
 	{Name: "barrier: the node is read, and nothing before", Shape: in("/app/barrier"), Stepped: of("barrier", unchecked)},
-	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { in("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() engine.Mutation {
-		return engine.Mutation{
+	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { in("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
+		return mutate.Mutation{
 			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if ev.Kind == events.WatchDeleted {
 					out.Answer(*field[uint64](model, "command"), events.OK, "")
@@ -125,17 +126,17 @@ var plantedBarriers = []Plant{
 				}
 				do(ev)
 			}},
-			Detours: []engine.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
+			Detours: []mutate.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
 		}
 	})},
-	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation {
+	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
 		return instead("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0
 		})
 	})},
-	{Name: "barrier: a change of the node's data spends the watch", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchChanged)}}
+	{Name: "barrier: a change of the node's data spends the watch", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchChanged)}}
 	})},
-	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation { return instead("stands", always) })},
-	{Name: "barrier: a refused removal counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() engine.Mutation { return instead("gone", always) })},
+	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("stands", always) })},
+	{Name: "barrier: a refused removal counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("gone", always) })},
 }

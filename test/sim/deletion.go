@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -127,20 +128,20 @@ func (c *chronicle) gone(d *deed) bool {
 	return slices.ContainsFunc(since, func(v version) bool { return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid })
 }
 
-func inDeletion(name string, m func() engine.Mutation) Plant {
+func inDeletion(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "deletion: " + name, Shape: in(doomed), Mutations: inOne("deletion", m)}
 }
 
 var plantedDeletions = []Plant{
 	bySync("deletion", doomed),
-	inDeletion("it takes any node at its path", func() engine.Mutation {
+	inDeletion("it takes any node at its path", func() mutate.Mutation {
 		return instead("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
 	}),
-	inDeletion("a delete whose answer was lost was not done", func() engine.Mutation { return instead("unsure", never) }),
-	inDeletion("who wrote meanwhile has it stay", func() engine.Mutation { return instead("written", never) }),
-	inDeletion("a refused delete counts as done", func() engine.Mutation { return instead("gone", always) }),
-	inDeletion("an outage ends it", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return instead("unsure", never) }),
+	inDeletion("who wrote meanwhile has it stay", func() mutate.Mutation { return instead("written", never) }),
+	inDeletion("a refused delete counts as done", func() mutate.Mutation { return instead("gone", always) }),
+	inDeletion("an outage ends it", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			if ev.Kind != events.ConnectionAttached {
 				do(ev)
 			}

@@ -72,7 +72,7 @@
 //     any world fires.
 //   - rests: where it may stay in a healed world, nil for anywhere.
 //   - plants: at least one bug for each thing that the recipe adds, with
-//     engine.Mutate where a guard or an action is to be wrong.
+//     mutate.Recipe where a guard or an action is to be wrong.
 //
 // Notices of leadership (events.Elected, Granted, Deposed) are checked already:
 // checks.go asks that one believes at a time, that the leader is first in line and

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -240,8 +241,8 @@ func (k *checks) removed(path string, p *world.Proposal) {
 }
 
 var plantedDoubleBarriers = []Plant{
-	{Name: "doublebarrier: a stale ready lets through", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "doublebarrier: a stale ready lets through", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Stat != nil {
 				stat := *ev.Stat
 				stat.Czxid = 1 << 62
@@ -250,7 +251,7 @@ var plantedDoubleBarriers = []Plant{
 			do(ev)
 		}}}
 	})},
-	{Name: "doublebarrier: one too few is enough", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation {
+	{Name: "doublebarrier: one too few is enough", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return instead("enough", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Children = append(slices.Clone(ev.Children), "another")
 			return holds(ev)
@@ -273,8 +274,8 @@ var plantedDoubleBarriers = []Plant{
 		}
 		return e
 	})},
-	{Name: "doublebarrier: it leaves without waiting", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation { return instead("alone", always) })},
-	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation {
+	{Name: "doublebarrier: it leaves without waiting", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation { return instead("alone", always) })},
+	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return instead("askedClean", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			own := field[string](model, "own")
 			defer func(was string) { *own = was }(*own)
@@ -282,7 +283,7 @@ var plantedDoubleBarriers = []Plant{
 			return holds(ev)
 		})
 	})},
-	{Name: "doublebarrier: who goes is no reason to look again", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() engine.Mutation {
+	{Name: "doublebarrier: who goes is no reason to look again", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return instead("isAwaited", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.WatchDeleted && holds(ev)
 		})

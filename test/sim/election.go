@@ -5,6 +5,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -43,18 +44,18 @@ var plantedElections = []Plant{
 			}
 			return e
 		})},
-	{Name: "election: a create whose answer was lost is asked for again", Shape: in(plainNames), Mutations: inOne("election", func() engine.Mutation {
+	{Name: "election: a create whose answer was lost is asked for again", Shape: in(plainNames), Mutations: inOne("election", func() mutate.Mutation {
 		return instead("suspected", never)
 	})},
-	{Name: "election: whoever owns a node, it is its own", Shape: in(plainNames), Mutations: inOne("election", func() engine.Mutation {
-		return engine.Mutation{
+	{Name: "election: whoever owns a node, it is its own", Shape: in(plainNames), Mutations: inOne("election", func() mutate.Mutation {
+		return mutate.Mutation{
 			Guards:  map[string]guarding{"identified": anyOwner, "unidentified": never},
 			Actions: map[string]acting{"note": claimed, "settleOn": claimed},
 		}
 	})},
 	{Name: "election: a node is deleted by a name of another connection", Shape: func(p *Plan) { in(plainNames)(p); p.often(6, "cut", "operator deletes the line") },
-		Mutations: inOne("election", func() engine.Mutation {
-			return engine.Mutation{Actions: map[string]acting{"depart": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		Mutations: inOne("election", func() mutate.Mutation {
+			return mutate.Mutation{Actions: map[string]acting{"depart": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 				*field[bool](model, "sure") = *field[string](model, "own") != ""
 				do(ev)
 			}}}

@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -27,7 +27,7 @@ var plantedGates = []Plant{
 		}
 		return e
 	})},
-	{Name: "gate: who looks twice goes through", Shape: in("/app/gate"), Mutations: inOne("gate", func() engine.Mutation {
+	{Name: "gate: who looks twice goes through", Shape: in("/app/gate"), Mutations: inOne("gate", func() mutate.Mutation {
 		looks := map[any]int{}
 		return instead("ajar", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			looks[model]++

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -80,7 +81,7 @@ func (w *harness) recipes() []engine.Recipe {
 	for recipe, m := range w.plant.Mutations() {
 		for i := range all {
 			if all[i].Name() == recipe {
-				all[i] = engine.Mutate(all[i], m)
+				all[i] = mutate.Recipe(all[i], m)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -77,18 +78,18 @@ func leaderless(u *user) string {
 }
 
 var plantedJobs = []Plant{
-	{Name: "jobelection: any marker is its own", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation { return instead("mayGovern", anyOwner) })},
-	{Name: "jobelection: takes office without a confirmation", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
+	{Name: "jobelection: any marker is its own", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation { return instead("mayGovern", anyOwner) })},
+	{Name: "jobelection: takes office without a confirmation", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
 		return instead("mayGovern", believing(func(events.Event) bool { return true }))
 	})},
-	{Name: "jobelection: the marker's end is no reason to look", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchDeleted)}}
+	{Name: "jobelection: the marker's end is no reason to look", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchDeleted)}}
 	})},
-	{Name: "jobelection: closing, it leaves the marker", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
-		return engine.Mutation{Guards: map[string]guarding{"bound": never, "tied": never}}
+	{Name: "jobelection: closing, it leaves the marker", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
+		return mutate.Mutation{Guards: map[string]guarding{"bound": never, "tied": never}}
 	})},
-	{Name: "jobelection: it leads on by another's marker", Shape: in(office), Mutations: inOne("jobelection", func() engine.Mutation {
-		return engine.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
+	{Name: "jobelection: it leads on by another's marker", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
+		return mutate.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}
 	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "jobelection" || ev.Kind != events.WatchDeleted
@@ -120,8 +121,8 @@ var plantedJobs = []Plant{
 		}
 		return e
 	})},
-	{Name: "jobelection: a marker that was given another seal is not read again", Shape: oftenDeleted, Mutations: inOne("jobelection", func() engine.Mutation {
-		return engine.Mutation{Guards: map[string]guarding{"resealed": func(model any, ev events.Event, holds func(events.Event) bool) bool {
+	{Name: "jobelection: a marker that was given another seal is not read again", Shape: oftenDeleted, Mutations: inOne("jobelection", func() mutate.Mutation {
+		return mutate.Mutation{Guards: map[string]guarding{"resealed": func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if holds(ev) {
 				*field[bool](model, "sealed") = true
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // The membership: programs that are told who is in a group. What they are told was
@@ -69,8 +70,8 @@ func (k *checks) members(u *user, names []string) {
 }
 
 var plantedMemberships = []Plant{
-	{Name: "membership: a change is not looked at", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChildren)}}
+	{Name: "membership: a change is not looked at", Shape: in(keepers), Mutations: inOne("membership", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChildren)}}
 	})},
 	{Name: "membership: the directory is listed without a watch", Shape: in(keepers), Stepped: of("membership", func(e events.Effect) events.Effect {
 		if c, children := e.(events.Children); children {
@@ -79,8 +80,8 @@ var plantedMemberships = []Plant{
 		}
 		return e
 	})},
-	{Name: "membership: whoever was there is still there", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "membership: whoever was there is still there", Shape: in(keepers), Mutations: inOne("membership", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			for _, name := range *field[[]string](model, "names") {
 				if !slices.Contains(ev.Children, name) {
 					ev.Children = append(slices.Clone(ev.Children), name)
@@ -89,8 +90,8 @@ var plantedMemberships = []Plant{
 			do(ev)
 		}}}
 	})},
-	{Name: "membership: what was told once is not told again", Shape: in(keepers), Mutations: inOne("membership", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "membership: what was told once is not told again", Shape: in(keepers), Mutations: inOne("membership", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if len(ev.Children) != 2 || len(*field[[]string](model, "names")) == 0 {
 				do(ev)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -91,17 +92,17 @@ func (k *checks) waits(u *user, state string) {
 }
 
 var plantedMutexes = []Plant{
-	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() engine.Mutation { return instead("occupied", never) })},
-	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() engine.Mutation { return instead("outrun", never) })},
-	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() engine.Mutation { return instead("entangled", never) })},
-	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() engine.Mutation {
-		return engine.Mutation{
+	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() mutate.Mutation { return instead("occupied", never) })},
+	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return instead("outrun", never) })},
+	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return instead("entangled", never) })},
+	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() mutate.Mutation {
+		return mutate.Mutation{
 			Guards:  map[string]guarding{"inherits": never},
 			Actions: map[string]acting{"rejoin": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},
 		}
 	})},
-	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() engine.Mutation {
-		return engine.Mutation{
+	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() mutate.Mutation {
+		return mutate.Mutation{
 			Actions: map[string]acting{"depart": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if ev.Kind != events.WorkDrained {
 					do(ev)
@@ -109,7 +110,7 @@ var plantedMutexes = []Plant{
 				}
 				out.Children(*field[string](model, "dir"))
 			}},
-			Detours: []engine.Detour{{Row: engine.Edge{From: "draining", Name: "work.drained [entangled]", To: "leaving"}, To: "verifying"}},
+			Detours: []mutate.Detour{{Row: engine.Edge{From: "draining", Name: "work.drained [entangled]", To: "leaving"}, To: "verifying"}},
 		}
 	})},
 	{Name: "mutex: a selector in the line does not count", Posted: func(c *client, id events.ID, ev *events.Event) bool {

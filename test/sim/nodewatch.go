@@ -5,6 +5,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -123,13 +124,13 @@ func (k *checks) shows(u *user, now sight, outage bool) {
 	u.view.told, u.view.before, u.view.index = true, now, i
 }
 
-func inWatch(name string, m func() engine.Mutation) Plant {
+func inWatch(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "nodewatch: " + name, Shape: in(watched), Mutations: inOne("nodewatch", m)}
 }
 
 var plantedWatchers = []Plant{
-	inWatch("a change is not looked at", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChanged)}}
+	inWatch("a change is not looked at", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChanged)}}
 	}),
 	{Name: "nodewatch: the node is read without a watch", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
 		if get, ok := e.(events.Get); ok {
@@ -138,15 +139,15 @@ var plantedWatchers = []Plant{
 		}
 		return e
 	})},
-	inWatch("an outage is not told", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"doubt": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
+	inWatch("an outage is not told", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"doubt": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
 	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { in(watched)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.Engine().State(id) != "watching"
 	}},
-	inWatch("what is there after an outage is what was there before", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	inWatch("what is there after an outage is what was there before", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if !*field[bool](model, "gap") {
 				do(ev)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -219,17 +220,17 @@ func decode(data string) int64 {
 	return 0
 }
 
-func inNumber(name string, m func() engine.Mutation) Plant {
+func inNumber(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "number: " + name, Shape: in(numbers), Mutations: inOne("number", m)}
 }
 
 var plantedNumbers = []Plant{
 	bySync("number", numbers),
-	inNumber("it is added to again when the answer was lost", func() engine.Mutation { return instead("moved", never) }),
-	inNumber("who was faster is not looked at", func() engine.Mutation { return instead("done", always) }),
-	inNumber("a caller who leaves is told that nothing was written", func() engine.Mutation { return instead("unsure", never) }),
-	inNumber("whatever it is, it is what was expected", func() engine.Mutation { return instead("unequal", never) }),
-	inNumber("a number of the same version is the same", func() engine.Mutation {
+	inNumber("it is added to again when the answer was lost", func() mutate.Mutation { return instead("moved", never) }),
+	inNumber("who was faster is not looked at", func() mutate.Mutation { return instead("done", always) }),
+	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation { return instead("unsure", never) }),
+	inNumber("whatever it is, it is what was expected", func() mutate.Mutation { return instead("unequal", never) }),
+	inNumber("a number of the same version is the same", func() mutate.Mutation {
 		return instead("moved", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ev.Stat != nil {
 				stat := *ev.Stat
@@ -247,8 +248,8 @@ var plantedNumbers = []Plant{
 		}
 		return e
 	})},
-	inNumber("a number that is read is one that was written next", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	inNumber("a number that is read is one that was written next", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			stat := *ev.Stat
 			stat.Version++
 			ev.Stat = &stat

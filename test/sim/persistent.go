@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -223,16 +224,16 @@ func payloadOf(data []byte) (n uint64) {
 }
 
 var plantedPersistents = []Plant{
-	{Name: "persistent: it deletes whatever stands in its place", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+	{Name: "persistent: it deletes whatever stands in its place", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
 		return instead("remains", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
-	{Name: "persistent: whatever stands in its place is its own", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+	{Name: "persistent: whatever stands in its place is its own", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
 		return instead("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
-	{Name: "persistent: a node that was deleted is not made again", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"create": deafTo(events.WatchDeleted)}}
+	{Name: "persistent: a node that was deleted is not made again", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"create": deafTo(events.WatchDeleted)}}
 	})},
-	{Name: "persistent: data that changed on the way are forgotten", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation {
+	{Name: "persistent: data that changed on the way are forgotten", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
 		return instead("oursStale", never)
 	})},
 	{Name: "persistent: the end of the connection is not told", Shape: in(keepers), Stepped: of("persistent", func(e events.Effect) events.Effect {
@@ -241,5 +242,5 @@ var plantedPersistents = []Plant{
 		}
 		return e
 	})},
-	{Name: "persistent: closing, it leaves its node", Shape: in(keepers), Mutations: inOne("persistent", func() engine.Mutation { return instead("entangled", never) })},
+	{Name: "persistent: closing, it leaves its node", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation { return instead("entangled", never) })},
 }

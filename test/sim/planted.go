@@ -9,6 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -139,8 +140,8 @@ var plantedBeliefs = []Plant{
 		}
 		return e
 	})},
-	{Name: "the deadline begins at the disconnect", Mutations: inOne("session", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{
+	{Name: "the deadline begins at the disconnect", Mutations: inOne("session", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{
 			"suspend": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if until := field[int64](model, "validUntil"); *until != 0 && *field[bool](model, "rideOut") {
 					*until = ev.At + int64(*field[time.Duration](model, "timeout"))/2
@@ -154,7 +155,7 @@ var plantedBeliefs = []Plant{
 // anyAnswer has the session machine count every answer. What was reckoned of a
 // process that was paused, or of a link that stalled, shows only so: the first
 // answer after that comes after a silence, too.
-var anyAnswer = inOne("session", func() engine.Mutation { return instead("uncounted", never) })
+var anyAnswer = inOne("session", func() mutate.Mutation { return instead("uncounted", never) })
 
 func option(name, value string) func(*client, *events.Envelope) {
 	return func(c *client, env *events.Envelope) {
@@ -223,7 +224,7 @@ var plantedLines = []Plant{
 			p, fits := machines.ParsePlace(n, u.role.label)
 			return fits && own != "" && n != own && fmt.Sprintf("%010d", p.Sequence) > fmt.Sprintf("%010d", mine.Sequence)
 		})
-	}), Mutations: inLines(func() engine.Mutation { return instead("counterEnds", never) })},
+	}), Mutations: inLines(func() mutate.Mutation { return instead("counterEnds", never) })},
 	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		line, _ := machines.Line(names, u.role.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })

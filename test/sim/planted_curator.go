@@ -3,18 +3,19 @@ package sim
 import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // plantedCurator is what went wrong in Apache Curator's recipes, by the number of
 // the issue, in our terms. Curator-171 is among the watches, for it was one that
 // was missing; the late answer of Curator-498 is among the outcomes.
 var plantedCurator = []Plant{
-	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() engine.Mutation {
+	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() mutate.Mutation {
 		return instead("deletedReturning", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
 			return ev.Code == events.OK || ev.Code == events.NoNode
 		})
 	})},
-	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() engine.Mutation {
+	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() mutate.Mutation {
 		return instead("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Code = events.NodeExists // as if nothing had been made
 			return holds(ev)
@@ -22,16 +23,16 @@ var plantedCurator = []Plant{
 	})},
 	{Name: "CURATOR-498: a look-up takes the node of the session before", Mutations: inOne("latch", sameEnrolment)},
 	{Name: "CURATOR-604: a lock is acquired by the node of the session before", Mutations: inOne("selector", sameEnrolment)},
-	{Name: "CURATOR-620: connected twice, the first reset deletes the node after the second won by it", Mutations: inLines(func() engine.Mutation {
+	{Name: "CURATOR-620: connected twice, the first reset deletes the node after the second won by it", Mutations: inLines(func() mutate.Mutation {
 		return lateReset(2, func(ev events.Event) bool { return ev.Kind != events.WatchDeleted })
 	})},
-	{Name: "CURATOR-644: a predecessor that vanished is a reason for one more node", Mutations: inLines(func() engine.Mutation {
+	{Name: "CURATOR-644: a predecessor that vanished is a reason for one more node", Mutations: inLines(func() mutate.Mutation {
 		return resets(false)
 	})},
-	{Name: "CURATOR-645: a predecessor that vanished is a reason to queue again, each because of the other", Mutations: inLines(func() engine.Mutation {
+	{Name: "CURATOR-645: a predecessor that vanished is a reason to queue again, each because of the other", Mutations: inLines(func() mutate.Mutation {
 		return resets(true)
 	})},
-	{Name: "CURATOR-653: a reset deletes the node by which the predecessor's deletion had just made it leader", Mutations: inLines(func() engine.Mutation {
+	{Name: "CURATOR-653: a reset deletes the node by which the predecessor's deletion had just made it leader", Mutations: inLines(func() mutate.Mutation {
 		return lateReset(1, func(ev events.Event) bool { return ev.Kind == events.WatchDeleted })
 	})},
 	{Name: "CURATOR-696: in a new session it leads by the path of the old one", Mutations: inLines(samePath)},
@@ -65,8 +66,8 @@ func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
 
 // sameEnrolment has an enrolment outlive its session: the next one looks for its
 // GUID, and takes what it finds.
-func sameEnrolment() engine.Mutation {
-	return engine.Mutation{
+func sameEnrolment() mutate.Mutation {
+	return mutate.Mutation{
 		Guards: map[string]guarding{"ours": anyOwner, "unfit": anyOwner},
 		Actions: afterLoss(func(model any, own string, _, _ int64) {
 			if own != "" {
@@ -77,8 +78,8 @@ func sameEnrolment() engine.Mutation {
 }
 
 // samePath has a place outlive its session.
-func samePath() engine.Mutation {
-	return engine.Mutation{
+func samePath() mutate.Mutation {
+	return mutate.Mutation{
 		Guards: map[string]guarding{"ours": anyOwner, "unfit": anyOwner},
 		Actions: afterLoss(func(model any, own string, sequence, token int64) {
 			*field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token") = own, sequence, token
@@ -88,9 +89,9 @@ func samePath() engine.Mutation {
 
 // lateReset deletes the own node right after it has led to office, in whoever was
 // connected again so many times before.
-func lateReset(times int, by func(events.Event) bool) engine.Mutation {
+func lateReset(times int, by func(events.Event) bool) mutate.Mutation {
 	again := map[any]int{}
-	return engine.Mutation{Actions: map[string]acting{
+	return mutate.Mutation{Actions: map[string]acting{
 		"attach": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			again[model]++
 			do(ev)
@@ -106,11 +107,11 @@ func lateReset(times int, by func(events.Event) bool) engine.Mutation {
 
 // resets takes a missing predecessor for the own node; what is still there of it
 // is deleted, or not.
-func resets(deletes bool) engine.Mutation {
+func resets(deletes bool) mutate.Mutation {
 	mistaken := func(model any, ev events.Event) bool {
 		return ev.Kind == events.ReplyStat && ev.Code == events.NoNode && ev.Path != ownPath(model)
 	}
-	return engine.Mutation{
+	return mutate.Mutation{
 		Guards: map[string]guarding{"vanished": func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || mistaken(model, ev)
 		}},

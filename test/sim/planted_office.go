@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // plantedOffices take office without one of the conditions of promises 4 and 5.
@@ -15,10 +16,10 @@ import (
 // a confirmation on the new connection nobody inherits, and by then the own node's
 // end has been told.
 var plantedOffices = []Plant{
-	{Name: "inherits though others stand before it, too", Mutations: inLines(func() engine.Mutation {
+	{Name: "inherits though others stand before it, too", Mutations: inLines(func() mutate.Mutation {
 		return nextWhen(func(model any, second, read, tied bool) bool { return read && !tied })
 	})},
-	{Name: "inherits from whoever is deleted, itself included", Mutations: inLines(func() engine.Mutation {
+	{Name: "inherits from whoever is deleted, itself included", Mutations: inLines(func() mutate.Mutation {
 		return instead("inherits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ahead := *field[string](model, "predecessor"); ahead != "" {
 				ev.Path = *field[string](model, "dir") + "/" + ahead
@@ -26,31 +27,31 @@ var plantedOffices = []Plant{
 			return holds(ev)
 		})
 	})},
-	{Name: "inherits without a confirmation on this connection", Mutations: inLines(func() engine.Mutation {
+	{Name: "inherits without a confirmation on this connection", Mutations: inLines(func() mutate.Mutation {
 		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
 	})},
-	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") }, Mutations: inLines(func() engine.Mutation {
+	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") }, Mutations: inLines(func() mutate.Mutation {
 		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
 	})},
-	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() engine.Mutation {
+	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
 		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
 		m.Guards = map[string]guarding{"inherits": taken("owned", "watched")}
 		m.Actions["rewatchOwn"] = keeping("line")
 		return m
 	})},
-	{Name: "takes office without a confirmation", Mutations: inLines(func() engine.Mutation {
+	{Name: "takes office without a confirmation", Mutations: inLines(func() mutate.Mutation {
 		return instead("mayLead", believing(func(events.Event) bool { return true }))
 	})},
-	{Name: "takes office on a late confirmation", Mutations: inLines(func() engine.Mutation {
+	{Name: "takes office on a late confirmation", Mutations: inLines(func() mutate.Mutation {
 		return instead("nowConfirmed", believing(func(events.Event) bool { return true }))
 	})},
-	{Name: "leads behind somebody", Mutations: inLines(func() engine.Mutation {
+	{Name: "leads behind somebody", Mutations: inLines(func() mutate.Mutation {
 		return instead("isFirst", always)
 	})},
 }
 
-func instead(name string, g guarding) engine.Mutation {
-	return engine.Mutation{Guards: map[string]guarding{name: g}}
+func instead(name string, g guarding) mutate.Mutation {
+	return mutate.Mutation{Guards: map[string]guarding{name: g}}
 }
 
 func always(any, events.Event, func(events.Event) bool) bool { return true }
@@ -69,8 +70,8 @@ func believing(when func(events.Event) bool) guarding {
 // nextWhen changes when a participant takes itself for the next: second is
 // whether one place is before its own, read whether its own was read back and
 // watched, tied whether somebody has its number.
-func nextWhen(is func(model any, second, read, tied bool) bool) engine.Mutation {
-	return engine.Mutation{Actions: map[string]acting{
+func nextWhen(is func(model any, second, read, tied bool) bool) mutate.Mutation {
+	return mutate.Mutation{Actions: map[string]acting{
 		"queueUp": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			before, tied := ahead(model, ev.Children)
 			read := *field[bool](model, "owned") && *field[bool](model, "watched")

@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // unsynced leaves out what brings a server up to date before a read.
@@ -62,13 +63,13 @@ func underWay(model any, command uint64) bool {
 }
 
 // doing plants another action in a recipe.
-func doing(recipe, action string, plant acting) func() map[string]engine.Mutation {
-	return inOne(recipe, func() engine.Mutation { return engine.Mutation{Actions: map[string]acting{action: plant}} })
+func doing(recipe, action string, plant acting) func() map[string]mutate.Mutation {
+	return inOne(recipe, func() mutate.Mutation { return mutate.Mutation{Actions: map[string]acting{action: plant}} })
 }
 
 // judging plants another guard in a recipe.
-func judging(recipe, guard string, plant guarding) func() map[string]engine.Mutation {
-	return inOne(recipe, func() engine.Mutation { return instead(guard, plant) })
+func judging(recipe, guard string, plant guarding) func() map[string]mutate.Mutation {
+	return inOne(recipe, func() mutate.Mutation { return instead(guard, plant) })
 }
 
 func nothing(any, events.Event, *engine.Outbox, func(events.Event)) {}
@@ -80,13 +81,13 @@ var plantedProducers = []Plant{
 		ops[0].Version = -1
 		return ops
 	})},
-	{Name: "producer: after a lost reply the marker is not compared", Shape: in(goods), Mutations: inOne("producer", func() engine.Mutation {
-		return engine.Mutation{Guards: map[string]guarding{"vouched": never, "untouched": answeredOK}}
+	{Name: "producer: after a lost reply the marker is not compared", Shape: in(goods), Mutations: inOne("producer", func() mutate.Mutation {
+		return mutate.Mutation{Guards: map[string]guarding{"vouched": never, "untouched": answeredOK}}
 	})},
 	// What is sent again brings the server up to date: the marker has to be read in
 	// place of that for a server that lags behind to matter.
-	{Name: "producer: after a lost reply the marker is read, at whatever server", Shape: func(p *Plan) { in(goods)(p); p.often(12, "lag", "cut after apply") }, Mutations: inOne("producer", func() engine.Mutation {
-		return engine.Mutation{
+	{Name: "producer: after a lost reply the marker is read, at whatever server", Shape: func(p *Plan) { in(goods)(p); p.often(12, "lag", "cut after apply") }, Mutations: inOne("producer", func() mutate.Mutation {
+		return mutate.Mutation{
 			Actions: map[string]acting{"send": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if *field[bool](model, "doubt") && ev.Kind == events.ConnectionAttached {
 					out.Read(*field[string](model, "marker"), false)
@@ -94,7 +95,7 @@ var plantedProducers = []Plant{
 				}
 				do(ev)
 			}},
-			Detours: []engine.Detour{{Row: engine.Edge{From: "suspended", Name: "connection.attached [doubtful]", To: "putting"}, To: "verifying"}},
+			Detours: []mutate.Detour{{Row: engine.Edge{From: "suspended", Name: "connection.attached [doubtful]", To: "putting"}, To: "verifying"}},
 		}
 	})},
 	{Name: "producer: what is in doubt is sent as if it were new", Shape: func(p *Plan) { in(goods)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: judging("producer", "doubtful", never)},

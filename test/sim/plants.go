@@ -4,6 +4,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -26,7 +27,7 @@ type Plant struct {
 	Committed func(*client, *guard, []events.Op) []events.Op
 	// Mutations are what is wrong with the charts, by recipe; they are made anew
 	// for every client, so that they may keep something in mind.
-	Mutations func() map[string]engine.Mutation
+	Mutations func() map[string]mutate.Mutation
 	// Repeats has the door send a guarded write again when its answer was lost.
 	Repeats bool
 	// Alone has the door reckon AloneUntil as if the process had never been paused.

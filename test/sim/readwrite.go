@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -140,8 +141,8 @@ var plantedReadWrite = []Plant{
 		_, own, err := c.w.ens.Truth().Get(u.made[0])
 		return err == nil && c.w.outside(u.dir, name, own.Czxid)
 	})},
-	{Name: "readwrite: a writer reads on before its term as a writer is over", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"depose": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "readwrite: a writer reads on before its term as a writer is over", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"depose": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Request == 0 || ev.Kind != events.WorkReturned {
 				do(ev)
 			}
@@ -158,8 +159,8 @@ var plantedReadWrite = []Plant{
 		}
 		return e
 	})},
-	{Name: "readwrite: a transaction in doubt leaves its node", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"giveUpLowering": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "readwrite: a transaction in doubt leaves its node", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"giveUpLowering": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			do(ev)
 			*field[bool](model, "unknown") = false
 		}}}

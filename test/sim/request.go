@@ -8,6 +8,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 )
 
@@ -187,26 +188,26 @@ func (k *checks) readBy(d *deed, a events.Answer) {
 }
 
 // inRequest makes a plant of what is wrong with requests.
-func inRequest(name string, m func() engine.Mutation) Plant {
+func inRequest(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "request: " + name, Shape: in(requests), Mutations: inOne("request", m)}
 }
 
 var plantedRequests = []Plant{
-	inRequest("a write whose answer was lost is sent again", func() engine.Mutation {
+	inRequest("a write whose answer was lost is sent again", func() mutate.Mutation {
 		return instead("unsent", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || ev.Code.Unknown()
 		})
 	}),
-	inRequest("a node whose answer was lost is made anew", func() engine.Mutation { return instead("lost", never) }),
-	inRequest("a protected node that nobody wants stays", func() engine.Mutation {
+	inRequest("a node whose answer was lost is made anew", func() mutate.Mutation { return instead("lost", never) }),
+	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
 		return instead("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "deserted")
 		})
 	}),
-	inRequest("a protected create is made anew in the next session", func() engine.Mutation { return instead("elsewhere", never) }),
-	inRequest("a caller who leaves is told that nothing was written", func() engine.Mutation { return instead("reads", always) }),
-	inRequest("what was lost was done", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"doubt": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+	inRequest("a protected create is made anew in the next session", func() mutate.Mutation { return instead("elsewhere", never) }),
+	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation { return instead("reads", always) }),
+	inRequest("what was lost was done", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"doubt": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			if command := field[uint64](model, "command"); *command != 0 && ev.Kind == events.ReplyMulti {
 				out.Answer(*command, events.OK, "")
 				*command = 0
@@ -214,8 +215,8 @@ var plantedRequests = []Plant{
 			do(ev)
 		}}}
 	}),
-	inRequest("a create answers with the name that it asked for", func() engine.Mutation {
-		return engine.Mutation{Actions: map[string]acting{"conclude": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	inRequest("a create answers with the name that it asked for", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"conclude": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Kind == events.ReplyCreate {
 				ev.Path = strings.TrimRight(ev.Path, "0123456789")
 			}

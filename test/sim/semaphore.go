@@ -7,6 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -192,8 +193,8 @@ var plantedSemaphores = []Plant{
 		}
 		return true
 	}},
-	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("scarce", never) })},
-	{Name: "semaphore: one more than the limit", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation {
+	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("scarce", never) })},
+	{Name: "semaphore: one more than the limit", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation {
 		return instead("spare", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
 		})
@@ -204,7 +205,7 @@ var plantedSemaphores = []Plant{
 		}
 		return m
 	})},
-	{Name: "semaphore: another limit is no reason to refuse", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("disagrees", never) })},
+	{Name: "semaphore: another limit is no reason to refuse", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("disagrees", never) })},
 	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { in(semaphores)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) && m.Ops[1].Verb == "check" {
 			m.Ops[1].Version = -1
@@ -223,6 +224,6 @@ var plantedSemaphores = []Plant{
 		}
 		return m
 	})},
-	{Name: "semaphore: a lost reply means that nothing was taken", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("recovered", never) })},
-	{Name: "semaphore: a try queues behind whom it found", Shape: in(semaphores), Mutations: inOne("semaphore", func() engine.Mutation { return instead("lineOccupied", never) })},
+	{Name: "semaphore: a lost reply means that nothing was taken", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("recovered", never) })},
+	{Name: "semaphore: a try queues behind whom it found", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("lineOccupied", never) })},
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // A planted bug in a chart may need what the minds keep to themselves. This file
@@ -42,9 +43,9 @@ type (
 )
 
 // inLines plants the same in every recipe whose members queue.
-func inLines(plant func() engine.Mutation) func() map[string]engine.Mutation {
-	return func() map[string]engine.Mutation {
-		all := map[string]engine.Mutation{}
+func inLines(plant func() mutate.Mutation) func() map[string]mutate.Mutation {
+	return func() map[string]mutate.Mutation {
+		all := map[string]mutate.Mutation{}
 		for _, recipe := range []string{"latch", "selector"} {
 			all[recipe] = plant()
 		}
@@ -53,8 +54,8 @@ func inLines(plant func() engine.Mutation) func() map[string]engine.Mutation {
 }
 
 // inOne plants in one recipe.
-func inOne(recipe string, plant func() engine.Mutation) func() map[string]engine.Mutation {
-	return func() map[string]engine.Mutation { return map[string]engine.Mutation{recipe: plant()} }
+func inOne(recipe string, plant func() mutate.Mutation) func() map[string]mutate.Mutation {
+	return func() map[string]mutate.Mutation { return map[string]mutate.Mutation{recipe: plant()} }
 }
 
 // taken makes a guard that takes some of the model's flags for set.

@@ -5,15 +5,16 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-func inTree(name string, m func() engine.Mutation) Plant {
+func inTree(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "treecache: " + name, Shape: in(orchard), Mutations: inOne("treecache", m)}
 }
 
 // treeAction makes what is wrong with one action.
 func treeAction(name, action string, wrong acting) Plant {
-	return inTree(name, func() engine.Mutation { return engine.Mutation{Actions: map[string]acting{action: wrong}} })
+	return inTree(name, func() mutate.Mutation { return mutate.Mutation{Actions: map[string]acting{action: wrong}} })
 }
 
 // treeTells changes what a cache tells, or keeps it back.
@@ -85,13 +86,13 @@ var plantedTrees = []Plant{
 		*field[bool](model, "told") = false
 		do(ev)
 	}),
-	inTree("a failure that passes is taken for a refusal", func() engine.Mutation {
+	inTree("a failure that passes is taken for a refusal", func() mutate.Mutation {
 		return instead("halting", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && ev.Path == orchard
 		})
 	}),
-	inTree("there may be more nodes than there may", func() engine.Mutation { return instead("overflows", never) }),
-	inTree("any directory is too large", func() engine.Mutation { return instead("overflows", always) }),
+	inTree("there may be more nodes than there may", func() mutate.Mutation { return instead("overflows", never) }),
+	inTree("any directory is too large", func() mutate.Mutation { return instead("overflows", always) }),
 	treeTells("what is gone is not told", func(n *events.Notify) bool { return n.What != events.Absent }),
 	treeTells("with the top goes only the top", func(n *events.Notify) bool { return n.What != events.Absent || n.Path == orchard }),
 	treeTells("what cannot be read is not there", func(n *events.Notify) bool { return n.What != events.Present || n.Code == events.OK }),
