@@ -16,7 +16,7 @@ var barrierChart = engine.MustCompile(engine.Chart[passage]{
 	Doc:     "One call at a barrier: to wait until the node is gone, to set it or to remove it.",
 	States:  passageStates("The node is there; its deletion is watched."),
 	Final:   closed,
-	Happy:   from{latent, looking, shut, closed},
+	Happy:   from{latent, deciding, looking, shut, closed},
 	Kinds:   passageKinds,
 	Rows:    slices.Concat(hiddenRows, passageRows((*passage).noNode, (*passage).unbarred, events.WatchDeleted, events.WatchCreated)),
 	Ignores: passageIgnores(events.WatchDeleted, events.WatchCreated),

@@ -14,7 +14,7 @@ var gateChart = engine.MustCompile(engine.Chart[passage]{
 	Doc:     "One call at a gate: to wait until the node is there, to set it or to remove it.",
 	States:  passageStates("The node is not there; its creation is watched."),
 	Final:   closed,
-	Happy:   from{latent, looking, shut, closed},
+	Happy:   from{latent, deciding, looking, shut, closed},
 	Kinds:   passageKinds,
 	Rows:    passageRows((*passage).ajar, (*passage).ajar, events.WatchCreated, events.WatchDeleted),
 	Ignores: passageIgnores(events.WatchCreated, events.WatchDeleted),

@@ -45,6 +45,7 @@ func passageStates(way string) []engine.StateDoc {
 		{Name: removing, Doc: "The node is being deleted."},
 		{Name: suspended, Doc: "No connection. What was asked is done, or done again, after the next one."},
 		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: deciding, Doc: "What comes next is decided at once: at the start, after an outage, or after a pause."},
 		{Name: closed, Doc: "The call was answered."},
 	}
 }
@@ -59,12 +60,9 @@ var passageKinds = append([]events.Kind{
 // tells it and as a read does.
 func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
 	return []engine.Row[passage]{
-		{From: from{latent}, On: events.CommandAwait, When: (*passage).attached, To: looking, Do: (*passage).begin, Then: (*passage).look},
-		{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*passage).begin},
-		{From: from{latent}, On: events.CommandSet, When: (*passage).attached, To: setting, Do: (*passage).begin, Then: (*passage).set},
-		{From: from{latent}, On: events.CommandSet, To: suspended, Do: (*passage).begin},
-		{From: from{latent}, On: events.CommandRemove, When: (*passage).attached, To: removing, Do: (*passage).begin, Then: (*passage).remove},
-		{From: from{latent}, On: events.CommandRemove, To: suspended, Do: (*passage).begin},
+		{From: from{latent}, On: events.CommandAwait, To: deciding, Do: (*passage).begin},
+		{From: from{latent}, On: events.CommandSet, To: deciding, Do: (*passage).begin},
+		{From: from{latent}, On: events.CommandRemove, To: deciding, Do: (*passage).begin},
 		{From: passing, On: events.CommandAwait, To: engine.Stay, Do: (*passage).refuseStart},
 		{From: passing, On: events.CommandSet, To: engine.Stay, Do: (*passage).refuseStart},
 		{From: passing, On: events.CommandRemove, To: engine.Stay, Do: (*passage).refuseStart},
@@ -92,12 +90,14 @@ func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) 
 
 		{From: crossing, On: events.ConnectionSuspended, To: suspended},
 		{From: passing, On: events.ConnectionLost, To: suspended},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*passage).waits, To: looking, Do: (*passage).look},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*passage).sets, To: setting, Do: (*passage).set},
-		{From: from{suspended}, On: events.ConnectionAttached, To: removing, Do: (*passage).remove},
-		{From: from{pausing}, On: events.TimerFired, When: (*passage).waits, To: looking, Do: (*passage).look},
-		{From: from{pausing}, On: events.TimerFired, When: (*passage).sets, To: setting, Do: (*passage).set},
-		{From: from{pausing}, On: events.TimerFired, To: removing, Do: (*passage).remove},
+		{From: from{suspended}, On: events.ConnectionAttached, To: deciding},
+		{From: from{pausing}, On: events.TimerFired, To: deciding},
+
+		// What comes next: at the start, after an outage, or after a pause.
+		{From: from{deciding}, On: engine.AtOnce, When: (*passage).detached, To: suspended},
+		{From: from{deciding}, On: engine.AtOnce, When: (*passage).waits, To: looking, Do: (*passage).look},
+		{From: from{deciding}, On: engine.AtOnce, When: (*passage).sets, To: setting, Do: (*passage).set},
+		{From: from{deciding}, On: engine.AtOnce, To: removing, Do: (*passage).remove},
 
 		{From: from{latent}, On: events.CommandClose, To: closed, Do: (*passage).finish},
 		{From: passing, On: events.CommandClose, To: closed, Do: (*passage).withdraw},
