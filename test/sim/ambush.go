@@ -52,7 +52,7 @@ func init() {
 }
 
 // seldom are states that few machines get into: they are ambushed more often.
-var seldom = map[string]int{"blocked": 3, "founding": 6, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
+var seldom = map[string]int{"blocked": 3, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
 
 // ambush lies in wait for machines that enter a state.
 func (w *harness) ambush(c *client, id events.ID, state string) {

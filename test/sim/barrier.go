@@ -37,7 +37,7 @@ func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens
 		tend:  func(w *harness) { opens(w, path) },
 		rests: []engine.State{""},
 		wakes: map[engine.State]waking{
-			"looking": answered, "setting": answered, "founding": answered, "removing": answered, "shut": needs(1), "pausing": timed,
+			"looking": answered, "setting": answered, "removing": answered, "shut": needs(1), "pausing": timed,
 		},
 		plants: plants,
 	}

@@ -33,7 +33,7 @@ func init() {
 		told: toldConsumer, returns: (*user).judged, spot: (*user).shelf, unsettled: backlogged, tend: freeGoods,
 		rests: []engine.State{"waiting", "latent", "closed", ""},
 		wakes: map[engine.State]waking{
-			"founding": answered, "listing": answered, "settling": answered, "verifying": answered, "reading": answered, "taking": answered,
+			"listing": answered, "settling": answered, "verifying": answered, "reading": answered, "taking": answered,
 			"waiting": needs(1), "working": working, "pausing": timed,
 		},
 		plants: plantedConsumers,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -39,9 +40,28 @@ func newCoverage() *Coverage {
 
 func (v *Coverage) note(r events.Record) {
 	chart, _, _ := strings.Cut(string(r.Machine), "-")
-	v.Rows[Row{chart, r.From, r.Row}]++
+	row, chosen, choice := strings.Cut(r.Row, " > ")
+	first := Row{chart, r.From, row}
+	v.Rows[first]++
+	if choice { // the row of the choice behind it
+		v.Rows[Row{chart, choices()[first], chosen}]++
+	}
 	v.Steps++
 }
+
+// choices are the states that rows lead to: of those that lead to a choice, its name.
+var choices = sync.OnceValue(func() map[Row]string {
+	all := map[Row]string{}
+	for _, r := range machines.Recipes() {
+		d := r.Describe()
+		for _, row := range d.Rows {
+			for _, from := range row.From {
+				all[Row{d.Name, string(from), row.Label()}] = string(row.To)
+			}
+		}
+	}
+	return all
+})
 
 func (v *Coverage) fault(name string)  { v.Faults[name]++ }
 func (v *Coverage) ambush(name string) { v.Hidden[name]++ }

@@ -34,7 +34,7 @@ func init() {
 		healed: func(u *user) { u.c.RunAfter(2*u.c.w.Tick, u.stayOn) }, // when an operator has cleared up
 		tend:   endLeaves, unsettled: (*user).locked,
 		wakes: map[engine.State]waking{
-			"entering": answered, "founding": answered, "counting": answered, "opening": answered, "parting": answered, "withdrawing": answered,
+			"entering": answered, "counting": answered, "opening": answered, "parting": answered, "withdrawing": answered,
 			"waiting": needs(2), "emptying": needs(1), "pausing": timed,
 		},
 		plants: plantedDoubleBarriers,
@@ -276,11 +276,8 @@ var plantedDoubleBarriers = []Plant{
 	})},
 	{Name: "doublebarrier: it leaves without waiting", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation { return instead("alone", always) })},
 	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return instead("askedClean", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			own := field[string](model, "own")
-			defer func(was string) { *own = was }(*own)
-			*own = ""
-			return holds(ev)
+		return instead("entangled", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+			return ev.Kind != events.CommandCancel && holds(ev)
 		})
 	})},
 	{Name: "doublebarrier: who goes is no reason to look again", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {

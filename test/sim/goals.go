@@ -32,8 +32,6 @@ var beyond = []struct {
 		"a counter that repeats itself cannot make a name without a GUID twice"},
 	{[]string{"doublebarrier"}, "reply.create [doubtful]", "entering",
 		"the name of an own node is never used again, and zkio tells suspended before every reply with an unknown outcome"},
-	{[]string{"barrier", "gate", "doublebarrier"}, "reply.create [leafRefused]", "founding",
-		"the directory above would have to be closed in the moment in which the own one is being made"},
 	{[]string{"doublebarrier", "persistent"}, "connection.lost", "pausing",
 		"hardly ever: a pause after a refusal would have to last from a disconnect to the end of the session"},
 	{[]string{"semaphore", "jobelection"}, "connection.attached [inFlight]", "suspended",

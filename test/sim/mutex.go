@@ -102,16 +102,9 @@ var plantedMutexes = []Plant{
 		}
 	})},
 	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() mutate.Mutation {
-		return mutate.Mutation{
-			Actions: map[string]acting{"depart": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-				if ev.Kind != events.WorkDrained {
-					do(ev)
-					return
-				}
-				out.Children(*field[string](model, "dir"))
-			}},
-			Detours: []mutate.Detour{{Row: engine.Edge{From: "draining", Name: "work.drained [entangled]", To: "leaving"}, To: "verifying"}},
-		}
+		return instead("departs", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+			return ev.Kind != events.WorkDrained && holds(ev)
+		})
 	})},
 	{Name: "mutex: a selector in the line does not count", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if u := c.user(id); u != nil && u.role.recipe == "mutex" && ev.Kind == events.ReplyChildren {

@@ -38,7 +38,7 @@ func init() {
 		spot:    func(u *user) string { return u.path },
 		rests:   []engine.State{""},
 		wakes: map[engine.State]waking{
-			"reading": answered, "creating": answered, "founding": answered, "writing": answered, "pausing": timed,
+			"reading": answered, "creating": answered, "writing": answered, "pausing": timed,
 		},
 		plants: plantedNumbers,
 	})

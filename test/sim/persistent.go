@@ -33,7 +33,7 @@ func init() {
 		unsettled: misled,
 		rests:     []engine.State{"present", "occupied", "closed", ""},
 		wakes: map[engine.State]waking{
-			"creating": answered, "founding": answered, "reading": answered, "writing": answered, "clearing": answered, "leaving": answered,
+			"creating": answered, "reading": answered, "writing": answered, "clearing": answered, "leaving": answered,
 			"present": needs(1), "occupied": needs(1), "pausing": timed,
 		},
 		plants: plantedPersistents,

@@ -30,7 +30,7 @@ func init() {
 		act: actProducer, answers: answersProducer, cancel: cancelPut, spot: (*user).marker, unsettled: unanswered,
 		rests: []engine.State{"idle", "full", "closed", ""},
 		wakes: map[engine.State]waking{
-			"marking": answered, "founding": answered, "measuring": answered, "putting": answered, "verifying": answered, "leaving": answered,
+			"marking": answered, "measuring": answered, "putting": answered, "verifying": answered, "leaving": answered,
 			"full": timed, "pausing": timed,
 		},
 		plants: plantedProducers,

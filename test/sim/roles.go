@@ -128,7 +128,7 @@ func working(c *client, id events.ID, _, _ int) bool { return len(c.user(id).wor
 var lineWakes = map[engine.State]waking{
 	"waiting": needs(2), "blocked": needs(2), // the own node and the predecessor, or what is asked about them
 	"leading":   needs(1),
-	"enrolling": answered, "founding": answered, "listing": answered, "verifying": answered, "leaving": answered,
+	"enrolling": answered, "listing": answered, "verifying": answered, "leaving": answered,
 	"pausing": timed, "draining": working,
 }
 
