@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -39,11 +38,8 @@ type Row[M any] struct {
 	To   State
 	Do   Action[M]
 	Then Action[M]
-}
 
-// actions are what the row does, in order.
-func (r Row[M]) actions() []Action[M] {
-	return slices.DeleteFunc([]Action[M]{r.Do, r.Then}, func(a Action[M]) bool { return a == nil })
+	lifted symbols // of the part's row, where Lift made this one
 }
 
 // Ignore says that kinds mean nothing in states, and why that is right.

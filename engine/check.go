@@ -2,8 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -85,11 +83,11 @@ func (k *checker[M]) rows() {
 		}
 		a := arrow[M]{name: string(r.On), when: r.When, to: r.To}
 		if r.When != nil {
-			a.guard = k.nameOf(r.When, where+": guard")
+			a.guard = k.nameOf(r.symbols().when, where+": guard")
 		}
 		a.name = label(r.On, a.guard)
 		for _, do := range r.actions() {
-			a.acts = append(a.acts, act[M]{k.nameOf(do, where+": action"), do})
+			a.acts = append(a.acts, act[M]{k.nameOf(do.name, where+": action"), do.do})
 		}
 		if r.Do == nil && r.Then != nil {
 			k.complain("%s: Then follows nothing: write it as Do", where)
@@ -109,26 +107,14 @@ func (k *checker[M]) rows() {
 }
 
 // nameOf reads a function's name from its symbol and refuses what has none.
-func (k *checker[M]) nameOf(f any, where string) string {
-	symbol := symbolOf(f)
+func (k *checker[M]) nameOf(symbol, where string) string {
 	switch {
 	case strings.Contains(symbol, "[...]"):
 		k.complain("%s %s has a generic receiver: its name cannot be drawn", where, symbol)
 	case strings.Contains(symbol, ".func"), strings.HasSuffix(symbol, "-fm"):
 		k.complain("%s %s is a closure or bound method: use a method expression such as (*latch).first", where, symbol)
 	}
-	return symbolName(f)
-}
-
-// symbolOf is a function's full name as the linker knows it; symbolName is its
-// last part: what is drawn.
-func symbolOf(f any) string {
-	return runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
-}
-
-func symbolName(f any) string {
-	symbol := symbolOf(f)
-	return symbol[strings.LastIndexByte(symbol, '.')+1:]
+	return lastPart(symbol)
 }
 
 func (k *checker[M]) ignores() {

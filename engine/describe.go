@@ -75,10 +75,10 @@ func Describe[M any](c *Compiled[M]) Description {
 	for _, r := range c.chart.Rows {
 		doc := RowDoc{From: r.From, On: r.On, To: r.To}
 		if r.When != nil {
-			doc.Guard = symbolName(r.When)
+			doc.Guard = lastPart(r.symbols().when)
 		}
 		for _, do := range r.actions() {
-			doc.Actions = append(doc.Actions, symbolName(do))
+			doc.Actions = append(doc.Actions, lastPart(do.name))
 		}
 		d.Rows = append(d.Rows, doc)
 	}
