@@ -14,8 +14,28 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// source has every function of a package, by "Type.name" and by name.
-type source map[string]*ast.FuncDecl
+// source has every function of a package, by "Type.name" and by name, and of
+// every struct the parts that it embeds.
+type source struct {
+	funcs map[string]*ast.FuncDecl
+	parts map[string][]string
+}
+
+// method is what a type's method is declared as: by itself, or by one of its
+// parts, the outermost first, as Go has it.
+func (decls source) method(model, name string) *ast.FuncDecl {
+	for level := []string{model}; len(level) > 0; {
+		var next []string
+		for _, t := range level {
+			if decl := decls.funcs[t+"."+name]; decl != nil {
+				return decl
+			}
+			next = append(next, decls.parts[t]...)
+		}
+		level = next
+	}
+	return nil
+}
 
 // glossary tells what a chart's guards and actions do, by the comments in the
 // source that they are declared in, or by their few words of code. A name that
@@ -27,9 +47,9 @@ func (decls source) glossary(d engine.Description) (map[string]string, error) {
 			if name == "" {
 				continue
 			}
-			decl := decls[d.Model+"."+name]
+			decl := decls.method(d.Model, name)
 			if decl == nil {
-				decl = decls[name]
+				decl = decls.funcs[name]
 			}
 			if decl == nil {
 				return nil, fmt.Errorf("drawing: chart %s names %s, which its package does not declare", d.Name, name)
@@ -48,33 +68,49 @@ func (decls source) glossary(d engine.Description) (map[string]string, error) {
 
 // read parses a package's folder, without its tests.
 func read(dir string) (source, error) {
+	decls := source{map[string]*ast.FuncDecl{}, map[string][]string{}}
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, err
+		return decls, err
 	}
-	decls := source{}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		src, err := os.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return decls, err
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ParseComments)
 		if err != nil {
-			return nil, err
+			return decls, err
 		}
-		for _, decl := range parsed.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok {
-				decls[f.Name.Name] = f
-				if t := receiver(f); t != "" {
-					decls[t+"."+f.Name.Name] = f
+		decls.add(parsed)
+	}
+	return decls, nil
+}
+
+// add takes a file's functions, and the parts of its structs.
+func (decls source) add(file *ast.File) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			decls.funcs[n.Name.Name] = n
+			if t := receiver(n); t != "" {
+				decls.funcs[t+"."+n.Name.Name] = n
+			}
+			return false
+		case *ast.TypeSpec:
+			if of, ok := n.Type.(*ast.StructType); ok {
+				for _, field := range of.Fields.List {
+					if part, ok := field.Type.(*ast.Ident); ok && len(field.Names) == 0 {
+						decls.parts[n.Name.Name] = append(decls.parts[n.Name.Name], part.Name)
+					}
 				}
 			}
 		}
-	}
-	return decls, nil
+		return true
+	})
 }
 
 func receiver(f *ast.FuncDecl) string {
