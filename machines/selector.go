@@ -36,7 +36,7 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, blocked, suspended, verifying}},
 		{Name: "leading", States: from{leading, draining}},
-		{Name: "requeuing", States: from{leaving, pausing}},
+		{Name: "requeuing", States: from{deciding, leaving, pausing}},
 	},
 	Happy: from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving},
 	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue}, lineKinds...),
