@@ -56,12 +56,16 @@ func TestLiftedRows(t *testing.T) {
 	if m.Model.bell.rung != 11 {
 		t.Errorf("rung %d times, want once with an echo", m.Model.bell.rung)
 	}
-	changed := recipe[tower]{c, nil}.mutate(Mutation{Actions: map[string]func(any, events.Event, *Outbox, func(events.Event)){
-		"echo": func(model any, _ events.Event, _ *Outbox, _ func(events.Event)) { model.(*tower).bell.rung = -1 },
-	}}).(recipe[tower])
+	changed := recipe[tower]{c, nil}.rewire("changed", func(w *Wiring) {
+		for i, action := range w.Actions {
+			if action.Name == "echo" {
+				w.Actions[i].Do = func(model any, _ events.Event, _ *Outbox) { model.(*tower).bell.rung = -1 }
+			}
+		}
+	}).(recipe[tower])
 	m.rig = newRig(changed.Compiled)
 	if m.deliver(events.Event{Kind: events.CommandStart, Text: "loud"}, &Outbox{}); m.Model.bell.rung != -1 {
-		t.Errorf("a mutation of a lifted action left %d", m.Model.bell.rung)
+		t.Errorf("a change of a lifted action left %d", m.Model.bell.rung)
 	}
 }
 

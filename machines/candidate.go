@@ -9,12 +9,11 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// candidate is one instance that stands for a job's leadership. Belief, work and
-// troubles are a participant's; its "own node" is the marker, which has a fixed
-// name. So nothing is done to it by name alone: what guards a write, and what
+// candidate is one instance that stands for a job's leadership. Its own node is
+// the marker, which has a fixed name. So nothing is done to it by name alone: what guards a write, and what
 // deletes the marker, names its version and the seal.
 type candidate struct {
-	participant
+	contender
 	marker string // the marker's path
 
 	errand // the latch
@@ -36,11 +35,8 @@ type seal struct {
 func newCandidate(open events.Event) (*candidate, error) {
 	job := open.Path
 	open.Path = job + "/" + jobElection
-	p, err := newParticipant(open, LatchLabel)
-	if err != nil {
-		return nil, err
-	}
-	return &candidate{participant: *p, marker: JobMarker(job)}, nil
+	o := options{values: open.Options}
+	return &candidate{contender: newContender(open, &o), marker: JobMarker(job)}, o.err
 }
 
 // Watches says which node matters: the marker.
@@ -53,10 +49,10 @@ func (c *candidate) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.unread(ev, out)
 	if c.unknown {
-		out.Flush(c.dir)
+		out.Flush(c.home)
 	}
 	if c.entangled(ev) && !c.sealed {
-		out.Children(c.dir)
+		out.Children(c.home)
 	}
 	out.Exists(c.marker, true)
 }
@@ -73,7 +69,7 @@ func (c *candidate) inspect(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.release(out)
 	out.Exists(c.marker, true)
-	out.Children(c.dir)
+	out.Children(c.home)
 }
 
 // release forgets a marker that is not ours, or not any more.
@@ -101,7 +97,7 @@ func (c *candidate) noteSeal(ev events.Event, out *engine.Outbox) {
 	c.sealed = slices.Contains(ev.Children, c.sealName)
 }
 
-func (c *candidate) sealPath() string { return join(c.dir, c.sealName) }
+func (c *candidate) sealPath() string { return join(c.home, c.sealName) }
 
 // newSeal makes one under a name that none had before.
 func (c *candidate) newSeal() events.Op {
@@ -172,11 +168,13 @@ func (c *candidate) sealAnew(out *engine.Outbox) {
 // queue stands in line for the latch.
 func (c *candidate) queue(ev events.Event, out *engine.Outbox) {
 	c.breakSeal(out)
-	c.standAt(join(c.dir, jobLatch), &c.participant, map[string]string{}, out)
+	c.standAt(join(c.home, jobLatch), &c.contender, map[string]string{}, out)
 }
 
 // passOn makes the latch's trouble one's own.
-func (c *candidate) passOn(ev events.Event, out *engine.Outbox) { c.fail(ev.Code, ev.Text, ev, out) }
+func (c *candidate) passOn(ev events.Event, out *engine.Outbox) {
+	c.announce(ev.Code, ev.Text, ev, out)
+}
 
 // follow leaves the job to another instance.
 func (c *candidate) follow(ev events.Event, out *engine.Outbox) {
@@ -213,7 +211,7 @@ func (c *candidate) mark(ev events.Event, out *engine.Outbox) {
 		{Verb: "set", Path: c.marker, Data: c.data, Version: 0},
 	}
 	for _, old := range seals(ev.Children) {
-		ops = append(ops, events.Op{Verb: "delete", Path: join(c.dir, old), Version: -1})
+		ops = append(ops, events.Op{Verb: "delete", Path: join(c.home, old), Version: -1})
 	}
 	c.creating = out.Multi(append(ops, c.newSeal())...)
 }

@@ -34,15 +34,12 @@ func (c *candidate) lapse(ev events.Event, out *engine.Outbox) {
 	c.breakSeal(out)
 }
 
-// stepDownLost ends belief with the session.
-func (c *candidate) stepDownLost(ev events.Event, out *engine.Outbox) {
-	c.participant.stepDownLost(ev, out)
-	c.release(out)
-}
+// drop forgets a marker that went with the session.
+func (c *candidate) drop(ev events.Event, out *engine.Outbox) { c.release(out) }
 
-// attachReread is attach while belief rides a disconnect out.
+// attachReread is noteSession while belief rides a disconnect out.
 func (c *candidate) attachReread(ev events.Event, out *engine.Outbox) {
-	c.attach(ev, out)
+	c.noteSession(ev, out)
 	out.Exists(c.marker, true)
 }
 
@@ -104,7 +101,7 @@ func (c *candidate) countOut(ev events.Event, out *engine.Outbox) {
 // clearLater tries again a while after the server refused.
 func (c *candidate) clearLater(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	c.fail(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
+	c.announce(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
 	out.Timer("delete again", c.persist(ev))
 }
 
@@ -113,13 +110,13 @@ func (c *candidate) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.noteMarker(ev, out)
 	c.leaveLatch(out)
 	c.then, c.quick = rest, 0
-	c.fail(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.floor), ev, out)
+	c.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.floor), ev, out)
 	c.clear(ev, out)
 }
 
-// close notes who wants the candidate gone.
-func (c *candidate) close(ev events.Event, out *engine.Outbox) {
-	c.participant.close(ev, out)
+// withdraw is close, with the place in the line of the latch given up.
+func (c *candidate) withdraw(ev events.Event, out *engine.Outbox) {
+	c.close(ev, out)
 	c.leaveLatch(out)
 }
 

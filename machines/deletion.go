@@ -58,13 +58,13 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{reading}, On: events.ReplyMulti, To: reading},
 		{From: from{reading}, On: events.ReplyStat, When: (*deletion).vanished, To: closed, Do: (*deletion).succeed},
 		{From: from{reading}, On: events.ReplyStat, When: (*deletion).passing, To: pausing, Do: (*deletion).complain},
-		{From: from{reading}, On: events.ReplyStat, When: (*deletion).refused, To: closed, Do: (*deletion).fail},
+		{From: from{reading}, On: events.ReplyStat, When: (*deletion).refused, To: closed, Do: (*deletion).refuse},
 		{From: from{reading}, On: events.ReplyStat, When: (*deletion).outdated, To: closed, Do: (*deletion).decline},
 		{From: from{reading}, On: events.ReplyStat, To: removing, Do: (*deletion).remove},
 		{From: from{removing}, On: events.ReplyMulti, When: (*deletion).gone, To: closed, Do: (*deletion).succeed},
 		{From: from{removing}, On: events.ReplyMulti, When: (*deletion).written, To: reading, Do: (*deletion).settle, Then: (*deletion).look},
 		{From: from{removing}, On: events.ReplyMulti, When: (*deletion).passing, To: pausing, Do: (*deletion).settle, Then: (*deletion).complain},
-		{From: from{removing}, On: events.ReplyMulti, To: closed, Do: (*deletion).fail},
+		{From: from{removing}, On: events.ReplyMulti, To: closed, Do: (*deletion).refuse},
 
 		{From: deletable, On: events.ConnectionSuspended, To: suspended},
 		{From: deleting, On: events.ConnectionLost, To: suspended},
@@ -130,8 +130,8 @@ func (d *deletion) succeed(ev events.Event, out *engine.Outbox) {
 	out.Answer(d.command, events.OK, "")
 }
 
-// fail answers with what the ensemble refuses for good.
-func (d *deletion) fail(ev events.Event, out *engine.Outbox) {
+// refuse answers with what the ensemble refuses for good.
+func (d *deletion) refuse(ev events.Event, out *engine.Outbox) {
 	out.Answer(d.command, ev.Code, d.path)
 }
 

@@ -20,17 +20,17 @@ import (
 // the same connection.
 var ElectionRecipe = engine.NewRecipe(electionChart, newElection)
 
-func newElection(open events.Event) (*participant, error) {
+// election is a place whose name carries no GUID.
+type election struct{ place }
+
+func newElection(open events.Event) (*election, error) {
 	o := options{values: open.Options}
-	p, err := newParticipant(open, o.text("prefix", ""))
-	if err != nil {
-		return nil, err
-	}
-	p.plain = true
-	return p, nil
+	p := &election{newPlace(open, &o, o.text("prefix", ""))}
+	p.naming = byOwner{}
+	return p, o.err
 }
 
-var electionChart = engine.MustCompile(engine.Chart[participant]{
+var electionChart = engine.MustCompile(engine.Chart[election]{
 	Name:       "election",
 	Doc:        "A candidate of a plain election: a latch on names without a GUID. A lost create is found by reading who owns what.",
 	States:     lineStates,
@@ -38,39 +38,39 @@ var electionChart = engine.MustCompile(engine.Chart[participant]{
 	Composites: latchComposites,
 	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:      slices.Concat(keepKinds, lineKinds),
-	Rows:       slices.Concat(ownerRows, standingRows, placeRows, keepRows),
+	Rows:       slices.Concat(ownerRows, engine.Lift(slices.Concat(standingRows, placeRows, keepRows), (*election).inLine)),
 	Ignores:    keepIgnores,
 })
 
 // ownerRows find a candidate's own nodes by reading who owns what: all that a
 // synced listing shows under the prefix, after a create whose reply was lost; the
 // own one, before it is deleted on another connection than it was seen on.
-var ownerRows = []engine.Row[participant]{
-	{From: from{verifying, leaving}, On: events.ReplyChildren, When: (*participant).suspected, To: engine.Stay, Do: (*participant).inquire},
-	{From: from{verifying, leaving}, On: events.ReplyStat, When: (*participant).inquiring, To: engine.Stay, Do: (*participant).note},
-	{From: from{verifying}, On: events.ReplyStat, When: (*participant).identified, To: verifying, Do: (*participant).settleOn, Then: (*participant).survey},
-	{From: from{verifying}, On: events.ReplyStat, When: (*participant).unidentified, To: enrolling, Do: (*participant).create},
-	{From: from{leaving}, On: events.ReplyStat, When: (*participant).identified, To: leaving, Do: (*participant).settleOn, Then: (*participant).depart},
-	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentifiedLeaving, To: closed, Do: (*participant).finish},
-	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentifiedResting, To: pausing, Do: (*participant).pause},
-	{From: from{leaving}, On: events.ReplyStat, When: (*participant).unidentified, To: enrolling, Do: (*participant).enrol},
-	{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*participant).askAgain},
+var ownerRows = []engine.Row[election]{
+	{From: from{verifying, leaving}, On: events.ReplyChildren, When: (*election).suspected, To: engine.Stay, Do: (*election).inquire},
+	{From: from{verifying, leaving}, On: events.ReplyStat, When: (*election).inquiring, To: engine.Stay, Do: (*election).note},
+	{From: from{verifying}, On: events.ReplyStat, When: (*election).identified, To: verifying, Do: (*election).settleOn, Then: (*election).survey},
+	{From: from{verifying}, On: events.ReplyStat, When: (*election).unidentified, To: enrolling, Do: (*election).create},
+	{From: from{leaving}, On: events.ReplyStat, When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).depart},
+	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentifiedLeaving, To: closed, Do: (*election).finish},
+	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentifiedResting, To: pausing, Do: (*election).pause},
+	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentified, To: enrolling, Do: (*election).enrol},
+	{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*election).askAgain},
 }
 
 // inquire asks who owns each node that may be ours.
-func (p *participant) inquire(ev events.Event, out *engine.Outbox) {
+func (p *election) inquire(ev events.Event, out *engine.Outbox) {
 	p.askOwners(p.twins(ev.Children), out)
 }
 
 // inquireOwn asks whether the node that was ours still is: what was seen on
 // another connection says nothing about a name that others can have, too.
-func (p *participant) inquireOwn(ev events.Event, out *engine.Outbox) {
+func (p *place) inquireOwn(ev events.Event, out *engine.Outbox) {
 	p.unknown = true
 	p.askOwners([]Place{{Name: p.own}}, out)
 }
 
 // askOwners reads nodes without their data, which others may keep to themselves.
-func (p *participant) askOwners(places []Place, out *engine.Outbox) {
+func (p *place) askOwners(places []Place, out *engine.Outbox) {
 	p.inquiry = inquiry{asked: len(places)}
 	for _, place := range places {
 		out.Exists(join(p.dir, place.Name), false)
@@ -78,7 +78,7 @@ func (p *participant) askOwners(places []Place, out *engine.Outbox) {
 }
 
 // note takes one answer of an inquiry.
-func (p *participant) note(ev events.Event, out *engine.Outbox) {
+func (p *election) note(ev events.Event, out *engine.Outbox) {
 	p.asked--
 	if p.owns(ev) {
 		place, _ := ParsePlace(base(ev.Path), p.label)
@@ -86,7 +86,7 @@ func (p *participant) note(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-func (p *participant) settleOn(ev events.Event, out *engine.Outbox) {
+func (p *election) settleOn(ev events.Event, out *engine.Outbox) {
 	p.note(ev, out)
 	slices.SortFunc(p.claimed, inOrder)
 	for _, further := range p.claimed[1:] {
@@ -98,14 +98,14 @@ func (p *participant) settleOn(ev events.Event, out *engine.Outbox) {
 }
 
 // askAgain looks once more after a while, because a read failed.
-func (p *participant) askAgain(ev events.Event, out *engine.Outbox) {
+func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	p.fail(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
+	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
 	out.Timer("look again", p.persist(ev))
 }
 
 // suspected is a listing that may show what a lost create has made.
-func (p *participant) suspected(ev events.Event) bool { return p.recovered(ev) }
+func (p *election) suspected(ev events.Event) bool { return p.recovered(ev) }
 
 // answered is an answer to a read that says who owns the node, if there is one.
 func answered(ev events.Event) bool {
@@ -113,31 +113,31 @@ func answered(ev events.Event) bool {
 }
 
 // owns is a node that this session owns.
-func (p *participant) owns(ev events.Event) bool {
+func (p *election) owns(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
 }
 
 // inquiring is an answer after which others are still awaited.
-func (p *participant) inquiring(ev events.Event) bool {
+func (p *election) inquiring(ev events.Event) bool {
 	return p.unknown && p.asked > 1 && answered(ev)
 }
 
 // identified is the last answer, with a node that is ours.
-func (p *participant) identified(ev events.Event) bool {
+func (p *election) identified(ev events.Event) bool {
 	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.claimed) > 0)
 }
 
 // unidentified is the last answer, and none of the nodes is ours.
-func (p *participant) unidentified(ev events.Event) bool {
+func (p *election) unidentified(ev events.Event) bool {
 	return p.unknown && p.asked == 1 && answered(ev) && !p.identified(ev)
 }
 
 // unidentifiedLeaving is unidentified at the end of everything.
-func (p *participant) unidentifiedLeaving(ev events.Event) bool {
+func (p *election) unidentifiedLeaving(ev events.Event) bool {
 	return p.unidentified(ev) && p.then == leave
 }
 
 // unidentifiedResting is unidentified before a pause.
-func (p *participant) unidentifiedResting(ev events.Event) bool {
+func (p *election) unidentifiedResting(ev events.Event) bool {
 	return p.unidentified(ev) && p.then == rest
 }

@@ -17,7 +17,7 @@ type errand struct {
 }
 
 // standAt has a latch stand in the line of a directory, if none does yet.
-func (e *errand) standAt(dir string, patron *participant, options map[string]string, out *engine.Outbox) {
+func (e *errand) standAt(dir string, patron *contender, options map[string]string, out *engine.Outbox) {
 	if e.latch != "" {
 		return
 	}
@@ -46,7 +46,7 @@ func (e *errand) noteClosed(ev events.Event, out *engine.Outbox) { e.latches-- }
 
 // hold forgets what was asked on a connection that is gone, but for the write
 // that makes the own node: its outcome is unknown only once it has returned.
-func (p *participant) hold(ev events.Event, out *engine.Outbox) {
+func (p *contender) hold(ev events.Event, out *engine.Outbox) {
 	if p.creating == 0 {
 		out.Forget()
 	}
@@ -54,6 +54,6 @@ func (p *participant) hold(ev events.Event, out *engine.Outbox) {
 }
 
 // tellGone tells the machine itself that no node of its own is left.
-func (p *participant) tellGone(ev events.Event, out *engine.Outbox) {
+func (p *contender) tellGone(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(p.id), events.Event{Kind: events.NodeGone})
 }

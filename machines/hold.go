@@ -10,15 +10,15 @@ import (
 // probing is the state of a try that looks before it writes.
 const probing engine.State = "probing"
 
-// custody is what only the holds of locks have: places that are asked for once,
-// by one caller, and given up for good at the end of their one term.
-type custody struct {
-	single    bool // one term at most, then out
-	tries     bool // it never waits behind anybody
-	revocable bool // the own node's data is read, for Revoke
-	revoked   bool // Revoke stood there
-	siding
+// acquisition is a place that is asked for once, by one caller, and given up for
+// good at the end of its one term.
+type acquisition struct {
+	place
+	tries bool // it never waits behind anybody
 }
+
+// acquired is the acquisition of whichever recipe has one, for the tables about it.
+func (p *acquisition) acquired() *acquisition { return p }
 
 // Revoke is what Curator's Revoker writes to a holder's node.
 const Revoke = "__REVOKE__"
@@ -46,26 +46,26 @@ var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(
 // answered once: granted, or told why not. Either way the machine then ends by
 // itself: after the one term when its work has returned, or as soon as its node
 // is gone.
-var holdRows = []engine.Row[participant]{
-	{From: from{latent}, On: events.CommandAwait, When: (*participant).triesAnew, To: probing, Do: (*participant).seek, Then: (*participant).probe},
-	{From: from{latent}, On: events.CommandAwait, When: (*participant).attached, To: enrolling, Do: (*participant).seek, Then: (*participant).enrol},
-	{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*participant).seek},
-	{From: seeking, On: events.CommandAwait, To: engine.Stay, Do: (*participant).refuseStart},
+var holdRows = []engine.Row[acquisition]{
+	{From: from{latent}, On: events.CommandAwait, When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).seek, Then: (*acquisition).probe},
+	{From: from{latent}, On: events.CommandAwait, When: (*acquisition).attached, To: enrolling, Do: (*acquisition).seek, Then: (*acquisition).enrol},
+	{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*acquisition).seek},
+	{From: seeking, On: events.CommandAwait, To: engine.Stay, Do: (*acquisition).refuseStart},
 
 	// A try.
-	{From: from{probing}, On: events.ReplyChildren, When: (*participant).unlisted, To: pausing, Do: (*participant).complain},
-	{From: from{probing}, On: events.ReplyChildren, When: (*participant).occupied, To: closed, Do: (*participant).refuseOccupied},
-	{From: from{probing}, On: events.ReplyChildren, To: enrolling, Do: (*participant).enrol},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*participant).outrun, To: leaving, Do: (*participant).refuseOutrun},
-	{From: from{probing}, On: events.ConnectionSuspended, To: suspended, Do: (*participant).suspend},
-	{From: from{probing}, On: events.ConnectionLost, To: suspended, Do: (*participant).lose},
-	{From: from{deciding}, On: engine.AtOnce, When: (*participant).triesAnew, To: probing, Do: (*participant).probe},
-	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
+	{From: from{probing}, On: events.ReplyChildren, When: (*acquisition).unlisted, To: pausing, Do: (*acquisition).giveUp},
+	{From: from{probing}, On: events.ReplyChildren, When: (*acquisition).occupied, To: closed, Do: (*acquisition).refuseOccupied},
+	{From: from{probing}, On: events.ReplyChildren, To: enrolling, Do: (*acquisition).enrol},
+	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*acquisition).outrun, To: leaving, Do: (*acquisition).refuseOutrun},
+	{From: from{probing}, On: events.ConnectionSuspended, To: suspended, Do: (*acquisition).suspend},
+	{From: from{probing}, On: events.ConnectionLost, To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
+	{From: from{deciding}, On: engine.AtOnce, When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).probe},
+	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*acquisition).close, Then: (*acquisition).finish},
 
-	{From: from{waiting}, On: events.ReplyStat, When: (*participant).persistent, To: leaving, Do: (*participant).refuseObstructed},
+	{From: from{waiting}, On: events.ReplyStat, When: (*acquisition).persistent, To: leaving, Do: (*acquisition).refuseObstructed},
 
 	// After belief.
-	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).depose, Then: (*participant).workDone},
+	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*acquisition).depose, Then: (*acquisition).workDone},
 }
 
 // holdIgnores are lineIgnores, as a hold has them.
@@ -77,8 +77,8 @@ var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
 })
 
 // without drops a state that a recipe does not have from rows.
-func without(rows []engine.Row[participant], absent engine.State) []engine.Row[participant] {
-	var kept []engine.Row[participant]
+func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
+	var kept []engine.Row[M]
 	for _, r := range rows {
 		if r.From = but(r.From, absent); len(r.From) > 0 {
 			kept = append(kept, r)
@@ -98,65 +98,56 @@ func withoutIgnores(ignores []engine.Ignore, absent engine.State) []engine.Ignor
 	return kept
 }
 
-// newHold makes a place that is held once. Options: "try", "revocable", and those
-// of newParticipant.
-func newHold(open events.Event, label string) (*participant, error) {
-	o := options{values: open.Options}
-	p, err := newParticipant(open, label)
-	if err != nil {
-		return nil, err
+// newAcquisition makes a place that is held once. Options: "try", "revocable", and
+// those of LatchRecipe.
+func newAcquisition(open events.Event, o *options, label string) acquisition {
+	p := newPlace(open, o, label)
+	p.after = leave
+	if o.flag("revocable") {
+		p.read = forData
 	}
-	p.custody = custody{single: true, tries: o.flag("try"), revocable: o.flag("revocable")}
-	return p, o.err
+	return acquisition{place: p, tries: o.flag("try")}
 }
 
 // seek notes the one caller, and the session that is there.
-func (p *participant) seek(ev events.Event, out *engine.Outbox) {
+func (p *contender) seek(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.waiters = append(p.waiters, ev.Request)
 }
 
 // probe looks at the line, and writes nothing.
-func (p *participant) probe(ev events.Event, out *engine.Outbox) { out.Children(p.dir) }
+func (p *acquisition) probe(ev events.Event, out *engine.Outbox) { out.Children(p.dir) }
 
 // refuseOccupied ends a try that found somebody in line.
-func (p *participant) refuseOccupied(ev events.Event, out *engine.Outbox) {
+func (p *acquisition) refuseOccupied(ev events.Event, out *engine.Outbox) {
 	p.refuseWaiters(events.Locked, "", out)
 	p.finish(ev, out)
 }
 
 // refuseOutrun ends a try that found the line free, and somebody faster.
-func (p *participant) refuseOutrun(ev events.Event, out *engine.Outbox) {
+func (p *acquisition) refuseOutrun(ev events.Event, out *engine.Outbox) {
 	p.then = leave
 	p.refuseWaiters(events.Locked, "", out)
 	p.depart(ev, out)
 }
 
 // refuseObstructed ends the wait behind a node that will never go by itself.
-func (p *participant) refuseObstructed(ev events.Event, out *engine.Outbox) {
+func (p *acquisition) refuseObstructed(ev events.Event, out *engine.Outbox) {
 	p.then = leave
-	p.fail(events.PersistentNode, ev.Path, ev, out)
+	p.announce(events.PersistentNode, ev.Path, ev, out)
 	p.depart(ev, out)
 }
 
-// plan is what comes next; after a hold nothing does.
-func (p *participant) plan(next intent) {
-	p.then = next
-	if p.single {
-		p.then = leave
-	}
-}
-
 // noteRevoke tells once for each term that somebody asks for the lock.
-func (p *participant) noteRevoke(ev events.Event, out *engine.Outbox) {
-	if before := p.revoked; p.revocable && !before {
+func (p *contender) noteRevoke(ev events.Event, out *engine.Outbox) {
+	if p.read == forData && !p.revoked {
 		p.revoked = string(ev.Data) == Revoke
 		p.tellRevoked(out)
 	}
 }
 
 // tellRevoked tells a holder; one that still waits is told when it holds.
-func (p *participant) tellRevoked(out *engine.Outbox) {
+func (p *contender) tellRevoked(out *engine.Outbox) {
 	if p.revoked && p.leads {
 		out.Notify(events.Notify{What: events.Revoked, Path: p.path()})
 	}
@@ -164,27 +155,27 @@ func (p *participant) tellRevoked(out *engine.Outbox) {
 
 // readOwn reads the own node's stat with a watch, and its data where a revoke
 // may stand there.
-func (p *participant) readOwn(out *engine.Outbox) {
-	if p.revocable {
-		out.Read(p.path(), true)
+func (n *node) readOwn(out *engine.Outbox) {
+	if n.read == forData {
+		out.Read(n.path(), true)
 		return
 	}
-	out.Get(p.path(), true)
+	out.Get(n.path(), true)
 }
 
 // triesAnew is a try that has nothing in the line and may look.
-func (p *participant) triesAnew(ev events.Event) bool {
+func (p *acquisition) triesAnew(ev events.Event) bool {
 	return p.tries && ev.Attached && !p.spent && p.then != leave && !p.entangled(ev)
 }
 
 // unlisted is a listing that was refused; a directory that does not exist is
 // an empty line.
-func (p *participant) unlisted(ev events.Event) bool {
+func (n *node) unlisted(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
 // occupied is a line with somebody in it who is waited for.
-func (p *participant) occupied(ev events.Event) bool {
+func (p *acquisition) occupied(ev events.Event) bool {
 	for place := range places(ev.Children, p.kin...) {
 		if p.minds(place) {
 			return true
@@ -194,6 +185,6 @@ func (p *participant) occupied(ev events.Event) bool {
 }
 
 // outrun is a try whose place turned out to be behind another.
-func (p *participant) outrun(ev events.Event) bool {
+func (p *acquisition) outrun(ev events.Event) bool {
 	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
 }

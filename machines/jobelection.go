@@ -115,14 +115,14 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*candidate).hold},
 		{From: from{leading}, On: events.ConnectionUnconfirmed, To: draining, Do: (*candidate).stepDown},
 		{From: standing, On: events.ConnectionLost, To: suspended, Do: (*candidate).forfeit},
-		{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*candidate).stepDownLost},
+		{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*candidate).stepDownLost, Then: (*candidate).drop},
 		{From: from{leaving}, On: events.ConnectionLost, To: leaving, Do: (*candidate).forfeitLeaving},
 		{From: from{draining, pausing, suspended}, On: events.ConnectionLost, To: engine.Stay, Do: (*candidate).forfeit},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*candidate).inFlight, To: marking, Do: (*candidate).attach},
-		{From: from{suspended}, On: events.ConnectionAttached, To: looking, Do: (*candidate).attach, Then: (*candidate).look},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*candidate).inFlight, To: marking, Do: (*candidate).noteSession},
+		{From: from{suspended}, On: events.ConnectionAttached, To: looking, Do: (*candidate).noteSession, Then: (*candidate).look},
 		{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*candidate).attachReread},
-		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*candidate).attach, Then: (*candidate).clear},
-		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*candidate).attach},
+		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*candidate).noteSession, Then: (*candidate).clear},
+		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*candidate).noteSession},
 
 		// The user, and the work done in office.
 		{From: from{leading}, On: events.CommandAwait, When: (*candidate).expired, To: leading, Do: (*candidate).await},
@@ -146,10 +146,10 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{pausing}, On: events.TimerFired, To: looking, Do: (*candidate).look},
 
 		// The way out.
-		{From: append(from{suspended, pausing}, standing...), On: events.CommandClose, When: (*candidate).tied, To: leaving, Do: (*candidate).close, Then: (*candidate).clear},
-		{From: append(from{latent, suspended, pausing}, standing...), On: events.CommandClose, To: closed, Do: (*candidate).close, Then: (*candidate).finish},
+		{From: append(from{suspended, pausing}, standing...), On: events.CommandClose, When: (*candidate).tied, To: leaving, Do: (*candidate).withdraw, Then: (*candidate).clear},
+		{From: append(from{latent, suspended, pausing}, standing...), On: events.CommandClose, To: closed, Do: (*candidate).withdraw, Then: (*candidate).finish},
 		{From: from{leading}, On: events.CommandClose, To: draining, Do: (*candidate).closeStepDown},
-		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*candidate).close},
+		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*candidate).withdraw},
 		{From: from{leaving}, On: events.ReplyStat, When: (*candidate).marked, To: leaving, Do: (*candidate).erase},
 		{From: from{leaving}, On: events.ReplyStat, When: (*candidate).notOurs, To: leaving, Do: (*candidate).yieldOffice},
 		{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*candidate).clearLater},

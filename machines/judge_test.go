@@ -15,13 +15,14 @@ import (
 type judge struct {
 	engine  *engine.Engine
 	session *session
-	members map[events.ID]*participant
+	members map[events.ID]*contender
+	places  map[events.ID]*place     // those of the members that stand in a line
 	stands  map[events.ID]*candidate // those of the members that stand for a job
 	permits map[events.ID]*semaphore // those that want permits
 	known   map[events.ID]bool
 
 	leads  map[events.ID]bool
-	held   map[*participant]string                 // the label of holds that were granted: none is granted twice under one
+	held   map[*contender]string                   // the label of holds that were granted: none is granted twice under one
 	open   map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
 	asked  map[events.ID]map[uint64]events.Request // requests that may arm a watch
 	armed  map[events.ID]map[string]bool           // watches that stand
@@ -32,15 +33,10 @@ type judge struct {
 
 // newJudge is a judge of all recipes; plants are what is wrong with some of them.
 func newJudge(plants ...plant) *judge {
-	j := &judge{members: map[events.ID]*participant{}, stands: map[events.ID]*candidate{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*participant]string{},
+	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*candidate{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
-	member := func(p *participant, err error) (*participant, error) {
-		if err == nil {
-			j.members[events.ID(p.id)] = p
-		}
-		return p, err
-	}
+	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }
 	recipes := Recipes()
 	for i, r := range recipes {
 		switch r.Name() {
@@ -51,20 +47,20 @@ func newJudge(plants ...plant) *judge {
 				return s, err
 			})
 		case "latch":
-			recipes[i] = engine.NewRecipe(latchChart, func(open events.Event) (*participant, error) { return member(newLatch(open)) })
+			recipes[i] = engine.NewRecipe(latchChart, watched(newLatch, note))
 		case "mutex":
-			recipes[i] = engine.NewRecipe(mutexChart, func(open events.Event) (*participant, error) { return member(newMutex(open)) })
+			recipes[i] = engine.NewRecipe(mutexChart, watched(newMutex, note))
 		case "readwrite":
-			recipes[i] = engine.NewRecipe(readWriteChart, func(open events.Event) (*participant, error) { return member(newReadWrite(open)) })
+			recipes[i] = engine.NewRecipe(readWriteChart, watched(newReadWrite, note))
 		case "election":
-			recipes[i] = engine.NewRecipe(electionChart, func(open events.Event) (*participant, error) { return member(newElection(open)) })
+			recipes[i] = engine.NewRecipe(electionChart, watched(newElection, note))
 		case "selector":
-			recipes[i] = engine.NewRecipe(selectorChart, func(open events.Event) (*participant, error) { return member(newSelector(open)) })
+			recipes[i] = engine.NewRecipe(selectorChart, watched(newSelector, note))
 		case "semaphore":
 			recipes[i] = engine.NewRecipe(semaphoreChart, func(open events.Event) (*semaphore, error) {
 				s, err := newSemaphore(open)
 				if err == nil {
-					j.members[events.ID(s.id)], j.permits[events.ID(s.id)] = &s.participant, s
+					j.members[events.ID(s.id)], j.permits[events.ID(s.id)] = &s.contender, s
 				}
 				return s, err
 			})
@@ -72,7 +68,7 @@ func newJudge(plants ...plant) *judge {
 			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*candidate, error) {
 				c, err := newCandidate(open)
 				if err == nil {
-					j.members[events.ID(c.id)], j.stands[events.ID(c.id)] = &c.participant, c
+					j.members[events.ID(c.id)], j.stands[events.ID(c.id)] = &c.contender, c
 				}
 				return c, err
 			})
@@ -84,6 +80,17 @@ func newJudge(plants ...plant) *judge {
 	}
 	j.engine = engine.New(true, recipes...)
 	return j
+}
+
+// watched makes a recipe's models, and has their places noted.
+func watched[M interface{ inLine() *place }](make func(events.Event) (M, error), note func(*place)) func(events.Event) (M, error) {
+	return func(open events.Event) (M, error) {
+		m, err := make(open)
+		if err == nil {
+			note(m.inLine())
+		}
+		return m, err
+	}
 }
 
 func (j *judge) wrong(format string, args ...any) {
@@ -204,6 +211,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 		}
 		if e.State == string(closed) {
 			delete(j.members, a.From)
+			delete(j.places, a.From)
 			delete(j.stands, a.From)
 			delete(j.permits, a.From)
 		}
@@ -219,11 +227,15 @@ func (j *judge) notify(id events.ID, n events.Notify) {
 			j.wrong("%s: %s told twice in a row", id, n.What)
 		}
 		j.leads[id] = n.What == events.Elected
-		if p := j.members[id]; p != nil && p.single && n.What == events.Elected {
-			if j.held[p] == p.label {
+		if p := j.members[id]; p != nil && p.once() && n.What == events.Elected {
+			label := "permit"
+			if place := j.places[id]; place != nil {
+				label = place.label
+			}
+			if j.held[p] == label {
 				j.wrong("%s: held once, and elected again", id)
 			}
-			j.held[p] = p.label
+			j.held[p] = label
 		}
 	case events.Granted:
 		if j.open[id][n.Work] != events.CommandAwait {
@@ -245,8 +257,8 @@ func (j *judge) member(id events.ID) {
 		owed[a.Kind] = true
 	}
 	attached := j.session != nil && j.session.attached
-	own := p.lean || j.armed[id][p.path()] || owed[events.ReplyStat]
-	inquires := p.plain && p.unknown && owed[events.ReplyStat]
+	own := p.read == forNothing || j.armed[id][p.path()] || owed[events.ReplyStat]
+	inquires := !p.naming.sure() && p.unknown && owed[events.ReplyStat]
 	awake := true
 	switch state {
 	case enrolling:
@@ -258,8 +270,8 @@ func (j *judge) member(id events.ID) {
 	case verifying:
 		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate] || owed[events.TimerFired]
 	case waiting, blocked:
-		ahead := owed[events.ReplyStat] || j.armed[id][join(p.dir, p.predecessor)]
-		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.dir+"/"])
+		ahead := owed[events.ReplyStat] || j.armed[id][join(p.home, j.places[id].predecessor)]
+		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.home+"/"])
 	case leading:
 		awake = own || !attached
 	case leaving:
@@ -292,10 +304,10 @@ func (j *judge) member(id events.ID) {
 	if p.works < 0 {
 		j.wrong("%s: %d pieces of work", id, p.works)
 	}
-	if p.single && p.leads && p.works != 1 {
+	if p.once() && p.leads && p.works != 1 {
 		j.wrong("%s: held by %d pieces of work", id, p.works)
 	}
-	if p.single && len(p.waiters) == 0 && slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
+	if p.once() && len(p.waiters) == 0 && slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
 		j.wrong("%s: in %s, and nobody wants it", id, state)
 	}
 	if p.leads && !p.near {

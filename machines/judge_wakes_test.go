@@ -47,7 +47,7 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	case queueing:
 		return s.latch != "" && s.held == ""
 	case full:
-		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.dir+"/"] && j.armed[events.ID(s.id)][s.dir]
+		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.home+"/"] && j.armed[events.ID(s.id)][s.home]
 	case taking:
 		return owed[events.ReplyMulti]
 	case confirming:

@@ -14,12 +14,19 @@ import (
 // that is not read back.
 var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 
-func newLatch(open events.Event) (*participant, error) {
+// latch is a place that is kept, or won back, until it is closed.
+type latch struct{ place }
+
+func newLatch(open events.Event) (*latch, error) {
 	o := options{values: open.Options}
-	return newParticipant(open, o.text("label", LatchLabel))
+	l := &latch{newPlace(open, &o, o.text("label", LatchLabel))}
+	if o.flag("lean") {
+		l.read = forNothing
+	}
+	return l, o.err
 }
 
-var latchChart = engine.MustCompile(engine.Chart[participant]{
+var latchChart = engine.MustCompile(engine.Chart[latch]{
 	Name:       "latch",
 	Doc:        "A leader latch: in line until it leads, leading until it is closed, resigns or loses it.",
 	States:     lineStates,
@@ -27,7 +34,7 @@ var latchChart = engine.MustCompile(engine.Chart[participant]{
 	Composites: latchComposites,
 	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:      slices.Concat(keepKinds, lineKinds),
-	Rows:       slices.Concat(standingRows, lineRows, keepRows),
+	Rows:       engine.Lift(slices.Concat(standingRows, lineRows, keepRows), (*latch).inLine),
 	Ignores:    keepIgnores,
 })
 
@@ -35,16 +42,16 @@ var latchChart = engine.MustCompile(engine.Chart[participant]{
 var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}
 
 // keepRows are the commands of those who keep leadership until they give it up.
-var keepRows = []engine.Row[participant]{
-	{From: from{leading}, On: events.CommandAwait, When: (*participant).expired, To: leading, Do: (*participant).await},
-	{From: from{leading}, On: events.CommandAwait, To: leading, Do: (*participant).grant},
-	{From: but(live, leading), On: events.CommandAwait, To: engine.Stay, Do: (*participant).await},
-	{From: from{latent}, On: events.CommandAwait, To: latent, Do: (*participant).refuseLatent},
-	{From: live, On: events.CommandCancel, To: engine.Stay, Do: (*participant).cancel},
-	{From: from{leading, draining}, On: events.WorkReturned, To: engine.Stay, Do: (*participant).workDone},
-	{From: from{leading}, On: events.CommandResign, To: draining, Do: (*participant).resign},
-	{From: but(live, leading), On: events.CommandResign, To: engine.Stay, Do: (*participant).refuseResign},
-	{From: from{latent}, On: events.CommandResign, To: latent, Do: (*participant).refuseLatent},
+var keepRows = []engine.Row[place]{
+	{From: from{leading}, On: events.CommandAwait, When: (*place).expired, To: leading, Do: (*place).await},
+	{From: from{leading}, On: events.CommandAwait, To: leading, Do: (*place).grant},
+	{From: but(live, leading), On: events.CommandAwait, To: engine.Stay, Do: (*place).await},
+	{From: from{latent}, On: events.CommandAwait, To: latent, Do: (*place).refuseLatent},
+	{From: live, On: events.CommandCancel, To: engine.Stay, Do: (*place).cancel},
+	{From: from{leading, draining}, On: events.WorkReturned, To: engine.Stay, Do: (*place).workDone},
+	{From: from{leading}, On: events.CommandResign, To: draining, Do: (*place).resign},
+	{From: but(live, leading), On: events.CommandResign, To: engine.Stay, Do: (*place).refuseResign},
+	{From: from{latent}, On: events.CommandResign, To: latent, Do: (*place).refuseLatent},
 }
 
 // keepIgnores say what means nothing to them, and why.

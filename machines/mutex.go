@@ -14,19 +14,19 @@ import (
 // LatchRecipe.
 var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
 
-func newMutex(open events.Event) (*participant, error) {
+// mutex is one acquisition of a mutex.
+type mutex struct{ acquisition }
+
+func newMutex(open events.Event) (*mutex, error) {
 	o := options{values: open.Options}
 	label := LockLabel
 	if o.flag("kazoo") {
 		label = KazooLabel
 	}
-	if o.err != nil {
-		return nil, o.err
-	}
-	return newHold(open, label)
+	return &mutex{newAcquisition(open, &o, label)}, o.err
 }
 
-var mutexChart = engine.MustCompile(engine.Chart[participant]{
+var mutexChart = engine.MustCompile(engine.Chart[mutex]{
 	Name:   "mutex",
 	Doc:    "One acquisition of a mutex: in line until it is held once, or until nobody wants it any more." + holdPromises,
 	States: holdStates,
@@ -38,6 +38,6 @@ var mutexChart = engine.MustCompile(engine.Chart[participant]{
 	},
 	Happy:   from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),
-	Rows:    slices.Concat(holdRows, without(lineRows, blocked)),
+	Rows:    slices.Concat(engine.Lift(holdRows, (*mutex).acquired), engine.Lift(without(lineRows, blocked), (*mutex).inLine)),
 	Ignores: holdIgnores,
 })

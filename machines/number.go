@@ -81,7 +81,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{reading}, On: events.ReplyStat, When: (*number).passing, To: pausing, Do: (*number).complain},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).moved, To: closed, Do: (*number).doubt},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).noNode, To: creating, Do: (*number).create},
-		{From: from{reading}, On: events.ReplyStat, When: (*number).refused, To: closed, Do: (*number).fail},
+		{From: from{reading}, On: events.ReplyStat, When: (*number).refused, To: closed, Do: (*number).refuse},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).malformed, To: closed, Do: (*number).reject},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).read, To: closed, Do: (*number).tell},
 		{From: from{reading}, On: events.ReplyStat, When: (*number).unequal, To: closed, Do: (*number).decline},
@@ -90,14 +90,14 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{creating}, On: events.ReplyCreate, When: (*number).ofParent, To: creating, Do: (*number).noteParent},
 		{From: from{creating}, On: events.ReplyCreate, When: (*number).parentless, To: creating, Do: (*number).found},
 		{From: from{creating}, On: events.ReplyCreate, When: (*number).delayed, To: pausing, Do: (*number).complainAbove},
-		{From: from{creating}, On: events.ReplyCreate, When: (*number).barred, To: closed, Do: (*number).fail},
+		{From: from{creating}, On: events.ReplyCreate, When: (*number).barred, To: closed, Do: (*number).refuse},
 		{From: from{creating}, On: events.ReplyCreate, To: reading, Do: (*number).look},
 
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).done, To: closed, Do: (*number).announce},
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).beaten, To: pausing, Do: (*number).yield},
 		{From: from{writing}, On: events.ReplyMulti, When: (*number).passing, To: pausing, Do: (*number).settle, Then: (*number).complain},
-		{From: from{writing}, On: events.ReplyMulti, To: closed, Do: (*number).fail},
+		{From: from{writing}, On: events.ReplyMulti, To: closed, Do: (*number).refuse},
 
 		{From: numberful, On: events.ConnectionSuspended, To: suspended},
 		{From: numbered, On: events.ConnectionLost, To: suspended},
@@ -242,8 +242,8 @@ func (n *number) report(out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Value, Path: n.path, Work: uint64(n.version), Value: n.value})
 }
 
-// fail answers with what the ensemble refuses.
-func (n *number) fail(ev events.Event, out *engine.Outbox) {
+// refuse answers with what the ensemble refuses.
+func (n *number) refuse(ev events.Event, out *engine.Outbox) {
 	ev = n.blame(ev)
 	out.Answer(n.command, ev.Code, n.words(ev))
 }

@@ -40,8 +40,12 @@ func (w *world) odd(dice *rand.Rand, id events.ID) events.Event {
 	}
 	paths := []string{"", "/", "nothing", "/a/l", "/a/l/", "/a/l/latch-0000000001", "/a/l/" + strings.Repeat("x", 300)}
 	if p := w.members[id]; p != nil {
-		paths = append(paths, p.path(), p.path(), join(p.dir, p.predecessor))
-		ev.Children = []string{p.own, p.predecessor, ownPrefix(p.guid, p.label) + "0000000001"}[:dice.Intn(4)]
+		ahead, label := "", LatchLabel
+		if in := w.places[id]; in != nil {
+			ahead, label = in.predecessor, in.label
+		}
+		paths = append(paths, p.path(), p.path(), join(p.home, ahead))
+		ev.Children = []string{p.own, ahead, ownPrefix(p.guid, label) + "0000000001"}[:dice.Intn(4)]
 	}
 	ev.Path = paths[dice.Intn(len(paths))]
 	ev.Code = []events.Code{events.OK, events.OK, events.OK, "WHAT", events.NoNode, events.ConnectionLoss, events.SessionExpired, events.NotSent, events.Unimplemented}[dice.Intn(9)]

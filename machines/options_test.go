@@ -22,7 +22,7 @@ func TestOptions(t *testing.T) {
 // is wrong, and how it was written.
 func TestOptionsKeepTheFirstError(t *testing.T) {
 	for name, bad := range map[string]string{"tokenFloor": "many", "rideOut": "perhaps", "retry": "often"} {
-		_, err := newParticipant(events.Event{Options: map[string]string{name: bad}}, LatchLabel)
+		_, err := newLatch(events.Event{Options: map[string]string{name: bad}})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%s=%s: %v", name, bad, err)
 		}

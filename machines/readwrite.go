@@ -11,12 +11,6 @@ import (
 // lowering is the state of a writer on its way to be a reader.
 const lowering engine.State = "lowering"
 
-// siding is what only the two sides of a read-write lock have.
-type siding struct {
-	reads   bool // it holds beside others of its label, and waits for no reader
-	lowered bool // it was a writer: its token is the writer's
-}
-
 // ReadWriteRecipe makes the acquisitions of a read-write lock: a reader waits for
 // the nearest writer before it, a writer for everybody. Curator's
 // InterProcessReadWriteLock, on the same names, or kazoo's ReadLock and WriteLock
@@ -27,29 +21,24 @@ type siding struct {
 // places that are there already, and only a listing shows it.
 var ReadWriteRecipe = engine.NewRecipe(readWriteChart, newReadWrite)
 
-func newReadWrite(open events.Event) (*participant, error) {
+// readWrite is one acquisition of a read-write lock, on the side of its label.
+type readWrite struct{ acquisition }
+
+func newReadWrite(open events.Event) (*readWrite, error) {
 	o := options{values: open.Options}
 	write, read := WriteLabel, ReadLabel
 	if o.flag("kazoo") {
 		write, read = KazooLabel, KazooReadLabel
 	}
-	reads := o.flag("reads")
-	label := write
-	if reads {
-		label = read
+	p := &readWrite{newAcquisition(open, &o, write)}
+	if o.flag("reads") {
+		p.label, p.shared = read, read
 	}
-	if o.err != nil {
-		return nil, o.err
-	}
-	p, err := newHold(open, label)
-	if err != nil {
-		return nil, err
-	}
-	p.kin, p.siding = []string{write, read}, siding{reads: reads}
-	return p, nil
+	p.kin = []string{write, read}
+	return p, o.err
 }
 
-var readWriteChart = engine.MustCompile(engine.Chart[participant]{
+var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Name: "readwrite",
 	Doc: "One acquisition of a read-write lock: a reader behind the nearest writer, a writer behind everybody. A writer that holds may become a reader in its place." + holdPromises + `
 - A writer that becomes a reader keeps its number and its token, and nobody holds as a writer in between. Where that fails, it holds nothing any more.`,
@@ -63,16 +52,16 @@ var readWriteChart = engine.MustCompile(engine.Chart[participant]{
 	},
 	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
 	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
-	Rows: slices.Concat([]engine.Row[participant]{
-		{From: from{leading}, On: events.WorkReturned, When: (*participant).lowers, To: lowering, Do: (*participant).depose, Then: (*participant).lower},
-		{From: from{lowering}, On: events.ReplyMulti, When: (*participant).replaced, To: lowering, Do: (*participant).becomeReader},
-		{From: from{lowering}, On: events.ReplyMulti, To: leaving, Do: (*participant).giveUpLowering, Then: (*participant).depart},
-		{From: from{lowering}, On: events.ReplyStat, When: (*participant).mayRead, To: leading, Do: (*participant).noteOwn, Then: (*participant).takeOffice},
-		{From: from{lowering}, On: events.ReplyStat, To: leaving, Do: (*participant).giveUpLowering, Then: (*participant).depart},
-		{From: from{lowering}, On: events.ConnectionLost, To: closed, Do: (*participant).lose, Then: (*participant).loseLowering},
-		{From: from{lowering}, On: events.CommandAwait, To: engine.Stay, Do: (*participant).refuseStart},
-		{From: from{lowering}, On: events.CommandClose, To: engine.Stay, Do: (*participant).close},
-	}, holdRows, alwaysListing(without(lineRows, blocked))),
+	Rows: slices.Concat([]engine.Row[readWrite]{
+		{From: from{leading}, On: events.WorkReturned, When: (*readWrite).lowers, To: lowering, Do: (*readWrite).depose, Then: (*readWrite).lower},
+		{From: from{lowering}, On: events.ReplyMulti, When: (*readWrite).replaced, To: lowering, Do: (*readWrite).becomeReader},
+		{From: from{lowering}, On: events.ReplyMulti, To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
+		{From: from{lowering}, On: events.ReplyStat, When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).takeOffice},
+		{From: from{lowering}, On: events.ReplyStat, To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
+		{From: from{lowering}, On: events.ConnectionLost, To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseLowering},
+		{From: from{lowering}, On: events.CommandAwait, To: engine.Stay, Do: (*readWrite).refuseStart},
+		{From: from{lowering}, On: events.CommandClose, To: engine.Stay, Do: (*readWrite).close},
+	}, engine.Lift(holdRows, (*readWrite).acquired), engine.Lift(alwaysListing(without(lineRows, blocked)), (*readWrite).inLine)),
 	Ignores: append([]engine.Ignore{
 		{In: from{lowering}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "the writer's node goes by our own hand, and the reader's is not watched before it is read"},
@@ -85,23 +74,19 @@ var readWriteChart = engine.MustCompile(engine.Chart[participant]{
 
 // alwaysListing drops from rows the one by which a place is inherited without a
 // look at the line.
-func alwaysListing(rows []engine.Row[participant]) []engine.Row[participant] {
-	return slices.DeleteFunc(rows, func(r engine.Row[participant]) bool { return r.On == events.WatchDeleted && r.To == leading })
+func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {
+	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool { return r.On == events.WatchDeleted && r.To == leading })
 }
 
-// minds reports whether a place is one to wait for: a reader has no eyes for
-// other readers.
-func (p *participant) minds(place Place) bool { return !p.reads || place.Label != p.label }
-
 // lowers is the return of a writer's work with the wish to read on.
-func (p *participant) lowers(ev events.Event) bool {
-	return ev.Request != 0 && !p.reads && ev.Attached
+func (p *readWrite) lowers(ev events.Event) bool {
+	return ev.Request != 0 && p.shared == "" && ev.Attached
 }
 
 // lower puts a reader's node in the place of the writer's: the same number and
 // GUID, in one transaction, so that no other writer comes between. Its term as a
 // writer is over, because others may read from the commit on.
-func (p *participant) lower(ev events.Event, out *engine.Outbox) {
+func (p *readWrite) lower(ev events.Event, out *engine.Outbox) {
 	p.works--
 	p.then = stay
 	p.far(out)
@@ -113,19 +98,19 @@ func (p *participant) lower(ev events.Event, out *engine.Outbox) {
 }
 
 // loweredName is the writer's name on the other side.
-func (p *participant) loweredName() string { return relabel(p.own, p.label, p.kin[1]) }
+func (p *readWrite) loweredName() string { return relabel(p.own, p.label, p.kin[1]) }
 
 // becomeReader is the transaction, committed: the node is another one now, and is
 // read back.
-func (p *participant) becomeReader(ev events.Event, out *engine.Outbox) {
+func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 	p.own, p.label = p.loweredName(), p.kin[1]
-	p.reads, p.lowered = true, true
+	p.shared, p.inherited = p.label, p.token
 	p.owned, p.watched, p.revoked = false, false, false
 	p.readOwn(out)
 }
 
 // giveUpLowering ends the hold: what is left of it, on either side, has to go.
-func (p *participant) giveUpLowering(ev events.Event, out *engine.Outbox) {
+func (p *readWrite) giveUpLowering(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Kind == events.ReplyMulti && ev.Code == events.OK:
 		p.own = p.loweredName()
@@ -137,17 +122,17 @@ func (p *participant) giveUpLowering(ev events.Event, out *engine.Outbox) {
 }
 
 // loseLowering ends the hold with its session, which takes both nodes with it.
-func (p *participant) loseLowering(ev events.Event, out *engine.Outbox) {
+func (p *readWrite) loseLowering(ev events.Event, out *engine.Outbox) {
 	p.refuseWaiters(events.LeadershipLost, events.ReasonSessionOver.String(), out)
 	p.finish(ev, out)
 }
 
 // replaced is the transaction, committed, with somebody who still wants it.
-func (p *participant) replaced(ev events.Event) bool { return ev.Code == events.OK && p.then != leave }
+func (p *readWrite) replaced(ev events.Event) bool { return ev.Code == events.OK && p.then != leave }
 
 // mayRead is the reader's node, read back, under a confirmation. Nobody is listed:
 // the writer was first, no writer's name is ever made outside the sequence, and
 // other readers do not matter.
-func (p *participant) mayRead(ev events.Event) bool {
+func (p *readWrite) mayRead(ev events.Event) bool {
 	return p.ours(ev) && confirmed(ev) && p.then != leave
 }

@@ -17,17 +17,20 @@ const quickly = 100 * time.Millisecond
 // on the same names. Options: "autoRequeue", and those of LatchRecipe.
 var SelectorRecipe = engine.NewRecipe(selectorChart, newSelector)
 
-func newSelector(open events.Event) (*participant, error) {
+// selector is a place in which the user's function is called once for every term.
+type selector struct{ place }
+
+func newSelector(open events.Event) (*selector, error) {
 	o := options{values: open.Options}
-	p, err := newParticipant(open, SelectorLabel)
-	if err != nil {
-		return nil, err
+	p := &selector{newPlace(open, &o, SelectorLabel)}
+	p.after = idle
+	if o.flag("autoRequeue") {
+		p.after = requeue
 	}
-	p.runs, p.auto = true, o.flag("autoRequeue")
 	return p, o.err
 }
 
-var selectorChart = engine.MustCompile(engine.Chart[participant]{
+var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	Name: "selector",
 	Doc:  "A leader selector: one call of the user's function for every term, then back to the tail of the line.",
 	States: slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
@@ -42,20 +45,20 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue}, lineKinds...),
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
-	Rows: slices.Concat([]engine.Row[participant]{
-		{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedIdling, To: resigned, Do: (*participant).settle},
-		{From: from{leaving}, On: events.ReplyCreate, When: (*participant).refusedIdling, To: resigned, Do: (*participant).settle},
-		{From: from{leaving}, On: events.ReplyChildren, When: (*participant).absentIdling, To: resigned, Do: (*participant).settle},
-		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*participant).idles, To: resigned, Do: (*participant).settle},
-		{From: from{deciding}, On: engine.AtOnce, When: (*participant).idlesEmpty, To: resigned, Do: (*participant).settle},
-	}, standingRows, lineRows, []engine.Row[participant]{
-		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*participant).conclude},
-		{From: from{resigned}, On: events.CommandRequeue, When: (*participant).attached, To: enrolling, Do: (*participant).queueLater, Then: (*participant).enrol},
-		{From: from{resigned}, On: events.CommandRequeue, To: suspended, Do: (*participant).queueLater},
-		{From: live, On: events.CommandRequeue, To: engine.Stay, Do: (*participant).promiseRequeue},
-		{From: from{latent}, On: events.CommandRequeue, To: latent, Do: (*participant).refuseLatent},
-		{From: from{resigned}, On: events.CommandStart, To: resigned, Do: (*participant).refuseStart},
-		{From: from{resigned}, On: events.CommandClose, To: closed, Do: (*participant).close, Then: (*participant).finish},
+	Rows: slices.Concat([]engine.Row[selector]{
+		{From: from{leaving}, On: events.ReplyDelete, When: (*selector).deletedIdling, To: resigned, Do: (*selector).settle},
+		{From: from{leaving}, On: events.ReplyCreate, When: (*selector).refusedIdling, To: resigned, Do: (*selector).settle},
+		{From: from{leaving}, On: events.ReplyChildren, When: (*selector).absentIdling, To: resigned, Do: (*selector).settle},
+		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*selector).idles, To: resigned, Do: (*selector).settle},
+		{From: from{deciding}, On: engine.AtOnce, When: (*selector).idlesEmpty, To: resigned, Do: (*selector).settle},
+	}, engine.Lift(slices.Concat(standingRows, lineRows), (*selector).inLine), []engine.Row[selector]{
+		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*selector).conclude},
+		{From: from{resigned}, On: events.CommandRequeue, When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
+		{From: from{resigned}, On: events.CommandRequeue, To: suspended, Do: (*selector).queueLater},
+		{From: live, On: events.CommandRequeue, To: engine.Stay, Do: (*selector).promiseRequeue},
+		{From: from{latent}, On: events.CommandRequeue, To: latent, Do: (*selector).refuseLatent},
+		{From: from{resigned}, On: events.CommandStart, To: resigned, Do: (*selector).refuseStart},
+		{From: from{resigned}, On: events.CommandClose, To: closed, Do: (*selector).close, Then: (*selector).finish},
 	}),
 	Ignores: append([]engine.Ignore{
 		{In: from{resigned}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
@@ -63,13 +66,10 @@ var selectorChart = engine.MustCompile(engine.Chart[participant]{
 	}, lineIgnores...),
 })
 
-// once is a selector that does not queue again by itself.
-func (p *participant) once() bool { return p.runs && !p.auto }
-
 // endOnce ends the one term that such a selector was to have, or the wait for
 // it. The end is told when the work has returned.
-func (p *participant) endOnce(code events.Code, why string, out *engine.Outbox) {
-	if !p.once() || p.then != stay {
+func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
+	if p.after != idle || p.then != stay {
 		return
 	}
 	p.then, p.end, p.why = idle, code, why
@@ -78,23 +78,23 @@ func (p *participant) endOnce(code events.Code, why string, out *engine.Outbox) 
 	}
 }
 
-func (p *participant) tellEnd(out *engine.Outbox) {
+func (p *contender) tellEnd(out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Ended, Code: p.end, Text: p.why})
 	p.end, p.why = events.OK, ""
 }
 
 // conclude is the return of the user's function: it ends the term, and says
 // what comes next. Work that fails or returns at once is paced.
-func (p *participant) conclude(ev events.Event, out *engine.Outbox) {
+func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	held := p.leads
 	p.works--
 	p.depose(ev, out)
 	if ev.Text != "" {
-		p.fail(events.WorkFailed, ev.Text, ev, out)
+		p.announce(events.WorkFailed, ev.Text, ev, out)
 	}
 	switch {
 	case p.then == leave:
-	case p.once():
+	case p.after == idle:
 		p.concludeOnce(ev, out)
 	case held && (ev.Text != "" || ev.At-p.since < int64(quickly)):
 		p.quick++
@@ -105,7 +105,7 @@ func (p *participant) conclude(ev events.Event, out *engine.Outbox) {
 	p.drain(out)
 }
 
-func (p *participant) concludeOnce(ev events.Event, out *engine.Outbox) {
+func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 	if p.then == stay {
 		p.then = idle
 	}
@@ -116,10 +116,11 @@ func (p *participant) concludeOnce(ev events.Event, out *engine.Outbox) {
 }
 
 // settle is out of the line; a requeue that was promised on the way begins.
-func (p *participant) settle(ev events.Event, out *engine.Outbox) {
+func (p *selector) settle(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	out.Forfeit()
 	p.forgetOwn(out)
+	p.line = line{}
 	p.then = stay
 	if p.moving != 0 {
 		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: p.moving})
@@ -127,7 +128,7 @@ func (p *participant) settle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-func (p *participant) queueLater(ev events.Event, out *engine.Outbox) {
+func (p *selector) queueLater(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.recover(out)
 	out.Answer(ev.Request, events.OK, "")
@@ -135,7 +136,7 @@ func (p *participant) queueLater(ev events.Event, out *engine.Outbox) {
 
 // promiseRequeue queues again as soon as the old place is given up, or tells
 // what stands in the way.
-func (p *participant) promiseRequeue(ev events.Event, out *engine.Outbox) {
+func (p *selector) promiseRequeue(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.then == leave:
 		out.Answer(ev.Request, events.Closed, "")
@@ -147,18 +148,18 @@ func (p *participant) promiseRequeue(ev events.Event, out *engine.Outbox) {
 }
 
 // idles is a selector on its way out of the line.
-func (p *participant) idles(events.Event) bool { return p.then == idle }
+func (p *selector) idles(events.Event) bool { return p.then == idle }
 
 // idlesEmpty is idles without a node, known or possible.
-func (p *participant) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
+func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
 
 // deletedIdling is deleted on the way out of the line.
-func (p *participant) deletedIdling(ev events.Event) bool { return p.deleted(ev) && p.then == idle }
+func (p *selector) deletedIdling(ev events.Event) bool { return p.deleted(ev) && p.then == idle }
 
 // refusedIdling is a create that made nothing, on the way out of the line.
-func (p *participant) refusedIdling(ev events.Event) bool {
+func (p *selector) refusedIdling(ev events.Event) bool {
 	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == idle
 }
 
 // absentIdling is absent on the way out of the line.
-func (p *participant) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == idle }
+func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == idle }

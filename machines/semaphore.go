@@ -23,20 +23,15 @@ var SemaphoreRecipe = engine.NewRecipe(semaphoreChart, newSemaphore)
 func newSemaphore(open events.Event) (*semaphore, error) {
 	o := options{values: open.Options}
 	kazoo := o.flag("kazoo")
-	s := &semaphore{kazoo: kazoo, limit: o.integer("limit", 1), permits: o.integer("permits", 1), locks: SemaphoreLocks(open.Path, kazoo)}
-	tries := o.flag("try")
+	s := &semaphore{kazoo: kazoo, tries: o.flag("try"), limit: o.integer("limit", 1), permits: o.integer("permits", 1), locks: SemaphoreLocks(open.Path, kazoo)}
 	open.Path = SemaphorePool(open.Path, kazoo)
-	p, err := newParticipant(open, LeaseLabel)
-	if err = errors.Join(o.err, err); err != nil {
-		return nil, err
-	}
-	if s.permits < 1 || s.permits > s.limit {
+	s.contender = newContender(open, &o)
+	s.after = leave
+	s.rename()
+	if o.err == nil && (s.permits < 1 || s.permits > s.limit) {
 		return nil, errors.New("option permits: want at least 1, and no more than the limit")
 	}
-	s.participant = *p
-	s.custody = custody{single: true, tries: tries}
-	s.rename()
-	return s, nil
+	return s, o.err
 }
 
 var (
@@ -145,7 +140,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 
 		// Permits that are held.
 		{From: from{leading}, On: events.WatchDeleted, To: draining, Do: (*semaphore).lapse},
-		{From: from{leading}, On: events.WatchChanged, To: leading, Do: (*semaphore).rewatchOwn},
+		{From: from{leading}, On: events.WatchChanged, To: leading, Do: (*semaphore).reread},
 		{From: from{leading}, On: events.ReplyStat, When: (*semaphore).ours, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takeStockLater},
 		{From: from{leading}, On: events.ReplyStat, To: draining, Do: (*semaphore).stepDown},
 		{From: from{leading}, On: events.TimerFired, To: leading, Do: (*semaphore).takeStock},
@@ -154,8 +149,8 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{leading}, On: events.ConnectionSuspended, When: (*semaphore).ridesOut, To: leading, Do: (*semaphore).hush},
 		{From: from{leading}, On: events.ConnectionSuspended, To: draining, Do: (*semaphore).stepDownSuspended},
 		{From: from{leading}, On: events.ConnectionUnconfirmed, To: draining, Do: (*semaphore).stepDown},
-		{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*semaphore).stepDownLost},
-		{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*semaphore).attach, Then: (*semaphore).rewatchOwn},
+		{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*semaphore).stepDownLost, Then: (*semaphore).drop},
+		{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*semaphore).noteSession, Then: (*semaphore).reread},
 		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*semaphore).depose, Then: (*semaphore).workDone},
 		{From: from{leading}, On: events.CommandClose, To: draining, Do: (*semaphore).closeStepDown},
 		{From: from{draining}, On: events.WorkDrained, When: (*semaphore).tied, To: leaving, Do: (*semaphore).clear},
@@ -165,12 +160,12 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: acquiring, On: events.ConnectionSuspended, To: suspended, Do: (*semaphore).hold},
 		{From: append(from{suspended}, acquiring...), On: events.ConnectionLost, To: suspended, Do: (*semaphore).forfeit},
 		{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*semaphore).forfeit},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).inFlight, To: taking, Do: (*semaphore).attach},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).unsure, To: confirming, Do: (*semaphore).attach, Then: (*semaphore).lookUp},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).placed, To: confirming, Do: (*semaphore).attach, Then: (*semaphore).readBack},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).attach, Then: (*semaphore).probe},
-		{From: from{suspended}, On: events.ConnectionAttached, To: queueing, Do: (*semaphore).attach, Then: (*semaphore).queue},
-		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*semaphore).attach},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).inFlight, To: taking, Do: (*semaphore).noteSession},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).unsure, To: confirming, Do: (*semaphore).noteSession, Then: (*semaphore).lookUp},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).placed, To: confirming, Do: (*semaphore).noteSession, Then: (*semaphore).readBack},
+		{From: from{suspended}, On: events.ConnectionAttached, When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).noteSession, Then: (*semaphore).probe},
+		{From: from{suspended}, On: events.ConnectionAttached, To: queueing, Do: (*semaphore).noteSession, Then: (*semaphore).queue},
+		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*semaphore).noteSession},
 
 		// After a failure.
 		{From: from{pausing}, On: events.TimerFired, When: (*semaphore).exhausted, To: leaving, Do: (*semaphore).quitAndClear},
@@ -181,8 +176,8 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{pausing}, On: events.TimerFired, To: queueing, Do: (*semaphore).queue},
 
 		// The way out.
-		{From: append(from{latent, suspended, pausing}, acquiring...), On: events.CommandClose, To: leaving, Do: (*semaphore).close, Then: (*semaphore).clear},
-		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*semaphore).close},
+		{From: append(from{latent, suspended, pausing}, acquiring...), On: events.CommandClose, To: leaving, Do: (*semaphore).withdraw, Then: (*semaphore).clear},
+		{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*semaphore).withdraw},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).book, Then: (*semaphore).clear},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).made, To: leaving, Do: (*semaphore).release, Then: (*semaphore).tellGone},
 		{From: from{leaving}, On: events.ReplyMulti, When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).lookUp},
@@ -192,7 +187,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*semaphore).clear},
 		{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*semaphore).hold},
 		{From: from{leaving}, On: events.ConnectionLost, To: leaving, Do: (*semaphore).forfeit, Then: (*semaphore).tellGone},
-		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*semaphore).attach, Then: (*semaphore).clear},
+		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*semaphore).noteSession, Then: (*semaphore).clear},
 		{From: from{leaving}, On: events.NodeGone, When: (*semaphore).tied, To: leaving},
 		{From: from{leaving}, On: events.NodeGone, To: closed, Do: (*semaphore).finish},
 	},

@@ -10,15 +10,15 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// semaphore is one acquisition. Belief, work and troubles are a participant's,
-// whose own node is the first of the permits.
+// semaphore is one acquisition. Its own node is the first of the permits.
 type semaphore struct {
-	participant
+	contender
 	errand         // the latch in the line of locks
 	locks   string // the directory of that line
 	kazoo   bool
-	limit   int // how many permits there are
-	permits int // how many are wanted
+	tries   bool // it never waits behind anybody
+	limit   int  // how many permits there are
+	permits int  // how many are wanted
 
 	pool   pool
 	names  []string      // of our permits, the own node first: those that may still stand
@@ -36,7 +36,7 @@ type pool struct {
 // Watches says which nodes matter: the own permit, or the directory of all while
 // we surely have none.
 func (s *semaphore) Watches(path string) bool {
-	return s.mine(path) || s.own == "" && !s.unknown && path == s.dir
+	return s.mine(path) || s.own == "" && !s.unknown && path == s.home
 }
 
 func (s *semaphore) lockLabel() string {
@@ -63,20 +63,20 @@ func (s *semaphore) kazooNames() []string {
 
 // probe looks at the permits and at the line of locks, and writes nothing.
 func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
-	out.Read(s.dir, false)
+	out.Read(s.home, false)
 	out.Children(s.locks)
 }
 
 // queue has a latch stand in the line of locks.
 func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 	options := map[string]string{"label": s.lockLabel(), "lean": "true"}
-	s.standAt(s.locks, &s.participant, options, out)
+	s.standAt(s.locks, &s.contender, options, out)
 }
 
 // readPool reads the limit and the number of permits, with a watch on the limit.
 func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.Read(s.dir, true)
+	out.Read(s.home, true)
 }
 
 // notePool keeps what was read under the lock.
@@ -90,7 +90,7 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 // watchPool waits for permits to come back, whosever they are.
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.WatchChildren(s.dir)
+	out.WatchChildren(s.home)
 }
 
 // take makes the permits, and gives the place in the line up. It commits only
@@ -98,18 +98,18 @@ func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 // while the limit is what was read.
 func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	limit := events.Op{Verb: "check", Path: s.dir, Version: s.pool.version}
+	limit := events.Op{Verb: "check", Path: s.home, Version: s.pool.version}
 	switch {
 	case !s.pool.there:
-		limit = events.Op{Verb: "create", Path: s.dir, Mode: events.Persistent, Data: FormatLimit(s.limit)}
+		limit = events.Op{Verb: "create", Path: s.home, Mode: events.Persistent, Data: FormatLimit(s.limit)}
 	case !s.pool.agreed:
-		limit = events.Op{Verb: "set", Path: s.dir, Data: FormatLimit(s.limit), Version: s.pool.version}
+		limit = events.Op{Verb: "set", Path: s.home, Data: FormatLimit(s.limit), Version: s.pool.version}
 	}
 	ops := []events.Op{{Verb: "delete", Path: s.held, Version: -1}, limit}
 	for i := range s.permits {
-		op := events.Op{Verb: "create", Path: join(s.dir, ownPrefix(s.guid, s.label)), Mode: events.EphemeralSequential, Data: s.data}
+		op := events.Op{Verb: "create", Path: join(s.home, ownPrefix(s.guid, LeaseLabel)), Mode: events.EphemeralSequential, Data: s.data}
 		if s.kazoo {
-			op.Path, op.Mode = join(s.dir, s.kazooNames()[i]), events.Ephemeral
+			op.Path, op.Mode = join(s.home, s.kazooNames()[i]), events.Ephemeral
 		}
 		ops = append(ops, op)
 	}
@@ -173,7 +173,7 @@ func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 	if len(s.names) > 1 {
 		for _, name := range s.names {
-			s.guards = append(s.guards, events.Op{Verb: "check", Path: join(s.dir, name), Version: -1})
+			s.guards = append(s.guards, events.Op{Verb: "check", Path: join(s.home, name), Version: -1})
 		}
 	}
 	s.takeOffice(ev, out)
@@ -199,7 +199,7 @@ func (s *semaphore) takeStock(ev events.Event, out *engine.Outbox) {
 
 // passOn makes the latch's trouble one's own.
 func (s *semaphore) passOn(ev events.Event, out *engine.Outbox) {
-	s.fail(ev.Code, ev.Text, ev, out)
+	s.announce(ev.Code, ev.Text, ev, out)
 	s.wait(ev)
 }
 
@@ -215,11 +215,8 @@ func (s *semaphore) lapse(ev events.Event, out *engine.Outbox) {
 	s.stepDownGone(ev, out)
 }
 
-// stepDownLost ends belief with the session.
-func (s *semaphore) stepDownLost(ev events.Event, out *engine.Outbox) {
-	s.participant.stepDownLost(ev, out)
-	s.names = nil
-}
+// drop forgets permits that went with the session.
+func (s *semaphore) drop(ev events.Event, out *engine.Outbox) { s.names = nil }
 
 // forfeit is the end of the session: the permits go with it.
 func (s *semaphore) forfeit(ev events.Event, out *engine.Outbox) {
@@ -243,7 +240,7 @@ func (s *semaphore) refuseLocked(ev events.Event, out *engine.Outbox) {
 
 // refuseLimit ends an acquisition that was told another limit than the others.
 func (s *semaphore) refuseLimit(ev events.Event, out *engine.Outbox) {
-	s.refuse(events.LimitDisagrees, fmt.Sprintf("%d here, and %q in the data of %s", s.limit, ev.Data, s.dir), ev, out)
+	s.refuse(events.LimitDisagrees, fmt.Sprintf("%d here, and %q in the data of %s", s.limit, ev.Data, s.home), ev, out)
 }
 
 // refuseGone ends an acquisition whose permit was deleted before it was held.
@@ -257,18 +254,18 @@ func (s *semaphore) refuseGone(ev events.Event, out *engine.Outbox) {
 // below the floor.
 func (s *semaphore) rejectPermits(ev events.Event, out *engine.Outbox) {
 	code, text := s.unfitness(ev)
-	s.fail(code, text, ev, out)
+	s.announce(code, text, ev, out)
 	s.refuse(code, text, ev, out)
 }
 
 // quitAndClear ends an acquisition that a failure stands in the way of.
 func (s *semaphore) quitAndClear(ev events.Event, out *engine.Outbox) {
-	s.refuse(s.trouble, s.words, ev, out)
+	s.refuse(s.code, s.text, ev, out)
 }
 
-// close notes who wants the acquisition gone.
-func (s *semaphore) close(ev events.Event, out *engine.Outbox) {
-	s.participant.close(ev, out)
+// withdraw is close, with the place in the line of locks given up.
+func (s *semaphore) withdraw(ev events.Event, out *engine.Outbox) {
+	s.close(ev, out)
 	s.leaveLatch(out)
 }
 
@@ -280,7 +277,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	}
 	out.Forget()
 	switch {
-	case !s.entangled(ev):
+	case !s.indebted(ev):
 		s.tellGone(ev, out)
 	case !ev.Attached:
 	case s.unknown:
@@ -288,7 +285,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	default:
 		paths := make([]string, len(s.names))
 		for i, name := range s.names {
-			paths[i] = join(s.dir, name)
+			paths[i] = join(s.home, name)
 		}
 		out.Remove(paths...)
 	}

@@ -31,7 +31,7 @@ func (s *semaphore) spare(ev events.Event) bool {
 
 // triesAnew is a try that has nothing in the line and may look.
 func (s *semaphore) triesAnew(ev events.Event) bool {
-	return s.latch == "" && s.participant.triesAnew(ev)
+	return s.latch == "" && s.tries && ev.Attached && !s.spent && s.then != leave && !s.entangled(ev)
 }
 
 // neverWaits is a try.
@@ -75,16 +75,14 @@ func (s *semaphore) lasting(ev events.Event) bool {
 	return !ev.Code.Passing() || !again
 }
 
-// entangled is an acquisition that has, or may have, permits.
-func (s *semaphore) entangled(ev events.Event) bool {
-	return len(s.names) > 0 || s.participant.entangled(ev)
-}
+// indebted is an acquisition that has, or may have, permits.
+func (s *semaphore) indebted(ev events.Event) bool { return len(s.names) > 0 || s.entangled(ev) }
 
 // unbound is an acquisition that has no permits.
-func (s *semaphore) unbound(ev events.Event) bool { return !s.entangled(ev) }
+func (s *semaphore) unbound(ev events.Event) bool { return !s.indebted(ev) }
 
 // tied is an acquisition that has permits, or a latch.
-func (s *semaphore) tied(ev events.Event) bool { return s.entangled(ev) || s.latches > 0 }
+func (s *semaphore) tied(ev events.Event) bool { return s.indebted(ev) || s.latches > 0 }
 
 // among are our permits in a listing, in order.
 func (s *semaphore) among(children []string) []string {
@@ -94,7 +92,7 @@ func (s *semaphore) among(children []string) []string {
 		return own
 	}
 	var own []string
-	for _, place := range s.twins(children) {
+	for _, place := range ofGUID(children, s.guid, LeaseLabel) {
 		own = append(own, place.Name)
 	}
 	return own

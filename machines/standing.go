@@ -7,32 +7,32 @@ import (
 
 // standingRows are those of the recipes that stand in a line for as long as they
 // are open, and come back to it after every term: the latch and the selector.
-var standingRows = []engine.Row[participant]{
-	{From: from{latent}, On: events.CommandStart, When: (*participant).attached, To: enrolling, Do: (*participant).begin, Then: (*participant).enrol},
-	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*participant).begin},
-	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*participant).refuseStart},
+var standingRows = []engine.Row[place]{
+	{From: from{latent}, On: events.CommandStart, When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
+	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*place).begin},
+	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*place).refuseStart},
 
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*participant).persistent, To: blocked, Do: (*participant).obstruct},
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).persistent, To: blocked, Do: (*place).obstruct},
 
-	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedResting, To: pausing, Do: (*participant).pause},
-	{From: from{leaving}, On: events.ReplyDelete, When: (*participant).deletedReturning, To: enrolling, Do: (*participant).enrol},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedResting, To: pausing, Do: (*place).pause},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedReturning, To: enrolling, Do: (*place).enrol},
 }
 
 // begin takes the session that is there when the machine starts.
-func (p *participant) begin(ev events.Event, out *engine.Outbox) {
+func (p *contender) begin(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	out.Answer(ev.Request, events.OK, "")
 }
 
 // obstruct is a node in the line that no session owns: it will never go by itself.
-func (p *participant) obstruct(ev events.Event, out *engine.Outbox) {
-	p.fail(events.PersistentNode, ev.Path, ev, out)
+func (p *contender) obstruct(ev events.Event, out *engine.Outbox) {
+	p.announce(events.PersistentNode, ev.Path, ev, out)
 }
 
 // pause waits before the next enrolment, the node being gone. Where only a copy
 // of it is, the wait is for this enrolment's: it is looked for first.
-func (p *participant) pause(ev events.Event, out *engine.Outbox) {
-	copied := p.unknown && !p.plain
+func (p *contender) pause(ev events.Event, out *engine.Outbox) {
+	copied := p.unknown && p.naming.sure()
 	p.moved(out)
 	p.forgetOwn(out)
 	if copied {
@@ -42,12 +42,12 @@ func (p *participant) pause(ev events.Event, out *engine.Outbox) {
 }
 
 // leavesEmpty is a closing participant without a node.
-func (p *participant) leavesEmpty(events.Event) bool {
+func (p *place) leavesEmpty(events.Event) bool {
 	return p.then == leave && !p.entangled(events.Event{})
 }
 
 // deletedResting is deleted before a pause.
-func (p *participant) deletedResting(ev events.Event) bool { return p.deleted(ev) && p.then == rest }
+func (p *place) deletedResting(ev events.Event) bool { return p.deleted(ev) && p.then == rest }
 
 // deletedReturning is deleted on the way to the tail of the line.
-func (p *participant) deletedReturning(ev events.Event) bool { return p.deleted(ev) && p.then != leave }
+func (p *place) deletedReturning(ev events.Event) bool { return p.deleted(ev) && p.then != leave }

@@ -5,16 +5,31 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+// term is belief, and the work done under it.
+type term struct {
+	leads   bool
+	first   bool        // nobody is ahead: what is missing is a confirmation
+	rideOut bool        // a disconnect does not end belief
+	guards  []events.Op // what guarded writes begin with, where the own node's name is not its alone
+	near    bool        // the session machine was told that we lead or are next in line
+	works   int         // pieces of work that have not returned
+	waiters []uint64
+	since   int64 // when the term began
+}
+
 // takeOffice begins a term: belief, told once.
-func (p *participant) takeOffice(ev events.Event, out *engine.Outbox) {
+func (p *contender) takeOffice(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	p.leads, p.first, p.predecessor, p.next, p.behind = true, true, "", false, nil
+	p.leads, p.first = true, true
+	if !p.naming.sure() {
+		p.pinned = p.token
+	}
 	p.since = ev.At
 	p.approach(out)
 	p.recover(out)
 	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token, Guards: p.guards})
 	p.tellPatron(events.Event{Kind: events.LatchHeld, Path: p.path()}, out)
-	if p.runs {
+	if p.runs() {
 		p.works++
 	}
 	for _, waiter := range p.waiters {
@@ -24,8 +39,13 @@ func (p *participant) takeOffice(ev events.Event, out *engine.Outbox) {
 	p.tellRevoked(out)
 }
 
+// head begins a term: nobody is ahead in the line any more.
+func (p *place) head(ev events.Event, out *engine.Outbox) {
+	p.predecessor, p.next, p.behind = "", false, nil
+}
+
 // tellPatron lets the machine that opened this one know.
-func (p *participant) tellPatron(ev events.Event, out *engine.Outbox) {
+func (p *contender) tellPatron(ev events.Event, out *engine.Outbox) {
 	if p.patron != "" {
 		out.Tell(p.patron, ev)
 	}
@@ -33,26 +53,26 @@ func (p *participant) tellPatron(ev events.Event, out *engine.Outbox) {
 
 // tellWaits lets a patron know that somebody is ahead: one that does not rest on
 // its latch's node, and has other things to see to meanwhile.
-func (p *participant) tellWaits(out *engine.Outbox) {
-	if p.lean {
+func (p *place) tellWaits(out *engine.Outbox) {
+	if p.read == forNothing {
 		p.tellPatron(events.Event{Kind: events.LatchWaits}, out)
 	}
 }
 
 // grantTo gives one await its piece of work under the present term.
-func (p *participant) grantTo(waiter uint64, ev events.Event, out *engine.Outbox) {
+func (p *contender) grantTo(waiter uint64, ev events.Event, out *engine.Outbox) {
 	p.works++
 	out.Notify(events.Notify{What: events.Granted, Session: ev.Session, Path: p.path(), Token: p.token, Work: waiter})
 }
 
-func (p *participant) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Request, ev, out) }
+func (p *contender) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Request, ev, out) }
 
 // depose ends belief and tells it, once for every term.
-func (p *participant) depose(ev events.Event, out *engine.Outbox) {
+func (p *contender) depose(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.sure = p.sure && p.works == 0 // nobody hears of the own node until the work returns
 	if p.leads {
-		p.leads = false
+		p.leads, p.pinned = false, 0
 		p.plan(p.then) // a hold does not come back
 		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
 		if p.then != leave { // the patron asked for that end, and knows
@@ -62,7 +82,7 @@ func (p *participant) depose(ev events.Event, out *engine.Outbox) {
 }
 
 // drain tells the machine itself when no work is left, and whoever gave up a place that is gone already.
-func (p *participant) drain(out *engine.Outbox) {
+func (p *contender) drain(out *engine.Outbox) {
 	if p.works == 0 {
 		if p.then == stay && p.own == "" {
 			p.moved(out)
@@ -95,7 +115,7 @@ func reason(ev events.Event) events.Reason {
 }
 
 // stepDown ends belief while the node may still be there.
-func (p *participant) stepDown(ev events.Event, out *engine.Outbox) {
+func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
 	p.depose(ev, out)
 	p.unread(ev, out)
 	p.tellLost(ev, out)
@@ -103,7 +123,7 @@ func (p *participant) stepDown(ev events.Event, out *engine.Outbox) {
 }
 
 // stepDownGone ends belief because the own node is gone.
-func (p *participant) stepDownGone(ev events.Event, out *engine.Outbox) {
+func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 	p.depose(ev, out)
 	p.forgetOwn(out)
 	p.tellLost(ev, out)
@@ -111,14 +131,15 @@ func (p *participant) stepDownGone(ev events.Event, out *engine.Outbox) {
 }
 
 // stepDownSuspended ends belief with the connection.
-func (p *participant) stepDownSuspended(ev events.Event, out *engine.Outbox) {
+func (p *contender) stepDownSuspended(ev events.Event, out *engine.Outbox) {
 	p.depose(ev, out)
-	p.suspend(ev, out)
+	p.unread(ev, out)
+	p.endOnce(events.ConnectionLoss, outage, out)
 	p.drain(out)
 }
 
 // stepDownLost ends belief with the session.
-func (p *participant) stepDownLost(ev events.Event, out *engine.Outbox) {
+func (p *contender) stepDownLost(ev events.Event, out *engine.Outbox) {
 	p.depose(ev, out)
 	p.lose(ev, out)
 	p.drain(out)
@@ -126,7 +147,7 @@ func (p *participant) stepDownLost(ev events.Event, out *engine.Outbox) {
 
 // workDone counts a piece of work that returned. A writer's that wishes to read
 // on is told that nothing is held any more; see lower.
-func (p *participant) workDone(ev events.Event, out *engine.Outbox) {
+func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 	p.works--
 	if ev.Request != 0 {
 		out.Answer(ev.Request, events.LeadershipLost, "")
@@ -138,22 +159,22 @@ func (p *participant) workDone(ev events.Event, out *engine.Outbox) {
 
 // await queues a caller who wants to hear of leadership, or tells what stands
 // in the way.
-func (p *participant) await(ev events.Event, out *engine.Outbox) {
+func (p *contender) await(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.then == leave:
 		out.Answer(ev.Request, events.Closed, "")
-	case !p.trouble.Passing() && p.trouble != events.OK:
-		out.Answer(ev.Request, p.trouble, p.words)
+	case !p.code.Passing() && p.code != events.OK:
+		out.Answer(ev.Request, p.code, p.text)
 	default:
 		p.waiters = append(p.waiters, ev.Request)
 	}
 }
 
 // cancel takes an await back; one that was granted already is not there.
-func (p *participant) cancel(ev events.Event, out *engine.Outbox) {
-	for i, w := range p.waiters {
+func (t *term) cancel(ev events.Event, out *engine.Outbox) {
+	for i, w := range t.waiters {
 		if w == ev.Work {
-			p.waiters = append(p.waiters[:i], p.waiters[i+1:]...)
+			t.waiters = append(t.waiters[:i], t.waiters[i+1:]...)
 			out.Answer(w, events.Cancelled, "")
 			return
 		}
@@ -161,33 +182,36 @@ func (p *participant) cancel(ev events.Event, out *engine.Outbox) {
 }
 
 // suspend is the end of a connection: nothing that was read counts any longer.
-func (p *participant) suspend(ev events.Event, out *engine.Outbox) {
+func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 	p.unread(ev, out)
+	p.line = line{}
 	if p.hungUp { // our own doing: it is no reason to give up
 		p.hungUp = false
 		return
 	}
-	p.endOnce(events.ConnectionLoss, "the connection was suspended", out)
+	p.endOnce(events.ConnectionLoss, outage, out)
 }
 
+// outage is why a selector that does not queue again ends with a connection.
+const outage = "the connection was suspended"
+
 // unread forgets what was read on a connection that is gone.
-func (p *participant) unread(ev events.Event, out *engine.Outbox) {
-	p.sure = false
-	p.forgetLine(ev, out)
+func (p *contender) unread(ev events.Event, out *engine.Outbox) {
+	p.sure, p.owned, p.watched, p.first = false, false, false, false
 }
 
 // forgetLine forgets what was seen of the line and of the own node in it: after a
 // term it is looked at again.
-func (p *participant) forgetLine(ev events.Event, out *engine.Outbox) {
-	p.owned, p.watched = false, false
+func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
+	p.owned, p.watched, p.first = false, false, false
 	p.line = line{}
 }
 
 // hush forgets what was asked on a connection that is gone.
-func (p *participant) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+func (n *node) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
 
 // lose is the end of the session: its node is gone or will go by itself.
-func (p *participant) lose(ev events.Event, out *engine.Outbox) {
+func (p *contender) lose(ev events.Event, out *engine.Outbox) {
 	out.Forfeit()
 	p.forgetOwn(out)
 	p.endOnce(events.SessionExpired, "the session expired", out)
@@ -199,14 +223,19 @@ func (p *participant) lose(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// attach takes the session that the new connection belongs to.
-func (p *participant) attach(ev events.Event, out *engine.Outbox) {
-	p.owner, p.sure = ev.SessionID, false
+// noteSession takes the session that the new connection belongs to.
+func (n *node) noteSession(ev events.Event, out *engine.Outbox) {
+	n.owner, n.sure = ev.SessionID, false
+}
+
+// attach is noteSession, after which missing parents may be made once more.
+func (p *place) attach(ev events.Event, out *engine.Outbox) {
+	p.noteSession(ev, out)
 	p.afresh()
 }
 
 // settleCreate keeps in mind what a create that returned late has made.
-func (p *participant) settleCreate(ev events.Event, out *engine.Outbox) {
+func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
 		p.register(ev, out)
@@ -215,12 +244,12 @@ func (p *participant) settleCreate(ev events.Event, out *engine.Outbox) {
 
 // depart makes sure that no node is left, as soon as there is a connection: it
 // deletes the own node, or looks for it where the create's outcome is unknown.
-func (p *participant) depart(ev events.Event, out *engine.Outbox) {
+func (p *place) depart(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	p.line = line{}
+	p.line, p.first = line{}, false
 	switch {
 	case !ev.Attached:
-	case p.own != "" && p.plain && !p.sure:
+	case p.own != "" && !p.sure && !p.naming.sure():
 		p.inquireOwn(ev, out)
 	case p.own != "":
 		out.Delete(p.path())
@@ -230,14 +259,14 @@ func (p *participant) depart(ev events.Event, out *engine.Outbox) {
 }
 
 // retryDelete tries again a while after the server refused.
-func (p *participant) retryDelete(ev events.Event, out *engine.Outbox) {
-	p.fail(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
+func (p *contender) retryDelete(ev events.Event, out *engine.Outbox) {
+	p.announce(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
 	p.sure = false
 	out.Timer("delete again", p.persist(ev))
 }
 
 // close notes who wants the participant gone, and tells those who wait.
-func (p *participant) close(ev events.Event, out *engine.Outbox) {
+func (p *contender) close(ev events.Event, out *engine.Outbox) {
 	if p.then == idle && p.moving != 0 {
 		out.Answer(p.moving, events.Closed, "") // the requeue that was promised
 		p.moving = 0
@@ -248,14 +277,14 @@ func (p *participant) close(ev events.Event, out *engine.Outbox) {
 	p.moved(out)
 }
 
-func (p *participant) closeStepDown(ev events.Event, out *engine.Outbox) {
+func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
 	p.close(ev, out)
 	p.depose(ev, out)
 	p.drain(out)
 }
 
 // finish is the end: the node is gone, and all who asked are told.
-func (p *participant) finish(ev events.Event, out *engine.Outbox) {
+func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.far(out)
 	p.moved(out)
@@ -267,11 +296,11 @@ func (p *participant) finish(ev events.Event, out *engine.Outbox) {
 }
 
 // quit is the end that the retry policy brought: all who wait are told why.
-func (p *participant) quit(ev events.Event, out *engine.Outbox) {
+func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 	p.then = leave
-	p.refuseWaiters(p.trouble, p.words, out)
-	if p.runs {
-		p.end, p.why = p.trouble, p.words
+	p.refuseWaiters(p.code, p.text, out)
+	if p.runs() {
+		p.end, p.why = p.code, p.text
 		p.tellEnd(out)
 	}
 }
@@ -279,7 +308,7 @@ func (p *participant) quit(ev events.Event, out *engine.Outbox) {
 // adoptDelete deletes every node of the enrolment that a listing shows. While
 // there are several it lists again, once on each connection: nobody awaits the
 // deletion of those behind the lowest, and a disconnect may swallow it.
-func (p *participant) adoptDelete(ev events.Event, out *engine.Outbox) {
+func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 	twins := p.twins(ev.Children)
 	if p.twinned(ev) {
 		p.discard(twins[1:], out)
@@ -291,35 +320,35 @@ func (p *participant) adoptDelete(ev events.Event, out *engine.Outbox) {
 }
 
 // lookAgain lists once more after a while, because the listing failed.
-func (p *participant) lookAgain(ev events.Event, out *engine.Outbox) {
-	p.fail(ev.Code, "list "+p.dir+": "+string(ev.Code), ev, out)
+func (p *contender) lookAgain(ev events.Event, out *engine.Outbox) {
+	p.announce(ev.Code, "list "+p.home+": "+string(ev.Code), ev, out)
 	out.Timer("list again", p.persist(ev))
 }
 
 // moved answers the resign or requeue whose node is gone.
-func (p *participant) moved(out *engine.Outbox) {
-	if p.moving != 0 {
-		out.Answer(p.moving, events.OK, "")
-		p.moving = 0
+func (a *agenda) moved(out *engine.Outbox) {
+	if a.moving != 0 {
+		out.Answer(a.moving, events.OK, "")
+		a.moving = 0
 	}
 }
 
 // refuseStart, refuseResign answer what makes no sense in this state.
-func (p *participant) refuseStart(ev events.Event, out *engine.Outbox) {
+func (a *agenda) refuseStart(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.AlreadyStarted, "")
 }
 
-func (p *participant) refuseResign(ev events.Event, out *engine.Outbox) {
+func (a *agenda) refuseResign(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotLeading, "")
 }
 
 // refuseLatent answers what needs a start first.
-func (p *participant) refuseLatent(ev events.Event, out *engine.Outbox) {
+func (a *agenda) refuseLatent(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotStarted, "")
 }
 
 // resign gives leadership up for a new place at the tail.
-func (p *participant) resign(ev events.Event, out *engine.Outbox) {
+func (p *contender) resign(ev events.Event, out *engine.Outbox) {
 	p.then, p.moving = requeue, ev.Request
 	p.depose(ev, out)
 	p.drain(out)

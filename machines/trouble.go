@@ -13,12 +13,47 @@ import (
 // no passing slowness any more, and whoever awaits leadership is told.
 const lateness = 3
 
+// trouble is what stands in the way, and the back-off.
+type trouble struct {
+	retry    Policy
+	dice     dice
+	code     events.Code // of what stands in the way; OK: nothing does
+	text     string
+	failures int
+	failedAt int64
+	quick    int  // terms in a row whose work failed or returned at once
+	spent    bool // the retry policy gave up
+}
+
+// patience is the retry policy of whoever sets none.
+var patience = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
+
+func newTrouble(open events.Event, o *options, usual Policy) trouble {
+	return trouble{retry: o.policy("retry", usual), dice: newDice(open.Seed)}
+}
+
+// fail makes an error visible on the handle.
+func (t *trouble) fail(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+	t.code, t.text = code, text
+	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
+}
+
+// attempt asks the policy for the pause before the next attempt; one that gives up
+// means no pause.
+func (t *trouble) attempt(ev events.Event) (d time.Duration, again bool) {
+	if t.failures == 0 {
+		t.failedAt = ev.At
+	}
+	d, again = t.retry.Next(t.failures, time.Duration(ev.At-t.failedAt), t.dice.roll())
+	t.failures++
+	return d, again
+}
+
 // complain keeps and tells what went wrong, and waits before the next attempt.
-func (p *participant) complain(ev events.Event, out *engine.Outbox) {
+func (p *contender) complain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.creating = 0
 	p.unread(ev, out)
-	ev = p.blame(ev)
 	code, text := ev.Code, ev.Text
 	switch {
 	case code == events.OK && p.failures < lateness:
@@ -28,12 +63,18 @@ func (p *participant) complain(ev events.Event, out *engine.Outbox) {
 	case text == "":
 		text = cmp.Or(ev.Path, p.path())
 	}
-	p.fail(code, text, ev, out)
+	p.announce(code, text, ev, out)
 	p.backOff(ev, out)
 }
 
+// giveUp is complain of an attempt to have a place in line.
+func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
+	p.line = line{}
+	p.complain(p.blame(ev), out)
+}
+
 // backOff winds the pause; the policy may say that it was the last.
-func (p *participant) backOff(ev events.Event, out *engine.Outbox) {
+func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 	worked := p.then == rest && p.quick > 0
 	p.then = stay
 	if worked {
@@ -45,22 +86,18 @@ func (p *participant) backOff(ev events.Event, out *engine.Outbox) {
 
 // pace is the pause after work that failed or returned at once. It goes by the
 // policy, but never ends: such work is no reason to leave the line.
-func (p *participant) pace() time.Duration {
-	d, again := p.retry.Next(p.quick, 0, p.dice.roll())
+func (t *trouble) pace() time.Duration {
+	d, again := t.retry.Next(t.quick, 0, t.dice.roll())
 	if !again {
-		d, _ = patience.Next(p.quick, 0, p.dice.roll())
+		d, _ = patience.Next(t.quick, 0, t.dice.roll())
 	}
 	return d
 }
 
 // wait asks the policy; one that gives up means no wait and the end.
-func (p *participant) wait(ev events.Event) time.Duration {
-	if p.failures == 0 {
-		p.failedAt = ev.At
-	}
-	d, again := p.retry.Next(p.failures, time.Duration(ev.At-p.failedAt), p.dice.roll())
-	p.failures++
-	if p.single && !p.trouble.Passing() { // the caller was told, and asks again if they like
+func (p *contender) wait(ev events.Event) time.Duration {
+	d, again := p.attempt(ev)
+	if p.once() && !p.code.Passing() { // the caller was told, and asks again if they like
 		d, again = 0, false
 	}
 	p.spent = !again
@@ -68,7 +105,7 @@ func (p *participant) wait(ev events.Event) time.Duration {
 }
 
 // persist is wait where giving up would leave a node behind.
-func (p *participant) persist(ev events.Event) time.Duration {
+func (p *contender) persist(ev events.Event) time.Duration {
 	d := p.wait(ev)
 	if p.spent {
 		p.spent = false
@@ -77,40 +114,39 @@ func (p *participant) persist(ev events.Event) time.Duration {
 	return d
 }
 
-// fail makes an error visible: on the handle, and to whoever awaits leadership.
-func (p *participant) fail(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	p.trouble, p.words = code, text
-	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
+// announce makes an error visible: on the handle, and to whoever awaits leadership.
+func (p *contender) announce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+	p.fail(code, text, ev, out)
 	p.tellPatron(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
 	if !code.Passing() {
 		p.refuseWaiters(code, text, out)
 	}
 }
 
-func (p *participant) refuseWaiters(code events.Code, text string, out *engine.Outbox) {
-	for _, w := range p.waiters {
+func (t *term) refuseWaiters(code events.Code, text string, out *engine.Outbox) {
+	for _, w := range t.waiters {
 		out.Answer(w, code, text)
 	}
-	p.waiters = nil
+	t.waiters = nil
 }
 
 // tellLost ends the wait of a selector that does not queue again, with the
 // reason for which it lost leadership.
-func (p *participant) tellLost(ev events.Event, out *engine.Outbox) {
+func (p *contender) tellLost(ev events.Event, out *engine.Outbox) {
 	p.endOnce(events.LeadershipLost, reason(ev).String(), out)
 }
 
 // recover ends a trouble.
-func (p *participant) recover(out *engine.Outbox) {
-	p.failures = 0
-	if p.trouble != events.OK {
-		p.trouble, p.words = events.OK, ""
+func (t *trouble) recover(out *engine.Outbox) {
+	t.failures = 0
+	if t.code != events.OK {
+		t.code, t.text = events.OK, ""
 		out.Notify(events.Notify{What: events.Recovered})
 	}
 }
 
 // rejoin looks again after the obstruction went.
-func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
+func (p *place) rejoin(ev events.Event, out *engine.Outbox) {
 	p.recover(out)
 	p.survey(ev, out)
 }
@@ -118,12 +154,12 @@ func (p *participant) rejoin(ev events.Event, out *engine.Outbox) {
 // rejectOwn gives back a node that is not this session's, or whose token is below
 // the floor. A foreign one that carries our GUID is a copy, and the one that it
 // was copied from may still stand: it is looked for before anything is made.
-func (p *participant) rejectOwn(ev events.Event, out *engine.Outbox) {
+func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.unfitness(ev)
 	if code == events.ForeignOwner {
 		p.sure = false // without a GUID, the owner is asked for once more, and decides
-		p.unknown = !p.plain
-		if p.unknown && p.single {
+		p.unknown = p.naming.sure()
+		if p.unknown && p.once() {
 			p.own = "" // nothing comes after the deletion: both are found, and go
 		}
 	}
@@ -131,23 +167,23 @@ func (p *participant) rejectOwn(ev events.Event, out *engine.Outbox) {
 }
 
 // unfitness is what is wrong with the own node.
-func (p *participant) unfitness(ev events.Event) (events.Code, string) {
-	if !p.ours(ev) {
-		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, p.owner)
+func (n *node) unfitness(ev events.Event) (events.Code, string) {
+	if !n.ours(ev) {
+		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
 	}
-	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, p.own, p.floor)
+	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, n.own, n.floor)
 }
 
 // rejectSequence gives back a place in a line whose counter is about to wrap.
-func (p *participant) rejectSequence(ev events.Event, out *engine.Outbox) {
+func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
 	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory", ev, out)
 }
 
-func (p *participant) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.plan(rest)
 	p.quick = 0
-	p.fail(code, text, ev, out)
-	if p.single { // it ends by this
+	p.announce(code, text, ev, out)
+	if p.once() { // it ends by this
 		p.refuseWaiters(code, text, out)
 	}
 	p.depart(ev, out)

@@ -255,11 +255,11 @@ func (w *world) settle(t *testing.T) {
 func (w *world) mustProgress(t *testing.T) {
 	t.Helper()
 	leaders, reads, writes := map[string]int{}, 0, false
-	for id, p := range w.members {
+	for id, p := range w.places {
 		switch state := w.engine.State(id); state {
 		case leading:
 			leaders[p.kin[0]]++
-			if p.reads {
+			if p.shared != "" {
 				leaders[p.kin[0]], reads = 1, reads+1
 			}
 			writes = writes || p.label == WriteLabel
@@ -276,7 +276,7 @@ func (w *world) mustProgress(t *testing.T) {
 			t.Errorf("%d leaders of %s", n, label)
 		}
 	}
-	for id, p := range w.members {
+	for id, p := range w.places {
 		if w.engine.State(id) == waiting && leaders[p.kin[0]] == 0 {
 			t.Errorf("%s waits, and nobody leads\n%s", id, w.story(20))
 		}

@@ -161,9 +161,11 @@ func (w *world) notified(id events.ID, n events.Notify) {
 		if strings.HasPrefix(string(id), "selector") {
 			w.works[id]++
 		}
-		line := w.members[id].label // latches lead beside selectors and mutexes
-		if w.members[id].reads {
+		line := LatchLabel
+		if p := w.places[id]; p != nil && p.shared != "" {
 			return // beside others, in any order
+		} else if p != nil {
+			line = p.label // latches lead beside selectors and mutexes
 		}
 		if n.Token < w.tokens[line] {
 			w.wrong("%s: token %d after %d", id, n.Token, w.tokens[line])

@@ -252,6 +252,18 @@ func inOrder(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
 }
 
+// ofGUID are the places of one enrolment, lowest first.
+func ofGUID(children []string, guid string, labels ...string) []Place {
+	var own []Place
+	for place := range places(children, labels...) {
+		if place.GUID == guid {
+			own = append(own, place)
+		}
+	}
+	slices.SortFunc(own, inOrder)
+	return own
+}
+
 // Line is the places of a listing in queue order, and how many children were
 // not of this recipe.
 func Line(children []string, labels ...string) (line []Place, foreign int) {

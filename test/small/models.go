@@ -41,32 +41,33 @@ const (
 // failures decide nothing but whether there was a failure; and with the timeout
 // of a search a confirmation lasts as long however long heartbeats have run.
 var fields = map[string]how{
-	"participant.id": fixed, "participant.founder": inside, "participant.label": fixed, "participant.data": fixed,
-	"participant.seed": fixed, "participant.dice": fixed, "participant.rideOut": fixed, "participant.floor": fixed,
-	"participant.retry": fixed, "participant.owner": zookeeps, "participant.enrolment": inside, "participant.line": inside,
-	"participant.plain": fixed, "participant.inquiry": fixed, "enrolment.sure": fixed, // of plain names, which no search has
+	"place.label": fixed, "place.contender": inside, "place.inquiry": fixed /* of plain names, which no search has */, "place.line": inside,
+	"place.kin": printed, "place.shared": value,
 
-	"participant.term": inside, "participant.outlook": inside, "participant.selection": inside,
+	"contender.id": fixed, "contender.seed": fixed, "contender.patron": value, "contender.node": inside, "contender.term": inside,
+	"contender.trouble": inside, "contender.agenda": inside,
 
-	"enrolment.count": fixed, "enrolment.guid": uuid, "enrolment.creating": call, "enrolment.unknown": value,
-	"enrolment.own": name, "enrolment.token": zxid, "enrolment.sequence": fixed /* it stands in own */, "enrolment.owned": value,
-	"enrolment.watched": value,
+	"node.home": fixed, "node.data": fixed, "node.naming": fixed, "node.read": value, "node.floor": fixed, "node.owner": zookeeps,
+	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
+	"node.own": name, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
+	"node.pinned": fixed, "node.sure": fixed, // of plain names
+	"node.owned": value, "node.watched": value,
 
 	"founder.dir": fixed, "founder.top": call, "founder.leaf": call, "founder.tried": value, "founder.stood": value,
 	"founder.obstacle": inside, "founder.flight": value, "founder.hungUp": value,
 	"refusal.code": value, "refusal.path": fixed, "refusal.text": fixed, // they are words
 
-	"line.first": value, "line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names,
-	"line.purged": value,
+	"line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names, "line.purged": value,
 
 	// A latch does not ask when its term began.
-	"term.leads": value, "term.near": value, "term.works": value, "term.waiters": several, "term.since": fixed,
+	"term.leads": value, "term.first": value, "term.near": value, "term.works": value, "term.waiters": several, "term.since": fixed,
+	"term.rideOut": fixed,
 
-	"outlook.then": value, "outlook.silent": value, "outlook.closing": several, "outlook.moving": some,
-	"outlook.trouble": value, "outlook.words": fixed, "outlook.failures": some, "outlook.failedAt": fixed,
-	"outlook.spent": value,
+	"trouble.retry": fixed, "trouble.dice": fixed, "trouble.code": value, "trouble.text": fixed, "trouble.failures": some,
+	"trouble.failedAt": fixed, "trouble.quick": some, "trouble.spent": value,
 
-	"selection.runs": fixed, "selection.auto": fixed, "selection.quick": some, "selection.end": value, "selection.why": fixed,
+	"agenda.then": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moving": some,
+	"agenda.end": value, "agenda.why": fixed,
 
 	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
 	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.countsFrom": ahead,
