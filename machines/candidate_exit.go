@@ -120,8 +120,9 @@ func (c *candidate) withdraw(ev events.Event, out *engine.Outbox) {
 	c.leaveLatch(out)
 }
 
-// moveOn answers the resign whose marker is gone.
+// moveOn answers the resign whose marker is gone. Where there is no connection, what
+// the retry policy said of it last is over, too.
 func (c *candidate) moveOn(ev events.Event, out *engine.Outbox) {
-	c.then = stay
+	c.then, c.spent = stay, false
 	c.moved(out)
 }

@@ -43,15 +43,16 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{Name: suspended, Doc: "No connection. The marker may live on; nothing is believed."},
 		{Name: leaving, Doc: "The marker, or the latch, has to go; what comes after is decided already."},
 		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "LATENT", States: from{latent}},
-		{Name: "STARTED", States: running},
+		{Name: "STARTED", States: append(from{deciding}, running...)},
 		{Name: "CLOSED", States: from{closed}},
 	},
-	Happy: from{latent, looking, leading, draining, leaving, closed},
+	Happy: from{latent, looking, leading, draining, deciding, leaving, closed},
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.CommandClose,
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
@@ -118,8 +119,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*candidate).stepDownLost, Then: (*candidate).drop},
 		{From: from{leaving}, On: events.ConnectionLost, To: leaving, Do: (*candidate).forfeitLeaving},
 		{From: from{draining, pausing, suspended}, On: events.ConnectionLost, To: engine.Stay, Do: (*candidate).forfeit},
-		{From: from{suspended}, On: events.ConnectionAttached, When: (*candidate).inFlight, To: marking, Do: (*candidate).noteSession},
-		{From: from{suspended}, On: events.ConnectionAttached, To: looking, Do: (*candidate).noteSession, Then: (*candidate).look},
+		{From: from{suspended}, On: events.ConnectionAttached, To: deciding, Do: (*candidate).noteSession},
 		{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*candidate).attachReread},
 		{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*candidate).noteSession, Then: (*candidate).clear},
 		{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*candidate).noteSession},
@@ -134,16 +134,18 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: but(running, leading), On: events.CommandResign, To: engine.Stay, Do: (*candidate).refuseResign},
 		{From: from{latent}, On: events.CommandResign, To: latent, Do: (*candidate).refuseLatent},
 		{From: from{leading, draining}, On: events.WorkReturned, To: engine.Stay, Do: (*candidate).workDone},
-		{From: from{draining}, On: events.WorkDrained, When: (*candidate).bound, To: leaving, Do: (*candidate).clear},
-		{From: from{draining}, On: events.WorkDrained, When: (*candidate).leaves, To: closed, Do: (*candidate).finish},
-		{From: from{draining}, On: events.WorkDrained, When: (*candidate).detached, To: suspended, Do: (*candidate).moveOn},
-		{From: from{draining}, On: events.WorkDrained, To: looking, Do: (*candidate).moveOn, Then: (*candidate).look},
 
-		// After a failure.
-		{From: from{pausing}, On: events.TimerFired, When: (*candidate).detached, To: suspended},
-		{From: from{pausing}, On: events.TimerFired, When: (*candidate).exhaustedBound, To: leaving, Do: (*candidate).quit, Then: (*candidate).clear},
-		{From: from{pausing}, On: events.TimerFired, When: (*candidate).exhausted, To: closed, Do: (*candidate).quit, Then: (*candidate).finish},
-		{From: from{pausing}, On: events.TimerFired, To: looking, Do: (*candidate).look},
+		// What comes next: after a pause, an outage, a term, or the end of the marker.
+		{From: from{pausing}, On: events.TimerFired, To: deciding},
+		{From: from{draining}, On: events.WorkDrained, To: deciding},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).bound, To: leaving, Do: (*candidate).clear},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).leaves, To: closed, Do: (*candidate).finish},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).rests, To: pausing, Do: (*candidate).pause},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).detached, To: suspended, Do: (*candidate).moveOn},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).exhaustedBound, To: leaving, Do: (*candidate).quit, Then: (*candidate).clear},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).exhausted, To: closed, Do: (*candidate).quit, Then: (*candidate).finish},
+		{From: from{deciding}, On: engine.AtOnce, When: (*candidate).inFlight, To: marking},
+		{From: from{deciding}, On: engine.AtOnce, To: looking, Do: (*candidate).moveOn, Then: (*candidate).look},
 
 		// The way out.
 		{From: append(from{suspended, pausing}, standing...), On: events.CommandClose, When: (*candidate).tied, To: leaving, Do: (*candidate).withdraw, Then: (*candidate).clear},
@@ -162,9 +164,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[candidate]{
 		{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*candidate).clear},
 		{From: from{leaving}, On: events.NodeGone, When: (*candidate).leavesLatch, To: leaving},
 		{From: from{leaving}, On: events.NodeGone, When: (*candidate).leaves, To: closed, Do: (*candidate).finish},
-		{From: from{leaving}, On: events.NodeGone, When: (*candidate).rests, To: pausing, Do: (*candidate).pause},
-		{From: from{leaving}, On: events.NodeGone, When: (*candidate).detached, To: suspended, Do: (*candidate).moveOn},
-		{From: from{leaving}, On: events.NodeGone, To: looking, Do: (*candidate).moveOn, Then: (*candidate).look},
+		{From: from{leaving}, On: events.NodeGone, To: deciding},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{

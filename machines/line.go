@@ -35,6 +35,9 @@ func but(set from, without ...engine.State) from {
 	return slices.DeleteFunc(slices.Clone(set), func(s engine.State) bool { return slices.Contains(without, s) })
 }
 
+// decidingDoc is what is true of the choice in every chart that has it.
+const decidingDoc = "What comes next is decided at once: after a pause, an outage, a term, or the end of a node."
+
 // lineStates are the states that every participant has.
 var lineStates = []engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
@@ -48,7 +51,7 @@ var lineStates = []engine.StateDoc{
 	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: what was true before is checked by reads and a write."},
 	{Name: leaving, Doc: "The own node is being deleted; what comes after is decided already."},
 	{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
-	{Name: deciding, Doc: "What comes next is decided at once: after a pause, an outage, or a term."},
+	{Name: deciding, Doc: decidingDoc},
 	{Name: closed, Doc: "Over."},
 }
 

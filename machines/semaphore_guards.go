@@ -84,6 +84,9 @@ func (s *semaphore) unbound(ev events.Event) bool { return !s.indebted(ev) }
 // tied is an acquisition that has permits, or a latch.
 func (s *semaphore) tied(ev events.Event) bool { return s.indebted(ev) || s.latches > 0 }
 
+// bound is an acquisition that is over, and has permits or a latch.
+func (s *semaphore) bound(ev events.Event) bool { return s.then == leave && s.tied(ev) }
+
 // among are our permits in a listing, in order.
 func (s *semaphore) among(children []string) []string {
 	if s.kazoo {

@@ -34,7 +34,7 @@ var beyond = []struct {
 		"the name of an own node is never used again, and zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"doublebarrier", "persistent"}, "connection.lost", "pausing",
 		"hardly ever: a pause after a refusal would have to last from a disconnect to the end of the session"},
-	{[]string{"semaphore", "jobelection"}, "connection.attached [inFlight]", "suspended",
+	{[]string{"semaphore", "jobelection"}, "[inFlight]", "deciding",
 		"zkio answers a transaction before the next connection begins"},
 	{[]string{"semaphore"}, "reply.multi [undecided]", "taking",
 		"zkio tells suspended before every reply with an unknown outcome"},
