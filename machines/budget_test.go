@@ -1,6 +1,9 @@
 package machines
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // A chart that grows past these wants to be two charts, or to have more of its
 // truth in data.
@@ -10,6 +13,11 @@ const (
 	mostIgnores = 25
 )
 
+// Those who stand in a line share their rows; each of them has to stay smaller yet.
+const mostRowsInLine = 92
+
+var inLines = []string{"latch", "selector", "mutex", "readwrite", "election"}
+
 func TestBudget(t *testing.T) {
 	for _, r := range Recipes() {
 		d := r.Describe()
@@ -18,8 +26,12 @@ func TestBudget(t *testing.T) {
 			ignores[i.Why] = true
 		}
 		t.Logf("%-10s %2d states %3d rows %2d ignore lines (%d pairs)", d.Name, len(d.States), len(d.Rows), len(ignores), len(d.Ignored))
-		if len(d.States) > mostStates || len(d.Rows) > mostRows || len(ignores) > mostIgnores {
-			t.Errorf("%s is over its budget of %d states, %d rows, %d ignore lines", d.Name, mostStates, mostRows, mostIgnores)
+		rows := mostRows
+		if slices.Contains(inLines, d.Name) {
+			rows = mostRowsInLine
+		}
+		if len(d.States) > mostStates || len(d.Rows) > rows || len(ignores) > mostIgnores {
+			t.Errorf("%s is over its budget of %d states, %d rows, %d ignore lines", d.Name, mostStates, rows, mostIgnores)
 		}
 	}
 }

@@ -51,9 +51,7 @@ var ownerRows = []engine.Row[election]{
 	{From: from{verifying}, On: events.ReplyStat, When: (*election).identified, To: verifying, Do: (*election).settleOn, Then: (*election).survey},
 	{From: from{verifying}, On: events.ReplyStat, When: (*election).unidentified, To: enrolling, Do: (*election).create},
 	{From: from{leaving}, On: events.ReplyStat, When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).depart},
-	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentifiedLeaving, To: closed, Do: (*election).finish},
-	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentifiedResting, To: pausing, Do: (*election).pause},
-	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentified, To: enrolling, Do: (*election).enrol},
+	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentified, To: deciding, Do: (*election).disown},
 	{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*election).askAgain},
 }
 
@@ -97,6 +95,9 @@ func (p *election) settleOn(ev events.Event, out *engine.Outbox) {
 	p.own, p.token, p.sequence, p.owned, p.watched, p.sure = lowest.Name, 0, lowest.Sequence, false, false, true
 }
 
+// disown is a node that turned out to be another's, or gone.
+func (p *election) disown(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }
+
 // askAgain looks once more after a while, because a read failed.
 func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
@@ -130,14 +131,4 @@ func (p *election) identified(ev events.Event) bool {
 // unidentified is the last answer, and none of the nodes is ours.
 func (p *election) unidentified(ev events.Event) bool {
 	return p.unknown && p.asked == 1 && answered(ev) && !p.identified(ev)
-}
-
-// unidentifiedLeaving is unidentified at the end of everything.
-func (p *election) unidentifiedLeaving(ev events.Event) bool {
-	return p.unidentified(ev) && p.then == leave
-}
-
-// unidentifiedResting is unidentified before a pause.
-func (p *election) unidentifiedResting(ev events.Event) bool {
-	return p.unidentified(ev) && p.then == rest
 }

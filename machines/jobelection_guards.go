@@ -78,6 +78,3 @@ func (c *candidate) exhaustedBound(ev events.Event) bool { return c.spent && c.t
 
 // leavesLatch is a closing candidate whose latch is not over yet.
 func (c *candidate) leavesLatch(events.Event) bool { return c.then == leave && c.latches > 0 }
-
-// rests is a candidate that waits out a back-off next.
-func (c *candidate) rests(events.Event) bool { return c.then == rest }

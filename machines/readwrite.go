@@ -59,9 +59,7 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 		{From: from{lowering}, On: events.ReplyStat, When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).takeOffice},
 		{From: from{lowering}, On: events.ReplyStat, To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
 		{From: from{lowering}, On: events.ConnectionLost, To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseLowering},
-		{From: from{lowering}, On: events.CommandAwait, To: engine.Stay, Do: (*readWrite).refuseStart},
-		{From: from{lowering}, On: events.CommandClose, To: engine.Stay, Do: (*readWrite).close},
-	}, engine.Lift(holdRows, (*readWrite).acquired), engine.Lift(alwaysListing(without(lineRows, blocked)), (*readWrite).inLine)),
+	}, engine.Lift(likeDraining(holdRows), (*readWrite).acquired), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
 	Ignores: append([]engine.Ignore{
 		{In: from{lowering}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "the writer's node goes by our own hand, and the reader's is not watched before it is read"},
@@ -76,6 +74,18 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 // look at the line.
 func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {
 	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool { return r.On == events.WatchDeleted && r.To == leading })
+}
+
+// likeDraining has a writer on its way to be a reader deal with commands as one
+// whose work has not returned.
+func likeDraining[M any](rows []engine.Row[M]) []engine.Row[M] {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		if slices.Contains(r.From, draining) && slices.Contains([]events.Kind{events.CommandAwait, events.CommandClose}, r.On) {
+			rows[i].From = append(slices.Clone(r.From), lowering)
+		}
+	}
+	return rows
 }
 
 // lowers is the return of a writer's work with the wish to read on.

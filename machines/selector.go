@@ -46,7 +46,6 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
-		{From: from{leaving}, On: events.ReplyDelete, When: (*selector).deletedIdling, To: resigned, Do: (*selector).settle},
 		{From: from{leaving}, On: events.ReplyCreate, When: (*selector).refusedIdling, To: resigned, Do: (*selector).settle},
 		{From: from{leaving}, On: events.ReplyChildren, When: (*selector).absentIdling, To: resigned, Do: (*selector).settle},
 		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*selector).idles, To: resigned, Do: (*selector).settle},
@@ -152,9 +151,6 @@ func (p *selector) idles(events.Event) bool { return p.then == idle }
 
 // idlesEmpty is idles without a node, known or possible.
 func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
-
-// deletedIdling is deleted on the way out of the line.
-func (p *selector) deletedIdling(ev events.Event) bool { return p.deleted(ev) && p.then == idle }
 
 // refusedIdling is a create that made nothing, on the way out of the line.
 func (p *selector) refusedIdling(ev events.Event) bool {

@@ -14,8 +14,8 @@ var standingRows = []engine.Row[place]{
 
 	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).persistent, To: blocked, Do: (*place).obstruct},
 
-	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedResting, To: pausing, Do: (*place).pause},
-	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedReturning, To: enrolling, Do: (*place).enrol},
+	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedReturning, To: deciding, Do: (*place).noteGone},
+	{From: from{deciding}, On: engine.AtOnce, When: (*place).rests, To: pausing, Do: (*place).pause},
 }
 
 // begin takes the session that is there when the machine starts.
@@ -46,8 +46,11 @@ func (p *place) leavesEmpty(events.Event) bool {
 	return p.then == leave && !p.entangled(events.Event{})
 }
 
-// deletedResting is deleted before a pause.
-func (p *place) deletedResting(ev events.Event) bool { return p.deleted(ev) && p.then == rest }
+// noteGone is the own node, gone by our own hand.
+func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.own = "" }
 
-// deletedReturning is deleted on the way to the tail of the line.
+// rests is a contender that waits out a back-off next, its node being gone.
+func (p *contender) rests(events.Event) bool { return p.then == rest && p.own == "" }
+
+// deletedReturning is deleted by whoever does not close.
 func (p *place) deletedReturning(ev events.Event) bool { return p.deleted(ev) && p.then != leave }
