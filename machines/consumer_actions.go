@@ -378,28 +378,3 @@ func (c *consumer) withdraw(ev events.Event, out *engine.Outbox) {
 	}
 	c.forget()
 }
-
-// lose is the end of the session, and of all locks. What was being taken without
-// one is asked for again.
-func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
-	if !c.once {
-		c.drop(ev, out)
-	}
-	c.forget()
-}
-
-// forget lets go of what is not in the hands of anybody.
-func (c *consumer) forget() {
-	c.next, c.parked, c.looked, c.clock = nil, nil, 0, clock{}
-}
-
-func (c *consumer) close(ev events.Event, out *engine.Outbox) {
-	c.closing = append(c.closing, ev.Request)
-}
-
-// end answers who closed it.
-func (c *consumer) end(ev events.Event, out *engine.Outbox) {
-	for _, n := range c.closing {
-		out.Answer(n, events.OK, "")
-	}
-}
