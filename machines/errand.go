@@ -7,9 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// errand is the latch that a machine has stand in a line for it: a machine of
+// sublatch is the latch that a machine has stand in a line for it: a machine of
 // its own, which tells its patron when it waits, is held, lost, in trouble or over.
-type errand struct {
+type sublatch struct {
 	held    string // the latch's node while the latch is held
 	latch   events.ID
 	opened  uint64 // latches opened
@@ -17,7 +17,7 @@ type errand struct {
 }
 
 // standAt has a latch stand in the line of a directory, if none does yet.
-func (e *errand) standAt(dir string, patron *contender, options map[string]string, out *engine.Outbox) {
+func (e *sublatch) standAt(dir string, patron *contender, options map[string]string, out *engine.Outbox) {
 	if e.latch != "" {
 		return
 	}
@@ -33,16 +33,16 @@ func (e *errand) standAt(dir string, patron *contender, options map[string]strin
 }
 
 // leaveLatch gives the latch, or the place in its line, to the next.
-func (e *errand) leaveLatch(out *engine.Outbox) {
+func (e *sublatch) leaveLatch(out *engine.Outbox) {
 	if e.latch != "" {
 		out.Tell(e.latch, events.Event{Kind: events.CommandClose})
 		e.latch, e.held = "", ""
 	}
 }
 
-func (e *errand) noteHeld(ev events.Event, out *engine.Outbox)   { e.held = ev.Path }
-func (e *errand) noteLost(ev events.Event, out *engine.Outbox)   { e.held = "" }
-func (e *errand) noteClosed(ev events.Event, out *engine.Outbox) { e.latches-- }
+func (e *sublatch) noteHeld(ev events.Event, out *engine.Outbox)   { e.held = ev.Path }
+func (e *sublatch) noteLost(ev events.Event, out *engine.Outbox)   { e.held = "" }
+func (e *sublatch) noteClosed(ev events.Event, out *engine.Outbox) { e.latches-- }
 
 // hold forgets what was asked on a connection that is gone, but for the write
 // that makes the own node: its outcome is unknown only once it has returned.

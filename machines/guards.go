@@ -2,8 +2,8 @@ package machines
 
 import "github.com/incumbent-go/incumbent/events"
 
-// Guards of participants. Each reads the model and the event, and changes
-// nothing.
+// Guards of places in line, and of what they are made of. Each reads the model
+// and the event, and changes nothing.
 
 func (n *node) attached(ev events.Event) bool { return ev.Attached }
 func (n *node) detached(ev events.Event) bool { return !ev.Attached }
@@ -149,7 +149,7 @@ func (t *term) expired(ev events.Event) bool {
 
 // Plans.
 
-// placed is a participant whose own node is known.
+// placed is a contender whose own node is known.
 func (n *node) placed(events.Event) bool { return n.own != "" }
 
 // inFlight is a create that has not returned yet.
@@ -158,15 +158,15 @@ func (n *node) inFlight(events.Event) bool { return n.creating != 0 }
 // unsure is a create whose outcome is unknown.
 func (n *node) unsure(events.Event) bool { return n.unknown }
 
-// entangled is a participant that has, or may have, a node.
+// entangled is a contender that has, or may have, a node.
 func (n *node) entangled(events.Event) bool {
 	return n.own != "" || n.unknown || n.creating != 0
 }
 
-// leaves is a participant that is closing.
+// leaves is a contender that is closing.
 func (a *agenda) leaves(events.Event) bool { return a.then == leave }
 
-// departs is a participant whose node, known or possible, has to go first.
+// departs is a contender whose node, known or possible, has to go first.
 func (p *contender) departs(ev events.Event) bool { return p.then != stay && p.entangled(ev) }
 
 // deleted is the own node, gone by our own hand.

@@ -17,7 +17,7 @@ type judge struct {
 	session *session
 	members map[events.ID]*contender
 	places  map[events.ID]*place     // those of the members that stand in a line
-	stands  map[events.ID]*candidate // those of the members that stand for a job
+	stands  map[events.ID]*jobElection // those of the members that stand for a job
 	permits map[events.ID]*semaphore // those that want permits
 	known   map[events.ID]bool
 
@@ -33,7 +33,7 @@ type judge struct {
 
 // newJudge is a judge of all recipes; plants are what is wrong with some of them.
 func newJudge(plants ...plant) *judge {
-	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*candidate{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
+	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*jobElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
 	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }
@@ -65,8 +65,8 @@ func newJudge(plants ...plant) *judge {
 				return s, err
 			})
 		case "jobelection":
-			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*candidate, error) {
-				c, err := newCandidate(open)
+			recipes[i] = engine.NewRecipe(jobElectionChart, func(open events.Event) (*jobElection, error) {
+				c, err := newJobElection(open)
 				if err == nil {
 					j.members[events.ID(c.id)], j.stands[events.ID(c.id)] = &c.contender, c
 				}
@@ -286,7 +286,7 @@ func (j *judge) member(id events.ID) {
 		awake = owed[events.ReplyMulti] || owed[events.ReplyStat]
 	}
 	if c := j.stands[id]; c != nil {
-		awake = j.candidate(c, state, owed, attached, awake)
+		awake = j.jobElection(c, state, owed, attached, awake)
 	}
 	if s := j.permits[id]; s != nil {
 		awake = j.semaphore(s, state, owed, attached, awake)

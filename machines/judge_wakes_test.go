@@ -8,10 +8,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// candidate is what differs where leadership is a marker: what wakes it, and that
+// jobElection is what differs where leadership is a marker: what wakes it, and that
 // it never has more than one latch that is not on its way out.
-func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
-	j.errand(c.id, &c.errand)
+func (j *judge) jobElection(c *jobElection, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
+	j.sublatch(c.id, &c.sublatch)
 	watched := j.armed[events.ID(c.id)][c.marker]
 	switch state {
 	case looking:
@@ -35,7 +35,7 @@ func (j *judge) candidate(c *candidate, state engine.State, owed map[events.Kind
 // semaphore is what differs where places are permits: what wakes it, and that it
 // has at most as many names as it wants.
 func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind]bool, attached, awake bool) bool {
-	j.errand(s.id, &s.errand)
+	j.sublatch(s.id, &s.sublatch)
 	if len(s.names) > s.permits || s.own != "" && (len(s.names) == 0 || s.own != s.names[0]) {
 		j.wrong("%s: %q is its own, of %v", s.id, s.own, s.names)
 	}
@@ -58,9 +58,9 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	return awake
 }
 
-// errand checks that a machine has no more than one latch that is not on its way
+// sublatch checks that a machine has no more than one latch that is not on its way
 // out, and knows when it is held.
-func (j *judge) errand(patron string, e *errand) {
+func (j *judge) sublatch(patron string, e *sublatch) {
 	waiting := 0
 	for _, id := range j.engine.Machines() {
 		if m := j.members[id]; m != nil && m.patron == events.ID(patron) && m.then != leave {

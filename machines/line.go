@@ -7,7 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of participants.
+// States of places in line.
 const (
 	latent    engine.State = "latent"    // not started
 	enrolling engine.State = "enrolling" // the create of the own node is on its way
@@ -38,7 +38,7 @@ func but(set from, without ...engine.State) from {
 // decidingDoc is what is true of the choice in every chart that has it.
 const decidingDoc = "What comes next is decided at once: after a pause, an outage, a term, or the end of a node."
 
-// lineStates are the states that every participant has.
+// lineStates are the states that every place has.
 var lineStates = []engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
 	{Name: enrolling, Doc: "The create of the own node is on its way; before it, where the line's directory did not exist, those of its parents, as containers where the server can."},
@@ -55,14 +55,14 @@ var lineStates = []engine.StateDoc{
 	{Name: closed, Doc: "Over."},
 }
 
-// lineRows are the rows of every participant whose name carries a GUID: the
+// lineRows are the rows of every place whose name carries a GUID: the
 // enrolment, the line, recovery and the way out. How a place is asked for, and
 // what comes after belief, is for the families to say: standingRows
 // (standing.go), holdRows (hold.go). A family's rows come before these, which hold
 // what is true otherwise.
 var lineRows = slices.Concat(guidRows, placeRows)
 
-// guidRows find a participant's own nodes in a listing by the GUID in their
+// guidRows find the own nodes in a listing by the GUID in their
 // names. Names without one are found by their owner: ownerRows, in election.go.
 var guidRows = []engine.Row[place]{
 	{From: from{verifying}, On: events.ReplyChildren, When: (*place).recovered, To: verifying, Do: (*place).adopt},
@@ -70,7 +70,7 @@ var guidRows = []engine.Row[place]{
 	{From: from{leaving}, On: events.ReplyChildren, When: (*place).recovered, To: leaving, Do: (*place).adoptDelete},
 }
 
-// placeRows are the rows of every participant, whatever its name is made of. They
+// placeRows are the rows of every place, whatever its name is made of. They
 // stand in the order in which a place is won and lost.
 var placeRows = []engine.Row[place]{
 	// Enrolment.
@@ -158,7 +158,7 @@ var placeRows = []engine.Row[place]{
 	{From: from{leaving}, On: events.ReplyChildren, To: leaving, Do: (*place).lookAgain},
 }
 
-// lineKinds are the kinds that every participant hears.
+// lineKinds are the kinds that every place hears.
 var lineKinds = []events.Kind{
 	events.CommandClose,
 	events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
@@ -167,7 +167,7 @@ var lineKinds = []events.Kind{
 	events.WorkReturned, events.WorkDrained, events.TimerFired,
 }
 
-// lineIgnores say what means nothing to any participant, and why.
+// lineIgnores say what means nothing to any place, and why.
 var lineIgnores = []engine.Ignore{
 	{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
 		Why: "nothing was asked before the start, which is told the session"},

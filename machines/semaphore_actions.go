@@ -13,12 +13,12 @@ import (
 // semaphore is one acquisition. Its own node is the first of the permits.
 type semaphore struct {
 	contender
-	errand         // the latch in the line of locks
-	locks   string // the directory of that line
-	kazoo   bool
-	tries   bool // it never waits behind anybody
-	limit   int  // how many permits there are
-	permits int  // how many are wanted
+	sublatch        // the latch in the line of locks
+	locks    string // the directory of that line
+	kazoo    bool
+	tries    bool // it never waits behind anybody
+	limit    int  // how many permits there are
+	permits  int  // how many are wanted
 
 	pool   pool
 	names  []string      // of our permits, the own node first: those that may still stand

@@ -41,7 +41,7 @@ func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 	p.backOff(ev, out)
 }
 
-// leavesEmpty is a closing participant without a node.
+// leavesEmpty is a closing contender without a node.
 func (p *place) leavesEmpty(events.Event) bool {
 	return p.then == leave && !p.entangled(events.Event{})
 }

@@ -265,7 +265,7 @@ func (p *contender) retryDelete(ev events.Event, out *engine.Outbox) {
 	out.Timer("delete again", p.persist(ev))
 }
 
-// close notes who wants the participant gone, and tells those who wait.
+// close notes who wants the contender gone, and tells those who wait.
 func (p *contender) close(ev events.Event, out *engine.Outbox) {
 	if p.then == idle && p.moving != 0 {
 		out.Answer(p.moving, events.Closed, "") // the requeue that was promised

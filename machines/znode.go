@@ -28,14 +28,14 @@ const (
 
 // Elastic-Job's layout, below a job's node.
 const (
-	jobElection = "leader/election"
+	jobDir      = "leader/election"
 	jobLatch    = "latch"    // the line for the right to write the marker
 	jobInstance = "instance" // the marker
 	sealPrefix  = "seal-"    // ours: stands beside the marker, under a name that no other term has
 )
 
 // JobMarker is the path of the node that says which instance leads a job.
-func JobMarker(job string) string { return job + "/" + jobElection + "/" + jobInstance }
+func JobMarker(job string) string { return job + "/" + jobDir + "/" + jobInstance }
 
 // seals are those among the nodes beside a marker.
 func seals(children []string) (found []string) {
