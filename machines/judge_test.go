@@ -16,9 +16,9 @@ type judge struct {
 	engine  *engine.Engine
 	session *session
 	members map[events.ID]*contender
-	places  map[events.ID]*place     // those of the members that stand in a line
+	places  map[events.ID]*place       // those of the members that stand in a line
 	stands  map[events.ID]*jobElection // those of the members that stand for a job
-	permits map[events.ID]*semaphore // those that want permits
+	permits map[events.ID]*semaphore   // those that want permits
 	known   map[events.ID]bool
 
 	leads  map[events.ID]bool
