@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -20,14 +21,6 @@ type contender struct {
 // intent is what a contender does once its node is gone or its work is done.
 type intent int
 
-const (
-	stay    intent = iota // keep or win back the place
-	requeue               // queue again at the tail
-	rest                  // wait out a back-off, then queue again
-	idle                  // stay out of the line until asked
-	leave                 // close
-)
-
 // agenda is what a contender was asked for, and what it does next.
 type agenda struct {
 	after   intent // what follows a term: stay in line, queue again, stay out of it, close
@@ -38,6 +31,68 @@ type agenda struct {
 
 	end events.Code // why the one term of a selector that does not queue again ended
 	why string
+}
+
+func newContender(open events.Event, o *options) contender {
+	return contender{
+		id: open.Name, seed: open.Seed, patron: events.ID(o.text("patron", "")),
+		node:    node{home: open.Path, data: open.Data, naming: byGUID{}, floor: o.number("tokenFloor")},
+		term:    term{rideOut: o.flag("rideOut")},
+		trouble: newTrouble(open, o, patience),
+	}
+}
+
+const (
+	stay    intent = iota // keep or win back the place
+	requeue               // queue again at the tail
+	rest                  // wait out a back-off, then queue again
+	idle                  // stay out of the line until asked
+	leave                 // close
+)
+
+// rests is a contender that waits out a back-off next, its node being gone.
+func (p *contender) rests(events.Event) bool { return p.then == rest && p.own == "" }
+
+// nowConfirmed is the answer that lets the first one lead.
+func (p *contender) nowConfirmed(ev events.Event) bool {
+	return ev.Code == events.OK && p.first && p.assured() && confirmed(ev)
+}
+
+// inconclusive is a check that went well, while the own node's watch was spent, or
+// while no confirmation counts.
+func (p *contender) inconclusive(ev events.Event) bool {
+	return ev.Code == events.OK && (!p.assured() || ev.AskAt != 0)
+}
+
+// leaves is a contender that is closing.
+func (a *agenda) leaves(events.Event) bool { return a.then == leave }
+
+// departs is a contender whose node, known or possible, has to go first.
+func (p *contender) departs(ev events.Event) bool { return p.then != stay && p.entangled(ev) }
+
+// exhaustedEntangled is exhausted with a node, known or possible, that has to go.
+func (p *contender) exhaustedEntangled(ev events.Event) bool { return p.spent && p.entangled(ev) }
+
+// moved answers the resign or requeue whose node is gone.
+func (a *agenda) moved(out *engine.Outbox) {
+	if a.moving != 0 {
+		out.Answer(a.moving, events.OK, "")
+		a.moving = 0
+	}
+}
+
+// refuseStart, refuseResign answer what makes no sense in this state.
+func (a *agenda) refuseStart(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.AlreadyStarted, "")
+}
+
+func (a *agenda) refuseResign(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.NotLeading, "")
+}
+
+// refuseLatent answers what needs a start first.
+func (a *agenda) refuseLatent(ev events.Event, out *engine.Outbox) {
+	out.Answer(ev.Request, events.NotStarted, "")
 }
 
 // runs is a contender whose term is one call of the user's function.
@@ -51,14 +106,5 @@ func (a *agenda) plan(next intent) {
 	a.then = next
 	if a.once() {
 		a.then = leave
-	}
-}
-
-func newContender(open events.Event, o *options) contender {
-	return contender{
-		id: open.Name, seed: open.Seed, patron: events.ID(o.text("patron", "")),
-		node:    node{home: open.Path, data: open.Data, naming: byGUID{}, floor: o.number("tokenFloor")},
-		term:    term{rideOut: o.flag("rideOut")},
-		trouble: newTrouble(open, o, patience),
 	}
 }

@@ -55,24 +55,37 @@ var ownerRows = []engine.Row[election]{
 	{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*election).askAgain},
 }
 
+// suspected is a listing that may show what a lost create has made.
+func (p *election) suspected(ev events.Event) bool { return p.recovered(ev) }
+
+// answered is an answer to a read that says who owns the node, if there is one.
+func answered(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode
+}
+
+// owns is a node that this session owns.
+func (p *election) owns(ev events.Event) bool {
+	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
+}
+
+// inquiring is an answer after which others are still awaited.
+func (p *election) inquiring(ev events.Event) bool {
+	return p.unknown && p.asked > 1 && answered(ev)
+}
+
+// identified is the last answer, with a node that is ours.
+func (p *election) identified(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.claimed) > 0)
+}
+
+// unidentified is the last answer, and none of the nodes is ours.
+func (p *election) unidentified(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && answered(ev) && !p.identified(ev)
+}
+
 // inquire asks who owns each node that may be ours.
 func (p *election) inquire(ev events.Event, out *engine.Outbox) {
 	p.askOwners(p.twins(ev.Children), out)
-}
-
-// inquireOwn asks whether the node that was ours still is: what was seen on
-// another connection says nothing about a name that others can have, too.
-func (p *place) inquireOwn(ev events.Event, out *engine.Outbox) {
-	p.unknown = true
-	p.askOwners([]Place{{Name: p.own}}, out)
-}
-
-// askOwners reads nodes without their data, which others may keep to themselves.
-func (p *place) askOwners(places []Place, out *engine.Outbox) {
-	p.inquiry = inquiry{asked: len(places)}
-	for _, place := range places {
-		out.Exists(join(p.dir, place.Name), false)
-	}
 }
 
 // note takes one answer of an inquiry.
@@ -103,32 +116,4 @@ func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
 	out.Timer("look again", p.persist(ev))
-}
-
-// suspected is a listing that may show what a lost create has made.
-func (p *election) suspected(ev events.Event) bool { return p.recovered(ev) }
-
-// answered is an answer to a read that says who owns the node, if there is one.
-func answered(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode
-}
-
-// owns is a node that this session owns.
-func (p *election) owns(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
-}
-
-// inquiring is an answer after which others are still awaited.
-func (p *election) inquiring(ev events.Event) bool {
-	return p.unknown && p.asked > 1 && answered(ev)
-}
-
-// identified is the last answer, with a node that is ours.
-func (p *election) identified(ev events.Event) bool {
-	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.claimed) > 0)
-}
-
-// unidentified is the last answer, and none of the nodes is ours.
-func (p *election) unidentified(ev events.Event) bool {
-	return p.unknown && p.asked == 1 && answered(ev) && !p.identified(ev)
 }

@@ -5,6 +5,32 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+// JobElectionRecipe makes candidates for the leadership of an Elastic-Job job: a
+// fixed ephemeral node, the marker, is leadership, and it is written under a
+// latch. Path is the job's node, Data the instance's id. Options: those of
+// LatchRecipe.
+var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
+
+// jobElection is one instance that stands for a job's leadership. Its own node is
+// the marker, which has a fixed name. So nothing is done to it by name alone: what guards a write, and what
+// deletes the marker, names its version and the seal.
+type jobElection struct {
+	contender
+	marker string // the marker's path
+
+	sublatch // the latch
+	seal
+
+	version int32 // the marker's, while it is ours
+}
+
+func newJobElection(open events.Event) (*jobElection, error) {
+	job := open.Path
+	open.Path = job + "/" + jobDir
+	o := options{values: open.Options}
+	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job)}, o.err
+}
+
 // States of job elections, beside those of lines.
 const (
 	looking    engine.State = "looking"    // the marker is read
@@ -14,12 +40,6 @@ const (
 	marking    engine.State = "marking"    // the marker is being written
 	confirming engine.State = "confirming" // the marker is ours: a confirmation is asked for
 )
-
-// JobElectionRecipe makes candidates for the leadership of an Elastic-Job job: a
-// fixed ephemeral node, the marker, is leadership, and it is written under a
-// latch. Path is the job's node, Data the instance's id. Options: those of
-// LatchRecipe.
-var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
 
 var (
 	running = from{looking, following, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}

@@ -26,6 +26,19 @@ func newLatch(open events.Event) (*latch, error) {
 	return l, o.err
 }
 
+// standingRows are those of the recipes that stand in a line for as long as they
+// are open, and come back to it after every term: the latch and the selector.
+var standingRows = []engine.Row[place]{
+	{From: from{latent}, On: events.CommandStart, When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
+	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*place).begin},
+	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*place).refuseStart},
+
+	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).persistent, To: blocked, Do: (*place).obstruct},
+
+	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedReturning, To: deciding, Do: (*place).noteGone},
+	{From: from{deciding}, On: engine.AtOnce, When: (*place).rests, To: pausing, Do: (*place).pause},
+}
+
 var latchChart = engine.MustCompile(engine.Chart[latch]{
 	Name:       "latch",
 	Doc:        "A leader latch: in line until it leads, leading until it is closed, resigns or loses it.",

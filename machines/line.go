@@ -7,186 +7,216 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of places in line.
-const (
-	latent    engine.State = "latent"    // not started
-	enrolling engine.State = "enrolling" // the create of the own node is on its way
-	founding  engine.State = "founding"  // missing parents are being made, where a state says so
-	listing   engine.State = "listing"   // the own node is read back and the line is listed
-	waiting   engine.State = "waiting"   // behind somebody, who is watched
-	blocked   engine.State = "blocked"   // behind a node that no session owns
-	leading   engine.State = "leading"   // belief holds until validUntil
-	draining  engine.State = "draining"  // belief is over, its work has not returned
-	suspended engine.State = "suspended" // no connection
-	verifying engine.State = "verifying" // connected again, or first without a confirmation: what was true is checked
-	leaving   engine.State = "leaving"   // the own node is being deleted
-	pausing   engine.State = "pausing"   // something failed; the next attempt is timed
-	deciding  engine.State = "deciding"  // what comes next: a choice
-	resigned  engine.State = "idle"      // out of the line until asked to queue again
-	closed    engine.State = "closed"    // over
-)
-
-var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
-
-// placing are those who have a node and no term, and look where they stand.
-var placing = from{listing, verifying, waiting, blocked}
-
-func but(set from, without ...engine.State) from {
-	return slices.DeleteFunc(slices.Clone(set), func(s engine.State) bool { return slices.Contains(without, s) })
+// line is what the last listing on this connection showed.
+type line struct {
+	predecessor string
+	hidden      bool     // the predecessor may not be read: the directory is watched instead
+	next        bool     // the predecessor is the only place before us, and was watched after the own node
+	behind      []string // equal numbers that turned out to be made later
+	purged      bool     // further nodes of our own GUID were deleted
 }
 
-// decidingDoc is what is true of the choice in every chart that has it.
-const decidingDoc = "What comes next is decided at once: after a pause, an outage, a term, or the end of a node."
-
-// lineStates are the states that every place has.
-var lineStates = []engine.StateDoc{
-	{Name: latent, Doc: "Not started."},
-	{Name: enrolling, Doc: "The create of the own node is on its way; before it, where the line's directory did not exist, those of its parents, as containers where the server can."},
-	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed."},
-	{Name: waiting, Doc: "Behind somebody: the predecessor is watched, and nothing else but the own node."},
-	{Name: blocked, Doc: "Behind a persistent node, which no session owns and which will not go by itself. An error says so."},
-	{Name: leading, Doc: "First in line, read back, owned by this session, confirmed: belief holds until validUntil."},
-	{Name: draining, Doc: "Belief is over, but the work done under it has not returned. Nothing new begins before it has."},
-	{Name: suspended, Doc: "No connection. The node may live on; nothing is believed."},
-	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: what was true before is checked by reads and a write."},
-	{Name: leaving, Doc: "The own node is being deleted; what comes after is decided already."},
-	{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
-	{Name: deciding, Doc: decidingDoc},
-	{Name: closed, Doc: "Over."},
+// aheadGone is the predecessor, gone between the listing and the read.
+func (p *place) aheadGone(ev events.Event) bool {
+	return p.ahead(ev.Path) && ev.Code == events.NoNode
 }
 
-// lineRows are the rows of every place whose name carries a GUID: the
-// enrolment, the line, recovery and the way out. How a place is asked for, and
-// what comes after belief, is for the families to say: standingRows
-// (standing.go), holdRows (hold.go). A family's rows come before these, which hold
-// what is true otherwise.
-var lineRows = slices.Concat(guidRows, placeRows)
-
-// guidRows find the own nodes in a listing by the GUID in their
-// names. Names without one are found by their owner: ownerRows, in election.go.
-var guidRows = []engine.Row[place]{
-	{From: from{verifying}, On: events.ReplyChildren, When: (*place).recovered, To: verifying, Do: (*place).adopt},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*place).twinned, To: engine.Stay, Do: (*place).adopt},
-	{From: from{leaving}, On: events.ReplyChildren, When: (*place).recovered, To: leaving, Do: (*place).adoptDelete},
+// tied is a predecessor of our own number that was made after us.
+func (p *place) tied(ev events.Event) bool {
+	place, ok := ParsePlace(p.predecessor, p.kin...)
+	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
 }
 
-// placeRows are the rows of every place, whatever its name is made of. They
-// stand in the order in which a place is won and lost.
-var placeRows = []engine.Row[place]{
-	// Enrolment.
-	{From: from{enrolling}, On: events.ReplyCreate, When: (*place).ofParent, To: enrolling, Do: (*place).noteParent},
-	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*place).made, To: listing, Do: (*place).register, Then: (*place).survey},
-	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*place).parentless, To: enrolling, Do: (*place).found},
-	{From: from{enrolling, verifying}, On: events.ReplyCreate, When: (*place).undecided, To: verifying, Do: (*place).lookUp},
-	{From: from{enrolling, verifying}, On: events.ReplyCreate, To: pausing, Do: (*place).giveUp},
-	{From: from{suspended}, On: events.ReplyCreate, To: suspended, Do: (*place).settleCreate},
-
-	// Reading the own node back, and the predecessor.
-	{From: placing, On: events.ReplyStat, When: (*place).unfit, To: leaving, Do: (*place).rejectOwn},
-	{From: from{listing, verifying, waiting, blocked, leading}, On: events.ReplyStat, When: (*place).ours, To: engine.Stay, Do: (*place).noteOwn},
-	{From: from{leading}, On: events.ReplyStat, To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
-	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, When: (*place).vanished, To: enrolling, Do: (*place).enrol},
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).aheadGone, To: listing, Do: (*place).survey},
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).tied, To: listing, Do: (*place).yield},
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).present, To: engine.Stay},
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).unreadable, To: engine.Stay, Do: (*place).watchUnread},
-	{From: from{listing, verifying, waiting, blocked}, On: events.ReplyStat, To: pausing, Do: (*place).giveUp},
-
-	// Listing the line.
-	{From: from{verifying}, On: events.ReplyChildren, When: (*place).absent, To: enrolling, Do: (*place).create},
-	{From: placing, On: events.ReplyChildren, When: (*place).missing, To: enrolling, Do: (*place).enrol},
-	{From: placing, On: events.ReplyChildren, When: (*place).failed, To: pausing, Do: (*place).giveUp},
-	{From: from{waiting, blocked}, On: events.ReplyChildren, To: engine.Stay},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*place).counterEnds, To: leaving, Do: (*place).rejectSequence},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*place).mayLead, To: leading, Do: (*place).takeOffice, Then: (*place).head},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*place).isFirst, To: verifying, Do: (*place).seekConfirmation},
-	{From: from{listing, verifying}, On: events.ReplyChildren, To: waiting, Do: (*place).queueUp},
-	{From: from{verifying}, On: events.ReplyMulti, When: (*place).nowConfirmed, To: leading, Do: (*place).takeOffice, Then: (*place).head},
-	{From: from{verifying}, On: events.ReplyMulti, When: (*place).checkedGone, To: enrolling, Do: (*place).enrol},
-	{From: from{verifying}, On: events.ReplyMulti, When: (*place).inconclusive, To: verifying, Do: (*place).reconfirm},
-	{From: from{verifying}, On: events.ReplyMulti, To: pausing, Do: (*place).giveUp},
-
-	// Watches.
-	{From: from{waiting, blocked}, On: events.WatchDeleted, When: (*place).inherits, To: leading, Do: (*place).takeOffice, Then: (*place).head},
-	{From: from{waiting, blocked}, On: events.WatchDeleted, When: (*place).isAhead, To: listing, Do: (*place).rejoin},
-	{From: placing, On: events.WatchDeleted, To: enrolling, Do: (*place).enrol},
-	{From: from{leading}, On: events.WatchDeleted, To: draining, Do: (*place).stepDownGone, Then: (*place).forgetLine},
-	{From: from{waiting, blocked}, On: events.WatchChanged, When: (*place).isAhead, To: engine.Stay, Do: (*place).watchPredecessor},
-	{From: append(from{leading}, placing...), On: events.WatchChanged, To: engine.Stay, Do: (*place).rewatchOwn},
-	{From: from{waiting, blocked}, On: events.WatchChildren, To: listing, Do: (*place).survey},
-
-	// The connection.
-	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.ConnectionSuspended, To: suspended, Do: (*place).suspend},
-	{From: from{leading}, On: events.ConnectionSuspended, When: (*place).ridesOut, To: leading, Do: (*place).hush},
-	{From: from{leading}, On: events.ConnectionSuspended, To: draining, Do: (*place).stepDownSuspended, Then: (*place).forgetLine},
-	{From: from{leaving}, On: events.ConnectionSuspended, To: leaving, Do: (*place).hush},
-	{From: from{leading}, On: events.ConnectionUnconfirmed, To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
-	{From: from{leading}, On: events.ConnectionLost, To: draining, Do: (*place).stepDownLost, Then: (*place).forgetLine},
-	{From: from{leaving}, On: events.ConnectionLost, When: (*place).leaves, To: closed, Do: (*place).finish},
-	{From: from{enrolling, listing, waiting, blocked, verifying, suspended, leaving}, On: events.ConnectionLost, To: suspended, Do: (*place).lose, Then: (*place).forgetLine},
-	{From: from{draining, pausing}, On: events.ConnectionLost, To: engine.Stay, Do: (*place).lose, Then: (*place).forgetLine},
-	{From: from{suspended}, On: events.ConnectionAttached, To: deciding, Do: (*place).attach},
-	{From: from{leading}, On: events.ConnectionAttached, To: leading, Do: (*place).attach, Then: (*place).rewatchOwn},
-	{From: from{leaving}, On: events.ConnectionAttached, To: leaving, Do: (*place).attach, Then: (*place).depart},
-	{From: from{draining, pausing}, On: events.ConnectionAttached, To: engine.Stay, Do: (*place).attach},
-
-	// What comes next: after a pause, an outage, or a term.
-	{From: from{pausing, verifying}, On: events.TimerFired, To: deciding},
-	{From: from{draining}, On: events.WorkDrained, To: deciding, Do: (*place).forgetLine},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).exhaustedEntangled, To: leaving, Do: (*place).quit, Then: (*place).depart},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).exhausted, To: closed, Do: (*place).quit, Then: (*place).finish},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).leavesEmpty, To: closed, Do: (*place).finish},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).departs, To: leaving, Do: (*place).depart},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).detached, To: suspended},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).inFlight, To: verifying},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).unsure, To: verifying, Do: (*place).lookUp},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).placed, To: verifying, Do: (*place).reconfirm},
-	{From: from{deciding}, On: engine.AtOnce, To: enrolling, Do: (*place).enrol},
-
-	// The way out.
-	{From: from{enrolling, listing, waiting, blocked, verifying}, On: events.CommandClose, To: leaving, Do: (*place).close, Then: (*place).depart},
-	{From: from{suspended, pausing}, On: events.CommandClose, When: (*place).entangled, To: leaving, Do: (*place).close, Then: (*place).depart},
-	{From: from{latent, suspended, pausing}, On: events.CommandClose, To: closed, Do: (*place).close, Then: (*place).finish},
-	{From: from{leading}, On: events.CommandClose, To: draining, Do: (*place).closeStepDown},
-	{From: from{draining, leaving}, On: events.CommandClose, To: engine.Stay, Do: (*place).close},
-	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deleted, To: closed, Do: (*place).finish},
-	{From: from{leaving}, On: events.ReplyDelete, To: leaving, Do: (*place).retryDelete},
-	{From: from{leaving}, On: events.TimerFired, To: leaving, Do: (*place).depart},
-	{From: from{leaving}, On: events.ReplyCreate, When: (*place).refusedLeaving, To: closed, Do: (*place).finish},
-	{From: from{leaving}, On: events.ReplyCreate, To: leaving, Do: (*place).settleCreate, Then: (*place).depart},
-	{From: from{leaving}, On: events.ReplyChildren, When: (*place).absentLeaving, To: closed, Do: (*place).finish},
-	{From: from{leaving}, On: events.ReplyChildren, To: leaving, Do: (*place).lookAgain},
+// persistent is a predecessor that no session owns.
+func (p *place) persistent(ev events.Event) bool {
+	return p.present(ev) && !ev.Stat.Ephemeral() && !p.tied(ev)
 }
 
-// lineKinds are the kinds that every place hears.
-var lineKinds = []events.Kind{
-	events.CommandClose,
-	events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
-	events.WatchDeleted, events.WatchChanged, events.WatchChildren,
-	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
-	events.WorkReturned, events.WorkDrained, events.TimerFired,
+// present is the predecessor, there and watched.
+func (p *place) present(ev events.Event) bool {
+	return p.ahead(ev.Path) && ev.Code == events.OK && ev.Stat != nil
 }
 
-// lineIgnores say what means nothing to any place, and why.
-var lineIgnores = []engine.Ignore{
-	{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
-		Why: "nothing was asked before the start, which is told the session"},
-	{In: from{listing, waiting, blocked, leading, draining, pausing}, On: []events.Kind{events.ReplyCreate},
-		Why: "the own create was answered before this state could be entered"},
-	{In: from{enrolling}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
-		Why: "there is no node to watch"},
-	{In: from{suspended, draining, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
-		Why: "the own node is read again, or deleted, before anything is decided"},
-	{In: from{listing, verifying, leading}, On: []events.Kind{events.WatchChildren},
-		Why: "the line is listed again before anything is decided, or nobody is before us"},
-	{In: from{suspended, draining, pausing}, On: []events.Kind{events.ConnectionSuspended},
-		Why: "nothing is believed, and all is read again"},
-	{In: from{enrolling, listing, waiting, blocked, verifying}, On: []events.Kind{events.ConnectionAttached},
-		Why: "a connection ends, through suspended, before the next begins"},
-	{In: but(live, leading), On: []events.Kind{events.ConnectionUnconfirmed},
-		Why: "nothing is believed, and taking office asks for a confirmation"},
-	{In: but(live, leading, draining), On: []events.Kind{events.WorkReturned},
-		Why: "work runs only while leading or draining"},
-	{In: but(live, draining), On: []events.Kind{events.WorkDrained},
-		Why: "told only on the way out of leading"},
+// unreadable is a predecessor whose data another owner keeps to itself.
+func (p *place) unreadable(ev events.Event) bool {
+	return p.ahead(ev.Path) && ev.Code == events.NoAuth
+}
+
+// inherits is promise 5: the only place before us is deleted, nothing about our
+// own changed since it was read back and watched on this connection, and a
+// confirmation holds at this moment.
+func (p *place) inherits(ev events.Event) bool {
+	return p.next && p.ahead(ev.Path) && p.assured() && confirmed(ev)
+}
+
+// isAhead is an event about the predecessor.
+func (p *place) isAhead(ev events.Event) bool { return p.ahead(ev.Path) }
+
+// failed is any other refusal.
+func (p *place) failed(ev events.Event) bool { return ev.Code != events.OK }
+
+// counterEnds is a line with a number near the end of the int32 counter, where
+// order means nothing any more.
+func (p *place) counterEnds(ev events.Event) bool {
+	for place := range places(ev.Children, p.kin...) {
+		if place.ended() {
+			return true
+		}
+	}
+	return false
+}
+
+// twinned is a line in which our GUID stands more than once. Once on each
+// connection is enough: whoever holds the lowest is ahead of the others.
+func (p *place) twinned(ev events.Event) bool {
+	return !p.purged && len(p.twins(ev.Children)) > 1
+}
+
+// missing is a line without our own node, or no line at all.
+func (p *place) missing(ev events.Event) bool {
+	if ev.Code != events.OK {
+		return ev.Code == events.NoNode
+	}
+	_, listed := p.before(ev.Children)
+	return !listed
+}
+
+// isFirst is a line that we head.
+func (p *place) isFirst(ev events.Event) bool {
+	ahead, _ := p.before(ev.Children)
+	return len(ahead) == 0
+}
+
+// mayLead is isFirst with all that belief needs besides.
+func (p *place) mayLead(ev events.Event) bool {
+	return p.isFirst(ev) && p.assured() && confirmed(ev)
+}
+
+func (p *place) ahead(path string) bool {
+	return p.predecessor != "" && path == join(p.dir, p.predecessor)
+}
+
+// survey reads the own node back, unless that was done on this connection, and
+// lists the line.
+func (p *place) survey(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.line, p.first = line{behind: p.behind, purged: p.purged}, false
+	if !p.assured() {
+		p.owned, p.watched = false, false
+		p.readOwn(out)
+	}
+	out.Children(p.dir)
+}
+
+// rewatchOwn is reread by whoever was to inherit: it has to list the line first.
+func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
+	p.next = false
+	p.reread(ev, out)
+}
+
+// before lists the places ahead of the own one that are waited for, in no order.
+func (p *place) before(children []string) (ahead []Place, listed bool) {
+	for place := range places(children, p.kin...) {
+		switch {
+		case place.Name == p.own:
+			listed = true
+		case !p.minds(place):
+		case place.Sequence < p.sequence, place.Sequence == p.sequence && !p.isBehind(place.Name):
+			ahead = append(ahead, place)
+		}
+	}
+	return ahead, listed
+}
+
+// minds reports whether a place is one to wait for: a reader has no eyes for
+// other readers.
+func (p *place) minds(other Place) bool { return p.shared == "" || other.Label != p.shared }
+
+func (p *place) isBehind(name string) bool {
+	for _, b := range p.behind {
+		if b == name {
+			return true
+		}
+	}
+	return false
+}
+
+// queueUp takes a place behind somebody: one watch, on the predecessor only.
+func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
+	ahead, _ := p.before(ev.Children)
+	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
+	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
+	p.next = second && p.assured() && len(p.behind) == 0
+	p.recover(out)
+	p.tellWaits(out)
+	if second {
+		p.approach(out)
+	} else {
+		p.far(out)
+	}
+	p.watchPredecessor(ev, out)
+}
+
+// watchPredecessor leaves a data watch, which leaves nothing behind on a node
+// that is already gone.
+func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
+	out.Get(join(p.dir, p.predecessor), true)
+}
+
+// watchUnread is watchPredecessor where it may not be read: servers since 3.8.4
+// (and Debian's) spend a watch on such a node without telling. So the directory,
+// which was listed and may be read, is watched in its place, and the predecessor
+// is asked for after that: what the listing says does not matter.
+func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
+	p.hidden = true
+	out.WatchChildren(p.dir)
+	out.Exists(join(p.dir, p.predecessor), false)
+}
+
+// yield puts a node of the same number behind us, because it was made later,
+// and looks at the line again.
+func (p *place) yield(ev events.Event, out *engine.Outbox) {
+	p.behind = append(p.behind, base(ev.Path))
+	p.survey(ev, out)
+}
+
+// reconfirm asks for the confirmation once more; where what was seen of the line
+// is not known to be so any longer, it looks at that first.
+func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
+	if p.first && p.assured() {
+		p.seekConfirmation(ev, out)
+		return
+	}
+	p.survey(ev, out)
+}
+
+// head begins a term: nobody is ahead in the line any more.
+func (p *place) head(ev events.Event, out *engine.Outbox) {
+	p.predecessor, p.next, p.behind = "", false, nil
+}
+
+// tellWaits lets a patron know that somebody is ahead: one that does not rest on
+// its latch's node, and has other things to see to meanwhile.
+func (p *place) tellWaits(out *engine.Outbox) {
+	if p.read == forNothing {
+		p.tellPatron(events.Event{Kind: events.LatchWaits}, out)
+	}
+}
+
+// forgetLine forgets what was seen of the line and of the own node in it: after a
+// term it is looked at again.
+func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
+	p.owned, p.watched, p.first = false, false, false
+	p.line = line{}
+}
+
+// rejoin looks again after the obstruction went.
+func (p *place) rejoin(ev events.Event, out *engine.Outbox) {
+	p.recover(out)
+	p.survey(ev, out)
+}
+
+// rejectSequence gives back a place in a line whose counter is about to wrap.
+func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
+	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory", ev, out)
 }

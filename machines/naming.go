@@ -1,5 +1,10 @@
 package machines
 
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
 // naming is how the nodes of a line are told apart.
 type naming interface {
 	// fresh is what the names of an enrolment carry besides the label.
@@ -12,16 +17,33 @@ type naming interface {
 type byGUID struct{}
 
 func (byGUID) fresh(seed string, count uint64) string { return guid(seed, count) }
-func (byGUID) sure() bool                             { return true }
+
+func (byGUID) sure() bool { return true }
 
 // byOwner are names without: what the GUID is for elsewhere, the owner is for.
 type byOwner struct{}
 
 func (byOwner) fresh(string, uint64) string { return "" }
-func (byOwner) sure() bool                  { return false }
+
+func (byOwner) sure() bool { return false }
 
 // inquiry is the search for nodes whose names carry no GUID, by their owner.
 type inquiry struct {
 	asked   int     // reads that are not answered
 	claimed []Place // those that this session owns
+}
+
+// inquireOwn asks whether the node that was ours still is: what was seen on
+// another connection says nothing about a name that others can have, too.
+func (p *place) inquireOwn(ev events.Event, out *engine.Outbox) {
+	p.unknown = true
+	p.askOwners([]Place{{Name: p.own}}, out)
+}
+
+// askOwners reads nodes without their data, which others may keep to themselves.
+func (p *place) askOwners(places []Place, out *engine.Outbox) {
+	p.inquiry = inquiry{asked: len(places)}
+	for _, place := range places {
+		out.Exists(join(p.dir, place.Name), false)
+	}
 }

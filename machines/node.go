@@ -1,5 +1,15 @@
 package machines
 
+import (
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Revoke is what Curator's Revoker writes to a holder's node.
+const Revoke = "__REVOKE__"
+
 // node is the own node, or the attempt to make it.
 type node struct {
 	home   string // its directory
@@ -32,3 +42,114 @@ const (
 	forData            // the stat, and what others write to it
 	forNothing         // it is not read back: the patron's transaction names it, and fails without it
 )
+
+func (n *node) attached(ev events.Event) bool { return ev.Attached }
+
+func (n *node) detached(ev events.Event) bool { return !ev.Attached }
+
+// made is our create, done.
+func (n *node) made(ev events.Event) bool {
+	return ev.Code == events.OK
+}
+
+// undecided is a request that may or may not have been applied.
+func (n *node) undecided(ev events.Event) bool { return ev.Code.Unknown() }
+
+// ours is the own node, read back, owned by this session; in a term, the one that
+// it rests on: a backup may bring an earlier one back, under a name that came twice.
+func (n *node) ours(ev events.Event) bool {
+	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == n.owner && (n.pinned == 0 || n.pinned == ev.Stat.Czxid)
+}
+
+// unfit is the own node, owned by another session, or with a token that the floor
+// refuses.
+func (n *node) unfit(ev events.Event) bool {
+	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && (!n.ours(ev) || ev.Stat.Czxid < n.floor)
+}
+
+// vanished is the own node, gone.
+func (n *node) vanished(ev events.Event) bool {
+	return n.mine(ev.Path) && ev.Code == events.NoNode
+}
+
+// checkedGone is a check that did not find the own node.
+func (n *node) checkedGone(ev events.Event) bool { return ev.Code == events.NoNode }
+
+// placed is a contender whose own node is known.
+func (n *node) placed(events.Event) bool { return n.own != "" }
+
+// inFlight is a create that has not returned yet.
+func (n *node) inFlight(events.Event) bool { return n.creating != 0 }
+
+// unsure is a create whose outcome is unknown.
+func (n *node) unsure(events.Event) bool { return n.unknown }
+
+// entangled is a contender that has, or may have, a node.
+func (n *node) entangled(events.Event) bool {
+	return n.own != "" || n.unknown || n.creating != 0
+}
+
+// deleted is the own node, gone by our own hand.
+func (n *node) deleted(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NoNode
+}
+
+// unlisted is a listing that was refused; a directory that does not exist is
+// an empty line.
+func (n *node) unlisted(ev events.Event) bool {
+	return ev.Code != events.OK && ev.Code != events.NoNode
+}
+
+func (n *node) path() string { return join(n.home, n.own) }
+
+// mine reports whether a path is the own node's.
+func (n *node) mine(path string) bool { return n.own != "" && path == n.path() }
+
+// assured is an own node that was read back on this connection, owned by this
+// session and watched; or one on which nothing rests but its patron's transaction,
+// if its czxid is known.
+func (n *node) assured() bool { return n.read == forNothing && n.token != 0 || n.owned && n.watched }
+
+// lookUp finds the node of a create whose reply was lost: only after a sync is
+// it certain that a listing would show it.
+func (n *node) lookUp(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	n.creating, n.unknown = 0, true
+	out.Flush(n.home)
+	out.Children(n.home)
+}
+
+// reread arms the own watch again after somebody set the node's data.
+func (n *node) reread(ev events.Event, out *engine.Outbox) {
+	n.watched = false
+	n.readOwn(out)
+}
+
+// noteGone is the own node, gone by our own hand.
+func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.own = "" }
+
+// hush forgets what was asked on a connection that is gone.
+func (n *node) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+
+// noteSession takes the session that the new connection belongs to.
+func (n *node) noteSession(ev events.Event, out *engine.Outbox) {
+	n.owner, n.sure = ev.SessionID, false
+}
+
+// unfitness is what is wrong with the own node.
+func (n *node) unfitness(ev events.Event) (events.Code, string) {
+	if !n.ours(ev) {
+		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
+	}
+	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, n.own, n.floor)
+}
+
+// readOwn reads the own node's stat with a watch, and its data where a revoke
+// may stand there.
+func (n *node) readOwn(out *engine.Outbox) {
+	if n.read == forData {
+		out.Read(n.path(), true)
+		return
+	}
+	out.Get(n.path(), true)
+}

@@ -8,10 +8,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// quickly is how long a term has to last for the next one to follow without a
-// pause.
-const quickly = 100 * time.Millisecond
-
 // SelectorRecipe makes leader selectors: each runs the user's function once for
 // every term and gives leadership up when it returns. Curator's LeaderSelector,
 // on the same names. Options: "autoRequeue", and those of LatchRecipe.
@@ -29,6 +25,10 @@ func newSelector(open events.Event) (*selector, error) {
 	}
 	return p, o.err
 }
+
+// quickly is how long a term has to last for the next one to follow without a
+// pause.
+const quickly = 100 * time.Millisecond
 
 var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	Name: "selector",
@@ -65,22 +65,19 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	}, lineIgnores...),
 })
 
-// endOnce ends the one term that such a selector was to have, or the wait for
-// it. The end is told when the work has returned.
-func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
-	if p.after != idle || p.then != stay {
-		return
-	}
-	p.then, p.end, p.why = idle, code, why
-	if p.works == 0 {
-		p.tellEnd(out)
-	}
+// idles is a selector on its way out of the line.
+func (p *selector) idles(events.Event) bool { return p.then == idle }
+
+// idlesEmpty is idles without a node, known or possible.
+func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
+
+// refusedIdling is a create that made nothing, on the way out of the line.
+func (p *selector) refusedIdling(ev events.Event) bool {
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == idle
 }
 
-func (p *contender) tellEnd(out *engine.Outbox) {
-	out.Notify(events.Notify{What: events.Ended, Code: p.end, Text: p.why})
-	p.end, p.why = events.OK, ""
-}
+// absentIdling is absent on the way out of the line.
+func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == idle }
 
 // conclude is the return of the user's function: it ends the term, and says
 // what comes next. Work that fails or returns at once is paced.
@@ -145,17 +142,3 @@ func (p *selector) promiseRequeue(ev events.Event, out *engine.Outbox) {
 		out.Answer(ev.Request, events.Queued, "")
 	}
 }
-
-// idles is a selector on its way out of the line.
-func (p *selector) idles(events.Event) bool { return p.then == idle }
-
-// idlesEmpty is idles without a node, known or possible.
-func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
-
-// refusedIdling is a create that made nothing, on the way out of the line.
-func (p *selector) refusedIdling(ev events.Event) bool {
-	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == idle
-}
-
-// absentIdling is absent on the way out of the line.
-func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == idle }

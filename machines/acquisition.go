@@ -17,12 +17,6 @@ type acquisition struct {
 	tries bool // it never waits behind anybody
 }
 
-// acquired is the acquisition of whichever recipe has one, for the tables about it.
-func (p *acquisition) acquired() *acquisition { return p }
-
-// Revoke is what Curator's Revoker writes to a holder's node.
-const Revoke = "__REVOKE__"
-
 // holdPromises are in every hold's chart, for whoever tests it from outside.
 const holdPromises = `
 
@@ -33,6 +27,17 @@ It promises:
 - Where belief ends while the work runs, the node stays until the work has returned, or the session is over.
 - A try that finds somebody in line writes nothing; one that is outrun leaves no node.
 - It ends by itself: after the return of the work, or after a refusal. Then its node is deleted, or its session is over.`
+
+// newAcquisition makes a place that is held once. Options: "try", "revocable", and
+// those of LatchRecipe.
+func newAcquisition(open events.Event, o *options, label string) acquisition {
+	p := newPlace(open, o, label)
+	p.after = leave
+	if o.flag("revocable") {
+		p.read = forData
+	}
+	return acquisition{place: p, tries: o.flag("try")}
+}
 
 // seeking are the states of a hold that is not over. A hold is never blocked: a
 // node that no session owns is refused at once.
@@ -76,43 +81,27 @@ var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
 	Why: "nothing is in the line yet: one listing is awaited",
 })
 
-// without drops a state that a recipe does not have from rows.
-func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
-	var kept []engine.Row[M]
-	for _, r := range rows {
-		if r.From = but(r.From, absent); len(r.From) > 0 {
-			kept = append(kept, r)
+// acquired is the acquisition of whichever recipe has one, for the tables about it.
+func (p *acquisition) acquired() *acquisition { return p }
+
+// triesAnew is a try that has nothing in the line and may look.
+func (p *acquisition) triesAnew(ev events.Event) bool {
+	return p.tries && ev.Attached && !p.spent && p.then != leave && !p.entangled(ev)
+}
+
+// occupied is a line with somebody in it who is waited for.
+func (p *acquisition) occupied(ev events.Event) bool {
+	for place := range places(ev.Children, p.kin...) {
+		if p.minds(place) {
+			return true
 		}
 	}
-	return kept
+	return false
 }
 
-// withoutIgnores is without for what means nothing.
-func withoutIgnores(ignores []engine.Ignore, absent engine.State) []engine.Ignore {
-	var kept []engine.Ignore
-	for _, i := range ignores {
-		if i.In = but(i.In, absent); len(i.In) > 0 {
-			kept = append(kept, i)
-		}
-	}
-	return kept
-}
-
-// newAcquisition makes a place that is held once. Options: "try", "revocable", and
-// those of LatchRecipe.
-func newAcquisition(open events.Event, o *options, label string) acquisition {
-	p := newPlace(open, o, label)
-	p.after = leave
-	if o.flag("revocable") {
-		p.read = forData
-	}
-	return acquisition{place: p, tries: o.flag("try")}
-}
-
-// seek notes the one caller, and the session that is there.
-func (p *contender) seek(ev events.Event, out *engine.Outbox) {
-	p.owner = ev.SessionID
-	p.waiters = append(p.waiters, ev.Request)
+// outrun is a try whose place turned out to be behind another.
+func (p *acquisition) outrun(ev events.Event) bool {
+	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
 }
 
 // probe looks at the line, and writes nothing.
@@ -138,53 +127,24 @@ func (p *acquisition) refuseObstructed(ev events.Event, out *engine.Outbox) {
 	p.depart(ev, out)
 }
 
-// noteRevoke tells once for each term that somebody asks for the lock.
-func (p *contender) noteRevoke(ev events.Event, out *engine.Outbox) {
-	if p.read == forData && !p.revoked {
-		p.revoked = string(ev.Data) == Revoke
-		p.tellRevoked(out)
-	}
-}
-
-// tellRevoked tells a holder; one that still waits is told when it holds.
-func (p *contender) tellRevoked(out *engine.Outbox) {
-	if p.revoked && p.leads {
-		out.Notify(events.Notify{What: events.Revoked, Path: p.path()})
-	}
-}
-
-// readOwn reads the own node's stat with a watch, and its data where a revoke
-// may stand there.
-func (n *node) readOwn(out *engine.Outbox) {
-	if n.read == forData {
-		out.Read(n.path(), true)
-		return
-	}
-	out.Get(n.path(), true)
-}
-
-// triesAnew is a try that has nothing in the line and may look.
-func (p *acquisition) triesAnew(ev events.Event) bool {
-	return p.tries && ev.Attached && !p.spent && p.then != leave && !p.entangled(ev)
-}
-
-// unlisted is a listing that was refused; a directory that does not exist is
-// an empty line.
-func (n *node) unlisted(ev events.Event) bool {
-	return ev.Code != events.OK && ev.Code != events.NoNode
-}
-
-// occupied is a line with somebody in it who is waited for.
-func (p *acquisition) occupied(ev events.Event) bool {
-	for place := range places(ev.Children, p.kin...) {
-		if p.minds(place) {
-			return true
+// without drops a state that a recipe does not have from rows.
+func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
+	var kept []engine.Row[M]
+	for _, r := range rows {
+		if r.From = but(r.From, absent); len(r.From) > 0 {
+			kept = append(kept, r)
 		}
 	}
-	return false
+	return kept
 }
 
-// outrun is a try whose place turned out to be behind another.
-func (p *acquisition) outrun(ev events.Event) bool {
-	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
+// withoutIgnores is without for what means nothing.
+func withoutIgnores(ignores []engine.Ignore, absent engine.State) []engine.Ignore {
+	var kept []engine.Ignore
+	for _, i := range ignores {
+		if i.In = but(i.In, absent); len(i.In) > 0 {
+			kept = append(kept, i)
+		}
+	}
+	return kept
 }

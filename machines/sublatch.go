@@ -40,20 +40,8 @@ func (e *sublatch) leaveLatch(out *engine.Outbox) {
 	}
 }
 
-func (e *sublatch) noteHeld(ev events.Event, out *engine.Outbox)   { e.held = ev.Path }
-func (e *sublatch) noteLost(ev events.Event, out *engine.Outbox)   { e.held = "" }
+func (e *sublatch) noteHeld(ev events.Event, out *engine.Outbox) { e.held = ev.Path }
+
+func (e *sublatch) noteLost(ev events.Event, out *engine.Outbox) { e.held = "" }
+
 func (e *sublatch) noteClosed(ev events.Event, out *engine.Outbox) { e.latches-- }
-
-// hold forgets what was asked on a connection that is gone, but for the write
-// that makes the own node: its outcome is unknown only once it has returned.
-func (p *contender) hold(ev events.Event, out *engine.Outbox) {
-	if p.creating == 0 {
-		out.Forget()
-	}
-	p.unread(ev, out)
-}
-
-// tellGone tells the machine itself that no node of its own is left.
-func (p *contender) tellGone(ev events.Event, out *engine.Outbox) {
-	out.Tell(events.ID(p.id), events.Event{Kind: events.NodeGone})
-}

@@ -1,0 +1,180 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// leavesEmpty is a closing contender without a node.
+func (p *place) leavesEmpty(events.Event) bool {
+	return p.then == leave && !p.entangled(events.Event{})
+}
+
+// deletedReturning is deleted by whoever does not close.
+func (p *place) deletedReturning(ev events.Event) bool { return p.deleted(ev) && p.then != leave }
+
+// recovered is a lost create, found in the listing.
+func (p *place) recovered(ev events.Event) bool {
+	return p.unknown && ev.Code == events.OK && len(p.twins(ev.Children)) > 0
+}
+
+// absent is a lost create that a synced listing does not show.
+func (p *place) absent(ev events.Event) bool {
+	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.twins(ev.Children)) == 0)
+}
+
+// refusedLeaving is a create that made nothing, while closing.
+func (p *place) refusedLeaving(ev events.Event) bool {
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == leave
+}
+
+// absentLeaving is absent while closing.
+func (p *place) absentLeaving(ev events.Event) bool { return p.absent(ev) && p.then == leave }
+
+// enrol begins a new enrolment: a new GUID, and one create under it.
+func (p *place) enrol(ev events.Event, out *engine.Outbox) {
+	p.forgetOwn(out)
+	p.line = line{}
+	p.count++
+	p.guid = p.naming.fresh(p.seed, p.count)
+	p.then = stay
+	p.moved(out)
+	p.create(ev, out)
+}
+
+// create asks for the own node under the enrolment's GUID.
+func (p *place) create(ev events.Event, out *engine.Outbox) {
+	p.afresh()
+	p.ask(out)
+}
+
+// found asks for the missing parents, and for the own node behind them.
+func (p *place) found(ev events.Event, out *engine.Outbox) {
+	p.makeParents(ev, out)
+	p.ask(out)
+}
+
+func (p *place) ask(out *engine.Outbox) {
+	p.unknown = false
+	p.creating = out.Create(join(p.dir, ownPrefix(p.guid, p.label)), events.EphemeralSequential, p.data)
+}
+
+// register takes the node that a create made.
+func (p *place) register(ev events.Event, out *engine.Outbox) {
+	p.creating, p.unknown, p.hungUp = 0, false, false
+	p.own, p.token, p.sure = base(ev.Path), ev.Zxid, true
+	place, _ := ParsePlace(p.own, p.label)
+	p.sequence = place.Sequence
+}
+
+// adopt takes the lowest of the own GUID's nodes and removes the others.
+func (p *place) adopt(ev events.Event, out *engine.Outbox) {
+	twins := p.twins(ev.Children)
+	p.discard(twins[1:], out)
+	p.creating, p.unknown = 0, false
+	if p.own != twins[0].Name {
+		p.far(out) // the heartbeat shall not go on checking a node that is deleted
+		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
+	}
+	p.survey(ev, out)
+}
+
+// discard removes nodes of the own GUID besides the lowest.
+func (p *place) discard(twins []Place, out *engine.Outbox) {
+	for _, t := range twins {
+		out.Discard(join(p.dir, t.Name))
+	}
+	p.purged = true
+}
+
+// twins are the places that carry the enrolment's GUID, lowest first; of a name
+// without one, all others without.
+func (p *place) twins(children []string) []Place {
+	return ofGUID(children, p.guid, p.kin...)
+}
+
+// suspend is the end of a connection: nothing that was read counts any longer.
+func (p *place) suspend(ev events.Event, out *engine.Outbox) {
+	p.unread(ev, out)
+	p.line = line{}
+	if p.hungUp { // our own doing: it is no reason to give up
+		p.hungUp = false
+		return
+	}
+	p.endOnce(events.ConnectionLoss, outage, out)
+}
+
+// attach is noteSession, after which missing parents may be made once more.
+func (p *place) attach(ev events.Event, out *engine.Outbox) {
+	p.noteSession(ev, out)
+	p.afresh()
+}
+
+// settleCreate keeps in mind what a create that returned late has made.
+func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
+	p.creating, p.unknown = 0, ev.Code.Unknown()
+	if ev.Code == events.OK {
+		p.register(ev, out)
+	}
+}
+
+// depart makes sure that no node is left, as soon as there is a connection: it
+// deletes the own node, or looks for it where the create's outcome is unknown.
+func (p *place) depart(ev events.Event, out *engine.Outbox) {
+	out.Forget()
+	p.line, p.first = line{}, false
+	switch {
+	case !ev.Attached:
+	case p.own != "" && !p.sure && !p.naming.sure():
+		p.inquireOwn(ev, out)
+	case p.own != "":
+		out.Delete(p.path())
+	case p.unknown:
+		p.lookUp(ev, out)
+	}
+}
+
+// adoptDelete deletes every node of the enrolment that a listing shows. While
+// there are several it lists again, once on each connection: nobody awaits the
+// deletion of those behind the lowest, and a disconnect may swallow it.
+func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
+	twins := p.twins(ev.Children)
+	if p.twinned(ev) {
+		p.discard(twins[1:], out)
+		p.lookUp(ev, out)
+		return
+	}
+	p.own, p.unknown = twins[0].Name, false
+	p.depart(ev, out)
+}
+
+// giveUp is complain of an attempt to have a place in line.
+func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
+	p.line = line{}
+	p.complain(p.blame(ev), out)
+}
+
+// rejectOwn gives back a node that is not this session's, or whose token is below
+// the floor. A foreign one that carries our GUID is a copy, and the one that it
+// was copied from may still stand: it is looked for before anything is made.
+func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
+	code, text := p.unfitness(ev)
+	if code == events.ForeignOwner {
+		p.sure = false // without a GUID, the owner is asked for once more, and decides
+		p.unknown = p.naming.sure()
+		if p.unknown && p.once() {
+			p.own = "" // nothing comes after the deletion: both are found, and go
+		}
+	}
+	p.reject(code, text, ev, out)
+}
+
+func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+	p.plan(rest)
+	p.quick = 0
+	p.announce(code, text, ev, out)
+	if p.once() { // it ends by this
+		p.refuseWaiters(code, text, out)
+	}
+	p.depart(ev, out)
+}
