@@ -155,7 +155,7 @@ func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
 
 // mourn tells of an item that this consumer may have deleted and has not handed over.
 func (c *consumer) mourn(ev events.Event, out *engine.Outbox) {
-	c.trouble = events.ItemLost
+	c.code = events.ItemLost
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Path: join(c.path, c.held.Name), Code: events.ItemLost})
 	c.drop(ev, out)
 }

@@ -154,10 +154,10 @@ func (c *consumer) tellObstacle(ev events.Event, out *engine.Outbox) {
 func (c *consumer) rally(ev events.Event, out *engine.Outbox) {
 	c.failures = 0
 	switch {
-	case c.obstructed() > 0 && c.trouble != c.obstacle.code:
+	case c.obstructed() > 0 && c.code != c.obstacle.code:
 		c.tellObstacle(ev, out)
 	case c.obstructed() > 0:
-	case c.worn && c.trouble != events.CounterEnd:
+	case c.worn && c.code != events.CounterEnd:
 		c.fail(events.CounterEnd, c.path, ev, out)
 	case !c.worn:
 		c.recover(out)

@@ -11,16 +11,13 @@ import (
 // stem is what the recipes without a line share: how they start, how they deal
 // with failures, and how they end.
 type stem struct {
-	id       string // the machine's own
-	path     string // what it is about
-	retry    Policy
-	dice     dice
-	failures int
-	trouble  events.Code
+	id   string // the machine's own
+	path string // what it is about
+	trouble
 }
 
 func newStem(open events.Event, o *options) stem {
-	return stem{id: open.Name, path: open.Path, dice: newDice(open.Seed), retry: o.policy("retry", BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
+	return stem{id: open.Name, path: open.Path, trouble: newTrouble(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
 }
 
 func (s *stem) attached(ev events.Event) bool { return ev.Attached }
@@ -48,12 +45,7 @@ func (s *stem) refuseStart(ev events.Event, out *engine.Outbox) {
 func (s *stem) complain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	s.fail(ev.Code, s.words(ev), ev, out)
-	wait, again := s.retry.Next(s.failures, 0, s.dice.roll())
-	if !again {
-		wait = restAtLast
-	}
-	s.failures++
-	out.Timer("back-off", wait)
+	out.Timer("back-off", s.restNext())
 }
 
 // words say what a failure is about, and why where that is known.
@@ -63,21 +55,6 @@ func (s *stem) words(ev events.Event) string {
 		return path
 	}
 	return path + ": " + ev.Text
-}
-
-// fail makes an error visible on the handle.
-func (s *stem) fail(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	s.trouble = code
-	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
-}
-
-// recover ends a trouble.
-func (s *stem) recover(out *engine.Outbox) {
-	s.failures = 0
-	if s.trouble != events.OK {
-		s.trouble = events.OK
-		out.Notify(events.Notify{What: events.Recovered})
-	}
 }
 
 // finish answers the command that ended it all.

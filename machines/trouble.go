@@ -50,6 +50,16 @@ func (t *trouble) attempt(ev events.Event) (d time.Duration, again bool) {
 	return d, again
 }
 
+// restNext is the pause before the next attempt of whoever never gives up.
+func (t *trouble) restNext() time.Duration {
+	d, again := t.retry.Next(t.failures, 0, t.dice.roll())
+	if !again {
+		d = restAtLast
+	}
+	t.failures++
+	return d
+}
+
 // pace is the pause after work that failed or returned at once. It goes by the
 // policy, but never ends: such work is no reason to leave the line.
 func (t *trouble) pace() time.Duration {
