@@ -6,19 +6,22 @@
 // derived from the seed in the command that opened the machine.
 //
 //	session.go      the connection, the heartbeat, the deadline of belief (belief.go), who leads or is next (office.go)
-//	participant.go  what every recipe with a place in a line shares
-//	line.go         the rows of all of them; guards.go, term.go, trouble.go what the rows do
-//	standing.go     the rows of those who come back to the line after a term: the latch, the selector
-//	hold.go         the rows of those who hold once and are gone: the mutex
+//	node.go         the own node; naming.go how the nodes of a line are told apart
+//	term.go         belief, and the work done under it
+//	trouble.go      what stands in the way, and the back-off
+//	contender.go    all three: whoever may lead or hold; contender_actions.go what its rows do
+//	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do
+//	acquisition.go  a place that is held once and given up: the rows of mutexes and read-write locks
+//	founder.go      makes missing directories
+//	sublatch.go     a latch that stands in a line for another machine
 //	latch.go        the leader latch
 //	selector.go     the leader selector
+//	election.go     the plain election, on names without a GUID
 //	mutex.go        the mutex: one machine for each acquisition
 //	readwrite.go    the two sides of a read-write lock
-//	semaphore.go    the semaphore, the same way; semaphore_guards.go, semaphore_actions.go what its rows do
-//	errand.go       a latch that stands in a line for another machine
-//	election.go     the plain election, on names without a GUID
-//	jobelection.go  Elastic-Job's election; candidate.go, candidate_exit.go what its rows do
-//	stem.go         what the recipes without a line share; founder.go makes missing directories for all
+//	semaphore.go    the semaphore, the same way; semaphore_actions.go what its rows do
+//	jobelection.go  Elastic-Job's election; jobelection_actions.go, seal.go what its rows do
+//	stem.go         what the recipes without a line share
 //	observer.go     who leads a line, from outside
 //	persistent.go   one ephemeral node, kept over sessions
 //	onlook.go       who watches from outside: membership.go the members of a group, nodewatch.go one node

@@ -68,15 +68,14 @@ var lineStates = []engine.StateDoc{
 	{Name: closed, Doc: "Over."},
 }
 
-// lineRows are the rows of every place whose name carries a GUID: the
-// enrolment, the line, recovery and the way out. How a place is asked for, and
-// what comes after belief, is for the families to say: standingRows
-// (standing.go), holdRows (hold.go). A family's rows come before these, which hold
-// what is true otherwise.
+// lineRows are the rows of every place whose name carries a GUID: the enrolment,
+// the line, recovery and the way out. How a place is asked for, and what comes
+// after belief, is for the families to say: standingRows (latch.go), holdRows
+// (acquisition.go). A family's rows come before these, which hold what is true
+// otherwise.
 var lineRows = slices.Concat(guidRows, placeRows)
 
-// guidRows find the own nodes in a listing by the GUID in their
-// names. Names without one are found by their owner: ownerRows, in election.go.
+// guidRows find the own nodes in a listing by the GUID in their names. Names without one are found by their owner: ownerRows, in election.go.
 var guidRows = []engine.Row[place]{
 	{From: from{verifying}, On: events.ReplyChildren, When: (*place).recovered, To: verifying, Do: (*place).adopt},
 	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*place).twinned, To: engine.Stay, Do: (*place).adopt},
