@@ -17,7 +17,7 @@ const (
 // in a multi that makes the next one's lock too. At most once: it is read, deleted,
 // and handed over.
 type consumer struct {
-	stem // path is the queue
+	standalone // path is the queue
 	directories
 	kind    ItemKind
 	once    bool   // at most

@@ -26,7 +26,7 @@ const (
 
 func newConsumer(open events.Event) (*consumer, error) {
 	o := options{values: open.Options}
-	c := &consumer{stem: newStem(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed,
+	c := &consumer{standalone: newStandalone(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed,
 		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
 		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
 		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}

@@ -9,7 +9,7 @@ import (
 // the node that stood there at the first look: one that is made in its place
 // stays.
 type deletion struct {
-	stem
+	standalone
 	command uint64
 	wanted  int32 // version of the data; -1 is any
 	target  int64 // czxid of the node; 0: not seen yet
@@ -20,7 +20,7 @@ type deletion struct {
 // delete. Options: "retry".
 var DeletionRecipe = engine.NewRecipe(deletionChart, func(open events.Event) (*deletion, error) {
 	o := options{values: open.Options}
-	d := &deletion{stem: newStem(open, &o), wanted: -1}
+	d := &deletion{standalone: newStandalone(open, &o), wanted: -1}
 	for _, op := range open.Ops {
 		d.wanted = op.Version
 	}

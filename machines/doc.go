@@ -21,7 +21,7 @@
 //	readwrite.go    the two sides of a read-write lock
 //	semaphore.go    the semaphore, the same way; semaphore_actions.go what its rows do
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, seal.go what its rows do
-//	stem.go         what the recipes without a line share
+//	standalone.go   what the recipes without a line share
 //	observer.go     who leads a line, from outside
 //	persistent.go   one ephemeral node, kept over sessions
 //	onlook.go       who watches from outside: membership.go the members of a group, nodewatch.go one node

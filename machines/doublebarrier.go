@@ -32,7 +32,7 @@ const (
 
 // doubleBarrier is one member of a double barrier, round after round.
 type doubleBarrier struct {
-	stem
+	standalone
 	founder
 	seed     string
 	quantity int
@@ -79,7 +79,7 @@ type crowd struct {
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
 var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
 	o := options{values: open.Options}
-	b := &doubleBarrier{stem: newStem(open, &o), founder: newFounder(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
+	b := &doubleBarrier{standalone: newStandalone(open, &o), founder: newFounder(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
 	if o.err == nil && b.quantity < 1 {
 		o.err = errors.New("option quantity: want at least 1")
 	}

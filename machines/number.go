@@ -12,7 +12,7 @@ import (
 // number is one operation on a number that a node holds, in Curator's layout: four
 // bytes, or eight, the highest first. A machine deals with one and is over.
 type number struct {
-	stem
+	standalone
 	founder
 	task     string
 	width    int   // bytes
@@ -42,7 +42,7 @@ const (
 // "expected", "seed", "tries", "retry".
 var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*number, error) {
 	o := options{values: open.Options}
-	n := &number{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
+	n := &number{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
 		operand: o.number("operand"), expected: o.number("expected"), seed: o.number("seed"), tries: o.integer("tries", 0)}
 	n.retry = o.policy("retry", BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
 	return n, o.err

@@ -17,7 +17,7 @@ const (
 // observer tells who leads a line, from outside: it makes no node and costs one
 // watch and two reads for each change.
 type observer struct {
-	stem
+	standalone
 	dir  string
 	kind LineKind
 
@@ -30,7 +30,7 @@ type observer struct {
 // "label", "shared", "retry".
 var ObserverRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*observer, error) {
 	o := options{values: open.Options}
-	return &observer{stem: newStem(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
+	return &observer{standalone: newStandalone(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
 })
 
 var (

@@ -10,7 +10,7 @@ import (
 // onlook watches one node, its children or its data, from outside: it makes no
 // node and costs one read for each change.
 type onlook struct {
-	stem
+	standalone
 	look  events.Kind // of the replies: reply.children or reply.stat
 	view  bool        // the answers are the user's: they go past the machine
 	names []string    // told last
@@ -21,7 +21,7 @@ type onlook struct {
 
 func newOnlook(open events.Event, look events.Kind) (*onlook, error) {
 	o := options{values: open.Options}
-	return &onlook{stem: newStem(open, &o), look: look, view: o.flag("view")}, o.err
+	return &onlook{standalone: newStandalone(open, &o), look: look, view: o.flag("view")}, o.err
 }
 
 var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}

@@ -10,7 +10,7 @@ import (
 // passage is one call at a barrier or a gate: to wait, to set the node or to
 // remove it. A machine deals with one call and is over.
 type passage struct {
-	stem
+	standalone
 	founder
 	task    events.Kind // command.await, command.set or command.remove
 	command uint64
@@ -20,7 +20,7 @@ type passage struct {
 
 func newPassage(open events.Event) (*passage, error) {
 	o := options{values: open.Options}
-	return &passage{stem: newStem(open, &o), founder: newFounder(parent(open.Path))}, o.err
+	return &passage{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path))}, o.err
 }
 
 // States of passages, besides those of others.

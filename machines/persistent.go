@@ -20,7 +20,7 @@ const (
 // session, and whenever it is deleted. What it may not touch are the nodes of
 // others.
 type persistent struct {
-	stem
+	standalone
 	founder
 
 	owner    int64   // ZooKeeper's id of the session
@@ -52,7 +52,7 @@ type ask struct{ command, payload uint64 }
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
 	o := options{values: open.Options}
-	return &persistent{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), payload: open.Work}, o.err
+	return &persistent{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path)), payload: open.Work}, o.err
 })
 
 var (

@@ -19,7 +19,7 @@ const (
 // is one multi that also sets the producer's own node, the marker, at the version
 // that it had: so a put whose reply was lost is sent again, and is carried out once.
 type producer struct {
-	stem // path is the queue
+	standalone // path is the queue
 	directories
 	kind  ItemKind
 	seed  string

@@ -22,7 +22,7 @@ var roomPolicy = BoundedExponential(-1, 50*time.Millisecond, time.Second)
 
 func newProducer(open events.Event) (*producer, error) {
 	o := options{values: open.Options}
-	p := &producer{stem: newStem(open, &o), kind: o.kind(), seed: open.Seed,
+	p := &producer{standalone: newStandalone(open, &o), kind: o.kind(), seed: open.Seed,
 		bound: o.integer("bound", 0), waits: o.flag("waits"), home: o.text("producers", ProducersOf(open.Path))}
 	p.dirs = []string{p.path, p.home}
 	return p, o.err

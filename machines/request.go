@@ -12,7 +12,7 @@ import (
 // request is one operation of a user's: a read, or a write that is carried out
 // once at most. A machine deals with one and is over.
 type request struct {
-	stem
+	standalone
 	founder
 	ops       []events.Op
 	together  bool     // it is a multi, even of one operation
@@ -33,7 +33,7 @@ var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
 
 func newRequest(open events.Event) (*request, error) {
 	o := options{values: open.Options}
-	r := &request{stem: newStem(open, &o), founder: newFounder(parent(open.Path)), ops: open.Ops,
+	r := &request{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path)), ops: open.Ops,
 		together: o.flag("multi"), parents: o.flag("parents"), protected: o.flag("protected")}
 	if len(r.ops) == 0 && o.err == nil {
 		o.err = errors.New("a request without operations")

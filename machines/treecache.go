@@ -19,7 +19,7 @@ const treeWindow = 32
 // each; what a watch tells of is read again. The nodes' states are data; the
 // chart's are about the whole.
 type treeCache struct {
-	stem
+	standalone
 	depth  int
 	most   int // nodes
 	root   *branch
@@ -33,7 +33,7 @@ type treeCache struct {
 
 func newTreeCache(open events.Event) (*treeCache, error) {
 	o := options{values: open.Options}
-	t := &treeCache{stem: newStem(open, &o), depth: -1, most: 1, size: 1}
+	t := &treeCache{standalone: newStandalone(open, &o), depth: -1, most: 1, size: 1}
 	if _, ok := open.Options["depth"]; ok {
 		t.depth = o.integer("depth", t.depth)
 	}
