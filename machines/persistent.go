@@ -29,6 +29,7 @@ type persistent struct {
 	unknown  bool    // a create's outcome: the node at the path may be ours
 	made     int64   // czxid of the node that we made in this session; 0: none that we know of
 	version  int32   // of its data
+	stranger int64   // czxid of the node of somebody else's that was seen last
 	former   []relic // what older sessions of ours may have left at the path
 	told     bool    // that the node is present
 
@@ -189,10 +190,11 @@ func (p *persistent) taken(ev events.Event) bool {
 func (p *persistent) unmade(ev events.Event) bool { return ev.Code != events.OK && !ev.Code.Unknown() }
 
 // ours is a node that this session owns and this machine made: another machine
-// of the same client may own a node at the same path.
+// of the same client may own a node at the same path. What stood there before a
+// create was sent is not what that create has made.
 func (p *persistent) ours(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && p.owner != 0 &&
-		(ev.Stat.Czxid == p.made || p.unknown)
+		(ev.Stat.Czxid == p.made || p.unknown && ev.Stat.Czxid != p.stranger)
 }
 
 // oursStale is ours with data that are not the user's last.

@@ -136,7 +136,7 @@ func (p *persistent) revert(ev events.Event, out *engine.Outbox) {
 
 // obstruct is a node that is not ours: it is watched, and nothing else.
 func (p *persistent) obstruct(ev events.Event, out *engine.Outbox) {
-	p.made, p.unknown = 0, false
+	p.made, p.unknown, p.stranger = 0, false, ev.Stat.Czxid
 	p.tellAbsent(ev, out)
 	code := events.Occupied
 	if !ev.Stat.Ephemeral() {
