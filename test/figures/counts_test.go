@@ -164,9 +164,26 @@ func TestRequestsOnAFreshPath(t *testing.T) {
 		c := open(t, srv)
 		reset(srv)
 		_, id := c.latch(strings.Repeat("/deep", depth), "leading")
-		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth), srv.Counts().Total, depth+5)
-		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: round trips", depth), trips(c.tape.Records(), id), 4)
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: requests", depth), srv.Counts().Total, depth+4)
+		figure(t, fmt.Sprintf("start to leading on a fresh path of depth %d: round trips", depth), trips(c.tape.Records(), id), 3)
 	}
+}
+
+// TestRequestsWithoutContainers: what the server does not know is asked for once.
+func TestRequestsWithoutContainers(t *testing.T) {
+	srv := zkmem.Start(t, zkmem.Options{NoContainers: true})
+	c := open(t, srv)
+	reset(srv)
+	c.latch("/a/b/c", "leading")
+	figure(t, "start to leading on a fresh path of depth 3, no containers: requests", srv.Counts().Total, 11)
+	reset(srv)
+	_, id := c.latch("/x/y/z", "leading")
+	figure(t, "another fresh path of depth 3 of that client: requests", srv.Counts().Total, 7)
+	figure(t, "another fresh path of depth 3 of that client: round trips", trips(c.tape.Records(), id), 3)
+	suspended := c.tape.Count(func(r events.Record) bool {
+		return r.Machine == events.SessionMachine && r.Event.Kind == events.ConnectionSuspended
+	})
+	figure(t, "connections that the server ended for it", suspended, 1)
 }
 
 // TestTakingOverWithoutARequest lets the server hear nothing of the new leader

@@ -214,8 +214,16 @@ func TestOneDeletionWakesOneWaiter(t *testing.T) {
 
 func TestServersThatKnowNoContainers(t *testing.T) {
 	e := inMemory(t, zkmem.Options{NoContainers: true})
-	l := connected(t, e).start(e.dir(), "leading")
-	l.close()
+	c := connected(t, e)
+	for _, dir := range []string{"/one", "/two"} {
+		c.start(e.dir()+dir, "leading").close()
+	}
+	ended := c.tape.Count(func(r events.Record) bool {
+		return r.Machine == events.SessionMachine && r.Event.Kind == events.ConnectionSuspended
+	})
+	if ended != 1 {
+		t.Errorf("the server ended %d connections, want 1: that it knows no containers is learned once for each client", ended)
+	}
 }
 
 func TestTheLineSurvivesTheEndOfItsContainer(t *testing.T) {
