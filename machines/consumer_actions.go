@@ -76,16 +76,6 @@ func (c *consumer) found(ev events.Event, out *engine.Outbox) {
 	c.makeAll(out)
 }
 
-// complainAbove is complain, of the directory that is to blame.
-func (c *consumer) complainAbove(ev events.Event, out *engine.Outbox) { c.complain(c.blame(ev), out) }
-
-// uncoupleAbove is complainAbove where the next item's lock was asked for.
-func (c *consumer) uncoupleAbove(ev events.Event, out *engine.Outbox) {
-	ev = c.blame(ev)
-	c.uncouple(ev, out)
-	c.complain(ev, out)
-}
-
 // noteLocks notes what others have locked.
 func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 	c.locked = map[string]bool{}

@@ -111,6 +111,16 @@ func (c *consumer) putOff(ev events.Event, out *engine.Outbox) {
 // putOffAbove is putOff, by the directory that is to blame.
 func (c *consumer) putOffAbove(ev events.Event, out *engine.Outbox) { c.putOff(c.blame(ev), out) }
 
+// complainAbove is complain, of the directory that is to blame.
+func (c *consumer) complainAbove(ev events.Event, out *engine.Outbox) { c.complain(c.blame(ev), out) }
+
+// uncoupleAbove is complainAbove where the next item's lock was asked for.
+func (c *consumer) uncoupleAbove(ev events.Event, out *engine.Outbox) {
+	ev = c.blame(ev)
+	c.uncouple(ev, out)
+	c.complain(ev, out)
+}
+
 // park keeps an item and its lock for the next try.
 func (c *consumer) park(h holding, times int, ev events.Event) {
 	wait, again := c.backoff.Next(times, 0, c.dice.roll())
