@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -28,12 +30,29 @@ type Guard[M any] func(*M, events.Event) bool
 // Action changes the model and appends effects. It must have a name: a verb.
 type Action[M any] func(*M, events.Event, *Outbox)
 
+// Trigger is what a row is taken on: any of some kinds. On makes it.
+type Trigger struct {
+	kinds []events.Kind
+	pc    uintptr // where On was called
+}
+
+// On is a row's trigger: one kind, or several of which any will do. It notes the
+// line that calls it, which MustCompile names when the row is wrong.
+func On(kinds ...events.Kind) Trigger {
+	var pc [1]uintptr
+	runtime.Callers(2, pc[:])
+	return Trigger{kinds, pc[0]}
+}
+
+// Has reports whether the trigger names a kind.
+func (t Trigger) Has(k events.Kind) bool { return slices.Contains(t.kinds, k) }
+
 // Row is one arrow of a chart, on one line. Rows of the same (state, kind) are
 // tried in order; the last of such a group has no guard. Then follows Do in the
 // same step: two actions that others use as well need no third that joins them.
 type Row[M any] struct {
 	From []State
-	On   events.Kind
+	On   Trigger
 	When Guard[M]
 	To   State
 	Do   Action[M]
@@ -148,21 +167,28 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 
 	k.reachable()
 	k.happy()
-	x.digest = digest(Describe(x))
+	x.digest = digest(x)
 	return x, k.problems
 }
 
-func digest(d Description) string {
+// digest is of what a machine does in each state, however the rows are written.
+func digest[M any](c *Compiled[M]) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s final=%s\n", d.Name, d.Final)
-	for _, s := range d.States {
+	fmt.Fprintf(h, "%s final=%s\n", c.chart.Name, c.chart.Final)
+	for _, s := range c.chart.States {
 		fmt.Fprintln(h, "state", s.Name)
-	}
-	for _, r := range d.Rows {
-		fmt.Fprintln(h, "row", r.From, r.On, r.Guard, r.To, r.Action())
-	}
-	for _, i := range d.Ignored {
-		fmt.Fprintln(h, "ignore", i.State, i.Kind)
+		for _, kind := range append(slices.Clone(c.chart.Kinds), AtOnce) {
+			for _, a := range c.arrows[key{s.Name, kind}] {
+				fmt.Fprint(h, "arrow ", a.name, " ", a.to)
+				for _, act := range a.acts {
+					fmt.Fprint(h, " ", act.name)
+				}
+				fmt.Fprintln(h)
+			}
+			if _, ok := c.ignored[key{s.Name, kind}]; ok {
+				fmt.Fprintln(h, "ignore", kind)
+			}
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
@@ -176,5 +202,6 @@ func (c *Compiled[M]) awaits(s State, k events.Kind) bool { return len(c.arrows[
 // Name is the chart's name; a log's machines are made by it.
 func (c *Compiled[M]) Name() string { return c.chart.Name }
 
-// Digest changes whenever a row, a state or an Ignore changes. Logs carry it.
+// Digest changes whenever what a machine does in some state changes, and not when
+// the same is written in fewer rows. Logs carry it.
 func (c *Compiled[M]) Digest() string { return c.digest }

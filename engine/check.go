@@ -68,24 +68,18 @@ func (k *checker[M]) known(s State, where string) {
 
 func (k *checker[M]) rows() {
 	for i, r := range k.chart.Rows {
-		where := fmt.Sprintf("row %d (%s)", i+1, r.On)
-		switch {
-		case r.On == "":
-			k.complain("%s: has no On: name the kind that it is about, or AtOnce", where)
-		case r.On != AtOnce && !k.declared[r.On]:
-			k.complain("%s: kind is not declared in Kinds", where)
-		}
+		where := fmt.Sprintf("row %d (%s)", i+1, joined(r.On.kinds, ", "))
+		k.trigger(r.On, where)
 		if len(r.From) == 0 {
 			k.complain("%s: starts nowhere", where)
 		}
 		if r.To != Stay {
 			k.known(r.To, where)
 		}
-		a := arrow[M]{name: string(r.On), when: r.When, to: r.To}
+		a := arrow[M]{when: r.When, to: r.To}
 		if r.When != nil {
 			a.guard = k.nameOf(r.symbols().when, where+": guard")
 		}
-		a.name = label(r.On, a.guard)
 		for _, do := range r.actions() {
 			a.acts = append(a.acts, act[M]{k.nameOf(do.name, where+": action"), do.do})
 		}
@@ -97,12 +91,36 @@ func (k *checker[M]) rows() {
 			if from == k.chart.Final {
 				k.complain("%s: leaves the final state %s, where a machine is already forgotten", where, from)
 			}
-			b := a
-			if b.to == Stay {
-				b.to = from
-			}
-			k.arrows[key{from, r.On}] = append(k.arrows[key{from, r.On}], b)
+			k.arrow(a, from, r.On)
 		}
+	}
+}
+
+// trigger checks what a row is taken on.
+func (k *checker[M]) trigger(on Trigger, where string) {
+	if len(on.kinds) == 0 {
+		k.complain("%s: has no On: name the kinds that it is about, or AtOnce", where)
+	}
+	for i, kind := range on.kinds {
+		switch {
+		case slices.Contains(on.kinds[:i], kind):
+			k.complain("%s: names %s twice", where, kind)
+		case kind == AtOnce && len(on.kinds) > 1:
+			k.complain("%s: is AtOnce, and about events: a choice hears no event", where)
+		case kind != AtOnce && !k.declared[kind]:
+			k.complain("%s: kind %s is not declared in Kinds", where, kind)
+		}
+	}
+}
+
+// arrow notes a row as it stands in one state.
+func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
+	if a.to == Stay {
+		a.to = from
+	}
+	for _, kind := range on.kinds {
+		a.name = label(kind, a.guard)
+		k.arrows[key{from, kind}] = append(k.arrows[key{from, kind}], a)
 	}
 }
 

@@ -45,7 +45,7 @@ var refusals = []struct {
 	}, "state nowhere: no arrow leads to it"},
 	{"a state that only leads to itself", func(c *Chart[worker]) {
 		c.States = append(c.States, StateDoc{"nowhere", "Not to be reached."})
-		c.Rows = append(c.Rows, Row[worker]{From: []State{"nowhere"}, On: events.CommandStart, To: "nowhere"})
+		c.Rows = append(c.Rows, Row[worker]{From: []State{"nowhere"}, On: On(events.CommandStart), To: "nowhere"})
 		c.Ignores = append(c.Ignores, Ignore{[]State{"nowhere"}, c.Kinds[1:], "cannot be"})
 	}, "state nowhere: no arrow leads to it"},
 	{"state listed twice", func(c *Chart[worker]) { c.States = append(c.States, StateDoc{ready, ""}) },
@@ -57,8 +57,8 @@ var refusals = []struct {
 	{"row from nowhere", func(c *Chart[worker]) { c.Rows[0].From = nil }, "row 1 (command.start): starts nowhere"},
 	{"row out of the final state", func(c *Chart[worker]) { c.Rows[0].From = []State{ready, over} },
 		"row 1 (command.start): leaves the final state over"},
-	{"undeclared kind", func(c *Chart[worker]) { c.Rows[0].On = events.ReplyMulti },
-		"row 1 (reply.multi): kind is not declared in Kinds"},
+	{"undeclared kind", func(c *Chart[worker]) { c.Rows[0].On = On(events.ReplyMulti) },
+		"row 1 (reply.multi): kind reply.multi is not declared in Kinds"},
 	{"composite of an unlisted state", func(c *Chart[worker]) { c.Composites = []Composite{{"A", []State{"b"}}} },
 		`composite A names state "b"`},
 	{"happy path through an unlisted state", func(c *Chart[worker]) { c.Happy = []State{"b"} }, `the happy path names state "b"`},
@@ -116,8 +116,8 @@ func TestMustCompileRefusesGenericReceivers(t *testing.T) {
 	c := Chart[generic[int]]{
 		Name: "generic", States: []StateDoc{{"a", ""}, {"b", ""}}, Final: "b", Kinds: []events.Kind{events.CommandClose},
 		Rows: []Row[generic[int]]{
-			{From: []State{"a"}, On: events.CommandClose, When: (*generic[int]).fits, To: "b", Do: (*generic[int]).act},
-			{From: []State{"a"}, On: events.CommandClose, To: "b"},
+			{From: []State{"a"}, On: On(events.CommandClose), When: (*generic[int]).fits, To: "b", Do: (*generic[int]).act},
+			{From: []State{"a"}, On: On(events.CommandClose), To: "b"},
 		},
 	}
 	got := refusal(func() { MustCompile(c) })
@@ -147,7 +147,7 @@ func TestPlainFunctionsHaveNames(t *testing.T) {
 	c.Rows[1].When = plainly
 	d := Describe(MustCompile(c))
 	want(t, "guard", d.Rows[1].Guard, "plainly")
-	want(t, "label", d.Rows[1].Label(), "reply.create [plainly]")
+	want(t, "label", d.Rows[1].Labels(), []string{"reply.create [plainly]"})
 	want(t, "action", d.Rows[1].Action(), "note")
 }
 

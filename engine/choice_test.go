@@ -28,11 +28,11 @@ func chooserTable() Chart[worker] {
 	c.Rows[2].To, c.Rows[2].Do = choosing, (*worker).stamp // taken
 	c.Rows[3].To, c.Rows[3].Do = choosing, (*worker).note  // else
 	c.Rows[7].To, c.Rows[7].Do = choosing, nil             // pausing: timer.fired
-	c.Rows[12] = Row[worker]{From: c.Rows[12].From, On: events.WorkReturned, To: choosing, Do: (*worker).note}
+	c.Rows[12] = Row[worker]{From: c.Rows[12].From, On: On(events.WorkReturned), To: choosing, Do: (*worker).note}
 	c.Rows = append(c.Rows,
-		Row[worker]{From: []State{choosing}, On: AtOnce, When: (*worker).unlucky, To: pausing, Do: (*worker).dawdle},
-		Row[worker]{From: []State{choosing}, On: AtOnce, When: (*worker).taken, To: asking, Do: (*worker).note},
-		Row[worker]{From: []State{choosing}, On: AtOnce, To: ready, Do: (*worker).note})
+		Row[worker]{From: []State{choosing}, On: On(AtOnce), When: (*worker).unlucky, To: pausing, Do: (*worker).dawdle},
+		Row[worker]{From: []State{choosing}, On: On(AtOnce), When: (*worker).taken, To: asking, Do: (*worker).note},
+		Row[worker]{From: []State{choosing}, On: On(AtOnce), To: ready, Do: (*worker).note})
 	return c
 }
 
@@ -158,7 +158,7 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 		{"it leads to another", func(c *Chart[worker]) {
 			c.States = append(c.States, StateDoc{"again", "Another."})
 			c.Rows[16].To = "again"
-			c.Rows = append(c.Rows, Row[worker]{From: []State{"again"}, On: AtOnce, To: ready})
+			c.Rows = append(c.Rows, Row[worker]{From: []State{"again"}, On: On(AtOnce), To: ready})
 		}, "choosing else: leads to another choice, again"},
 		{"it is the first state", func(c *Chart[worker]) { c.States[0], c.States[5] = c.States[5], c.States[0] },
 			"choosing is a choice and the first state"},
@@ -174,7 +174,7 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 				}
 			}
 		}, "state choosing: no arrow leads to it"},
-		{"a row without On", func(c *Chart[worker]) { c.Rows[0].On = "" }, "row 1 (): has no On: name the kind"},
+		{"a row without On", func(c *Chart[worker]) { c.Rows[0].On = Trigger{} }, "row 1 (): has no On: name the kinds"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			c := chooserTable()

@@ -28,11 +28,12 @@ func (d Description) Summary() string {
 	return first
 }
 
-// RowDoc is one row as written: From may name many states, To is Stay where the
-// state does not change.
+// RowDoc is one row as written: From and On may name many states and kinds, To is
+// Stay where the state does not change. Of the rows for one state and kind the
+// first comes first; AtOnce is the only kind of a choice's rows.
 type RowDoc struct {
 	From    []State
-	On      events.Kind
+	On      []events.Kind
 	Guard   string
 	To      State
 	Actions []string // in the order in which they act
@@ -41,9 +42,17 @@ type RowDoc struct {
 // Action is what the row does, as the drawings show it: its actions' names.
 func (r RowDoc) Action() string { return strings.Join(r.Actions, ", ") }
 
-// Label is the row's name as the log and the drawings show it.
-func (r RowDoc) Label() string {
-	return label(r.On, r.Guard)
+// Label is the row's name, with all of its kinds.
+func (r RowDoc) Label() string { return label(events.Kind(joined(r.On, ", ")), r.Guard) }
+
+// Labels are the row's names as the log and the drawings show them: one for each
+// of its kinds.
+func (r RowDoc) Labels() []string {
+	var all []string
+	for _, kind := range r.On {
+		all = append(all, label(kind, r.Guard))
+	}
+	return all
 }
 
 func label(on events.Kind, guard string) string {
@@ -73,7 +82,7 @@ func Describe[M any](c *Compiled[M]) Description {
 		Model: reflect.TypeFor[M]().Name(),
 	}
 	for _, r := range c.chart.Rows {
-		doc := RowDoc{From: r.From, On: r.On, To: r.To}
+		doc := RowDoc{From: r.From, On: r.On.kinds, To: r.To}
 		if r.When != nil {
 			doc.Guard = lastPart(r.symbols().when)
 		}
@@ -92,9 +101,23 @@ func Describe[M any](c *Compiled[M]) Description {
 	return d
 }
 
+// ByKind lists the rows with one for each kind, as a log tells them apart: a row on
+// several kinds is several.
+func (d Description) ByKind() []RowDoc {
+	var all []RowDoc
+	for _, r := range d.Rows {
+		for _, kind := range r.On {
+			one := r
+			one.On = []events.Kind{kind}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
 // Choice reports whether a state is one: where a machine goes on in the same step.
 func (d Description) Choice(s State) bool {
-	return slices.ContainsFunc(d.Rows, func(r RowDoc) bool { return r.On == AtOnce && slices.Contains(r.From, s) })
+	return slices.ContainsFunc(d.Rows, func(r RowDoc) bool { return slices.Contains(r.On, AtOnce) && slices.Contains(r.From, s) })
 }
 
 // Edge is one arrow as looplab has it: one state, one event name, one target.
@@ -116,7 +139,9 @@ func (d Description) Edges() []Edge {
 			if to == Stay {
 				to = from
 			}
-			all = append(all, Edge{from, r.Label(), to})
+			for _, name := range r.Labels() {
+				all = append(all, Edge{from, name, to})
+			}
 		}
 	}
 	return all

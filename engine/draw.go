@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 // Formats lists what Draw can write, in the order in which help texts should
@@ -37,7 +39,7 @@ type Picture struct {
 type Arrow struct {
 	From   []State
 	To     State
-	Labels []string // RowDoc.Label of each row, in the chart's order
+	Labels []string // RowDoc.Labels of each row, in the chart's order
 	Happy  bool     // a step of the chart's happy path
 }
 
@@ -99,9 +101,9 @@ func (d Description) merged() (all []way, stays int) {
 				w = &way{Arrow: Arrow{From: []State{from}, To: r.To, Happy: d.happy(from, r.To)}}
 				ways[pair{from, r.To}] = w
 			}
-			w.Labels = append(w.Labels, r.Label())
+			w.Labels = append(w.Labels, r.Labels()...)
 			if len(r.From) <= common {
-				w.own++
+				w.own += len(r.On)
 			}
 		}
 		if !moves {
@@ -144,14 +146,16 @@ func (d Description) mainWay(s State, merged []way) (to State, rows int) {
 	if rows >= common {
 		return to, rows
 	}
-	guards := map[string]int{}
+	guards := map[events.Kind]int{}
 	for _, r := range d.Rows {
 		if len(r.From) > common || !slices.Contains(r.From, s) {
 			continue
 		}
-		guards[string(r.On)]++
-		if r.Guard == "" && r.To != Stay && r.To != s && guards[string(r.On)] > common {
-			to = r.To
+		for _, kind := range r.On {
+			guards[kind]++
+			if r.Guard == "" && r.To != Stay && r.To != s && guards[kind] > common {
+				to = r.To
+			}
 		}
 	}
 	return to, rows

@@ -104,9 +104,9 @@ func lines(l []string) string {
 	return `"` + strings.Join(l, `\n`) + `"`
 }
 
-func joined(states []State, sep string) string {
-	names := make([]string, len(states))
-	for i, s := range states {
+func joined[S ~string](all []S, sep string) string {
+	names := make([]string, len(all))
+	for i, s := range all {
 		names[i] = string(s)
 	}
 	return strings.Join(names, sep)

@@ -72,7 +72,7 @@ func (d Description) rowsTable(b *strings.Builder) {
 		if r.To == Stay || len(r.From) == 1 && r.From[0] == r.To {
 			to = "*stays*"
 		}
-		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), r.On, cell(r.Guard), to, cell(r.Action()))
+		fmt.Fprintf(b, "| %d | %s | `%s` | %s | %s | %s |\n", i+1, joined(r.From, ", "), joined(r.On, "`, `"), cell(r.Guard), to, cell(r.Action()))
 	}
 }
 

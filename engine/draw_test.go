@@ -3,6 +3,8 @@ package engine
 import (
 	"strings"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
 )
 
 func TestMermaid(t *testing.T) {
@@ -36,7 +38,7 @@ func TestMermaid(t *testing.T) {
 
 func TestDOT(t *testing.T) {
 	d := Describe(workerChart)
-	d.Rows = append(d.Rows, RowDoc{From: []State{"one", "two", "three", "four"}, On: "command.open", Guard: `"odd"`, To: pausing})
+	d.Rows = append(d.Rows, RowDoc{From: []State{"one", "two", "three", "four"}, On: []events.Kind{"command.open"}, Guard: `"odd"`, To: pausing})
 	d.States = append(d.States, StateDoc{"one", `So "called".`}, StateDoc{"two", ""}, StateDoc{"three", ""}, StateDoc{"four", ""})
 	got := d.DOT()
 	for _, line := range []string{
@@ -64,14 +66,14 @@ func TestPictureDrawsSharedArrowsOnce(t *testing.T) {
 		d.States = append(d.States, StateDoc{Name: s})
 	}
 	d.Rows = []RowDoc{
-		{From: []State{"a"}, On: "command.start", To: "b"},
-		{From: all, On: "connection.lost", To: "f"},
-		{From: []State{"b", "c", "d"}, On: "watch.deleted", Guard: "gone", To: "f"},
-		{From: []State{"e"}, On: "timer.fired", To: "f"},
-		{From: []State{"a", "b"}, On: "timer.fired", To: "c"},
-		{From: []State{"c"}, On: "timer.fired", To: "d"},
-		{From: []State{"c"}, On: "timer.fired", To: "e"},
-		{From: all, On: "work.returned", To: Stay},
+		{From: []State{"a"}, On: []events.Kind{"command.start"}, To: "b"},
+		{From: all, On: []events.Kind{"connection.lost"}, To: "f"},
+		{From: []State{"b", "c", "d"}, On: []events.Kind{"watch.deleted"}, Guard: "gone", To: "f"},
+		{From: []State{"e"}, On: []events.Kind{"timer.fired"}, To: "f"},
+		{From: []State{"a", "b"}, On: []events.Kind{"timer.fired"}, To: "c"},
+		{From: []State{"c"}, On: []events.Kind{"timer.fired"}, To: "d"},
+		{From: []State{"c"}, On: []events.Kind{"timer.fired"}, To: "e"},
+		{From: all, On: []events.Kind{"work.returned"}, To: Stay},
 	}
 	p := d.Picture()
 	want(t, "stays", p.Stays, 1)

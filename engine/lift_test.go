@@ -26,15 +26,15 @@ func liftedTwice(rows []Row[bell]) []Row[tower] {
 }
 
 var bellRows = []Row[bell]{
-	{From: []State{up}, On: events.CommandStart, When: (*bell).loud, To: up, Do: (*bell).ring, Then: (*bell).echo},
+	{From: []State{up}, On: On(events.CommandStart), When: (*bell).loud, To: up, Do: (*bell).ring, Then: (*bell).echo},
 }
 
 func towerChart(rows ...Row[tower]) (*Compiled[tower], string) {
 	c, problems := compile(Chart[tower]{
 		Name: "tower", States: []StateDoc{{up, "Up."}, {over, "Over."}}, Final: over,
 		Kinds: []events.Kind{events.CommandStart, events.CommandClose},
-		Rows: append(rows, Row[tower]{From: []State{up}, On: events.CommandStart, To: up, Do: (*tower).note},
-			Row[tower]{From: []State{up}, On: events.CommandClose, To: over}),
+		Rows: append(rows, Row[tower]{From: []State{up}, On: On(events.CommandStart), To: up, Do: (*tower).note},
+			Row[tower]{From: []State{up}, On: On(events.CommandClose), To: over}),
 	})
 	return c, strings.Join(problems, "\n")
 }
@@ -81,7 +81,7 @@ func TestLiftRefusesWhatHasNoName(t *testing.T) {
 	if from[0] = over; bellRows[0].From[0] != up {
 		t.Error("a lifted row shares its states with the part's")
 	}
-	plain := liftedTwice([]Row[bell]{{From: []State{up}, On: events.CommandStart}})
+	plain := liftedTwice([]Row[bell]{{From: []State{up}, On: On(events.CommandStart)}})
 	if r := plain[0]; r.When != nil || r.Do != nil || r.Then != nil {
 		t.Error("a row without guard and actions got some")
 	}

@@ -52,25 +52,25 @@ var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(
 // itself: after the one term when its work has returned, or as soon as its node
 // is gone.
 var holdRows = []engine.Row[acquisition]{
-	{From: from{latent}, On: events.CommandAwait, When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).seek, Then: (*acquisition).probe},
-	{From: from{latent}, On: events.CommandAwait, When: (*acquisition).attached, To: enrolling, Do: (*acquisition).seek, Then: (*acquisition).enrol},
-	{From: from{latent}, On: events.CommandAwait, To: suspended, Do: (*acquisition).seek},
-	{From: seeking, On: events.CommandAwait, To: engine.Stay, Do: (*acquisition).refuseStart},
+	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).seek, Then: (*acquisition).probe},
+	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling, Do: (*acquisition).seek, Then: (*acquisition).enrol},
+	{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*acquisition).seek},
+	{From: seeking, On: on(events.CommandAwait), To: engine.Stay, Do: (*acquisition).refuseStart},
 
 	// A try.
-	{From: from{probing}, On: events.ReplyChildren, When: (*acquisition).unlisted, To: pausing, Do: (*acquisition).giveUp},
-	{From: from{probing}, On: events.ReplyChildren, When: (*acquisition).occupied, To: closed, Do: (*acquisition).refuseOccupied},
-	{From: from{probing}, On: events.ReplyChildren, To: enrolling, Do: (*acquisition).enrol},
-	{From: from{listing, verifying}, On: events.ReplyChildren, When: (*acquisition).outrun, To: leaving, Do: (*acquisition).refuseOutrun},
-	{From: from{probing}, On: events.ConnectionSuspended, To: suspended, Do: (*acquisition).suspend},
-	{From: from{probing}, On: events.ConnectionLost, To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
-	{From: from{deciding}, On: engine.AtOnce, When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).probe},
-	{From: from{probing}, On: events.CommandClose, To: closed, Do: (*acquisition).close, Then: (*acquisition).finish},
+	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted, To: pausing, Do: (*acquisition).giveUp},
+	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).occupied, To: closed, Do: (*acquisition).refuseOccupied},
+	{From: from{probing}, On: on(events.ReplyChildren), To: enrolling, Do: (*acquisition).enrol},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).outrun, To: leaving, Do: (*acquisition).refuseOutrun},
+	{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
+	{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).probe},
+	{From: from{probing}, On: on(events.CommandClose), To: closed, Do: (*acquisition).close, Then: (*acquisition).finish},
 
-	{From: from{waiting}, On: events.ReplyStat, When: (*acquisition).persistent, To: leaving, Do: (*acquisition).refuseObstructed},
+	{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent, To: leaving, Do: (*acquisition).refuseObstructed},
 
 	// After belief.
-	{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*acquisition).depose, Then: (*acquisition).workDone},
+	{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).depose, Then: (*acquisition).workDone},
 }
 
 // holdIgnores are lineIgnores, as a hold has them.

@@ -26,8 +26,8 @@ var barrierChart = engine.MustCompile(engine.Chart[passage]{
 // when it goes (servers since 3.8.4 spend it without a word), so it is asked for
 // again and again.
 var hiddenRows = []engine.Row[passage]{
-	{From: from{looking}, On: events.ReplyMulti, When: (*passage).forbidden, To: looking, Do: (*passage).noteHidden},
-	{From: from{looking}, On: events.ReplyStat, When: (*passage).unreadable, To: pausing, Do: (*passage).complainHidden},
+	{From: from{looking}, On: on(events.ReplyMulti), When: (*passage).forbidden, To: looking, Do: (*passage).noteHidden},
+	{From: from{looking}, On: on(events.ReplyStat), When: (*passage).unreadable, To: pausing, Do: (*passage).complainHidden},
 }
 
 func (p *passage) forbidden(ev events.Event) bool { return ev.Code == events.NoAuth }

@@ -48,7 +48,7 @@ func (v *coverage) note(r events.Record) {
 func (v *coverage) mustBeWhole(t *testing.T) {
 	for _, r := range Recipes() {
 		d := r.Describe()
-		for _, row := range d.Rows {
+		for _, row := range d.ByKind() {
 			if !v.some(d.Name, row) {
 				t.Errorf("%s: no trace fires the row %v --%s--> %s", d.Name, row.From, row.Label(), row.To)
 			}

@@ -46,13 +46,13 @@ var electionChart = engine.MustCompile(engine.Chart[election]{
 // synced listing shows under the prefix, after a create whose reply was lost; the
 // own one, before it is deleted on another connection than it was seen on.
 var ownerRows = []engine.Row[election]{
-	{From: from{verifying, leaving}, On: events.ReplyChildren, When: (*election).suspected, To: engine.Stay, Do: (*election).inquire},
-	{From: from{verifying, leaving}, On: events.ReplyStat, When: (*election).inquiring, To: engine.Stay, Do: (*election).note},
-	{From: from{verifying}, On: events.ReplyStat, When: (*election).identified, To: verifying, Do: (*election).settleOn, Then: (*election).survey},
-	{From: from{verifying}, On: events.ReplyStat, When: (*election).unidentified, To: enrolling, Do: (*election).create},
-	{From: from{leaving}, On: events.ReplyStat, When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).depart},
-	{From: from{leaving}, On: events.ReplyStat, When: (*election).unidentified, To: deciding, Do: (*election).disown},
-	{From: from{leaving}, On: events.ReplyStat, To: leaving, Do: (*election).askAgain},
+	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*election).suspected, To: engine.Stay, Do: (*election).inquire},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).inquiring, To: engine.Stay, Do: (*election).note},
+	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).identified, To: verifying, Do: (*election).settleOn, Then: (*election).survey},
+	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).unidentified, To: enrolling, Do: (*election).create},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).depart},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).unidentified, To: deciding, Do: (*election).disown},
+	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*election).askAgain},
 }
 
 // suspected is a listing that may show what a lost create has made.

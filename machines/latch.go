@@ -29,14 +29,14 @@ func newLatch(open events.Event) (*latch, error) {
 // standingRows are those of the recipes that stand in a line for as long as they
 // are open, and come back to it after every term: the latch and the selector.
 var standingRows = []engine.Row[place]{
-	{From: from{latent}, On: events.CommandStart, When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
-	{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*place).begin},
-	{From: live, On: events.CommandStart, To: engine.Stay, Do: (*place).refuseStart},
+	{From: from{latent}, On: on(events.CommandStart), When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
+	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
+	{From: live, On: on(events.CommandStart), To: engine.Stay, Do: (*place).refuseStart},
 
-	{From: from{waiting, blocked}, On: events.ReplyStat, When: (*place).persistent, To: blocked, Do: (*place).obstruct},
+	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).obstruct},
 
-	{From: from{leaving}, On: events.ReplyDelete, When: (*place).deletedReturning, To: deciding, Do: (*place).noteGone},
-	{From: from{deciding}, On: engine.AtOnce, When: (*place).rests, To: pausing, Do: (*place).pause},
+	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedReturning, To: deciding, Do: (*place).noteGone},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).rests, To: pausing, Do: (*place).pause},
 }
 
 var latchChart = engine.MustCompile(engine.Chart[latch]{
@@ -56,15 +56,15 @@ var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.C
 
 // keepRows are the commands of those who keep leadership until they give it up.
 var keepRows = []engine.Row[place]{
-	{From: from{leading}, On: events.CommandAwait, When: (*place).expired, To: leading, Do: (*place).await},
-	{From: from{leading}, On: events.CommandAwait, To: leading, Do: (*place).grant},
-	{From: but(live, leading), On: events.CommandAwait, To: engine.Stay, Do: (*place).await},
-	{From: from{latent}, On: events.CommandAwait, To: latent, Do: (*place).refuseLatent},
-	{From: live, On: events.CommandCancel, To: engine.Stay, Do: (*place).cancel},
-	{From: from{leading, draining}, On: events.WorkReturned, To: engine.Stay, Do: (*place).workDone},
-	{From: from{leading}, On: events.CommandResign, To: draining, Do: (*place).resign},
-	{From: but(live, leading), On: events.CommandResign, To: engine.Stay, Do: (*place).refuseResign},
-	{From: from{latent}, On: events.CommandResign, To: latent, Do: (*place).refuseLatent},
+	{From: from{leading}, On: on(events.CommandAwait), When: (*place).expired, To: leading, Do: (*place).await},
+	{From: from{leading}, On: on(events.CommandAwait), To: leading, Do: (*place).grant},
+	{From: but(live, leading), On: on(events.CommandAwait), To: engine.Stay, Do: (*place).await},
+	{From: from{latent}, On: on(events.CommandAwait), To: latent, Do: (*place).refuseLatent},
+	{From: live, On: on(events.CommandCancel), To: engine.Stay, Do: (*place).cancel},
+	{From: from{leading, draining}, On: on(events.WorkReturned), To: engine.Stay, Do: (*place).workDone},
+	{From: from{leading}, On: on(events.CommandResign), To: draining, Do: (*place).resign},
+	{From: but(live, leading), On: on(events.CommandResign), To: engine.Stay, Do: (*place).refuseResign},
+	{From: from{latent}, On: on(events.CommandResign), To: latent, Do: (*place).refuseLatent},
 }
 
 // keepIgnores say what means nothing to them, and why.

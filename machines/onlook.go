@@ -60,22 +60,22 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 		Happy: from{latent, looking.Name, watching},
 		Kinds: append(kinds, anyWatch...),
 		Rows: []engine.Row[onlook]{
-			{From: from{latent}, On: events.CommandStart, When: (*onlook).attached, To: looking.Name, Do: (*onlook).accept, Then: (*onlook).read},
-			{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*onlook).accept},
-			{From: onlooking, On: events.CommandStart, To: engine.Stay, Do: (*onlook).refuseStart},
+			{From: from{latent}, On: on(events.CommandStart), When: (*onlook).attached, To: looking.Name, Do: (*onlook).accept, Then: (*onlook).read},
+			{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*onlook).accept},
+			{From: onlooking, On: on(events.CommandStart), To: engine.Stay, Do: (*onlook).refuseStart},
 
-			{From: from{looking.Name}, On: reply, When: (*onlook).noNode, To: absent, Do: (*onlook).watchPath},
-			{From: from{looking.Name}, On: reply, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
-			{From: from{looking.Name}, On: reply, To: watching, Do: (*onlook).tell},
-			{From: from{absent}, On: events.ReplyStat, When: (*onlook).noNode, To: absent, Do: (*onlook).tell},
-			{From: from{absent}, On: events.ReplyStat, When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
-			{From: from{absent}, On: events.ReplyStat, To: looking.Name, Do: (*onlook).read},
+			{From: from{looking.Name}, On: on(reply), When: (*onlook).noNode, To: absent, Do: (*onlook).watchPath},
+			{From: from{looking.Name}, On: on(reply), When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
+			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*onlook).tell},
+			{From: from{absent}, On: on(events.ReplyStat), When: (*onlook).noNode, To: absent, Do: (*onlook).tell},
+			{From: from{absent}, On: on(events.ReplyStat), When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
+			{From: from{absent}, On: on(events.ReplyStat), To: looking.Name, Do: (*onlook).read},
 
-			{From: around, On: events.ConnectionSuspended, To: suspended, Do: (*onlook).doubt},
-			{From: onlooking, On: events.ConnectionLost, To: suspended, Do: (*onlook).doubt},
-			{From: from{suspended}, On: events.ConnectionAttached, To: looking.Name, Do: (*onlook).read},
-			{From: from{pausing}, On: events.TimerFired, To: looking.Name, Do: (*onlook).read},
-			{From: append(from{latent}, onlooking...), On: events.CommandClose, To: closed, Do: (*onlook).finish},
+			{From: around, On: on(events.ConnectionSuspended), To: suspended, Do: (*onlook).doubt},
+			{From: onlooking, On: on(events.ConnectionLost), To: suspended, Do: (*onlook).doubt},
+			{From: from{suspended}, On: on(events.ConnectionAttached), To: looking.Name, Do: (*onlook).read},
+			{From: from{pausing}, On: on(events.TimerFired), To: looking.Name, Do: (*onlook).read},
+			{From: append(from{latent}, onlooking...), On: on(events.CommandClose), To: closed, Do: (*onlook).finish},
 		},
 		Ignores: []engine.Ignore{
 			{In: from{latent}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
@@ -88,10 +88,10 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 		},
 	}
 	for _, kind := range spending {
-		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{looking.Name, watching}, On: kind, To: looking.Name, Do: (*onlook).read})
+		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{looking.Name, watching}, On: on(kind), To: looking.Name, Do: (*onlook).read})
 	}
 	for _, kind := range []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchDeleted} {
-		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{absent}, On: kind, To: looking.Name, Do: (*onlook).read})
+		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{absent}, On: on(kind), To: looking.Name, Do: (*onlook).read})
 	}
 	return chart
 }

@@ -53,12 +53,12 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
 	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
 	Rows: slices.Concat([]engine.Row[readWrite]{
-		{From: from{leading}, On: events.WorkReturned, When: (*readWrite).lowers, To: lowering, Do: (*readWrite).depose, Then: (*readWrite).lower},
-		{From: from{lowering}, On: events.ReplyMulti, When: (*readWrite).replaced, To: lowering, Do: (*readWrite).becomeReader},
-		{From: from{lowering}, On: events.ReplyMulti, To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
-		{From: from{lowering}, On: events.ReplyStat, When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).takeOffice},
-		{From: from{lowering}, On: events.ReplyStat, To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
-		{From: from{lowering}, On: events.ConnectionLost, To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseLowering},
+		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).lowers, To: lowering, Do: (*readWrite).depose, Then: (*readWrite).lower},
+		{From: from{lowering}, On: on(events.ReplyMulti), When: (*readWrite).replaced, To: lowering, Do: (*readWrite).becomeReader},
+		{From: from{lowering}, On: on(events.ReplyMulti), To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
+		{From: from{lowering}, On: on(events.ReplyStat), When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).takeOffice},
+		{From: from{lowering}, On: on(events.ReplyStat), To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
+		{From: from{lowering}, On: on(events.ConnectionLost), To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseLowering},
 	}, engine.Lift(likeDraining(holdRows), (*readWrite).acquired), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
 	Ignores: append([]engine.Ignore{
 		{In: from{lowering}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
@@ -73,7 +73,7 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 // alwaysListing drops from rows the one by which a place is inherited without a
 // look at the line.
 func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {
-	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool { return r.On == events.WatchDeleted && r.To == leading })
+	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool { return r.On.Has(events.WatchDeleted) && r.To == leading })
 }
 
 // likeDraining has a writer on its way to be a reader deal with commands as one
@@ -81,7 +81,7 @@ func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {
 func likeDraining[M any](rows []engine.Row[M]) []engine.Row[M] {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
-		if slices.Contains(r.From, draining) && slices.Contains([]events.Kind{events.CommandAwait, events.CommandClose}, r.On) {
+		if slices.Contains(r.From, draining) && (r.On.Has(events.CommandAwait) || r.On.Has(events.CommandClose)) {
 			rows[i].From = append(slices.Clone(r.From), lowering)
 		}
 	}

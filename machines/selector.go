@@ -46,18 +46,18 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
-		{From: from{leaving}, On: events.ReplyCreate, When: (*selector).refusedIdling, To: resigned, Do: (*selector).settle},
-		{From: from{leaving}, On: events.ReplyChildren, When: (*selector).absentIdling, To: resigned, Do: (*selector).settle},
-		{From: from{leaving, suspended}, On: events.ConnectionLost, When: (*selector).idles, To: resigned, Do: (*selector).settle},
-		{From: from{deciding}, On: engine.AtOnce, When: (*selector).idlesEmpty, To: resigned, Do: (*selector).settle},
+		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: resigned, Do: (*selector).settle},
+		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).absentIdling, To: resigned, Do: (*selector).settle},
+		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).idles, To: resigned, Do: (*selector).settle},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).idlesEmpty, To: resigned, Do: (*selector).settle},
 	}, engine.Lift(slices.Concat(standingRows, lineRows), (*selector).inLine), []engine.Row[selector]{
-		{From: from{leading, draining}, On: events.WorkReturned, To: draining, Do: (*selector).conclude},
-		{From: from{resigned}, On: events.CommandRequeue, When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
-		{From: from{resigned}, On: events.CommandRequeue, To: suspended, Do: (*selector).queueLater},
-		{From: live, On: events.CommandRequeue, To: engine.Stay, Do: (*selector).promiseRequeue},
-		{From: from{latent}, On: events.CommandRequeue, To: latent, Do: (*selector).refuseLatent},
-		{From: from{resigned}, On: events.CommandStart, To: resigned, Do: (*selector).refuseStart},
-		{From: from{resigned}, On: events.CommandClose, To: closed, Do: (*selector).close, Then: (*selector).finish},
+		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*selector).conclude},
+		{From: from{resigned}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
+		{From: from{resigned}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).queueLater},
+		{From: live, On: on(events.CommandRequeue), To: engine.Stay, Do: (*selector).promiseRequeue},
+		{From: from{latent}, On: on(events.CommandRequeue), To: latent, Do: (*selector).refuseLatent},
+		{From: from{resigned}, On: on(events.CommandStart), To: resigned, Do: (*selector).refuseStart},
+		{From: from{resigned}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
 	}),
 	Ignores: append([]engine.Ignore{
 		{In: from{resigned}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},

@@ -85,35 +85,35 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 
 func treeCacheRows() []engine.Row[treeCache] {
 	rows := []engine.Row[treeCache]{
-		{From: from{latent}, On: events.CommandStart, When: (*treeCache).attached, To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
-		{From: from{latent}, On: events.CommandStart, To: suspended, Do: (*treeCache).accept},
-		{From: growing, On: events.CommandStart, To: engine.Stay, Do: (*treeCache).refuseStart},
+		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).attached, To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
+		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*treeCache).accept},
+		{From: growing, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
 	}
 	rows = append(rows, lookRows(events.ReplyStat)...)
-	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: events.ReplyStat, To: reading, Do: (*treeCache).take, Then: (*treeCache).proceed})
+	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).take, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
 	return append(rows, []engine.Row[treeCache]{
-		{From: from{reading}, On: events.ReplyChildren, When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
-		{From: from{reading}, On: events.ReplyChildren, To: reading, Do: (*treeCache).enumerate, Then: (*treeCache).proceed},
-		{From: from{reading}, On: events.TreeRead, To: watching, Do: (*treeCache).settle},
+		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
+		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).enumerate, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(events.TreeRead), To: watching, Do: (*treeCache).settle},
 
-		{From: from{reading, watching}, On: events.WatchChanged, To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{reading, watching}, On: events.WatchChildren, To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{reading, watching}, On: events.WatchDeleted, To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: events.WatchChanged, To: pausing, Do: (*treeCache).mark},
-		{From: from{pausing}, On: events.WatchChildren, To: pausing, Do: (*treeCache).mark},
-		{From: from{pausing}, On: events.WatchDeleted, To: pausing, Do: (*treeCache).mark},
+		{From: from{reading, watching}, On: on(events.WatchChanged), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
+		{From: from{reading, watching}, On: on(events.WatchChildren), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
+		{From: from{reading, watching}, On: on(events.WatchDeleted), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchChanged), To: pausing, Do: (*treeCache).mark},
+		{From: from{pausing}, On: on(events.WatchChildren), To: pausing, Do: (*treeCache).mark},
+		{From: from{pausing}, On: on(events.WatchDeleted), To: pausing, Do: (*treeCache).mark},
 
-		{From: from{absent}, On: events.ReplyStat, When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle},
-		{From: from{absent}, On: events.ReplyStat, When: (*treeCache).refused, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
-		{From: from{absent}, On: events.ReplyStat, To: reading, Do: (*treeCache).readTop},
-		{From: from{absent}, On: events.WatchCreated, To: reading, Do: (*treeCache).readTop},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
+		{From: from{absent}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).readTop},
+		{From: from{absent}, On: on(events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
-		{From: from{reading, watching, absent, pausing}, On: events.ConnectionSuspended, To: suspended, Do: (*treeCache).doubt},
-		{From: from{reading, watching, absent, suspended, pausing}, On: events.ConnectionLost, To: suspended, Do: (*treeCache).doubt},
-		{From: from{suspended}, On: events.ConnectionAttached, To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: events.TimerFired, To: reading, Do: (*treeCache).proceed},
-		{From: append(from{latent}, growing...), On: events.CommandClose, To: closed, Do: (*treeCache).finish},
+		{From: from{reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).doubt},
+		{From: from{reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).doubt},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*treeCache).proceed},
+		{From: append(from{latent}, growing...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
 	}...)
 }
 
@@ -121,11 +121,11 @@ func treeCacheRows() []engine.Row[treeCache] {
 // its data may both say that it is gone, or may fail.
 func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
-		{From: from{reading}, On: reply, When: (*treeCache).void, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
-		{From: from{reading}, On: reply, When: (*treeCache).rootless, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
-		{From: from{reading}, On: reply, When: (*treeCache).halting, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
-		{From: from{reading}, On: reply, When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
-		{From: from{reading}, On: reply, When: (*treeCache).refused, To: reading, Do: (*treeCache).forbid, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).void, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).rootless, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
+		{From: from{reading}, On: on(reply), When: (*treeCache).halting, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
+		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).refused, To: reading, Do: (*treeCache).forbid, Then: (*treeCache).proceed},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -23,7 +24,7 @@ func gangs() engine.Description {
 		d.States = append(d.States, engine.StateDoc{Name: s})
 	}
 	for _, s := range [][2]engine.State{{"a", "b"}, {"b", "c"}, {"a", "x1"}, {"x1", "y1"}, {"x1", "x2"}, {"x2", "x3"}, {"y2", "x3"}, {"y1", "x1"}, {"y1", "y2"}, {"y2", "y3"}, {"x3", "y3"}, {"y3", "a"}} {
-		d.Rows = append(d.Rows, engine.RowDoc{From: s[:1], On: "timer.fired", To: s[1]})
+		d.Rows = append(d.Rows, engine.RowDoc{From: s[:1], On: []events.Kind{"timer.fired"}, To: s[1]})
 	}
 	d.Composites = []engine.Composite{{Name: "X", States: []engine.State{"x1", "x2", "x3"}}, {Name: "Y", States: []engine.State{"y1", "y2", "y3"}}}
 	return d
@@ -83,7 +84,7 @@ func charts() []engine.Description {
 		odd.States = append(odd.States, engine.StateDoc{Name: s, Doc: "It is called " + string(s) + " & nothing else."})
 	}
 	row := func(to engine.State, from ...engine.State) {
-		odd.Rows = append(odd.Rows, engine.RowDoc{From: from, On: "reply.children", Guard: "goesTo" + string(to), To: to})
+		odd.Rows = append(odd.Rows, engine.RowDoc{From: from, On: []events.Kind{"reply.children"}, Guard: "goesTo" + string(to), To: to})
 	}
 	row("b", "a")
 	row("c", "b")

@@ -90,7 +90,7 @@ func heard(d engine.Description, s engine.State) (all []line) {
 }
 
 // on lists the kinds that a row is for.
-func on(r engine.RowDoc) []events.Kind { return []events.Kind{r.On} }
+func on(r engine.RowDoc) []events.Kind { return r.On }
 
 // enclosing names a state as users see it.
 func enclosing(d engine.Description, s engine.State) (names string) {

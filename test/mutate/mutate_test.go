@@ -27,10 +27,10 @@ var chart = engine.MustCompile(engine.Chart[toy]{
 	Final:  "over",
 	Kinds:  []events.Kind{events.WorkReturned, events.CommandClose},
 	Rows: []engine.Row[toy]{
-		{From: []engine.State{"asking", "told"}, On: events.WorkReturned, To: "choosing", Do: (*toy).ask},
-		{From: []engine.State{"choosing"}, On: engine.AtOnce, When: (*toy).told, To: "told"},
-		{From: []engine.State{"choosing"}, On: engine.AtOnce, To: "asking"},
-		{From: []engine.State{"asking", "told"}, On: events.CommandClose, To: "over"},
+		{From: []engine.State{"asking", "told"}, On: engine.On(events.WorkReturned), To: "choosing", Do: (*toy).ask},
+		{From: []engine.State{"choosing"}, On: engine.On(engine.AtOnce), When: (*toy).told, To: "told"},
+		{From: []engine.State{"choosing"}, On: engine.On(engine.AtOnce), To: "asking"},
+		{From: []engine.State{"asking", "told"}, On: engine.On(events.CommandClose), To: "over"},
 	},
 })
 

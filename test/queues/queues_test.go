@@ -35,7 +35,7 @@ func TestWorlds(t *testing.T) {
 		return
 	}
 	for _, r := range []engine.Recipe{machines.ProducerRecipe, machines.ConsumerRecipe} {
-		for _, row := range r.Describe().Rows {
+		for _, row := range r.Describe().ByKind() {
 			taken := slices.Contains(seldom, r.Name()+" "+row.Label())
 			for _, from := range row.From {
 				taken = taken || fired[r.Name()+" "+string(from)+" "+row.Label()]

@@ -117,7 +117,7 @@ func (v *Coverage) chart(d engine.Description) (rows, hit int, missing []string)
 }
 
 func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {
-	for _, row := range d.Rows {
+	for _, row := range d.ByKind() {
 		fired := v.times(d.Name, row) > 0
 		if !fired && unreachable(d.Name, row) {
 			continue
@@ -140,7 +140,7 @@ func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
 // seldom are the rows that fired, fewer than so many times, among them those of
 // which goals.go says that no world can fire them, or hardly any.
 func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
-	for _, row := range d.Rows {
+	for _, row := range d.ByKind() {
 		if n := v.times(d.Name, row); n > 0 && n < than {
 			rows = append(rows, fmt.Sprintf("%s --%s--> %d times", states(row.From), row.Label(), n))
 		}
@@ -160,15 +160,15 @@ func (v *Coverage) lacks(recipe string) (missing []string) {
 
 // endings are the states in which no close, or no end of a context, came.
 func (v *Coverage) endings(d engine.Description) (missing []string) {
-	for _, row := range d.Rows {
-		if row.On != events.CommandClose && row.On != events.CommandCancel {
+	for _, row := range d.ByKind() {
+		if row.On[0] != events.CommandClose && row.On[0] != events.CommandCancel {
 			continue
 		}
 		for _, from := range row.From {
-			if came := slices.ContainsFunc(d.Rows, func(other engine.RowDoc) bool {
-				return other.On == row.On && v.Rows[Row{d.Name, string(from), other.Label()}] > 0
+			if came := slices.ContainsFunc(d.ByKind(), func(other engine.RowDoc) bool {
+				return other.On[0] == row.On[0] && v.Rows[Row{d.Name, string(from), other.Label()}] > 0
 			}); !came {
-				missing = append(missing, fmt.Sprintf("%s: %s in %s", d.Name, row.On, from))
+				missing = append(missing, fmt.Sprintf("%s: %s in %s", d.Name, row.On[0], from))
 			}
 		}
 	}

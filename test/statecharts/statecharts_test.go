@@ -76,7 +76,10 @@ func TestPagesTellEverything(t *testing.T) {
 		d := r.Describe()
 		page := all[d.Name+".md"]
 		for _, row := range d.Rows {
-			mustSay(t, d.Name, page, "`"+string(row.On)+"` | "+row.Guard+" |")
+			for _, kind := range row.On {
+				mustSay(t, d.Name, page, "`"+string(kind)+"`")
+			}
+			mustSay(t, d.Name, page, "`"+string(row.On[len(row.On)-1])+"` | "+row.Guard+" |")
 			for _, name := range append([]string{row.Guard}, row.Actions...) {
 				if name != "" {
 					mustSay(t, d.Name, page, "\n| "+name+" | ")

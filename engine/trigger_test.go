@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// mergedTable is workerTable with two of its rows in one: those that note, in
+// every state.
+func mergedTable() Chart[worker] {
+	c := workerTable()
+	c.Rows[9] = Row[worker]{From: []State{holding}, On: On(events.WatchDeleted, events.ReplyStat), To: Stay, Do: (*worker).note}
+	c.Rows[4].From = []State{asking}
+	return c
+}
+
+// A row on several kinds is as many arrows, each with its own name in the log.
+func TestARowOnSeveralKinds(t *testing.T) {
+	c := MustCompile(mergedTable())
+	d := Describe(c)
+	want(t, "label", d.Rows[9].Label(), "watch.deleted, reply.stat")
+	want(t, "labels", d.Rows[9].Labels(), []string{"watch.deleted", "reply.stat"})
+	want(t, "rows by kind", len(d.ByKind()), len(d.Rows)+1)
+	want(t, "one of them", d.ByKind()[10].Label(), "reply.stat")
+	for _, kind := range d.Rows[9].On {
+		model, out := &worker{}, &Outbox{desk: &desk{}}
+		got := newRig(c).step(model, holding, events.Event{Kind: kind}, out)
+		want(t, "row", got.Row, string(kind))
+		want(t, "what ran", model.did, []string{"note"})
+		if e := (Edge{holding, string(kind), holding}); !slices.Contains(recipe[worker]{c, nil}.Looplab(), e) || !slices.Contains(d.Edges(), e) {
+			t.Errorf("looplab or the drawing lacks %s", e)
+		}
+	}
+	if got := d.Tables(nil); !strings.Contains(got, "| 10 | holding | `watch.deleted`, `reply.stat` |  | *stays* | note |\n") {
+		t.Errorf("the tables are\n%s", got)
+	}
+}
+
+// The kinds of one row stand on one arrow.
+func TestARowOnSeveralKindsIsDrawnOnce(t *testing.T) {
+	c := workerTable()
+	c.Rows[7].On = On(events.TimerFired, events.ReplyStat)
+	if got := Describe(MustCompile(c)).Mermaid(); !strings.Contains(got, "    pausing --> asking : timer.fired<br/>reply.stat\n") {
+		t.Error(got)
+	}
+}
+
+// Fewer rows that say the same are the same chart to a log.
+func TestTheDigestIsOfWhatRowsDo(t *testing.T) {
+	want(t, "digest of the merged table", MustCompile(mergedTable()).Digest(), workerChart.Digest())
+	c := mergedTable()
+	c.Rows[9].On = On(events.WatchDeleted)
+	c.Rows[4].From = []State{asking, holding}
+	c.Rows[4].From = []State{asking}
+	if MustCompile(c).Digest() == workerChart.Digest() {
+		t.Error("a kind was taken out of a row, and the digest is the same")
+	}
+}
+
+func TestMustCompileRefusesTriggers(t *testing.T) {
+	for says, on := range map[string]Trigger{
+		"row 1 (): has no On: name the kinds":                                                  {},
+		"row 1 (command.start, command.start): names command.start twice":                      On(events.CommandStart, events.CommandStart),
+		"row 1 (command.start, at once): is AtOnce, and about events: a choice hears no event": On(events.CommandStart, AtOnce),
+		"row 1 (command.start, office.far): kind office.far is not declared in Kinds":          On(events.CommandStart, events.OfficeFar),
+	} {
+		c := workerTable()
+		c.Rows[0].On = on
+		if got := refusal(func() { MustCompile(c) }); !strings.Contains(got, says) {
+			t.Errorf("got  %s\nwant %s", got, says)
+		}
+	}
+}
