@@ -113,6 +113,7 @@ type key struct {
 
 // arrow is a row as it stands in one state.
 type arrow[M any] struct {
+	row   int    // its place among the chart's rows
 	name  string // what looplab knows it as: "reply.children [behind]"
 	guard string
 	when  Guard[M]
@@ -136,7 +137,9 @@ type Compiled[M any] struct {
 }
 
 // MustCompile checks a chart and panics with all that is wrong with it, as
-// regexp.MustCompile does: it is meant for package variables. It refuses
+// regexp.MustCompile does: it is meant for package variables. A row is named by the
+// line that it is written in, its number in the chart, and what it is about; where
+// charts share a row, the first that is compiled complains. It refuses
 //   - a (state, kind) that neither a row nor an Ignore decides,
 //   - a guarded group without an else row, or a row after the else,
 //   - a state that no arrow leads to, or that is not listed in States, a kind that

@@ -68,7 +68,7 @@ func (k *checker[M]) known(s State, where string) {
 
 func (k *checker[M]) rows() {
 	for i, r := range k.chart.Rows {
-		where := fmt.Sprintf("row %d (%s)", i+1, joined(r.On.kinds, ", "))
+		where := k.row(i)
 		k.trigger(r.On, where)
 		if len(r.From) == 0 {
 			k.complain("%s: starts nowhere", where)
@@ -76,12 +76,12 @@ func (k *checker[M]) rows() {
 		if r.To != Stay {
 			k.known(r.To, where)
 		}
-		a := arrow[M]{when: r.When, to: r.To}
+		a := arrow[M]{row: i, when: r.When, to: r.To}
 		if r.When != nil {
 			a.guard = k.nameOf(r.symbols().when, where+": guard")
 		}
-		for _, do := range r.actions() {
-			a.acts = append(a.acts, act[M]{k.nameOf(do.name, where+": action"), do.do})
+		for _, do := range r.steps() {
+			a.acts = append(a.acts, act[M]{k.nameOf(do.symbol, where+": action"), do.do})
 		}
 		if r.Do == nil && r.Then != nil {
 			k.complain("%s: Then follows nothing: write it as Do", where)
@@ -125,14 +125,14 @@ func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
 }
 
 // nameOf reads a function's name from its symbol and refuses what has none.
-func (k *checker[M]) nameOf(symbol, where string) string {
+func (k *checker[M]) nameOf(s symbol, where string) string {
 	switch {
-	case strings.Contains(symbol, "[...]"):
-		k.complain("%s %s has a generic receiver: its name cannot be drawn", where, symbol)
-	case strings.Contains(symbol, ".func"), strings.HasSuffix(symbol, "-fm"):
-		k.complain("%s %s is a closure or bound method: use a method expression such as (*latch).first", where, symbol)
+	case strings.Contains(s.name, "[...]"):
+		k.complain("%s %s (%s) has a generic receiver: its name cannot be drawn", where, s.name, s.place)
+	case strings.Contains(s.name, ".func"), strings.HasSuffix(s.name, "-fm"):
+		k.complain("%s %s (%s) is a closure or bound method: use a method expression such as (*latch).first", where, s.name, s.place)
 	}
-	return lastPart(symbol)
+	return s.last()
 }
 
 func (k *checker[M]) ignores() {
@@ -154,8 +154,8 @@ func (k *checker[M]) ignores() {
 				if _, twice := k.ignored[key{s, kind}]; twice {
 					k.complain("%s in %s is ignored twice", kind, s)
 				}
-				if len(k.arrows[key{s, kind}]) > 0 {
-					k.complain("%s in %s is ignored, but a row decides it", kind, s)
+				if group := k.arrows[key{s, kind}]; len(group) > 0 {
+					k.complain("%s in %s is ignored, but a row decides it: %s", kind, s, k.row(group[0].row))
 				}
 				k.ignored[key{s, kind}] = ig.Why
 			}
@@ -166,19 +166,19 @@ func (k *checker[M]) ignores() {
 func (k *checker[M]) groups() {
 	k.eachPair(func(s State, kind events.Kind) {
 		group := k.arrows[key{s, kind}]
-		seen := map[string]bool{}
 		for i, a := range group {
-			if seen[a.guard] {
-				k.complain("%s in %s: two rows with guard [%s]", kind, s, a.guard)
+			if before := slices.IndexFunc(group, func(b arrow[M]) bool { return b.guard == a.guard }); before < i {
+				k.complain("%s in %s: two rows with guard [%s]: %s, %s", kind, s, a.guard, k.row(group[before].row), k.row(a.row))
 			}
-			seen[a.guard] = true
 			if a.guard == "" && i < len(group)-1 {
-				k.complain("%s in %s: a row stands after the one without a guard", kind, s)
+				k.complain("%s in %s: a row stands after the one without a guard: %s after %s", kind, s, k.row(group[i+1].row), k.row(a.row))
 			}
 		}
-		if len(group) > 0 && group[len(group)-1].guard != "" {
-			k.complain("%s in %s: no row for when [%s] does not hold either", kind, s, group[len(group)-1].guard)
+		if len(group) == 0 || group[len(group)-1].guard == "" {
+			return
 		}
+		last := group[len(group)-1]
+		k.complain("%s in %s: no row for when [%s] does not hold either, after %s", kind, s, last.guard, k.row(last.row))
 	})
 }
 
@@ -187,7 +187,8 @@ func (k *checker[M]) total() {
 		if _, ok := k.ignored[key{s, kind}]; ok || len(k.arrows[key{s, kind}]) > 0 || answers(kind) {
 			return
 		}
-		k.complain("%s in %s: nobody decided; add a row or an Ignore", kind, s)
+		k.complain("%s in %s: nobody decided; add a row or an Ignore; rows of other states on it: %s", kind, s,
+			k.rowsThat(func(r Row[M]) bool { return r.On.Has(kind) }))
 	})
 }
 
@@ -205,7 +206,8 @@ func (k *checker[M]) reachable() {
 	}
 	for _, s := range k.chart.States {
 		if !reached[s.Name] {
-			k.complain("state %s: no arrow leads to it", s.Name)
+			k.complain("state %s: no arrow leads to it; its own rows: %s", s.Name,
+				k.rowsThat(func(r Row[M]) bool { return slices.Contains(r.From, s.Name) }))
 		}
 	}
 }
@@ -216,7 +218,8 @@ func (k *checker[M]) happy() {
 	for i := 1; i < len(k.chart.Happy); i++ {
 		from, to := k.chart.Happy[i-1], k.chart.Happy[i]
 		if !slices.ContainsFunc(edges, func(e Edge) bool { return e.From == from && e.To == to }) {
-			k.complain("the happy path goes from %s to %s, but no row does", from, to)
+			k.complain("the happy path goes from %s to %s, but no row does; rows from %s: %s", from, to, from,
+				k.rowsThat(func(r Row[M]) bool { return slices.Contains(r.From, from) && r.To != Stay && r.To != from }))
 		}
 	}
 }
@@ -235,8 +238,8 @@ func (k *checker[M]) choices() {
 			k.complain("%s is a choice and the final state: no machine rests there", s.Name)
 		}
 		for _, kind := range k.chart.Kinds {
-			if len(k.arrows[key{s.Name, kind}]) > 0 {
-				k.complain("%s in %s: a choice hears no event", kind, s.Name)
+			for _, a := range k.arrows[key{s.Name, kind}] {
+				k.complain("%s in %s: a choice hears no event: %s", kind, s.Name, k.row(a.row))
 			}
 			if _, ok := k.ignored[key{s.Name, kind}]; ok {
 				k.complain("%s in %s is ignored: no event comes in a choice, so leave it out", kind, s.Name)
@@ -245,9 +248,9 @@ func (k *checker[M]) choices() {
 		for _, a := range k.arrows[key{s.Name, AtOnce}] {
 			switch {
 			case a.to == s.Name:
-				k.complain("%s %s: a choice cannot stay: say where it leads", s.Name, a.name)
+				k.complain("%s: a choice cannot stay: say where it leads", k.row(a.row))
 			case k.choice(a.to):
-				k.complain("%s %s: leads to another choice, %s", s.Name, a.name, a.to)
+				k.complain("%s: leads to another choice, %s", k.row(a.row), a.to)
 			}
 		}
 	}

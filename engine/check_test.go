@@ -51,14 +51,14 @@ var refusals = []struct {
 	{"state listed twice", func(c *Chart[worker]) { c.States = append(c.States, StateDoc{ready, ""}) },
 		"state ready is listed twice"},
 	{"row from an unlisted state", func(c *Chart[worker]) { c.Rows[0].From = []State{"redy"} },
-		`row 1 (command.start) names state "redy", which States does not list`},
+		`row 1 (command.start in redy) names state "redy", which States does not list`},
 	{"row to an unlisted state", func(c *Chart[worker]) { c.Rows[0].To = "askin" },
-		`row 1 (command.start) names state "askin", which States does not list`},
+		`row 1 (command.start in ready) names state "askin", which States does not list`},
 	{"row from nowhere", func(c *Chart[worker]) { c.Rows[0].From = nil }, "row 1 (command.start): starts nowhere"},
 	{"row out of the final state", func(c *Chart[worker]) { c.Rows[0].From = []State{ready, over} },
-		"row 1 (command.start): leaves the final state over"},
+		"row 1 (command.start in ready, over): leaves the final state over"},
 	{"undeclared kind", func(c *Chart[worker]) { c.Rows[0].On = On(events.ReplyMulti) },
-		"row 1 (reply.multi): kind reply.multi is not declared in Kinds"},
+		"row 1 (reply.multi in ready): kind reply.multi is not declared in Kinds"},
 	{"composite of an unlisted state", func(c *Chart[worker]) { c.Composites = []Composite{{"A", []State{"b"}}} },
 		`composite A names state "b"`},
 	{"happy path through an unlisted state", func(c *Chart[worker]) { c.Happy = []State{"b"} }, `the happy path names state "b"`},
@@ -71,7 +71,7 @@ var refusals = []struct {
 	{"closure as guard", func(c *Chart[worker]) { c.Rows[1].When = func(*worker, events.Event) bool { return true } },
 		"is a closure or bound method"},
 	{"closure as action", func(c *Chart[worker]) { c.Rows[1].Do = func(*worker, events.Event, *Outbox) {} },
-		"row 2 (reply.create): action"},
+		"row 2 (reply.create in asking [made]): action"},
 	{"bound method", func(c *Chart[worker]) { c.Rows[1].When = bound.boundGuard }, "is a closure or bound method"},
 	{"generic function", func(c *Chart[worker]) { c.Rows[1].When = genericGuard[int] }, "its name cannot be drawn"},
 	{"no states", func(c *Chart[worker]) { c.States = nil }, "no states"},
@@ -122,7 +122,7 @@ func TestMustCompileRefusesGenericReceivers(t *testing.T) {
 	}
 	got := refusal(func() { MustCompile(c) })
 	for _, what := range []string{"guard", "action"} {
-		if !strings.Contains(got, "row 1 (command.close): "+what) {
+		if !strings.Contains(got, "row 1 (command.close in a [fits]): "+what) {
 			t.Errorf("the %s of a generic type was accepted: %s", what, got)
 		}
 	}

@@ -153,13 +153,13 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 			"at once in choosing: no row for when [taken] does not hold either"},
 		{"a row after the else", func(c *Chart[worker]) { c.Rows[15], c.Rows[16] = c.Rows[16], c.Rows[15] },
 			"at once in choosing: a row stands after the one without a guard"},
-		{"it stays", func(c *Chart[worker]) { c.Rows[14].To = Stay }, "choosing [unlucky]: a choice cannot stay: say where it leads"},
-		{"it leads to itself", func(c *Chart[worker]) { c.Rows[16].To = choosing }, "choosing else: a choice cannot stay"},
+		{"it stays", func(c *Chart[worker]) { c.Rows[14].To = Stay }, "(at once in choosing [unlucky]): a choice cannot stay: say where it leads"},
+		{"it leads to itself", func(c *Chart[worker]) { c.Rows[16].To = choosing }, "(at once in choosing): a choice cannot stay"},
 		{"it leads to another", func(c *Chart[worker]) {
 			c.States = append(c.States, StateDoc{"again", "Another."})
 			c.Rows[16].To = "again"
 			c.Rows = append(c.Rows, Row[worker]{From: []State{"again"}, On: On(AtOnce), To: ready})
-		}, "choosing else: leads to another choice, again"},
+		}, "(at once in choosing): leads to another choice, again"},
 		{"it is the first state", func(c *Chart[worker]) { c.States[0], c.States[5] = c.States[5], c.States[0] },
 			"choosing is a choice and the first state"},
 		{"it is the final state", func(c *Chart[worker]) { c.Final = choosing }, "choosing is a choice and the final state"},
@@ -174,7 +174,7 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 				}
 			}
 		}, "state choosing: no arrow leads to it"},
-		{"a row without On", func(c *Chart[worker]) { c.Rows[0].On = Trigger{} }, "row 1 (): has no On: name the kinds"},
+		{"a row without On", func(c *Chart[worker]) { c.Rows[0].On = Trigger{} }, "row 1 (in ready): has no On: name the kinds"},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			c := chooserTable()

@@ -84,10 +84,10 @@ func Describe[M any](c *Compiled[M]) Description {
 	for _, r := range c.chart.Rows {
 		doc := RowDoc{From: r.From, On: r.On.kinds, To: r.To}
 		if r.When != nil {
-			doc.Guard = lastPart(r.symbols().when)
+			doc.Guard = r.symbols().when.last()
 		}
-		for _, do := range r.actions() {
-			doc.Actions = append(doc.Actions, lastPart(do.name))
+		for _, do := range r.steps() {
+			doc.Actions = append(doc.Actions, do.last())
 		}
 		d.Rows = append(d.Rows, doc)
 	}

@@ -37,9 +37,12 @@ func liftAction[M, P any](do Action[P], part func(*M) *P) Action[M] {
 	return func(m *M, ev events.Event, out *Outbox) { do(part(m), ev, out) }
 }
 
-// symbols are the full names of a row's functions, as the linker knows them; ""
-// where there is none.
-type symbols struct{ when, do, then string }
+// symbol is what the linker knows about a function: its full name, and where it is
+// declared. It is empty where there is none.
+type symbol struct{ name, place string }
+
+// symbols are those of a row's functions.
+type symbols struct{ when, do, then symbol }
 
 // symbols are those of the row's own functions, or of the part's functions that it
 // was lifted from: to the linker, what Lift makes is a closure.
@@ -50,23 +53,31 @@ func (r Row[M]) symbols() symbols {
 	return symbols{symbolOf(r.When), symbolOf(r.Do), symbolOf(r.Then)}
 }
 
-// actions are what the row does, in order, by their symbols.
-func (r Row[M]) actions() (all []act[M]) {
+// step is an action of a row, and its symbol.
+type step[M any] struct {
+	symbol
+	do Action[M]
+}
+
+// steps are what the row does, in order.
+func (r Row[M]) steps() (all []step[M]) {
 	s := r.symbols()
-	for _, a := range []act[M]{{s.do, r.Do}, {s.then, r.Then}} {
-		if a.do != nil {
-			all = append(all, a)
+	for _, one := range []step[M]{{s.do, r.Do}, {s.then, r.Then}} {
+		if one.do != nil {
+			all = append(all, one)
 		}
 	}
 	return all
 }
 
-func symbolOf(f any) string {
-	if v := reflect.ValueOf(f); !v.IsNil() {
-		return runtime.FuncForPC(v.Pointer()).Name()
+func symbolOf(f any) symbol {
+	v := reflect.ValueOf(f)
+	if v.IsNil() {
+		return symbol{}
 	}
-	return ""
+	declared := runtime.FuncForPC(v.Pointer())
+	return symbol{declared.Name(), place(declared.FileLine(v.Pointer()))}
 }
 
-// lastPart is the part of a symbol that is drawn.
-func lastPart(symbol string) string { return symbol[strings.LastIndexByte(symbol, '.')+1:] }
+// last is the part of the name that is drawn.
+func (s symbol) last() string { return s.name[strings.LastIndexByte(s.name, '.')+1:] }

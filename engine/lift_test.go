@@ -74,7 +74,7 @@ func TestLiftedRows(t *testing.T) {
 func TestLiftRefusesWhatHasNoName(t *testing.T) {
 	rows := slices.Clone(bellRows)
 	rows[0].Then = func(*bell, events.Event, *Outbox) {}
-	if _, problems := towerChart(liftedTwice(rows)...); !strings.Contains(problems, "row 1 (command.start): action") || !strings.Contains(problems, "is a closure or bound method") {
+	if _, problems := towerChart(liftedTwice(rows)...); !strings.Contains(problems, "row 1 (command.start in up [loud]): action") || !strings.Contains(problems, "is a closure or bound method") {
 		t.Errorf("a closure in a part: %q", problems)
 	}
 	from := liftedTwice(bellRows)[0].From

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// place is a file and a line as "machines/line.go:116", wherever the module lies
+// and whether or not it was built with -trimpath. It is "" for what is unknown.
+func place(file string, line int) string {
+	if file == "" {
+		return ""
+	}
+	file = filepath.ToSlash(file)
+	return fmt.Sprintf("%s:%d", path.Join(path.Base(path.Dir(file)), path.Base(file)), line)
+}
+
+// place is where a trigger was written.
+func (t Trigger) place() string {
+	if t.pc == 0 {
+		return ""
+	}
+	frame, _ := runtime.CallersFrames([]uintptr{t.pc}).Next()
+	return place(frame.File, frame.Line)
+}
+
+// row names a row of the chart, and where it is written: rows are shared by charts,
+// and the first of them that is compiled complains. A row that says no On has the
+// place of its action, or of its guard.
+func (k *checker[M]) row(i int) string {
+	r := k.chart.Rows[i]
+	at := r.On.place()
+	is := r.symbols()
+	at = cmp.Or(at, is.when.place, is.do.place)
+	what := joined(r.On.kinds, ", ")
+	if len(r.From) > 0 {
+		what += " in " + few(r.From, func(s State) string { return string(s) })
+	}
+	if r.When != nil {
+		what += " [" + is.when.last() + "]"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s row %d (%s)", at, i+1, strings.TrimSpace(what)))
+}
+
+// rowsThat names the first of the rows that a reader has to look at.
+func (k *checker[M]) rowsThat(are func(Row[M]) bool) string {
+	var found []int
+	for i, r := range k.chart.Rows {
+		if are(r) {
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		return "none"
+	}
+	return few(found, k.row)
+}
+
+// few names at most three.
+func few[T any](all []T, name func(T) string) string {
+	var names []string
+	for _, one := range all[:min(3, len(all))] {
+		names = append(names, name(one))
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
