@@ -175,10 +175,8 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{working}, On: on(events.WorkReturned), To: waiting, Do: (*consumer).judge, Then: (*consumer).turn},
 
 		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*consumer).turn},
-		{From: from{waiting}, On: on(events.WatchChildren), To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
-		{From: from{waiting}, On: on(events.WatchDeleted), To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
-		{From: but(consumes, waiting), On: on(events.WatchChildren), To: engine.Stay, Do: (*consumer).stir},
-		{From: but(consumes, waiting), On: on(events.WatchDeleted), To: engine.Stay, Do: (*consumer).stir},
+		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted), To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
+		{From: but(consumes, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).stir},
 
 		{From: append(from{waiting}, fetching...), On: on(events.ConnectionSuspended), To: suspended},
 		{From: from{settling, taking}, On: on(events.ConnectionSuspended), To: suspended, Do: (*consumer).suspect},

@@ -20,7 +20,7 @@ func newCoverage() *coverage {
 	v := &coverage{rows: map[string]bool{}, choices: map[string]string{}}
 	for _, r := range Recipes() {
 		d := r.Describe()
-		for _, row := range d.Rows {
+		for _, row := range d.ByKind() {
 			for _, from := range row.From {
 				v.choices[fmt.Sprintf("%s %s %s", d.Name, from, row.Label())] = string(row.To)
 			}

@@ -150,11 +150,9 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{opening}, On: on(events.ReplyMulti), To: pausing, Do: (*doubleBarrier).complain},
 
 		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).calls, To: inside, Do: (*doubleBarrier).letInByWatch},
-		{From: from{counting, waiting}, On: on(events.WatchCreated), To: counting, Do: (*doubleBarrier).recount},
+		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: entering, Do: (*doubleBarrier).create},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), To: counting, Do: (*doubleBarrier).recount},
-		{From: from{counting, waiting}, On: on(events.WatchChanged), To: counting, Do: (*doubleBarrier).recount},
-		{From: from{counting, waiting}, On: on(events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
 		{From: from{inside}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: inside, Do: (*doubleBarrier).loseNode},
 		{From: from{inside}, On: on(events.WatchDeleted), To: inside},
 
@@ -185,10 +183,9 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleErase},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).depart},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
-		{From: from{withdrawing}, On: on(events.ReplyMulti), To: withdrawing, Do: (*doubleBarrier).erase},
+		{From: from{withdrawing}, On: on(events.ReplyMulti, events.TimerFired), To: withdrawing, Do: (*doubleBarrier).erase},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).complain},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).depart},
-		{From: from{withdrawing}, On: on(events.TimerFired), To: withdrawing, Do: (*doubleBarrier).erase},
 
 		{From: but(engaged, withdrawing, suspended, pausing), On: on(events.ConnectionSuspended), To: suspended},
 		{From: from{withdrawing}, On: on(events.ConnectionSuspended), To: withdrawing, Do: (*doubleBarrier).hush},

@@ -121,20 +121,18 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*jobElection).settleWrite},
 
 		// Watches on the marker.
-		{From: from{following, queueing, confirming}, On: on(events.WatchDeleted), To: looking, Do: (*jobElection).look},
-		{From: from{following, queueing, confirming}, On: on(events.WatchChanged), To: looking, Do: (*jobElection).look},
+		{From: from{following, queueing, confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking, Do: (*jobElection).look},
 		{From: from{queueing}, On: on(events.WatchCreated), To: looking, Do: (*jobElection).look},
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*jobElection).lapse},
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).doubtSeal, Then: (*jobElection).stepDown},
 		{From: from{leading}, On: on(events.ReplyStat), When: (*jobElection).unchanged, To: leading},
-		{From: from{leading}, On: on(events.ReplyStat), To: draining, Do: (*jobElection).stepDown},
+		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*jobElection).stepDown},
 
 		// The connection.
 		{From: standing, On: on(events.ConnectionSuspended), To: suspended, Do: (*jobElection).hold},
 		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*jobElection).ridesOut, To: leading, Do: (*jobElection).hush},
 		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*jobElection).stepDownSuspended},
 		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*jobElection).hold},
-		{From: from{leading}, On: on(events.ConnectionUnconfirmed), To: draining, Do: (*jobElection).stepDown},
 		{From: standing, On: on(events.ConnectionLost), To: suspended, Do: (*jobElection).forfeit},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*jobElection).stepDownLost, Then: (*jobElection).drop},
 		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*jobElection).forfeitLeaving},
@@ -174,8 +172,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*jobElection).withdraw},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).marked, To: leaving, Do: (*jobElection).erase},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).notOurs, To: leaving, Do: (*jobElection).yieldOffice},
-		{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*jobElection).clearLater},
-		{From: from{leaving}, On: on(events.ReplyChildren), To: leaving, Do: (*jobElection).clearLater},
+		{From: from{leaving}, On: on(events.ReplyStat, events.ReplyChildren), To: leaving, Do: (*jobElection).clearLater},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).inFlight, To: leaving, Do: (*jobElection).book, Then: (*jobElection).clear},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).resealed, To: leaving, Do: (*jobElection).lookAfresh},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).made, To: leaving, Do: (*jobElection).letGo},

@@ -76,9 +76,8 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*number).begin},
 		{From: numbered, On: on(events.CommandStart), To: engine.Stay, Do: (*number).refuseStart},
 
-		{From: from{reading}, On: on(events.ReplyMulti), When: (*number).passing, To: pausing, Do: (*number).complain},
+		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).passing, To: pausing, Do: (*number).complain},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*number).passing, To: pausing, Do: (*number).complain},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).moved, To: closed, Do: (*number).doubt},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).noNode, To: creating, Do: (*number).create},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).refused, To: closed, Do: (*number).refuse},

@@ -70,7 +70,7 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 		{From: from{observing}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).watchLine},
 		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).tellVacancy},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*observer).noNode, To: absent, Do: (*observer).tellVacancy},
-		{From: from{absent}, On: on(events.ReplyStat), To: observing, Do: (*observer).list},
+		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: observing, Do: (*observer).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).noNode, To: observing, Do: (*observer).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).refused, To: pausing, Do: (*observer).complain},
 		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*observer).tellLeader},
@@ -78,7 +78,6 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: observing, Do: (*observer).list},
 		{From: from{watching, reading}, On: on(events.WatchChanged), To: reading, Do: (*observer).readAgain},
 		{From: from{vacant}, On: on(events.WatchChildren), To: observing, Do: (*observer).list},
-		{From: from{absent}, On: on(events.WatchCreated), To: observing, Do: (*observer).list},
 
 		{From: lookout, On: on(events.ConnectionSuspended), To: suspended, Do: (*observer).doubt},
 		{From: observed, On: on(events.ConnectionLost), To: suspended, Do: (*observer).doubt},

@@ -60,12 +60,8 @@ var passageKinds = append([]events.Kind{
 // tells it and as a read does.
 func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
 	return []engine.Row[passage]{
-		{From: from{latent}, On: on(events.CommandAwait), To: deciding, Do: (*passage).begin},
-		{From: from{latent}, On: on(events.CommandSet), To: deciding, Do: (*passage).begin},
-		{From: from{latent}, On: on(events.CommandRemove), To: deciding, Do: (*passage).begin},
-		{From: passing, On: on(events.CommandAwait), To: engine.Stay, Do: (*passage).refuseStart},
-		{From: passing, On: on(events.CommandSet), To: engine.Stay, Do: (*passage).refuseStart},
-		{From: passing, On: on(events.CommandRemove), To: engine.Stay, Do: (*passage).refuseStart},
+		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: deciding, Do: (*passage).begin},
+		{From: passing, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: engine.Stay, Do: (*passage).refuseStart},
 
 		{From: from{looking}, On: on(events.ReplyMulti), When: affirms, To: closed, Do: (*passage).succeed},
 		{From: from{looking}, On: on(events.ReplyMulti), When: (*passage).passing, To: pausing, Do: (*passage).complain},
@@ -76,8 +72,7 @@ func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) 
 		{From: from{looking}, On: on(events.ReplyStat), To: shut, Do: (*passage).remember},
 		{From: from{shut}, On: on(opens), To: closed, Do: (*passage).succeed},
 		{From: from{looking}, On: on(opens), To: looking, Do: (*passage).look},
-		{From: from{shut, looking}, On: on(shuts), To: looking, Do: (*passage).look},
-		{From: from{shut, looking}, On: on(events.WatchChanged), To: looking, Do: (*passage).look},
+		{From: from{shut, looking}, On: on(shuts, events.WatchChanged), To: looking, Do: (*passage).look},
 
 		{From: from{setting}, On: on(events.ReplyCreate), When: (*passage).ofParent, To: setting, Do: (*passage).noteParent},
 		{From: from{setting}, On: on(events.ReplyCreate), When: (*passage).stands, To: closed, Do: (*passage).succeed},

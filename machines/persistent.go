@@ -140,7 +140,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*persistent).placed, To: reading, Do: (*persistent).attach, Then: (*persistent).look},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: creating, Do: (*persistent).attach, Then: (*persistent).create},
 		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*persistent).attach},
-		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*persistent).depart},
+		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*persistent).depart},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*persistent).detached, To: suspended},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*persistent).look},
 
@@ -157,7 +157,6 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: closed, Do: (*persistent).end},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: leaving, Do: (*persistent).depart},
 		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*persistent).complain},
-		{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*persistent).depart},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),

@@ -118,8 +118,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{queueing}, On: on(events.LatchWaits), When: (*semaphore).neverWaits, To: leaving, Do: (*semaphore).refuseLocked},
 
 		// The line of locks.
-		{From: from{queueing}, On: on(events.LatchWaits), To: queueing, Do: (*semaphore).readPool},
-		{From: from{queueing}, On: on(events.WatchChanged), To: queueing, Do: (*semaphore).readPool},
+		{From: from{queueing}, On: on(events.LatchWaits, events.WatchChanged), To: queueing, Do: (*semaphore).readPool},
 		{From: from{queueing}, On: on(events.LatchHeld), To: looking, Do: (*semaphore).noteHeld, Then: (*semaphore).readPool},
 		{From: but(sought, queueing), On: on(events.LatchHeld), To: engine.Stay, Do: (*semaphore).noteHeld},
 		{From: from{looking, full}, On: on(events.LatchLost), To: queueing, Do: (*semaphore).noteLost},
@@ -134,8 +133,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
 		{From: from{full}, On: on(events.ReplyChildren), To: full},
 		{From: from{full}, On: on(events.WatchChildren), To: full, Do: (*semaphore).watchPool},
-		{From: from{full}, On: on(events.WatchChanged), To: looking, Do: (*semaphore).readPool},
-		{From: from{full}, On: on(events.WatchDeleted), To: looking, Do: (*semaphore).readPool},
+		{From: from{full}, On: on(events.WatchChanged, events.WatchDeleted), To: looking, Do: (*semaphore).readPool},
 
 		// Taking permits.
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).made, To: confirming, Do: (*semaphore).book, Then: (*semaphore).readBack},
@@ -167,13 +165,12 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*semaphore).lapse},
 		{From: from{leading}, On: on(events.WatchChanged), To: leading, Do: (*semaphore).reread},
 		{From: from{leading}, On: on(events.ReplyStat), When: (*semaphore).ours, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takeStockLater},
-		{From: from{leading}, On: on(events.ReplyStat), To: draining, Do: (*semaphore).stepDown},
+		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*semaphore).stepDown},
 		{From: from{leading}, On: on(events.TimerFired), To: leading, Do: (*semaphore).takeStock},
 		{From: from{leading}, On: on(events.ReplyMulti), When: (*semaphore).checkedGone, To: draining, Do: (*semaphore).stepDown},
 		{From: from{leading}, On: on(events.ReplyMulti), To: leading, Do: (*semaphore).takeStockLater},
 		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*semaphore).ridesOut, To: leading, Do: (*semaphore).hush},
 		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*semaphore).stepDownSuspended},
-		{From: from{leading}, On: on(events.ConnectionUnconfirmed), To: draining, Do: (*semaphore).stepDown},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*semaphore).stepDownLost, Then: (*semaphore).drop},
 		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*semaphore).noteSession, Then: (*semaphore).reread},
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*semaphore).depose, Then: (*semaphore).workDone},

@@ -97,17 +97,12 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).enumerate, Then: (*treeCache).proceed},
 		{From: from{reading}, On: on(events.TreeRead), To: watching, Do: (*treeCache).settle},
 
-		{From: from{reading, watching}, On: on(events.WatchChanged), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{reading, watching}, On: on(events.WatchChildren), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{reading, watching}, On: on(events.WatchDeleted), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: on(events.WatchChanged), To: pausing, Do: (*treeCache).mark},
-		{From: from{pausing}, On: on(events.WatchChildren), To: pausing, Do: (*treeCache).mark},
-		{From: from{pausing}, On: on(events.WatchDeleted), To: pausing, Do: (*treeCache).mark},
+		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).mark},
 
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
-		{From: from{absent}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).readTop},
-		{From: from{absent}, On: on(events.WatchCreated), To: reading, Do: (*treeCache).readTop},
+		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
 		{From: from{reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).doubt},
 		{From: from{reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).doubt},

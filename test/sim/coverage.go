@@ -54,7 +54,7 @@ var choices = sync.OnceValue(func() map[Row]string {
 	all := map[Row]string{}
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		for _, row := range d.Rows {
+		for _, row := range d.ByKind() {
 			for _, from := range row.From {
 				all[Row{d.Name, string(from), row.Label()}] = string(row.To)
 			}
