@@ -14,6 +14,10 @@
 //     the same records, byte for byte. Loop, replay and tests all call it.
 //   - Only Loop knows goroutines, and it has one.
 //
+// A state whose rows are on AtOnce is a choice: nobody rests there, and what led
+// there goes on in the same step. A row may be on several kinds, each of which is
+// an arrow with a name of its own.
+//
 // A state awaits exactly what it has rows for: replies and timers that the new
 // state has no row for are dropped when it is entered (timers are stopped), and
 // a reply that nobody awaits any more is recorded as "late", and so is a watch
