@@ -169,6 +169,9 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 		m.desk.sweep(before, out, func(k events.Kind) bool { return m.rig.awaits(t.To, k) })
 	}
 	m.mustHaveRows(before, t)
+	if out.how != 0 {
+		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.rig.chart.Name, t.Row, out.how))
+	}
 	return t
 }
 

@@ -171,15 +171,15 @@ func TestRigPanicsWhenLooplabDisagrees(t *testing.T) {
 
 func TestOutboxWritesWhatWasAsked(t *testing.T) {
 	out := &Outbox{session: 7, desk: &desk{}}
-	out.Create("/c", events.Container, nil)
+	out.Create(events.Op{Path: "/c", Mode: events.Container})
 	out.Delete("/d")
-	out.Discard("/e")
-	out.Get("/f", true)
-	out.Exists("/g", false)
+	out.With(Unawaited).Delete("/e")
+	out.With(Watch).Get("/f")
+	out.Exists("/g")
 	out.Children("/h")
-	out.Affirm(events.Op{Verb: "check", Path: "/i", Version: -1})
-	out.Flush("/j")
-	out.Sync("/k", true)
+	out.With(Urgent).Multi(events.Check("/i"))
+	out.With(Unawaited).Sync("/j")
+	out.With(Urgent).Sync("/k")
 	n := out.Timer("t", time.Second)
 	out.StopTimer(n)
 	out.StopTimer(n)
@@ -217,9 +217,9 @@ valid until: unconfirmed`))
 
 func TestForgetStopsTimersAndKeepsOwedCreates(t *testing.T) {
 	out := &Outbox{desk: &desk{}}
-	out.Create("/e", events.Ephemeral, nil)
+	out.Create(events.Op{Path: "/e", Mode: events.Ephemeral})
 	out.Timer("t", time.Second)
-	out.Get("/f", false)
+	out.Get("/f")
 	out.effects = nil
 	out.Forget()
 	want(t, "effects", out.effects, []events.Effect{events.StopTimer{Request: 2}})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -64,6 +65,7 @@ type Outbox struct {
 	session int64
 	seq     uint64
 	desk    *desk
+	how     Modifier // of the next request
 	effects []events.Effect
 }
 
@@ -75,179 +77,85 @@ func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 	return o.desk.last
 }
 
-func (o *Outbox) call(kind events.Kind) events.Call {
-	return events.Call{Request: o.expect(kind, ""), Session: o.session}
-}
-
-func (o *Outbox) urgent(kind events.Kind) events.Call {
-	c := o.call(kind)
-	c.Urgent = true
-	return c
-}
-
-// Create asks for a node and returns the request's number, which reply.create
-// will carry. The answer to the create of an ephemeral node is awaited in every
-// state, because the node may have been made.
-func (o *Outbox) Create(path string, mode events.Mode, data []byte) uint64 {
-	c := o.call(events.ReplyCreate)
-	o.desk.open[len(o.desk.open)-1].owed = mode == events.Ephemeral || mode == events.EphemeralSequential
-	o.add(events.Create{Call: c, Path: path, Mode: mode, Data: data})
+// Create asks for a node, by the operation's path, mode, data or payload, and TTL,
+// and returns the request's number, which reply.create will carry. The answer to the
+// create of an ephemeral node is awaited in every state, because the node may have
+// been made.
+func (o *Outbox) Create(op events.Op) uint64 {
+	c := o.call(events.ReplyCreate, 0)
+	o.desk.open[len(o.desk.open)-1].owed = op.Mode == events.Ephemeral || op.Mode == events.EphemeralSequential
+	o.add(events.Create{Call: c, Path: op.Path, Mode: op.Mode, TTL: op.TTL, Data: op.Data, Payload: op.Payload})
 	return c.Request
 }
 
-// CreateWith is Create with a payload of the user's, by its number.
-func (o *Outbox) CreateWith(path string, mode events.Mode, payload uint64) uint64 {
-	n := o.Create(path, mode, nil)
-	create := o.effects[len(o.effects)-1].(events.Create)
-	create.Payload = payload
-	o.effects[len(o.effects)-1] = create
-	return n
-}
-
-// CreateAs is CreateWith as a user's operation says.
-func (o *Outbox) CreateAs(path string, op events.Op) uint64 {
-	n := o.CreateWith(path, op.Mode, op.Payload)
-	create := o.effects[len(o.effects)-1].(events.Create)
-	create.TTL = op.TTL
-	o.effects[len(o.effects)-1] = create
-	return n
-}
-
-// Delete asks for the removal of a node, ahead of everything that waits.
+// Delete asks for the removal of a node, ahead of everything that waits but what is
+// urgent. Modifiers: Unawaited.
 func (o *Outbox) Delete(path string) uint64 {
-	c := o.urgent(events.ReplyDelete)
+	c := o.call(events.ReplyDelete, Unawaited)
+	c.Urgent = true
 	o.add(events.Delete{Call: c, Path: path})
 	return c.Request
 }
 
-// Discard asks for the removal of a node and does not await the answer: for
-// nodes that are deleted again whenever they are seen.
-func (o *Outbox) Discard(path string) {
-	o.desk.last++
-	o.add(events.Delete{Call: events.Call{Request: o.desk.last, Session: o.session, Urgent: true}, Path: path})
-}
-
-// Get asks for a node's stat, and leaves a watch on it if it exists.
-func (o *Outbox) Get(path string, watch bool) uint64 {
-	c := o.call(events.ReplyStat)
-	o.add(events.Get{Call: c, Path: path, Watch: watch})
+// Get asks for a node's stat. Modifiers: Watch (left if the node exists), Data,
+// ForUser.
+func (o *Outbox) Get(path string) uint64 {
+	how := o.how
+	c := o.call(events.ReplyStat, Watch|Data|ForUser)
+	o.add(events.Get{Call: c, Path: path, Watch: how&Watch != 0, Data: how&Data != 0})
 	return c.Request
 }
 
-// Read is Get with the node's data, for what recipes themselves write.
-func (o *Outbox) Read(path string, watch bool) uint64 {
-	c := o.call(events.ReplyStat)
-	o.add(events.Get{Call: c, Path: path, Watch: watch, Data: true})
+// Exists asks whether a node is there. Modifiers: Watch (left either way), ForUser,
+// Urgent.
+func (o *Outbox) Exists(path string) uint64 {
+	how := o.how
+	c := o.call(events.ReplyStat, Watch|ForUser|Urgent)
+	o.add(events.Exists{Call: c, Path: path, Watch: how&Watch != 0})
 	return c.Request
 }
 
-// Exists asks whether a node is there, and leaves a watch either way.
-func (o *Outbox) Exists(path string, watch bool) uint64 {
-	c := o.call(events.ReplyStat)
-	o.add(events.Exists{Call: c, Path: path, Watch: watch})
+// Children asks for a listing. Modifiers: Watch (left if the node exists), ForUser.
+func (o *Outbox) Children(path string) uint64 {
+	how := o.how
+	c := o.call(events.ReplyChildren, Watch|ForUser)
+	o.add(events.Children{Call: c, Path: path, Watch: how&Watch != 0})
 	return c.Request
 }
 
-// Children asks for a listing.
-func (o *Outbox) Children(path string) uint64 { return o.children(path, false) }
-
-// WatchChildren asks for a listing, and leaves a watch on it if the node exists.
-func (o *Outbox) WatchChildren(path string) uint64 { return o.children(path, true) }
-
-func (o *Outbox) children(path string, watch bool) uint64 {
-	c := o.call(events.ReplyChildren)
-	o.add(events.Children{Call: c, Path: path, Watch: watch})
-	return c.Request
-}
-
-// Fetch is Get with the node's data for the user alone: they never reach a machine.
-func (o *Outbox) Fetch(path string, watch bool) uint64 {
-	c := o.kept(events.ReplyStat)
-	o.add(events.Get{Call: c, Path: path, Watch: watch, Data: true})
-	return c.Request
-}
-
-// Survey is Children with all that the answer holds for the user.
-func (o *Outbox) Survey(path string, watch bool) uint64 {
-	c := o.kept(events.ReplyChildren)
-	o.add(events.Children{Call: c, Path: path, Watch: watch})
-	return c.Request
-}
-
-// Inspect is Exists without a watch, the whole stat for the user.
-func (o *Outbox) Inspect(path string) uint64 {
-	c := o.kept(events.ReplyStat)
-	o.add(events.Exists{Call: c, Path: path})
-	return c.Request
-}
-
-// Commit is Multi with the results for the user.
-func (o *Outbox) Commit(ops ...events.Op) uint64 {
-	c := o.kept(events.ReplyMulti)
-	o.add(events.Multi{Call: c, Ops: ops})
-	return c.Request
-}
-
-func (o *Outbox) kept(kind events.Kind) events.Call {
-	c := o.call(kind)
-	c.Keep = true
-	return c
-}
-
-// Check asks for a multi that only checks that a node exists: a confirmation of
-// quorum strength.
-func (o *Outbox) Check(path string) uint64 {
-	return o.Multi(events.Op{Verb: "check", Path: path, Version: -1})
-}
-
-// Affirm is Multi ahead of everything that waits: for the heartbeat.
-func (o *Outbox) Affirm(checks ...events.Op) uint64 {
-	c := o.urgent(events.ReplyMulti)
-	o.add(events.Multi{Call: c, Ops: checks})
-	return c.Request
-}
-
-// Verify is Exists without a watch ahead of everything that waits: for the heartbeat.
-func (o *Outbox) Verify(path string) uint64 {
-	c := o.urgent(events.ReplyStat)
-	o.add(events.Exists{Call: c, Path: path})
-	return c.Request
-}
-
-// Multi asks for all of these operations or none. What an ephemeral create in it
-// has made is not awaited in every state, as that of Create is: the chart decides.
+// Multi asks for all of these operations or none. What an ephemeral create in it has
+// made is not awaited in every state, as that of Create is: the chart decides. One
+// that only checks is a confirmation of quorum strength. Modifiers: ForUser, Urgent.
 func (o *Outbox) Multi(ops ...events.Op) uint64 {
-	c := o.call(events.ReplyMulti)
+	c := o.call(events.ReplyMulti, ForUser|Urgent)
 	o.add(events.Multi{Call: c, Ops: ops})
 	return c.Request
 }
 
-// Remove asks for the removal of all these nodes or none, ahead of everything that
-// waits, as Delete does.
-func (o *Outbox) Remove(paths ...string) uint64 {
-	c := o.urgent(events.ReplyMulti)
-	ops := make([]events.Op, len(paths))
-	for i, path := range paths {
-		ops[i] = events.Op{Verb: "delete", Path: path, Version: -1}
-	}
-	o.add(events.Multi{Call: c, Ops: ops})
-	return c.Request
-}
-
-// Flush has the ensemble's leader bring this server up to date before the
-// requests that follow. Nobody awaits the answer: theirs come after it.
-func (o *Outbox) Flush(path string) {
-	o.desk.last++
-	o.add(events.Sync{Call: events.Call{Request: o.desk.last, Session: o.session}, Path: path})
-}
-
-// Sync asks the ensemble's leader to flush this server, and awaits the answer:
-// a confirmation of leader strength.
-func (o *Outbox) Sync(path string, urgent bool) uint64 {
-	c := o.call(events.ReplySync)
-	c.Urgent = urgent
+// Sync asks the ensemble's leader to bring this server up to date before the
+// requests that follow: a confirmation of leader strength. Unawaited, the answers to
+// those say enough. Modifiers: Urgent, Unawaited.
+func (o *Outbox) Sync(path string) uint64 {
+	c := o.call(events.ReplySync, Urgent|Unawaited)
 	o.add(events.Sync{Call: c, Path: path})
 	return c.Request
+}
+
+// call numbers a request, and takes the modifiers that With has left for it.
+func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
+	how := o.how
+	o.how = 0
+	if wrong := how &^ takes; wrong != 0 {
+		panic(fmt.Sprintf("engine: a request that is answered by %s does not take the modifier %s: see Modifier", kind, wrong))
+	}
+	c := events.Call{Session: o.session, Urgent: how&Urgent != 0, Keep: how&ForUser != 0}
+	if how&Unawaited == 0 {
+		c.Request = o.expect(kind, "")
+	} else {
+		o.desk.last++
+		c.Request = o.desk.last
+	}
+	return c
 }
 
 // Timer asks for one timer.fired after a time, and returns its number.

@@ -92,8 +92,8 @@ func (w *worker) note(ev events.Event, out *Outbox) {
 // ask asks for everything: a create that is owed, a read and a timer.
 func (w *worker) ask(ev events.Event, out *Outbox) {
 	w.note(ev, out)
-	out.Create("/n", events.EphemeralSequential, []byte(w.name))
-	out.Get("/n", true)
+	out.Create(events.Op{Path: "/n", Mode: events.EphemeralSequential, Data: []byte(w.name)})
+	out.With(Watch).Get("/n")
 	out.Timer("patience", time.Second)
 	if ev.Kind == events.CommandStart {
 		out.Answer(ev.Request, events.OK, "")

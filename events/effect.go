@@ -101,6 +101,9 @@ type Op struct {
 	Version int32         `json:"version,omitempty"` // -1 is any
 }
 
+// Check is the operation of a Multi that asks for a node to be there, in any version.
+func Check(path string) Op { return Op{Verb: "check", Path: path, Version: -1} }
+
 func (o Op) equal(p Op) bool {
 	return o.Verb == p.Verb && o.Path == p.Path && o.Mode == p.Mode && o.TTL == p.TTL &&
 		bytes.Equal(o.Data, p.Data) && o.Payload == p.Payload && o.Version == p.Version

@@ -67,7 +67,9 @@ func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 }
 
 // relist lists the queue behind its directories, or the locks.
-func (c *consumer) relist(ev events.Event, out *engine.Outbox) { out.WatchChildren(c.path) }
+func (c *consumer) relist(ev events.Event, out *engine.Outbox) {
+	out.With(engine.Watch).Children(c.path)
+}
 
 // found asks for all directories. What is to be written behind them is so without
 // the next item's lock, if there is an item to write about.
@@ -109,7 +111,7 @@ func (c *consumer) keeps(name string) bool {
 
 // read has the item's data brought to the handle.
 func (c *consumer) read(ev events.Event, out *engine.Outbox) {
-	out.Fetch(join(c.path, c.held.Name), false)
+	out.With(engine.Data | engine.ForUser).Get(join(c.path, c.held.Name))
 }
 
 // note is what was read.
@@ -196,7 +198,7 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	}
 	ops := c.epilogue()
 	if c.next != nil {
-		ops = append(ops, events.Op{Verb: "check", Path: join(c.path, c.next.Name), Version: -1},
+		ops = append(ops, events.Check(join(c.path, c.next.Name)),
 			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.mark(ev))})
 	}
 	out.Multi(ops...)
@@ -282,8 +284,8 @@ func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
 	if lock == nil {
 		lock = &c.held.Item
 	}
-	out.Flush(c.path)
-	out.Read(join(c.locks, lock.Name), false)
+	out.With(engine.Unawaited).Sync(c.path)
+	out.With(engine.Data).Get(join(c.locks, lock.Name))
 }
 
 // affirm is a lock that this consumer has made: what was written with it is written.

@@ -50,7 +50,7 @@ func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 		out.Timer("confirm", time.Duration(ev.AskAt-ev.At))
 		return
 	}
-	out.Check(p.path())
+	out.Multi(events.Check(p.path()))
 }
 
 // begin takes the session that is there when the machine starts.

@@ -111,8 +111,8 @@ func (d *deletion) begin(ev events.Event, out *engine.Outbox) { d.command = ev.R
 // whatever was done before is seen. A sync would not do, for a leader that was
 // deposed goes on answering it.
 func (d *deletion) look(ev events.Event, out *engine.Outbox) {
-	out.Check(d.path)
-	out.Exists(d.path, false)
+	out.Multi(events.Check(d.path))
+	out.Exists(d.path)
 }
 
 // remove deletes the node that was read, if nobody has changed or replaced it.

@@ -30,7 +30,7 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	b.afresh()
 	for _, name := range b.former {
-		out.Discard(join(b.dir, name))
+		out.With(engine.Unawaited).Delete(join(b.dir, name))
 	}
 	b.count++
 	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
@@ -45,7 +45,7 @@ func (b *doubleBarrier) found(ev events.Event, out *engine.Outbox) {
 }
 
 func (b *doubleBarrier) ask(out *engine.Outbox) {
-	b.creating = out.Create(b.place(), events.Ephemeral, nil)
+	b.creating = out.Create(events.Op{Path: b.place(), Mode: events.Ephemeral})
 }
 
 // settle keeps in mind what a create came to.
@@ -67,8 +67,8 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	b.creating, b.unknown = 0, true
-	out.Check(b.place())
-	out.Exists(b.place(), false)
+	out.Multi(events.Check(b.place()))
+	out.Exists(b.place())
 }
 
 // adopt takes the node that was looked for.
@@ -98,7 +98,7 @@ func (b *doubleBarrier) turnOut(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	b.old, b.young, b.watched = false, false, false
-	out.Exists(b.ready(), true)
+	out.With(engine.Watch).Exists(b.ready())
 	out.Children(b.dir)
 }
 
@@ -120,9 +120,9 @@ func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
 	b.recover(out)
 	b.bury(ev)
-	out.Exists(b.place(), true)
+	out.With(engine.Watch).Exists(b.place())
 	if b.old {
-		out.WatchChildren(b.dir)
+		out.With(engine.Watch).Children(b.dir)
 	}
 }
 
@@ -148,7 +148,7 @@ func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	}
 	var ops []events.Op
 	for _, name := range checks {
-		ops = append(ops, events.Op{Verb: "check", Path: join(b.dir, name), Version: -1})
+		ops = append(ops, events.Check(join(b.dir, name)))
 	}
 	before := b.version
 	if b.version = 0; b.old {
@@ -202,11 +202,11 @@ func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if !b.begun {
-		out.Check(b.dir)
+		out.Multi(events.Check(b.dir))
 	}
 	if b.doubted {
 		b.old, b.young = false, false
-		out.Exists(b.ready(), false)
+		out.Exists(b.ready())
 	}
 	out.Children(b.dir)
 }
@@ -248,7 +248,7 @@ func (b *doubleBarrier) noteAbsence(ev events.Event) {
 }
 
 func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
-	out.Exists(join(b.dir, b.others[0]), true)
+	out.With(engine.Watch).Exists(join(b.dir, b.others[0]))
 }
 
 // noteDeleted is the own node, gone by our own hand.

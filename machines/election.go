@@ -101,7 +101,7 @@ func (p *election) settleOn(ev events.Event, out *engine.Outbox) {
 	p.note(ev, out)
 	slices.SortFunc(p.claimed, inOrder)
 	for _, further := range p.claimed[1:] {
-		out.Discard(join(p.dir, further.Name))
+		out.With(engine.Unawaited).Delete(join(p.dir, further.Name))
 	}
 	lowest := p.claimed[0]
 	p.inquiry, p.unknown = inquiry{}, false

@@ -51,7 +51,7 @@ func (f *founder) makeParents(ev events.Event, out *engine.Outbox) {
 		f.flight = events.Persistent
 	}
 	for _, path := range ancestors(f.dir) {
-		f.leaf = out.Create(path, f.flight, nil)
+		f.leaf = out.Create(events.Op{Path: path, Mode: f.flight})
 		f.top = cmp.Or(f.top, f.leaf)
 	}
 }

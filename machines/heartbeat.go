@@ -22,13 +22,13 @@ func (s *session) beat(ev events.Event, out *engine.Outbox) {
 	}
 	if s.quorum && s.bySync() && s.syncs < syncsToACheck {
 		s.syncs++
-		s.beating = out.Sync("/", true)
+		s.beating = out.With(engine.Urgent).Sync("/")
 		return
 	}
 	s.syncs, s.probed = 0, s.office.probe()
-	s.beating = out.Affirm(s.probed.check()...)
+	s.beating = out.With(engine.Urgent).Multi(s.probed.check()...)
 	if s.probed.owner != 0 { // the check may find another's: this is read behind it
-		s.verifying = out.Verify(s.probed.path)
+		s.verifying = out.With(engine.Urgent).Exists(s.probed.path)
 	}
 }
 

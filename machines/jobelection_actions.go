@@ -94,12 +94,12 @@ func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.unread(ev, out)
 	if c.unknown {
-		out.Flush(c.home)
+		out.With(engine.Unawaited).Sync(c.home)
 	}
 	if c.entangled(ev) && !c.sealed {
 		out.Children(c.home)
 	}
-	out.Exists(c.marker, true)
+	out.With(engine.Watch).Exists(c.marker)
 }
 
 // lookAfresh is look without taking the seal for known.
@@ -113,7 +113,7 @@ func (c *jobElection) lookAfresh(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) inspect(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.release(out)
-	out.Exists(c.marker, true)
+	out.With(engine.Watch).Exists(c.marker)
 	out.Children(c.home)
 }
 
@@ -273,7 +273,7 @@ func (c *jobElection) drop(ev events.Event, out *engine.Outbox) { c.release(out)
 // attachReread is noteSession while belief rides a disconnect out.
 func (c *jobElection) attachReread(ev events.Event, out *engine.Outbox) {
 	c.noteSession(ev, out)
-	out.Exists(c.marker, true)
+	out.With(engine.Watch).Exists(c.marker)
 }
 
 // clear makes sure that no marker of ours is left, as soon as there is a

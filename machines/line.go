@@ -160,7 +160,7 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 // watchPredecessor leaves a data watch, which leaves nothing behind on a node
 // that is already gone.
 func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
-	out.Get(join(p.dir, p.predecessor), true)
+	out.With(engine.Watch).Get(join(p.dir, p.predecessor))
 }
 
 // watchUnread is watchPredecessor where it may not be read: servers since 3.8.4
@@ -169,8 +169,8 @@ func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
 // is asked for after that: what the listing says does not matter.
 func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
 	p.hidden = true
-	out.WatchChildren(p.dir)
-	out.Exists(join(p.dir, p.predecessor), false)
+	out.With(engine.Watch).Children(p.dir)
+	out.Exists(join(p.dir, p.predecessor))
 }
 
 // yield puts a node of the same number behind us, because it was made later,

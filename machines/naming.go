@@ -44,6 +44,6 @@ func (p *place) inquireOwn(ev events.Event, out *engine.Outbox) {
 func (p *place) askOwners(places []Place, out *engine.Outbox) {
 	p.inquiry = inquiry{asked: len(places)}
 	for _, place := range places {
-		out.Exists(join(p.dir, place.Name), false)
+		out.Exists(join(p.dir, place.Name))
 	}
 }

@@ -115,7 +115,7 @@ func (n *node) assured() bool { return n.read == forNothing && n.token != 0 || n
 func (n *node) lookUp(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	n.creating, n.unknown = 0, true
-	out.Flush(n.home)
+	out.With(engine.Unawaited).Sync(n.home)
 	out.Children(n.home)
 }
 
@@ -148,8 +148,8 @@ func (n *node) unfitness(ev events.Event) (events.Code, string) {
 // may stand there.
 func (n *node) readOwn(out *engine.Outbox) {
 	if n.read == forData {
-		out.Read(n.path(), true)
+		out.With(engine.Watch | engine.Data).Get(n.path())
 		return
 	}
-	out.Get(n.path(), true)
+	out.With(engine.Watch).Get(n.path())
 }

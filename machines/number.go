@@ -162,23 +162,23 @@ func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Req
 // a sync will do: a leader that was deposed goes on answering it.
 func (n *number) look(ev events.Event, out *engine.Outbox) {
 	if n.sent || n.task != numberSet && n.task != numberAdd {
-		out.Check(n.path)
+		out.Multi(events.Check(n.path))
 	} else {
-		out.Flush(n.path)
+		out.With(engine.Unawaited).Sync(n.path)
 	}
-	out.Read(n.path, false)
+	out.With(engine.Data).Get(n.path)
 }
 
 // create makes the number. A get, too: Curator's readers expect the node.
 func (n *number) create(ev events.Event, out *engine.Outbox) {
 	n.afresh()
-	out.Create(n.path, events.Persistent, encode(n.seed, n.width))
+	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
 // found makes the missing parents, and the number behind them.
 func (n *number) found(ev events.Event, out *engine.Outbox) {
 	n.makeParents(ev, out)
-	out.Create(n.path, events.Persistent, encode(n.seed, n.width))
+	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
 // delayed is a create that may do better later, as its parents' may.

@@ -122,10 +122,14 @@ func (o *observer) list(ev events.Event, out *engine.Outbox) {
 
 // watchLine lists an empty line again, with a watch: whoever joined in between
 // is in the answer.
-func (o *observer) watchLine(ev events.Event, out *engine.Outbox) { out.WatchChildren(o.dir) }
+func (o *observer) watchLine(ev events.Event, out *engine.Outbox) {
+	out.With(engine.Watch).Children(o.dir)
+}
 
 // watchPath waits for the directory.
-func (o *observer) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o.dir, true) }
+func (o *observer) watchPath(ev events.Event, out *engine.Outbox) {
+	out.With(engine.Watch).Exists(o.dir)
+}
 
 // readLeader reads the first in line, with a watch.
 func (o *observer) readLeader(ev events.Event, out *engine.Outbox) {
@@ -136,7 +140,7 @@ func (o *observer) readLeader(ev events.Event, out *engine.Outbox) {
 
 // readAgain reads a leader whose data was set.
 func (o *observer) readAgain(ev events.Event, out *engine.Outbox) {
-	out.Read(join(o.dir, o.leader), true)
+	out.With(engine.Watch | engine.Data).Get(join(o.dir, o.leader))
 }
 
 // tellLeader tells a leader that was not told before.

@@ -104,16 +104,18 @@ func (o *onlook) read(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	switch {
 	case o.look == events.ReplyStat:
-		out.Fetch(o.path, true)
+		out.With(engine.Watch | engine.Data | engine.ForUser).Get(o.path)
 	case o.view:
-		out.Survey(o.path, true)
+		out.With(engine.Watch | engine.ForUser).Children(o.path)
 	default:
-		out.WatchChildren(o.path)
+		out.With(engine.Watch).Children(o.path)
 	}
 }
 
 // watchPath waits for the node.
-func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(o.path, true) }
+func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) {
+	out.With(engine.Watch).Exists(o.path)
+}
 
 // tell tells what is there. Names are told once on each connection: after an
 // outage, and after a failure, they are told again, because changes may have been

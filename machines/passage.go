@@ -145,8 +145,8 @@ func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command
 func (p *passage) look(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.hidden = false
-	out.Check(p.path)
-	out.Exists(p.path, true)
+	out.Multi(events.Check(p.path))
+	out.With(engine.Watch).Exists(p.path)
 }
 
 // noteStanding notes when the check found the node: one that was made later is
@@ -171,13 +171,13 @@ func (p *passage) noteSeen(ev events.Event) {
 
 func (p *passage) set(ev events.Event, out *engine.Outbox) {
 	p.afresh()
-	out.Create(p.path, events.Persistent, nil)
+	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
 // found makes the missing parents, and the node behind them.
 func (p *passage) found(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
-	out.Create(p.path, events.Persistent, nil)
+	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
 // delayed is a create that may do better later, as its parents' may.

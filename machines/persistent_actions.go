@@ -28,7 +28,7 @@ func (p *persistent) found(ev events.Event, out *engine.Outbox) {
 func (p *persistent) ask(out *engine.Outbox) {
 	p.made, p.unknown = 0, false
 	p.asked = p.payload
-	p.creating = out.CreateWith(p.path, events.Ephemeral, p.payload)
+	p.creating = out.Create(events.Op{Path: p.path, Mode: events.Ephemeral, Payload: p.payload})
 }
 
 // settle keeps in mind what a create came to.
@@ -51,9 +51,9 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 	}
 	out.Forget()
 	if p.unknown {
-		out.Check(p.path)
+		out.Multi(events.Check(p.path))
 	}
-	out.Exists(p.path, true)
+	out.With(engine.Watch).Exists(p.path)
 }
 
 // note takes the own node's stat: no other can stand at the path.
@@ -239,8 +239,8 @@ func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	if ev.Attached && p.creating == 0 {
-		p.check = out.Check(p.path)
-		out.Exists(p.path, false)
+		p.check = out.Multi(events.Check(p.path))
+		out.Exists(p.path)
 	}
 }
 

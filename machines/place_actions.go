@@ -56,7 +56,7 @@ func (p *place) found(ev events.Event, out *engine.Outbox) {
 
 func (p *place) ask(out *engine.Outbox) {
 	p.unknown = false
-	p.creating = out.Create(join(p.dir, ownPrefix(p.guid, p.label)), events.EphemeralSequential, p.data)
+	p.creating = out.Create(events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data})
 }
 
 // register takes the node that a create made.
@@ -82,7 +82,7 @@ func (p *place) adopt(ev events.Event, out *engine.Outbox) {
 // discard removes nodes of the own GUID besides the lowest.
 func (p *place) discard(twins []Place, out *engine.Outbox) {
 	for _, t := range twins {
-		out.Discard(join(p.dir, t.Name))
+		out.With(engine.Unawaited).Delete(join(p.dir, t.Name))
 	}
 	p.purged = true
 }

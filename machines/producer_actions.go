@@ -115,7 +115,7 @@ func (p *producer) ask(out *engine.Outbox) {
 		p.markers++
 		p.marker, p.version = join(p.home, guid(p.seed, p.markers)), 0
 	}
-	out.Create(p.marker, events.Persistent, nil)
+	out.Create(events.Op{Path: p.marker, Mode: events.Persistent})
 }
 
 // settle notes that the marker stands. One that stood before has the version that
@@ -129,7 +129,7 @@ func (p *producer) settle(ev events.Event, out *engine.Outbox) {
 }
 
 // measure asks how many items there are.
-func (p *producer) measure(ev events.Event, out *engine.Outbox) { out.Exists(p.path, false) }
+func (p *producer) measure(ev events.Event, out *engine.Outbox) { out.Exists(p.path) }
 
 // space is how many items the queue may take, going by a look at it.
 func (p *producer) space(ev events.Event) int {
@@ -210,8 +210,8 @@ func (p *producer) carriedOut(ev events.Event) bool { return ev.Code == events.O
 
 // verify reads who wrote it.
 func (p *producer) verify(ev events.Event, out *engine.Outbox) {
-	out.Flush(p.marker)
-	out.Read(p.marker, false)
+	out.With(engine.Unawaited).Sync(p.marker)
+	out.With(engine.Data).Get(p.marker)
 }
 
 // vouched is a marker that says that the last multi was carried out, and nothing since.
@@ -270,7 +270,7 @@ func (p *producer) takeBack(ev events.Event, out *engine.Outbox) {
 // renew is takeBack, to be sent with another marker. The old one has nothing to tell.
 func (p *producer) renew(ev events.Event, out *engine.Outbox) {
 	p.takeBack(ev, out)
-	out.Discard(p.marker)
+	out.With(engine.Unawaited).Delete(p.marker)
 	p.marker = ""
 }
 

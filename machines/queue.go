@@ -44,7 +44,7 @@ func (d *directories) makeAll(out *engine.Outbox) {
 				continue
 			}
 			asked = append(asked, path)
-			n := out.Create(path, events.Persistent, nil)
+			n := out.Create(events.Op{Path: path, Mode: events.Persistent})
 			d.top = cmp.Or(d.top, n)
 			if path == dir {
 				d.leaves = append(d.leaves, n)

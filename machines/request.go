@@ -240,17 +240,17 @@ func (r *request) send(ev events.Event, out *engine.Outbox) {
 	op := r.ops[0]
 	switch {
 	case op.Verb == "get":
-		out.Fetch(op.Path, false)
+		out.With(engine.Data | engine.ForUser).Get(op.Path)
 	case op.Verb == "exists":
-		out.Inspect(op.Path)
+		out.With(engine.ForUser).Exists(op.Path)
 	case op.Verb == "children":
-		out.Survey(op.Path, false)
+		out.With(engine.ForUser).Children(op.Path)
 	case op.Verb == "sync":
-		out.Sync(op.Path, false)
+		out.Sync(op.Path)
 	case op.Verb == "create" && !r.together:
-		out.CreateAs(r.name(), op)
+		out.Create(events.Op{Path: r.name(), Mode: op.Mode, TTL: op.TTL, Payload: op.Payload})
 	default:
-		out.Commit(r.ops...)
+		out.With(engine.ForUser).Multi(r.ops...)
 	}
 }
 
@@ -271,7 +271,7 @@ func (r *request) stray(ev events.Event, out *engine.Outbox) { r.astray = true }
 func (r *request) seek(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	dir := parent(r.path)
-	out.Check(dir)
+	out.Multi(events.Check(dir))
 	out.Children(dir)
 }
 

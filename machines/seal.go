@@ -22,7 +22,7 @@ type seal struct {
 // helped.
 func (c *jobElection) breakSeal(out *engine.Outbox) {
 	if c.sealed {
-		out.Discard(c.sealPath())
+		out.With(engine.Unawaited).Delete(c.sealPath())
 	}
 	c.release(out)
 }

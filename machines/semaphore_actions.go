@@ -132,7 +132,7 @@ func (s *semaphore) kazooNames() []string {
 
 // probe looks at the permits and at the line of locks, and writes nothing.
 func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
-	out.Read(s.home, false)
+	out.With(engine.Data).Get(s.home)
 	out.Children(s.locks)
 }
 
@@ -145,7 +145,7 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 // readPool reads the limit and the number of permits, with a watch on the limit.
 func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.Read(s.home, true)
+	out.With(engine.Watch | engine.Data).Get(s.home)
 }
 
 // notePool keeps what was read under the lock.
@@ -159,7 +159,7 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 // watchPool waits for permits to come back, whosever they are.
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 	out.Forget()
-	out.WatchChildren(s.home)
+	out.With(engine.Watch).Children(s.home)
 }
 
 // take makes the permits, and gives the place in the line up. It commits only
@@ -242,7 +242,7 @@ func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 	if len(s.names) > 1 {
 		for _, name := range s.names {
-			s.guards = append(s.guards, events.Op{Verb: "check", Path: join(s.home, name), Version: -1})
+			s.guards = append(s.guards, events.Check(join(s.home, name)))
 		}
 	}
 	s.takeOffice(ev, out)
@@ -352,11 +352,11 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	case s.unknown:
 		s.lookUp(ev, out)
 	default:
-		paths := make([]string, len(s.names))
+		ops := make([]events.Op, len(s.names))
 		for i, name := range s.names {
-			paths[i] = join(s.home, name)
+			ops[i] = events.Op{Verb: "delete", Path: join(s.home, name), Version: -1}
 		}
-		out.Remove(paths...)
+		out.With(engine.Urgent).Multi(ops...)
 	}
 }
 

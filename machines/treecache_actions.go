@@ -27,9 +27,9 @@ func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 		case l.of.dead:
 			continue
 		case l == &l.of.self:
-			l.request = out.Fetch(l.of.path, true)
+			l.request = out.With(engine.Watch | engine.Data | engine.ForUser).Get(l.of.path)
 		default:
-			l.request = out.WatchChildren(l.of.path)
+			l.request = out.With(engine.Watch).Children(l.of.path)
 		}
 		t.flying = append(t.flying, l)
 	}
@@ -126,7 +126,7 @@ func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
 // behind what was seen in another session is brought up to date first.
 func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
 	if t.seen {
-		out.Flush(t.path)
+		out.With(engine.Unawaited).Sync(t.path)
 	}
 	t.again(t.root)
 }
@@ -255,7 +255,9 @@ func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 }
 
 // watchPath waits for it.
-func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) { out.Exists(t.path, true) }
+func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) {
+	out.With(engine.Watch).Exists(t.path)
+}
 
 // giveUp stops reading for good: half a tree would be none.
 func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type toy struct{ name string }
 
 func (y *toy) told(ev events.Event) bool               { return ev.Text != "" }
-func (y *toy) ask(ev events.Event, out *engine.Outbox) { out.Discard("/asked") }
+func (y *toy) ask(ev events.Event, out *engine.Outbox) { out.With(engine.Unawaited).Delete("/asked") }
 func (y *toy) Stamp(ev *events.Event)                  {}
 func (y *toy) Current() int64                          { return 1 }
 func (y *toy) Confirms(events.Event) bool              { return false }
@@ -60,7 +60,7 @@ func TestRecipe(t *testing.T) {
 	twice := Mutation{Actions: map[string]func(any, events.Event, *engine.Outbox, func(events.Event)){
 		"ask": func(_ any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			do(ev)
-			out.Discard("/more")
+			out.With(engine.Unawaited).Delete("/more")
 		}}}
 	astray := Mutation{Detours: []Detour{{engine.Edge{From: "choosing", Name: "else", To: "asking"}, "over"}}}
 	for _, c := range []struct {

@@ -99,7 +99,7 @@ func lateReset(times int, by func(events.Event) bool) mutate.Mutation {
 		"takeOffice": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			do(ev)
 			if again[model] >= times && by(ev) {
-				out.Discard(ownPath(model))
+				out.With(engine.Unawaited).Delete(ownPath(model))
 			}
 		},
 	}}
@@ -117,7 +117,7 @@ func resets(deletes bool) mutate.Mutation {
 		}},
 		Actions: map[string]acting{"enrol": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			if deletes && mistaken(model, ev) {
-				out.Discard(ownPath(model))
+				out.With(engine.Unawaited).Delete(ownPath(model))
 			}
 			do(ev)
 		}},

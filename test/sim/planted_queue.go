@@ -90,7 +90,7 @@ var plantedProducers = []Plant{
 		return mutate.Mutation{
 			Actions: map[string]acting{"send": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if *field[bool](model, "doubt") && ev.Kind == events.ConnectionAttached {
-					out.Read(*field[string](model, "marker"), false)
+					out.With(engine.Data).Get(*field[string](model, "marker"))
 					return
 				}
 				do(ev)
