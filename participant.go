@@ -138,7 +138,7 @@ func (p *participant) noteTerm(n events.Notify) {
 		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, plain: p.plain, grace: p.options.WorkGrace}
 		p.listeners.tell(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
-	case events.Deposed:
+	case events.Stopped:
 		p.depose(n)
 	case events.Granted:
 		p.granted(n)

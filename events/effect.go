@@ -176,7 +176,7 @@ type Notice string
 // Notices of recipes, then of the session.
 const (
 	Elected   Notice = "elected"   // belief begins; Path, Token
-	Deposed   Notice = "stopped"   // belief ended; told once for every Elected
+	Stopped   Notice = "stopped"   // belief ended; told once for every Elected
 	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
 	Ended     Notice = "ended"     // a selector that does not queue again is done; Code, Text are the error, if any
 	Failed    Notice = "failed"    // a background failure: Code, Text; the machine goes on at a pace

@@ -7,9 +7,6 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// probing is the state of a try that looks before it writes.
-const probing engine.State = "probing"
-
 // acquisition is a place that is asked for once, by one caller, and given up for
 // good at the end of its one term.
 type acquisition struct {

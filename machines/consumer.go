@@ -5,10 +5,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of consumers, besides those of others.
+// States of consumers, besides those in states.go.
 const (
 	settling engine.State = "settling" // what became of an item is being written, and the next one's lock made
-	taking   engine.State = "taking"   // an item is being deleted, before it is handed over; or permits are being made
 	working  engine.State = "working"  // the user's function has an item
 )
 

@@ -358,7 +358,7 @@ func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
 		sooner(recheck/2 + time.Duration(c.dice.roll()*float64(recheck)))
 	}
 	if wait > 0 {
-		out.Timer("next", wait)
+		out.Timer(nextTimer, wait)
 	}
 }
 

@@ -46,7 +46,7 @@ const (
 	stay    intent = iota // keep or win back the place
 	requeue               // queue again at the tail
 	rest                  // wait out a back-off, then queue again
-	idle                  // stay out of the line until asked
+	stayOut               // stay out of the line until asked
 	leave                 // close
 )
 
@@ -96,7 +96,7 @@ func (a *agenda) refuseLatent(ev events.Event, out *engine.Outbox) {
 }
 
 // runs is a contender whose term is one call of the user's function.
-func (a *agenda) runs() bool { return a.after == requeue || a.after == idle }
+func (a *agenda) runs() bool { return a.after == requeue || a.after == stayOut }
 
 // once is a contender that is held once, and closes.
 func (a *agenda) once() bool { return a.after == leave }

@@ -47,7 +47,7 @@ func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.first = true
 	if ev.AskAt > ev.At {
-		out.Timer("confirm", time.Duration(ev.AskAt-ev.At))
+		out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
 		return
 	}
 	out.Multi(events.Check(p.path()))
@@ -120,7 +120,7 @@ func (p *contender) depose(ev events.Event, out *engine.Outbox) {
 	if p.leads {
 		p.leads, p.pinned = false, 0
 		p.plan(p.then) // a hold does not come back
-		out.Notify(events.Notify{What: events.Deposed, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
+		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
 		if p.then != leave { // the patron asked for that end, and knows
 			p.tellPatron(events.Event{Kind: events.LatchLost}, out)
 		}
@@ -215,12 +215,12 @@ func (p *contender) lose(ev events.Event, out *engine.Outbox) {
 func (p *contender) retryDelete(ev events.Event, out *engine.Outbox) {
 	p.announce(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
 	p.sure = false
-	out.Timer("delete again", p.persist(ev))
+	out.Timer(deleteAgainTimer, p.persist(ev))
 }
 
 // close notes who wants the contender gone, and tells those who wait.
 func (p *contender) close(ev events.Event, out *engine.Outbox) {
-	if p.then == idle && p.moving != 0 {
+	if p.then == stayOut && p.moving != 0 {
 		out.Answer(p.moving, events.Closed, "") // the requeue that was promised
 		p.moving = 0
 	}
@@ -261,7 +261,7 @@ func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 // lookAgain lists once more after a while, because the listing failed.
 func (p *contender) lookAgain(ev events.Event, out *engine.Outbox) {
 	p.announce(ev.Code, "list "+p.home+": "+string(ev.Code), ev, out)
-	out.Timer("list again", p.persist(ev))
+	out.Timer(listAgainTimer, p.persist(ev))
 }
 
 // resign gives leadership up for a new place at the tail.
@@ -294,10 +294,10 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 	worked := p.then == rest && p.quick > 0
 	p.then = stay
 	if worked {
-		out.Timer("back-off", p.pace())
+		out.Timer(backOffTimer, p.pace())
 		return
 	}
-	out.Timer("back-off", p.wait(ev))
+	out.Timer(backOffTimer, p.wait(ev))
 }
 
 // wait asks the policy; one that gives up means no wait and the end.
@@ -373,10 +373,10 @@ func (p *contender) tellGone(ev events.Event, out *engine.Outbox) {
 // endOnce ends the one term that such a selector was to have, or the wait for
 // it. The end is told when the work has returned.
 func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
-	if p.after != idle || p.then != stay {
+	if p.after != stayOut || p.then != stay {
 		return
 	}
-	p.then, p.end, p.why = idle, code, why
+	p.then, p.end, p.why = stayOut, code, why
 	if p.works == 0 {
 		p.tellEnd(out)
 	}

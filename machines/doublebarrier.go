@@ -7,7 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of double barriers, besides those of others.
+// States of double barriers, besides those in states.go.
 const (
 	outside     engine.State = "outside"     // not in the barrier
 	entering    engine.State = "entering"    // the own node is being made, or looked for

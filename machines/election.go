@@ -115,5 +115,5 @@ func (p *election) disown(ev events.Event, out *engine.Outbox) { p.own, p.unknow
 func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
-	out.Timer("look again", p.persist(ev))
+	out.Timer(lookAgainTimer, p.persist(ev))
 }

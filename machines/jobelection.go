@@ -31,14 +31,10 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job)}, o.err
 }
 
-// States of job elections, beside those of lines.
+// States of job elections, besides those in states.go.
 const (
-	looking    engine.State = "looking"    // the marker is read
-	following  engine.State = "following"  // another instance leads
-	queueing   engine.State = "queueing"   // nobody leads: in line at the latch
-	checking   engine.State = "checking"   // the latch is held: the marker is read again
-	marking    engine.State = "marking"    // the marker is being written
-	confirming engine.State = "confirming" // the marker is ours: a confirmation is asked for
+	following engine.State = "following" // another instance leads
+	checking  engine.State = "checking"  // the latch is held: the marker is read again
 )
 
 var (

@@ -160,7 +160,7 @@ func (c *jobElection) seekWrite(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.AskAt > ev.At:
-		out.Timer("confirm", time.Duration(ev.AskAt-ev.At))
+		out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
 	case c.sealed:
 		out.Multi(c.pins()...)
 	default:
@@ -335,7 +335,7 @@ func (c *jobElection) countOut(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) clearLater(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	c.announce(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
-	out.Timer("delete again", c.persist(ev))
+	out.Timer(deleteAgainTimer, c.persist(ev))
 }
 
 // rejectMarker gives back a marker whose token is below the floor.

@@ -180,7 +180,7 @@ func (j *judge) order(out []engine.Addressed) {
 		case events.Deadline:
 			over, moved = over || e.Until == 0, over && e.Until != 0
 		case events.Notify:
-			if moved && e.What == events.Deposed {
+			if moved && e.What == events.Stopped {
 				j.wrong("%s: the deadline moved on before the term was ended", a.From)
 			}
 		}
@@ -222,7 +222,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 
 func (j *judge) notify(id events.ID, n events.Notify) {
 	switch n.What {
-	case events.Elected, events.Deposed:
+	case events.Elected, events.Stopped:
 		if j.leads[id] == (n.What == events.Elected) {
 			j.wrong("%s: %s told twice in a row", id, n.What)
 		}

@@ -82,7 +82,7 @@ func (j *judge) serves(id events.ID) bool {
 
 // atRest are the states in which a machine without a line waits for its user, or
 // for the connection.
-var atRest = from{latent, suspended, closed, outside, inside, quiet, working, overfull}
+var atRest = from{latent, suspended, closed, outside, inside, idle, working, overfull}
 
 // wakes checks that a machine outside of every line can be woken: by an answer,
 // a timer or a watch.

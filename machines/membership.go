@@ -15,5 +15,5 @@ var MembershipRecipe = engine.NewRecipe(membershipChart, func(open events.Event)
 
 var membershipChart = engine.MustCompile(onlookChart("membership",
 	"Who is in a group: its directory's children, listed again with a watch at every change.",
-	engine.StateDoc{Name: observing, Doc: "The members are being listed, with a watch."},
+	engine.StateDoc{Name: listing, Doc: "The members are being listed, with a watch."},
 	events.ReplyChildren, events.WatchChildren))

@@ -210,7 +210,7 @@ func (n *number) yield(ev events.Event, out *engine.Outbox) {
 	n.tries--
 	wait, _ := n.retry.Next(n.failures, 0, n.dice.roll())
 	n.failures++
-	out.Timer("back-off", wait)
+	out.Timer(backOffTimer, wait)
 }
 
 // tell answers with the number as it was read.

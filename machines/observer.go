@@ -7,11 +7,7 @@ import (
 
 // States of observers.
 const (
-	observing engine.State = "listing"  // the line is listed
-	reading   engine.State = "reading"  // the leader's node is read, and watched
-	watching  engine.State = "watching" // the leader's node is watched
-	vacant    engine.State = "vacant"   // nobody is in line; the directory is watched
-	absent    engine.State = "absent"   // there is no directory; its path is watched
+	vacant engine.State = "vacant" // nobody is in line; the directory is watched
 )
 
 // observer tells who leads a line, from outside: it makes no node and costs one
@@ -34,8 +30,8 @@ var ObserverRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*o
 })
 
 var (
-	observed = from{observing, reading, watching, vacant, absent, suspended, pausing}
-	lookout  = from{observing, reading, watching, vacant, absent, pausing}
+	observed = from{listing, reading, watching, vacant, absent, suspended, pausing}
+	lookout  = from{listing, reading, watching, vacant, absent, pausing}
 )
 
 var observerChart = engine.MustCompile(engine.Chart[observer]{
@@ -43,7 +39,7 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the place where one would appear.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: observing, Doc: "The line is being listed."},
+		{Name: listing, Doc: "The line is being listed."},
 		{Name: reading, Doc: "The first in line is being read, with a watch."},
 		{Name: watching, Doc: "The leader was told; its node is watched."},
 		{Name: vacant, Doc: "Nobody is in line; the directory's children are watched."},
@@ -53,36 +49,36 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
-	Happy: from{latent, observing, reading, watching},
+	Happy: from{latent, listing, reading, watching},
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.ReplyStat, events.ReplyChildren,
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	},
 	Rows: []engine.Row[observer]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*observer).attached, To: observing, Do: (*observer).accept, Then: (*observer).list},
+		{From: from{latent}, On: on(events.CommandStart), When: (*observer).attached, To: listing, Do: (*observer).accept, Then: (*observer).list},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*observer).accept},
 		{From: observed, On: on(events.CommandStart), To: engine.Stay, Do: (*observer).refuseStart},
 
-		{From: from{observing, vacant}, On: on(events.ReplyChildren), When: (*observer).noNode, To: absent, Do: (*observer).watchPath},
-		{From: from{observing, vacant}, On: on(events.ReplyChildren), When: (*observer).refused, To: pausing, Do: (*observer).complain},
-		{From: from{observing, vacant}, On: on(events.ReplyChildren), When: (*observer).occupied, To: reading, Do: (*observer).readLeader},
-		{From: from{observing}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).watchLine},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*observer).noNode, To: absent, Do: (*observer).watchPath},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*observer).refused, To: pausing, Do: (*observer).complain},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*observer).occupied, To: reading, Do: (*observer).readLeader},
+		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).watchLine},
 		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).tellVacancy},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*observer).noNode, To: absent, Do: (*observer).tellVacancy},
-		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: observing, Do: (*observer).list},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).noNode, To: observing, Do: (*observer).list},
+		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: listing, Do: (*observer).list},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).noNode, To: listing, Do: (*observer).list},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).refused, To: pausing, Do: (*observer).complain},
 		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*observer).tellLeader},
 
-		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: observing, Do: (*observer).list},
+		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: listing, Do: (*observer).list},
 		{From: from{watching, reading}, On: on(events.WatchChanged), To: reading, Do: (*observer).readAgain},
-		{From: from{vacant}, On: on(events.WatchChildren), To: observing, Do: (*observer).list},
+		{From: from{vacant}, On: on(events.WatchChildren), To: listing, Do: (*observer).list},
 
 		{From: lookout, On: on(events.ConnectionSuspended), To: suspended, Do: (*observer).doubt},
 		{From: observed, On: on(events.ConnectionLost), To: suspended, Do: (*observer).doubt},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: observing, Do: (*observer).list},
-		{From: from{pausing}, On: on(events.TimerFired), To: observing, Do: (*observer).list},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*observer).list},
+		{From: from{pausing}, On: on(events.TimerFired), To: listing, Do: (*observer).list},
 		{From: append(from{latent}, observed...), On: on(events.CommandClose), To: closed, Do: (*observer).finish},
 	},
 	Ignores: []engine.Ignore{
@@ -90,7 +86,7 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 			Why: "nothing was asked before the start"},
 		{In: lookout, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{observing, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+		{In: from{listing, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "all is listed again"},
 		{In: from{reading, watching}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "only the leader's node matters"},
 		{In: from{vacant}, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the directory's children matter"},

@@ -23,11 +23,10 @@ func newPassage(open events.Event) (*passage, error) {
 	return &passage{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path))}, o.err
 }
 
-// States of passages, besides those of others.
+// States of passages, besides those in states.go.
 const (
-	shut     engine.State = "shut"     // there is no way through; the node's path is watched
-	setting  engine.State = "setting"  // the node is being made
-	removing engine.State = "removing" // the node is being deleted
+	shut    engine.State = "shut"    // there is no way through; the node's path is watched
+	setting engine.State = "setting" // the node is being made
 )
 
 var (

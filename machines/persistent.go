@@ -7,11 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of persistent nodes, besides those of lines and observers.
+// States of persistent nodes, besides those in states.go.
 const (
-	creating engine.State = "creating" // the create is on its way
 	present  engine.State = "present"  // the node stands, is ours, and is watched
-	writing  engine.State = "writing"  // its data are being set
 	occupied engine.State = "occupied" // somebody else's node stands at the path, and is watched
 	clearing engine.State = "clearing" // the node of our own older session is being deleted
 )

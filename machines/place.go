@@ -24,25 +24,6 @@ func newPlace(open events.Event, o *options, label string) place {
 	return place{label: label, kin: []string{label}, contender: newContender(open, o), founder: newFounder(open.Path)}
 }
 
-// States of places in line.
-const (
-	latent    engine.State = "latent"    // not started
-	enrolling engine.State = "enrolling" // the create of the own node is on its way
-	founding  engine.State = "founding"  // missing parents are being made, where a state says so
-	listing   engine.State = "listing"   // the own node is read back and the line is listed
-	waiting   engine.State = "waiting"   // behind somebody, who is watched
-	blocked   engine.State = "blocked"   // behind a node that no session owns
-	leading   engine.State = "leading"   // belief holds until validUntil
-	draining  engine.State = "draining"  // belief is over, its work has not returned
-	suspended engine.State = "suspended" // no connection
-	verifying engine.State = "verifying" // connected again, or first without a confirmation: what was true is checked
-	leaving   engine.State = "leaving"   // the own node is being deleted
-	pausing   engine.State = "pausing"   // something failed; the next attempt is timed
-	deciding  engine.State = "deciding"  // what comes next: a choice
-	resigned  engine.State = "idle"      // out of the line until asked to queue again
-	closed    engine.State = "closed"    // over
-)
-
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
 
 // placing are those who have a node and no term, and look where they stand.

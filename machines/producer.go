@@ -7,11 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of producers and consumers, besides those of others.
+// States of producers and consumers, besides those in states.go.
 const (
-	quiet     engine.State = "idle"      // nothing is to be put
 	measuring engine.State = "measuring" // how many items the queue holds is asked
-	full      engine.State = "full"      // as many as there may be: items of a queue, or permits that are held
 	putting   engine.State = "putting"   // items are on their way
 )
 
@@ -59,14 +57,14 @@ var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
 
 var (
 	busyPutting = from{marking, measuring, putting, verifying}
-	produces    = append(from{quiet, full, suspended, pausing}, busyPutting...)
+	produces    = append(from{idle, full, suspended, pausing}, busyPutting...)
 )
 
 var producerChart = engine.MustCompile(engine.Chart[producer]{
 	Name: "producer",
 	Doc:  "Puts items into a queue: one multi each time, which can be sent again without harm.",
 	States: []engine.StateDoc{
-		{Name: quiet, Doc: "Nothing is to be put."},
+		{Name: idle, Doc: "Nothing is to be put."},
 		{Name: marking, Doc: "The producer's own node, the marker, is being made: once. Before it, where a directory did not exist, all that are needed."},
 		{Name: measuring, Doc: "How many items the queue holds is being asked, because it is bounded."},
 		{Name: full, Doc: "The queue is full. It is looked at again after a while."},
@@ -78,63 +76,63 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{Name: closed, Doc: "Over."},
 	},
 	Final: closed,
-	Happy: from{quiet, putting},
+	Happy: from{idle, putting},
 	Kinds: []events.Kind{
 		events.CommandPut, events.CommandCancel, events.CommandClose, events.QueueTurn,
 		events.ReplyCreate, events.ReplyStat, events.ReplyMulti, events.ReplyDelete,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	},
 	Rows: []engine.Row[producer]{
-		{From: from{quiet}, On: on(events.CommandPut), To: quiet, Do: (*producer).enqueue, Then: (*producer).turn},
-		{From: but(produces, quiet), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
+		{From: from{idle}, On: on(events.CommandPut), To: idle, Do: (*producer).enqueue, Then: (*producer).turn},
+		{From: but(produces, idle), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
 		{From: from{leaving}, On: on(events.CommandPut), To: leaving, Do: (*producer).refuseClosed},
 		{From: append(from{leaving}, produces...), On: on(events.CommandCancel), To: engine.Stay, Do: (*producer).cancel},
 
-		{From: from{quiet}, On: on(events.QueueTurn), When: (*producer).over, To: closed, Do: (*producer).end},
-		{From: from{quiet}, On: on(events.QueueTurn), When: (*producer).parting, To: leaving, Do: (*producer).depart},
-		{From: from{quiet}, On: on(events.QueueTurn), When: (*producer).done, To: quiet},
-		{From: from{quiet}, On: on(events.QueueTurn), When: (*producer).detached, To: suspended},
-		{From: from{quiet}, On: on(events.QueueTurn), When: (*producer).unmarked, To: marking, Do: (*producer).mark},
-		{From: from{quiet}, On: on(events.QueueTurn), When: (*producer).bounded, To: measuring, Do: (*producer).measure},
-		{From: from{quiet}, On: on(events.QueueTurn), To: putting, Do: (*producer).gather, Then: (*producer).send},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).over, To: closed, Do: (*producer).end},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).parting, To: leaving, Do: (*producer).depart},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).done, To: idle},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).detached, To: suspended},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).unmarked, To: marking, Do: (*producer).mark},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).bounded, To: measuring, Do: (*producer).measure},
+		{From: from{idle}, On: on(events.QueueTurn), To: putting, Do: (*producer).gather, Then: (*producer).send},
 
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).ofDirectory, To: marking, Do: (*producer).noteDirectory},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).stands, To: quiet, Do: (*producer).settle, Then: (*producer).turn},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).stands, To: idle, Do: (*producer).settle, Then: (*producer).turn},
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).homeless, To: marking, Do: (*producer).found},
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).delayed, To: pausing, Do: (*producer).complainAbove},
-		{From: from{marking}, On: on(events.ReplyCreate), To: quiet, Do: (*producer).refuseAll, Then: (*producer).turn},
+		{From: from{marking}, On: on(events.ReplyCreate), To: idle, Do: (*producer).refuseAll, Then: (*producer).turn},
 
 		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).passing, To: pausing, Do: (*producer).complain},
 		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).roomy, To: putting, Do: (*producer).gather, Then: (*producer).send},
 		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).patient, To: full, Do: (*producer).linger},
-		{From: from{measuring}, On: on(events.ReplyStat), To: quiet, Do: (*producer).refuseFirst, Then: (*producer).turn},
+		{From: from{measuring}, On: on(events.ReplyStat), To: idle, Do: (*producer).refuseFirst, Then: (*producer).turn},
 		{From: from{full}, On: on(events.TimerFired), To: measuring, Do: (*producer).measure},
 
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut, To: idle, Do: (*producer).succeed, Then: (*producer).turn},
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).homeless, To: marking, Do: (*producer).takeBack, Then: (*producer).found},
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).gathered, To: quiet, Do: (*producer).separate, Then: (*producer).turn},
-		{From: from{putting}, On: on(events.ReplyMulti), To: quiet, Do: (*producer).refuseSending, Then: (*producer).turn},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).gathered, To: idle, Do: (*producer).separate, Then: (*producer).turn},
+		{From: from{putting}, On: on(events.ReplyMulti), To: idle, Do: (*producer).refuseSending, Then: (*producer).turn},
 
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).vouched, To: quiet, Do: (*producer).succeed, Then: (*producer).turn},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).untouched, To: quiet, Do: (*producer).trust, Then: (*producer).turn},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).vouched, To: idle, Do: (*producer).succeed, Then: (*producer).turn},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).untouched, To: idle, Do: (*producer).trust, Then: (*producer).turn},
 		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).passing, To: pausing, Do: (*producer).complain},
-		{From: from{verifying}, On: on(events.ReplyStat), To: quiet, Do: (*producer).giveUp, Then: (*producer).turn},
+		{From: from{verifying}, On: on(events.ReplyStat), To: idle, Do: (*producer).giveUp, Then: (*producer).turn},
 
 		{From: but(busyPutting, putting), On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
 		{From: from{full}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
 		{From: from{putting}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended, Do: (*producer).suspect},
 		{From: from{leaving}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: leaving, Do: (*producer).hush},
 		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*producer).doubtful, To: putting, Do: (*producer).send},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: quiet, Do: (*producer).turn},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: idle, Do: (*producer).turn},
 		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*producer).depart},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).detached, To: suspended},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).doubtful, To: putting, Do: (*producer).send},
-		{From: from{pausing}, On: on(events.TimerFired), To: quiet, Do: (*producer).turn},
+		{From: from{pausing}, On: on(events.TimerFired), To: idle, Do: (*producer).turn},
 
-		{From: from{quiet}, On: on(events.CommandClose), To: quiet, Do: (*producer).close, Then: (*producer).turn},
+		{From: from{idle}, On: on(events.CommandClose), To: idle, Do: (*producer).close, Then: (*producer).turn},
 		{From: busyPutting, On: on(events.CommandClose), To: engine.Stay, Do: (*producer).close},
 		{From: from{full, suspended, pausing}, On: on(events.CommandClose), When: (*producer).entangled, To: leaving, Do: (*producer).close, Then: (*producer).depart},
 		{From: from{full, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*producer).close, Then: (*producer).end},
@@ -143,10 +141,10 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{leaving}, On: on(events.ReplyDelete), To: closed, Do: (*producer).end},
 	},
 	Ignores: []engine.Ignore{
-		{In: but(produces, quiet), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
+		{In: but(produces, idle), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
 		{In: from{leaving}, On: []events.Kind{events.QueueTurn}, Why: "all who wait were answered"},
 		{In: append(from{leaving}, but(produces, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
-		{In: append(from{quiet, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
-		{In: from{quiet, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},
+		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
+		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},
 	},
 })

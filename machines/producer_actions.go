@@ -154,7 +154,7 @@ func (p *producer) patient(ev events.Event) bool { return ev.Code == events.OK &
 func (p *producer) linger(ev events.Event, out *engine.Outbox) {
 	wait, _ := roomPolicy.Next(p.looks, 0, p.dice.roll())
 	p.looks++
-	out.Timer("room", wait)
+	out.Timer(roomTimer, wait)
 }
 
 // gather takes what goes into the next multi. Where a delay is to be counted from a

@@ -19,7 +19,7 @@ type selector struct{ place }
 func newSelector(open events.Event) (*selector, error) {
 	o := options{values: open.Options}
 	p := &selector{newPlace(open, &o, SelectorLabel)}
-	p.after = idle
+	p.after = stayOut
 	if o.flag("autoRequeue") {
 		p.after = requeue
 	}
@@ -34,7 +34,7 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	Name: "selector",
 	Doc:  "A leader selector: one call of the user's function for every term, then back to the tail of the line.",
 	States: slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
-		engine.StateDoc{Name: resigned, Doc: "Out of the line until it is asked to queue again."}),
+		engine.StateDoc{Name: idle, Doc: "Out of the line until it is asked to queue again."}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, blocked, suspended, verifying}},
@@ -46,38 +46,38 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
-		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: resigned, Do: (*selector).settle},
-		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).absentIdling, To: resigned, Do: (*selector).settle},
-		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).idles, To: resigned, Do: (*selector).settle},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).idlesEmpty, To: resigned, Do: (*selector).settle},
+		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: idle, Do: (*selector).settle},
+		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).absentIdling, To: idle, Do: (*selector).settle},
+		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).idles, To: idle, Do: (*selector).settle},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).idlesEmpty, To: idle, Do: (*selector).settle},
 	}, engine.Lift(slices.Concat(standingRows, lineRows), (*selector).inLine), []engine.Row[selector]{
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*selector).conclude},
-		{From: from{resigned}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
-		{From: from{resigned}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).queueLater},
+		{From: from{idle}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
+		{From: from{idle}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).queueLater},
 		{From: live, On: on(events.CommandRequeue), To: engine.Stay, Do: (*selector).promiseRequeue},
 		{From: from{latent}, On: on(events.CommandRequeue), To: latent, Do: (*selector).refuseLatent},
-		{From: from{resigned}, On: on(events.CommandStart), To: resigned, Do: (*selector).refuseStart},
-		{From: from{resigned}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
+		{From: from{idle}, On: on(events.CommandStart), To: idle, Do: (*selector).refuseStart},
+		{From: from{idle}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
 	}),
 	Ignores: append([]engine.Ignore{
-		{In: from{resigned}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
 			Why: "there is no node, no work and nothing to lose, and a requeue is told the session"},
 	}, lineIgnores...),
 })
 
 // idles is a selector on its way out of the line.
-func (p *selector) idles(events.Event) bool { return p.then == idle }
+func (p *selector) idles(events.Event) bool { return p.then == stayOut }
 
 // idlesEmpty is idles without a node, known or possible.
-func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == idle && !p.entangled(ev) }
+func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == stayOut && !p.entangled(ev) }
 
 // refusedIdling is a create that made nothing, on the way out of the line.
 func (p *selector) refusedIdling(ev events.Event) bool {
-	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == idle
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == stayOut
 }
 
 // absentIdling is absent on the way out of the line.
-func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == idle }
+func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == stayOut }
 
 // conclude is the return of the user's function: it ends the term, and says
 // what comes next. Work that fails or returns at once is paced.
@@ -90,7 +90,7 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	}
 	switch {
 	case p.then == leave:
-	case p.after == idle:
+	case p.after == stayOut:
 		p.concludeOnce(ev, out)
 	case held && (ev.Text != "" || ev.At-p.since < int64(quickly)):
 		p.quick++
@@ -103,7 +103,7 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 
 func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 	if p.then == stay {
-		p.then = idle
+		p.then = stayOut
 	}
 	if ev.Text != "" {
 		p.end, p.why = events.WorkFailed, ev.Text
@@ -136,7 +136,7 @@ func (p *selector) promiseRequeue(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.then == leave:
 		out.Answer(ev.Request, events.Closed, "")
-	case p.then == idle && p.moving == 0:
+	case p.then == stayOut && p.moving == 0:
 		p.moving = ev.Request
 	default:
 		out.Answer(ev.Request, events.Queued, "")

@@ -255,7 +255,7 @@ func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) takeStockLater(ev events.Event, out *engine.Outbox) {
 	if len(s.guards) > 0 {
 		out.StopTimer(s.stock)
-		s.stock = out.Timer("take stock", s.period)
+		s.stock = out.Timer(checkTimer, s.period)
 	}
 }
 

@@ -13,19 +13,17 @@ const (
 	offline    engine.State = "offline"    // not asked to connect yet
 	connecting engine.State = "connecting" // no server has confirmed this session yet
 	connected  engine.State = "connected"  // a server has; requests go out
-	cutoff     engine.State = "suspended"  // the connection is gone, the session may live
-	gone       engine.State = "lost"       // the session timeout went by without a server: it must be taken for dead
+	lost       engine.State = "lost"       // the session timeout went by without a server: it must be taken for dead
 	resting    engine.State = "resting"    // the session is over; the next one begins after a pause
 	ending     engine.State = "ending"     // closeSession is on its way
-	ended      engine.State = "closed"     // over
 )
 
 // Timers of the session machine.
 const (
-	heartbeatTimer = "heartbeat"
-	deadlineTimer  = "deadline"
-	elapsedTimer   = "session-timeout"
-	restTimer      = "rest"
+	heartbeatTimer = "heartbeat"       // when to ask for the next confirmation
+	deadlineTimer  = "deadline"        // when belief ends unless it was confirmed before
+	elapsedTimer   = "session-timeout" // when a session without a server must be taken for dead
+	restTimer      = "rest"            // the pause before the next session
 )
 
 // restAtLast is the pause between sessions once the retry policy has given up:

@@ -47,7 +47,7 @@ func (s *standalone) refuseStart(ev events.Event, out *engine.Outbox) {
 func (s *standalone) complain(ev events.Event, out *engine.Outbox) {
 	out.Forget()
 	s.fail(ev.Code, s.words(ev), ev, out)
-	out.Timer("back-off", s.restNext())
+	out.Timer(backOffTimer, s.restNext())
 }
 
 // words say what a failure is about, and why where that is known.

@@ -263,7 +263,7 @@ func (w *world) mustProgress(t *testing.T) {
 				leaders[p.kin[0]], reads = 1, reads+1
 			}
 			writes = writes || p.label == WriteLabel
-		case waiting, resigned:
+		case waiting, idle:
 		default:
 			t.Errorf("%s: still %s in a healthy world (awaits %v)\n%s", id, state, w.engine.Awaits(id), w.story(30))
 		}

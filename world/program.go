@@ -171,7 +171,7 @@ func (u *program) notice(id events.ID, n events.Notify) {
 	case events.Granted:
 		u.c.Forget(n.Work)
 		u.wanted, u.work = 0, true
-	case events.Deposed:
+	case events.Stopped:
 		u.leads = false
 		u.c.RunAfter(Between(u.c.dice.roll(programDice), 0, 50*time.Millisecond), u.end)
 	}

@@ -74,7 +74,7 @@
 //   - plants: at least one bug for each thing that the recipe adds, with
 //     mutate.Recipe where a guard or an action is to be wrong.
 //
-// Notices of leadership (events.Elected, Granted, Deposed) are checked already:
+// Notices of leadership (events.Elected, Granted, Stopped) are checked already:
 // checks.go asks that one believes at a time, that the leader is first in line and
 // that its node is its own. A recipe that several may hold at once, or that promises
 // something else, adds a field of its own to role, a method of checks in its file,

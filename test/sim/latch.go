@@ -50,7 +50,7 @@ func worksWhenGranted(u *user, n events.Notify) {
 		delete(u.awaits, n.Work)
 		u.granted = n.Work
 		u.begin()
-	case events.Deposed:
+	case events.Stopped:
 		u.stop()
 	}
 }

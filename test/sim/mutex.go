@@ -61,7 +61,7 @@ func toldHold(u *user, n events.Notify) {
 		if u.call.terms++; u.call.terms > 1 {
 			k.fail("a hold is over after its end", "%s holds again", u.name())
 		}
-	case events.Deposed:
+	case events.Stopped:
 		u.stop()
 	}
 }

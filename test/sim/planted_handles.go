@@ -12,7 +12,7 @@ import (
 var plantedHandles = []Plant{
 	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
 		for _, a := range out {
-			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Deposed {
+			if n, ok := a.Effect.(events.Notify); ok && n.What == events.Stopped {
 				for range len(c.user(a.From).works) {
 					c.Post(a.From, events.Event{Kind: events.WorkReturned})
 				}
@@ -21,7 +21,7 @@ var plantedHandles = []Plant{
 		return out
 	}},
 	{Name: "the end of belief is not told", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if n, ok := e.(events.Notify); ok && n.What == events.Deposed && n.Code == events.ConnectionLoss {
+		if n, ok := e.(events.Notify); ok && n.What == events.Stopped && n.Code == events.ConnectionLoss {
 			return nil
 		}
 		return e

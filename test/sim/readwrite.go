@@ -71,7 +71,7 @@ func toldReadWrite(u *user, n events.Notify) {
 		if reads(n.Path) {
 			u.made = append(u.made, n.Path)
 		}
-	case events.Deposed:
+	case events.Stopped:
 		u.stop()
 	}
 }

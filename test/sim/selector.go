@@ -36,7 +36,7 @@ func worksWhenElected(u *user, n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		u.begin()
-	case events.Deposed:
+	case events.Stopped:
 		u.stop()
 	}
 }

@@ -201,7 +201,7 @@ func (u *user) notice(n events.Notify) {
 	case events.Granted:
 		u.c.w.checks.granted(u, n)
 		u.c.Forget(n.Work)
-	case events.Deposed:
+	case events.Stopped:
 		u.c.w.checks.deposed(u, n)
 		u.leads = false
 	}

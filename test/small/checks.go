@@ -39,7 +39,7 @@ func (c *client) notified(w *world, n events.Notify) {
 			}
 			w.token = c.token
 		}
-	case events.Deposed:
+	case events.Stopped:
 		if !c.leads {
 			w.wrong("started and stopped alternate: client %s was stopped without a start", c.name())
 		}

@@ -79,7 +79,7 @@ func (d *Deaf) Timer(after time.Duration) (<-chan time.Time, func()) {
 func (d *Deaf) Execute(id events.ID, effect events.Effect) {
 	switch e := effect.(type) {
 	case events.Notify:
-		if id == theLatch && (e.What == events.Elected || e.What == events.Deposed) {
+		if id == theLatch && (e.What == events.Elected || e.What == events.Stopped) {
 			d.token.Store(0)
 			if e.What == events.Elected {
 				d.token.Store(e.Token)
