@@ -3,8 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -15,8 +13,8 @@ func place(file string, line int) string {
 	if file == "" {
 		return ""
 	}
-	file = filepath.ToSlash(file)
-	return fmt.Sprintf("%s:%d", path.Join(path.Base(path.Dir(file)), path.Base(file)), line)
+	steps := strings.Split(file, "/") // as the compiler writes it, also on Windows
+	return fmt.Sprintf("%s:%d", strings.Join(steps[max(0, len(steps)-2):], "/"), line)
 }
 
 // place is where a trigger was written.
