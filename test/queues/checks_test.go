@@ -165,7 +165,7 @@ func (k *checks) finished(one *work, text string) {
 
 func (k *checks) failed(n events.Notify) {
 	if n.Code == events.ItemLost {
-		k.lost[k.nodes[n.Text]] = true
+		k.lost[k.nodes[n.Path]] = true
 	}
 }
 

@@ -118,7 +118,7 @@ func (k *checks) alone(b *belief) {
 
 // deposed: belief ends.
 func (k *checks) deposed(u *user, n events.Notify) {
-	k.w.Tell("%s STOPPED %s: %s", u.name(), n.Path, n.Text)
+	k.w.Tell("%s STOPPED %s: %s", u.name(), n.Path, n.Reason)
 	i := slices.IndexFunc(k.beliefs, func(b *belief) bool { return b.u == u })
 	if i < 0 || !u.leads {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())

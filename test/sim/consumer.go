@@ -50,7 +50,7 @@ func toldConsumer(u *user, n events.Notify) {
 		b.one.withdrawn = true
 		u.stop()
 	case events.Failed:
-		if i := u.c.w.stock.nodes[n.Text]; n.Code == events.ItemLost && i != nil {
+		if i := u.c.w.stock.nodes[n.Path]; n.Code == events.ItemLost && i != nil {
 			i.told = true
 		}
 		if n.Code == events.NoAuth && !u.c.w.calm && world.OneIn(u.dice(), 6) {

@@ -98,8 +98,7 @@ func (w *harness) spoil(d *rand.Rand, path string) {
 // toldValue takes what the door tells the caller beside the answer.
 func toldValue(u *user, n events.Notify) {
 	if d := u.c.w.checks.deed(u.c, u.id); d != nil && n.What == events.Value {
-		value, _ := strconv.ParseInt(n.Text, 10, 64)
-		d.value = &counted{value, int32(n.Work)}
+		d.value = &counted{n.Value, int32(n.Work)}
 	}
 }
 
