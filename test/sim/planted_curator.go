@@ -11,9 +11,14 @@ import (
 // was missing; the late answer of Curator-498 is among the outcomes.
 var plantedCurator = []Plant{
 	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() mutate.Mutation {
-		return instead("deletedReturning", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
-			return ev.Code == events.OK || ev.Code == events.NoNode
-		})
+		return mutate.Mutation{Guards: map[string]guarding{
+			"deletedReturning": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+				return ev.Code == events.OK || ev.Code == events.NoNode
+			},
+			"leavesEmpty": func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+				return ev.Kind != events.ReplyDelete && holds(ev)
+			},
+		}}
 	})},
 	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() mutate.Mutation {
 		return instead("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
