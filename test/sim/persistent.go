@@ -21,7 +21,7 @@ const keepers = "/app/kept"
 // some are in each other's way, and give it other data.
 func init() {
 	roles = append(roles, &role{
-		recipe: "persistent", home: keepers, most: 2, public: true, sores: map[engine.State][]ambush{"leaving": usual("throttle", "set the own node's data", "hide the own node")},
+		recipe: "persistent", home: keepers, most: 2, public: true, sores: map[engine.State][]ambush{"leaving": usual("throttle", "set the own node's data", "hide the own node"), "clearing": usual("set the own node's data", "delete the own node")},
 		options: func(u *user, d *rand.Rand) map[string]string {
 			u.path, u.payload = u.c.site(d), 1
 			u.sets = map[uint64]uint64{}
