@@ -73,10 +73,10 @@ func (c *jobElection) outrun(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code == events.NoNode || ev.Code == events.BadVersion
 }
 
-// tied is a candidate that has, or may have, a marker or a latch.
+// tied is a job election that has, or may have, a marker or a latch.
 func (c *jobElection) tied(ev events.Event) bool { return c.entangled(ev) || c.latches > 0 }
 
-// bound is a candidate that wants out and is tied.
+// bound is a job election that wants out and is tied.
 func (c *jobElection) bound(ev events.Event) bool {
 	return c.then != stay && c.entangled(ev) || c.then == leave && c.latches > 0
 }
@@ -84,7 +84,7 @@ func (c *jobElection) bound(ev events.Event) bool {
 // exhaustedBound is a retry policy that gave up, with something to clear away.
 func (c *jobElection) exhaustedBound(ev events.Event) bool { return c.spent && c.tied(ev) }
 
-// leavesLatch is a closing candidate whose latch is not over yet.
+// leavesLatch is a closing job election whose latch is not over yet.
 func (c *jobElection) leavesLatch(events.Event) bool { return c.then == leave && c.latches > 0 }
 
 // look reads the marker, and asks for the seal before it where the marker may be

@@ -78,7 +78,8 @@ func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// Guards of what is next.
+// Guards of what comes next.
+
 func (p *producer) over(events.Event) bool      { return len(p.closing) > 0 && p.marker == "" }
 func (p *producer) parting(events.Event) bool   { return len(p.closing) > 0 }
 func (p *producer) done(events.Event) bool      { return len(p.queue)+len(p.sending) == 0 }

@@ -142,7 +142,7 @@ func (s *session) noteContainersUnknown(ev events.Event, out *engine.Outbox) { s
 
 func (s *session) healthy(events.Event) bool { return s.span(0, 0) > 0 }
 
-// due tells which timer it was that fired.
+// heartbeatDue reports whether the timer that fired is the heartbeat's.
 func (s *session) heartbeatDue(ev events.Event) bool { return ev.Request == s.heartbeat }
 func (s *session) deadlinePassed(ev events.Event) bool {
 	return ev.Request == s.deadline && ev.At >= s.validUntil

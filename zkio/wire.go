@@ -13,7 +13,7 @@ import (
 
 // wire is one connection, as zk.Conn sees it: between zk.Conn and the socket.
 //
-// What it relies on in go-zookeeper v1.0.4 (TestPin asserts it): the first
+// What it relies on in go-zookeeper v1.0.4 (TestPinWhatTheWireReliesOn asserts it): the first
 // Write is the connect request; from then on every Write is exactly one frame;
 // the last byte of a read's frame is its watch flag; a read deadline is set
 // before each frame and Read is called from one goroutine. Writes come from the

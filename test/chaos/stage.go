@@ -140,7 +140,7 @@ func (s *stage) make(path string) {
 	})
 }
 
-// until waits until something holds, and reports whether it did in time.
+// holdsWithin waits until something holds, and reports whether it did in time.
 func (s *stage) holdsWithin(long time.Duration, holds func() bool) bool {
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()

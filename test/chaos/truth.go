@@ -102,7 +102,7 @@ func lives(below string, history []txn, stamp func(ms int64) moment) ([]node, er
 // line is the directory that a node is in.
 func (n node) line() string { return path.Dir(n.path) }
 
-// before reports whether a node was there, for certain, when another client of its line began to believe.
+// blocks reports whether a node was there, for certain, when another client of its line began to believe.
 func (n node) blocks(mine node, at int64) bool {
 	return n.czxid < mine.czxid && n.line() == mine.line() && n.created.latest < at && n.deleted.earliest > at
 }

@@ -74,7 +74,7 @@ func multi(who string, change func(events.Op) (events.Op, bool)) func(*client, e
 	}
 }
 
-// once drops what the function says of operations.
+// without returns a function that drops the operations for which drop reports true.
 func without(drop func(events.Op) bool) func(events.Op) (events.Op, bool) {
 	return func(op events.Op) (events.Op, bool) { return op, !drop(op) }
 }

@@ -19,13 +19,15 @@
 //	homes.go      directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
 //	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
-//	              happens to a machine just when it enters a state
+//	              happens to a machine just when it enters a state; giveup.go a client that ends its session
 //	checks.go     the promises, held against the ensemble's committed history; beliefs.go those of
 //	              belief; promises.go, wakeups.go
 //	phases.go     two phases: faults for safety, then healing and the demand for progress
 //	coverage.go   every row, fault and ambush must have fired in a long run; goals.go which cannot
-//	plants.go     bugs planted on purpose: the harness must be able to fail; planted*.go, tamper.go
-//	soak.go       long runs that can be stopped; shrink.go failing worlds made small
+//	plants.go     bugs planted on purpose: the harness must be able to fail; planted*.go, tamper.go; search.go
+//	              finds a world for each
+//	many.go       a range of seeds, summed up; soak.go long runs that can be stopped; shrink.go failing
+//	              worlds made small
 //
 // A world is reproduced by its seed alone: make sim SEED=n. With
 // ARGS='-shrink' a failing one is made small first, ARGS='-plant NAME' puts a

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// observerRole watches a line from outside. It has no share of the lines: some
+// The observer: it watches a line from outside. It has no share of the lines: some
 // processes have one beside their other handles.
 func init() {
 	roles = append(roles, &role{

@@ -72,7 +72,7 @@ func (c *client) mine(id events.ID, path string) bool {
 	return err == nil && string(data) == u.name() || c.owned[path] == id
 }
 
-// owns remembers the places that a machine made.
+// remember notes the places that a machine made.
 func (c *client) remember(id events.ID, ev events.Event) {
 	u := c.user(id)
 	if u == nil || !u.queues() || ev.Kind != events.ReplyCreate || ev.Code != events.OK {

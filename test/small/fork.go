@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// Fork copies an engine with all its machines, so that a search can step both.
+// fork copies an engine with all its machines, so that a search can step both.
 // It goes by reflection, so that a model needs no method for it and no field
 // can be forgotten: what is reachable is copied, but for the charts' compiled
 // tables and looplab's objects, which hold nothing between two steps. Both

@@ -8,7 +8,7 @@ import (
 // resolution is how often beliefs are looked at. What the system adds to it is measured: it is in every span.
 const resolution = 500 * time.Microsecond
 
-// span is one stretch of belief. It began after From and by FromBy, and ended after To and by ToBy.
+// span is one stretch of belief. It began after from and by fromBy, and ended after to and by toBy.
 type span struct{ from, fromBy, to, toBy time.Duration }
 
 // forever is a span whose end nobody saw.

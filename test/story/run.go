@@ -18,7 +18,7 @@ const (
 	glance = 100 * time.Millisecond // between looks at a line's nodes
 )
 
-// Scenario is one way for servers to lose each other.
+// scenario is one way for servers to lose each other.
 type scenario struct {
 	name string
 	// cast names the leader's server and those of its rival.
@@ -49,7 +49,7 @@ var scenarios = []scenario{
 	},
 }
 
-// Kind is whose code it is.
+// kind is whose code it is.
 type kind string
 
 const (
@@ -62,10 +62,10 @@ const (
 
 var kinds = []kind{byUs, byUsRiding, byDeaf, byLock, byCurator}
 
-// Promised reports whether this kind promises never to overlap.
+// promised reports whether this kind promises never to overlap.
 func (k kind) promised() bool { return k == byUs || k == byUsRiding }
 
-// Outcome is what came of one leader and its rival. Times are from the cut.
+// outcome is what came of one leader and its rival. Times are from the cut.
 type outcome struct {
 	scenario string
 	kind     kind
@@ -83,7 +83,7 @@ func (o outcome) gap() time.Duration {
 
 func (o outcome) overlap() (sure, most time.Duration) { return overlap(o.a, o.b) }
 
-// Pair is a leader and its rival while they are watched.
+// pair is a leader and its rival while they are watched.
 type pair struct {
 	kind    kind
 	timeout time.Duration
@@ -92,7 +92,7 @@ type pair struct {
 	ta, tb  *track
 }
 
-// Take is one run of a scenario: every kind with every timeout at once, on the same servers, cut in the same instant.
+// take is one run of a scenario: every kind with every timeout at once, on the same servers, cut in the same instant.
 type take struct {
 	t       testing.TB
 	e       *ensemble.Ensemble

@@ -47,7 +47,7 @@ func unreachable(t *testing.T, config incumbent.Config, words ...string) error {
 	return err
 }
 
-// place is an ensemble of which there is only the address; sessions are short.
+// nowhere is an ensemble of which there is only the address; sessions are short.
 type nowhere struct{ memory }
 
 func place(servers string) ensemble { return elsewhere{nowhere{}, servers} }

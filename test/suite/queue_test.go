@@ -16,7 +16,7 @@ import (
 // textQueue is a queue of plain words.
 var textQueue = incumbent.QueueOptions[string]{Codec: incumbent.Text(), Retry: incumbent.RetryForever(time.Millisecond)}
 
-// queue is one end of a queue under test.
+// wordQueue is one end of a queue under test.
 func (c *client) wordQueue(path string) *incumbent.Queue[string] {
 	c.t.Helper()
 	q, err := incumbent.NewQueue(c.Client, path, textQueue)
