@@ -268,6 +268,6 @@ func (c *Consumer) State() State { return c.handle.State() }
 // Phase is the machine's state, finer than State, by its name in docs/statecharts.
 func (c *Consumer) Phase() string { return c.handle.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (c *Consumer) Err() error { return c.handle.Err() }

@@ -70,6 +70,6 @@ func (q *DelayQueue[T]) State() State { return q.queue.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (q *DelayQueue[T]) Phase() string { return q.queue.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (q *DelayQueue[T]) Err() error { return q.queue.Err() }

@@ -156,6 +156,6 @@ func (d *Deletion) State() State { return d.handle.State() }
 // Phase is the machine's state, finer than State, by its name in docs/statecharts.
 func (d *Deletion) Phase() string { return d.handle.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (d *Deletion) Err() error { return d.handle.Err() }

@@ -115,6 +115,6 @@ func (b *DoubleBarrier) State() State { return b.handle.State() }
 // Phase is the machine's state, finer than State, by its name in docs/statecharts.
 func (b *DoubleBarrier) Phase() string { return b.handle.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (b *DoubleBarrier) Err() error { return b.handle.Err() }

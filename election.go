@@ -141,8 +141,8 @@ func (e *Election) State() State { return e.participant.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (e *Election) Phase() string { return e.participant.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (e *Election) Err() error { return e.participant.Err() }
 
 func (e *Election) seal()              { e.participant.seal() }

@@ -98,8 +98,8 @@ func (h *handle) Phase() string {
 	return *h.phase.Load()
 }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (h *handle) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -220,8 +220,8 @@ func (j *JobElection) State() State { return j.latch.participant.State() }
 // "following", "queueing", "leading", …
 func (j *JobElection) Phase() string { return j.latch.participant.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The election goes on, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The election
+// goes on, with pauses between its attempts.
 func (j *JobElection) Err() error { return j.latch.participant.Err() }
 
 // AddListener has l told of every change of this instance's leadership from now

@@ -143,8 +143,8 @@ func (l *Latch) State() State { return l.participant.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (l *Latch) Phase() string { return l.participant.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (l *Latch) Err() error { return l.participant.Err() }
 
 func (l *Latch) seal()              { l.participant.seal() }

@@ -176,6 +176,6 @@ func (m *Membership) State() State { return m.node.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (m *Membership) Phase() string { return m.node.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (m *Membership) Err() error { return m.node.Err() }

@@ -196,6 +196,6 @@ func (p *PersistentNode) State() State { return p.standing.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (p *PersistentNode) Phase() string { return p.standing.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (p *PersistentNode) Err() error { return p.standing.Err() }

@@ -57,6 +57,6 @@ func (q *PriorityQueue[T]) State() State { return q.queue.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (q *PriorityQueue[T]) Phase() string { return q.queue.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (q *PriorityQueue[T]) Err() error { return q.queue.Err() }

@@ -346,8 +346,8 @@ func (s *Selector) State() State { return s.participant.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (s *Selector) Phase() string { return s.participant.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (s *Selector) Err() error { return s.participant.Err() }
 
 func (s *Selector) seal()              { s.participant.seal() }

@@ -352,6 +352,6 @@ func (t *TreeCache) State() State { return t.machine.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (t *TreeCache) Phase() string { return t.machine.Phase() }
 
-// Err is the failure that stands in the way at this moment, nil when there is
-// none. The handle goes on trying, at a pace.
+// Err returns the handle's current failure, or nil if there is none. The handle
+// goes on trying, with pauses between its attempts.
 func (t *TreeCache) Err() error { return t.machine.Err() }

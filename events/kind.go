@@ -74,7 +74,7 @@ const ContainersUnknown Kind = "containers.unknown"
 // before the loop could move it on. All terms of the session end.
 const BeliefLapsed Kind = "belief.lapsed"
 
-// What a latch tells the machine that opened it, its patron.
+// What a latch tells the machine that opened it, which machines calls its patron.
 const (
 	LatchHeld   Kind = "latch.held"   // the latch leads; Path is its node
 	LatchWaits  Kind = "latch.waits"  // it stands behind another (told to semaphores)

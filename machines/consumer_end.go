@@ -14,7 +14,7 @@ func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
 	c.forget()
 }
 
-// forget lets go of what is not in the hands of anybody.
+// forget drops the items that were listed and are not held.
 func (c *consumer) forget() {
 	c.next, c.parked, c.looked, c.clock = nil, nil, 0, clock{}
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// contender is whoever may lead or hold: what has a node of its own, a term, troubles
-// and an end. The places in lines, the semaphore and the job election share it.
+// contender is the part of a machine that may lead or hold: a node of its own, a term,
+// failures and an end. The places in lines, the semaphore and the job election share it.
 type contender struct {
 	id     string    // the machine's own
 	seed   string    // of its names
@@ -81,11 +81,12 @@ func (a *agenda) moved(out *engine.Outbox) {
 	}
 }
 
-// refuseStart, refuseResign answer what makes no sense in this state.
+// refuseStart answers a start of a machine that was started before.
 func (a *agenda) refuseStart(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.AlreadyStarted, "")
 }
 
+// refuseResign answers a resign while the machine does not lead.
 func (a *agenda) refuseResign(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotLeading, "")
 }

@@ -127,7 +127,7 @@ func (p *contender) depose(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// drain tells the machine itself when no work is left, and whoever gave up a place that is gone already.
+// drain tells the machine itself if no work is left, and answers a command that gave up a place which is gone already.
 func (p *contender) drain(out *engine.Outbox) {
 	if p.works == 0 {
 		if p.then == stay && p.own == "" {
@@ -168,8 +168,9 @@ func (p *contender) stepDownLost(ev events.Event, out *engine.Outbox) {
 	p.drain(out)
 }
 
-// workDone counts a piece of work that returned. A writer's that wishes to read
-// on is told that nothing is held any more; see lower.
+// workDone counts a piece of work that returned. If it asks to downgrade a write
+// lock, the answer is that nothing is held any more: readWrite.lower is for one
+// that is.
 func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 	p.works--
 	if ev.Request != 0 {

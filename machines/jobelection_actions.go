@@ -22,7 +22,7 @@ func (c *jobElection) vacant(ev events.Event) bool {
 	return ev.Path == c.marker && ev.Code == events.NoNode
 }
 
-// vacantHeld is vacant, with the latch in our hands.
+// vacantHeld is vacant, while this machine holds the latch.
 func (c *jobElection) vacantHeld(ev events.Event) bool { return c.vacant(ev) && c.held != "" }
 
 // occupied is a marker that is there.
@@ -36,7 +36,7 @@ func (c *jobElection) lasting(ev events.Event) bool {
 }
 
 // marked is a marker that this session owns: ours, for a client makes one
-// candidate for each job.
+// election for each job.
 func (c *jobElection) marked(ev events.Event) bool {
 	return c.occupied(ev) && ev.Stat.EphemeralOwner == c.owner
 }

@@ -27,7 +27,8 @@ func newLatch(open events.Event) (*latch, error) {
 }
 
 // standingRows are those of the recipes that stand in a line for as long as they
-// are open, and come back to it after every term: the latch and the selector.
+// are open, and come back to it after every term: the latch, the selector and the
+// plain election.
 var standingRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandStart), When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},

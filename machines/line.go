@@ -108,7 +108,8 @@ func (p *place) survey(ev events.Event, out *engine.Outbox) {
 	out.Children(p.dir)
 }
 
-// rewatchOwn is reread by whoever was to inherit: it has to list the line first.
+// rewatchOwn reads the own node again. A machine that could have inherited has to list
+// the line first.
 func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
 	p.next = false
 	p.reread(ev, out)
@@ -128,7 +129,7 @@ func (p *place) before(children []string) (ahead []Place, listed bool) {
 	return ahead, listed
 }
 
-// minds reports whether a place is one to wait for: a reader has no eyes for
+// minds reports whether a place is one to wait for: a reader does not wait for
 // other readers.
 func (p *place) minds(other Place) bool { return p.shared == "" || other.Label != p.shared }
 
@@ -163,10 +164,10 @@ func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Get(join(p.dir, p.predecessor))
 }
 
-// watchUnread is watchPredecessor where it may not be read: servers since 3.8.4
-// (and Debian's) spend a watch on such a node without telling. So the directory,
-// which was listed and may be read, is watched in its place, and the predecessor
-// is asked for after that: what the listing says does not matter.
+// watchUnread watches the directory in place of a predecessor that may not be read:
+// servers since 3.8.4 (and Debian's) spend a watch on such a node without an event.
+// The directory was listed, so it may be read. The predecessor is asked for after
+// that: what the listing says does not matter.
 func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
 	p.hidden = true
 	out.With(engine.Watch).Children(p.dir)

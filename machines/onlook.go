@@ -149,5 +149,5 @@ func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 // doubt is the end of a connection: things may come and go unseen.
 func (o *onlook) doubt(ev events.Event, out *engine.Outbox) { o.gap, o.again = o.told, true }
 
-// insist has what is there told anew after a failure.
+// insist has what is there told again after a failure.
 func (o *onlook) insist(ev events.Event, out *engine.Outbox) { o.again = true }

@@ -10,7 +10,7 @@ func (p *place) leavesEmpty(events.Event) bool {
 	return p.then == leave && !p.entangled(events.Event{})
 }
 
-// deletedReturning is deleted by whoever does not close.
+// deletedReturning is the own node, deleted, of a machine that does not close.
 func (p *place) deletedReturning(ev events.Event) bool { return p.deleted(ev) && p.then != leave }
 
 // recovered is a lost create, found in the listing.
@@ -148,7 +148,7 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 	p.depart(ev, out)
 }
 
-// giveUp is complain of an attempt to have a place in line.
+// giveUp ends an attempt to have a place in line: the next one comes after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
 	p.complain(p.blame(ev), out)

@@ -8,7 +8,8 @@ import (
 )
 
 // sublatch is the latch that a machine has stand in a line for it: a machine of
-// its own, which tells its patron when it waits, is held, lost, in trouble or over.
+// its own, which tells the machine that opened it (its patron) when it waits, is held,
+// lost, in trouble or over.
 type sublatch struct {
 	held    string // the latch's node while the latch is held
 	latch   events.ID

@@ -8,10 +8,10 @@ import (
 )
 
 // lateness is how many confirmations in a row may come too late before that is
-// no passing slowness any more, and whoever awaits leadership is told.
+// no passing slowness any more, and the calls that await leadership get an error.
 const lateness = 3
 
-// trouble is what stands in the way, and the back-off.
+// trouble is the last failure, and the back-off.
 type trouble struct {
 	retry    Policy
 	dice     dice
@@ -27,7 +27,7 @@ func newTrouble(open events.Event, o *options, usual Policy) trouble {
 	return trouble{retry: o.policy("retry", usual), dice: newDice(open.Seed)}
 }
 
-// patience is the retry policy of whoever sets none.
+// patience is the retry policy of a machine that is opened without one.
 var patience = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
 
 // exhausted is a retry policy that gave up.
@@ -50,7 +50,7 @@ func (t *trouble) attempt(ev events.Event) (d time.Duration, again bool) {
 	return d, again
 }
 
-// restNext is the pause before the next attempt of whoever never gives up.
+// restNext is the pause before the next attempt of a machine that never gives up.
 func (t *trouble) restNext() time.Duration {
 	d, again := t.retry.Next(t.failures, 0, t.dice.roll())
 	if !again {

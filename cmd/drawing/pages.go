@@ -20,8 +20,15 @@ func Pages(dir string, charts ...engine.Description) (map[string]string, error) 
 	var index strings.Builder
 	index.WriteString(generated + `# Statecharts
 
-Every recipe is a table of rows, and the table is the code: the rows below are
-the ones that run, in the order in which they are tried.
+Every recipe is a table of rows, and the table is the code: the rows on its page are
+the ones that run, in the order in which they are tried. Of the rows for a state and
+an event, the first whose guard holds is taken; a row without a guard always is, if
+no row before it was.
+
+A choice, drawn as a diamond, is a state in which no machine rests. "at once" is no
+event: it stands before the rows of a choice, which are tried in the same step that
+leads to the choice. In a picture, a guard stands in brackets, and "… 2 more" counts
+rows that only the table has.
 
 | chart | | states | rows |
 |---|---|--:|--:|
