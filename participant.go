@@ -20,10 +20,11 @@ const (
 	Silent                        // they are not
 )
 
-// Listener hears of leadership, on a goroutine of its own, one call at a time:
-// every IsLeader is followed by exactly one NotLeader before the next, and
-// NotLeader is never called without it. One that is added while leading hears of
-// the present term first. A nil function is skipped.
+// Listener has functions that are called when leadership begins and ends, on a
+// goroutine of its own, one call at a time. Every IsLeader is followed by exactly one
+// NotLeader before the next, and NotLeader is never called without it. If a listener
+// is added during a term, IsLeader is called for that term first. A nil function is
+// skipped.
 type Listener struct {
 	IsLeader  func(Term)
 	NotLeader func(Term, error) // why: an error that is ErrLeadershipLost

@@ -47,9 +47,11 @@ func On(kinds ...events.Kind) Trigger {
 // Has reports whether the trigger names a kind.
 func (t Trigger) Has(k events.Kind) bool { return slices.Contains(t.kinds, k) }
 
-// Row is one arrow of a chart, on one line. Rows of the same (state, kind) are
-// tried in order; the last of such a group has no guard. Then follows Do in the
-// same step: two actions that others use as well need no third that joins them.
+// Row is one line of a chart: in each of the states From, each of the kinds On leads
+// to the state To, or nowhere if that is Stay, by way of the action Do. Rows of the
+// same (state, kind) are tried in order, and the first whose guard When holds is
+// taken; the last of such a group has no guard. The action Then runs after Do in the
+// same step, so two actions that others use as well need no third that joins them.
 type Row[M any] struct {
 	From []State
 	On   Trigger

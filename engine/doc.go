@@ -1,6 +1,6 @@
 // Package engine may change in any release; only the root package and zkio/zkmem keep
-// their API. It is the grammar of incumbent: a chart is a table of rows, a
-// machine is one value walking that table, an engine is a set of machines that
+// their API. It defines and runs state machines: a chart is a table of rows, a
+// machine is one value that goes from state to state by that table, an engine is a set of machines that
 // share one session, and a loop is the one goroutine that feeds an engine.
 //
 // The law of use:
