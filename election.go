@@ -23,6 +23,9 @@ import (
 //   - Leadership.Write is refused, with ErrPlainName: a directory that was made
 //     anew hands out the same names again, and the guard would take another's
 //     node for the own one. The Token has no such weakness.
+//   - If the directory is deleted and created again while this process is paused,
+//     another candidate may get the same name, and a Close that runs before the
+//     news arrives deletes that candidate's node. It queues again.
 //
 // Where there is a choice, a Latch or Selector is the better one. All methods are
 // safe to call from any goroutine.
