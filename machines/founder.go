@@ -64,7 +64,10 @@ func (f *founder) noteParent(ev events.Event, out *engine.Outbox) {
 	case events.OK, events.NodeExists:
 		f.obstacle = refusal{}
 		f.stood = f.stood || ev.Request == f.leaf
-	case events.NoNode:
+	case events.NoNode: // of those below it is only that this one is missing
+		if ev.Request == f.top {
+			f.obstacle = refusal{ev.Code, ev.Path, ev.Text}
+		}
 	case events.Unimplemented:
 		if f.flight == events.Container {
 			f.tried, f.hungUp = false, true
