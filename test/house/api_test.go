@@ -48,6 +48,7 @@ func (l *Latch) stop() {}
 type Queue[T any] struct{}
 func (q Queue[T]) Put(items ...T) {}
 type Lockable interface { Lock() }
+type Number interface { ~int | ~string }
 func Open() (l *Latch) { return nil }
 var ErrClosed error
 `).pkg)
@@ -59,7 +60,10 @@ var ErrClosed error
 		"type Latch struct",
 		"type Latch struct, field Adapter *zkio.TLS",
 		"type Latch struct, field Path string",
+		"type Lockable interface",
 		"type Lockable interface, method Lock()",
+		"type Number interface",
+		"type Number interface, embeds ~int | ~string",
 		"type Queue[T any] struct",
 		"type zkio.TLS struct",
 		"type zkio.TLS struct, field CA string",
@@ -189,7 +193,11 @@ func (l *lister) addType(name string, o *types.TypeName) {
 			}
 		}
 	case *types.Interface:
-		for m := range u.Methods() {
+		l.say("type %s interface", shown)
+		for embedded := range u.EmbeddedTypes() {
+			l.say("type %s interface, embeds %s", shown, l.text(embedded))
+		}
+		for m := range u.ExplicitMethods() {
 			l.say("type %s interface, method %s", shown, l.signature(m))
 		}
 	default:
