@@ -33,6 +33,7 @@ func forgets(ctx context.Context, c *incumbent.Client, wait bool) {
 	defer c.Delete("/a").Version(1)                // want DeleteRequest
 	go c.Sync("/a")                                // want Task
 	_ = c.Get("/a")                                // want Request
+	_, _ = c.Get("/b"), 1                          // want Request
 	c.Exists("/a")                                 // want Request
 	c.Children("/a")                               // want Request
 	c.Multi(incumbent.DeleteNode("/a", 1))         // want Request
@@ -50,6 +51,8 @@ func sends(ctx context.Context, c *incumbent.Client, wait bool) error {
 	c.Delete("/a").Background(ctx, func(incumbent.Result) {})
 	c.Delete("/a").Guaranteed()
 	_, _ = c.Get("/a").Do(ctx)
+	later := func(r *incumbent.Task) *incumbent.Task { _ = r.Do(ctx); return r }
+	later(c.Sync("/a")) // what it is given is sent there
 	return c.Sync("/a").Do(ctx)
 }
 `

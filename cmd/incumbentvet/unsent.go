@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 const library = "github.com/incumbent-go/incumbent"
@@ -15,7 +16,8 @@ type finding struct {
 	what string
 }
 
-// unsent finds statements that make a request and drop it.
+// unsent finds statements that make a request and drop it. What is kept in a variable
+// and never sent is not found.
 func unsent(trees []*ast.File, info *types.Info) (found []finding) {
 	drop := func(x ast.Expr) {
 		if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
@@ -34,8 +36,10 @@ func unsent(trees []*ast.File, info *types.Info) (found []finding) {
 			case *ast.GoStmt:
 				drop(n.Call)
 			case *ast.AssignStmt:
-				if len(n.Lhs) == 1 && isBlank(n.Lhs[0]) {
-					drop(n.Rhs[0])
+				for i, left := range n.Lhs {
+					if isBlank(left) && len(n.Lhs) == len(n.Rhs) {
+						drop(n.Rhs[i])
+					}
 				}
 			}
 			return true
@@ -68,10 +72,15 @@ func request(info *types.Info, x ast.Expr) string {
 func made(info *types.Info, call *ast.CallExpr) bool {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok || request(info, s.X) == "" {
-		return true
+		return !given(info, call) // such a function may send what it was given
 	}
 	inner, ok := ast.Unparen(s.X).(*ast.CallExpr)
 	return ok && made(info, inner)
+}
+
+// given reports whether a function takes a request, which it may send.
+func given(info *types.Info, call *ast.CallExpr) bool {
+	return slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return request(info, x) != "" })
 }
 
 func isBlank(x ast.Expr) bool {
