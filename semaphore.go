@@ -87,9 +87,10 @@ func (s *Semaphore) Limit() int { return int(s.limit.Load()) }
 // The first is watched, as the node of every hold; Write checks them all, and what
 // became of the others is asked every quarter of the session timeout.
 //
-// Errors: ErrPermits for none, or more than there are, at once; ErrLimit, with
-// both numbers, where another limit is agreed; ErrLeadershipLost when somebody
-// deleted the permits before they were held; and those of Mutex.Lock.
+// Errors: ErrPermits, at once, for none, for more than there are, and for more than
+// 4096, which is what one transaction creates; ErrLimit, with both numbers, where
+// another limit is agreed; ErrLeadershipLost when somebody deleted the permits before
+// they were held; and those of Mutex.Lock.
 func (s *Semaphore) Acquire(ctx context.Context, permits int) (*Hold, error) {
 	return s.acquire(ctx, permits, false)
 }
@@ -107,6 +108,9 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 	limit := s.Limit()
 	if permits < 1 || permits > limit {
 		return nil, fmt.Errorf("%w: %d of %d", ErrPermits, permits, limit)
+	}
+	if permits > machines.MaxPermits {
+		return nil, fmt.Errorf("%w: %d at once: want no more than %d, which one transaction creates", ErrPermits, permits, machines.MaxPermits)
 	}
 	o := s.options
 	return s.client.acquire(ctx, acquisition{

@@ -1,7 +1,7 @@
 package machines
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -44,6 +44,11 @@ type pool struct {
 	version int32 // of its data
 }
 
+// MaxPermits is how many permits one acquisition takes at most. They are created in
+// one transaction, which has to fit into a request of ZooKeeper's (jute.maxbuffer,
+// 1 MiB unless it is configured).
+const MaxPermits = 4096
+
 func newSemaphore(open events.Event) (*semaphore, error) {
 	o := options{values: open.Options}
 	kazoo := o.flag("kazoo")
@@ -52,8 +57,8 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 	s.contender = newContender(open, &o)
 	s.after = leave
 	s.rename()
-	if o.err == nil && (s.permits < 1 || s.permits > s.limit) {
-		return nil, errors.New("option permits: want at least 1, and no more than the limit")
+	if o.err == nil && (s.permits < 1 || s.permits > s.limit || s.permits > MaxPermits) {
+		return nil, fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)
 	}
 	return s, o.err
 }

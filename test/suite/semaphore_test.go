@@ -254,6 +254,10 @@ func TestSemaphoreRefusesAtOnce(t *testing.T) {
 	}
 	_, err := c.Semaphore("/sem", 0, incumbent.SemaphoreOptions{})
 	is(t, err, incumbent.ErrPermits)
+	vast, err := c.Semaphore("/vast", 1_000_000_000, incumbent.SemaphoreOptions{})
+	ok(t, err)
+	_, err = vast.Acquire(c.ctx, 4097) // what one transaction could not create
+	is(t, err, incumbent.ErrPermits)
 	is(t, s.SetLimit(c.ctx, 0), incumbent.ErrPermits)
 	if _, err := c.Semaphore("no/slash", 1, incumbent.SemaphoreOptions{}); err == nil {
 		t.Fatal("a path without a slash was taken")
