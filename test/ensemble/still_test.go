@@ -84,7 +84,7 @@ func (s *stillness) settleIn(try int) {
 		made, err := m.client.Create(fmt.Sprintf("/node-%d-%d", i, try), nil).Ephemeral().Do(ctx)
 		ok(s.t, err)
 		m.path = made
-		seen := make(chan bool)
+		seen := make(chan bool, 1) // the first look must not be missed
 		work.Go(func() {
 			for range observer.WatchNode(ctx, m.path) {
 				select {
