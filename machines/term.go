@@ -50,6 +50,7 @@ func (t *term) refuseWaiters(code events.Code, text string, out *engine.Outbox) 
 // confirmed is promise 2 at this very moment.
 func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUntil }
 
+// reason returns why an event ends belief.
 func reason(ev events.Event) events.Reason {
 	switch ev.Kind {
 	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren, events.ReplyMulti:
