@@ -174,9 +174,6 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// Line is the number of the line read last.
-func (r *Reader) Line() int { return r.line }
-
 // Torn reports that the last line had no end and was dropped.
 func (r *Reader) Torn() bool { return r.torn }
 
