@@ -43,9 +43,9 @@ type Arrow struct {
 	Happy  bool     // a step of the chart's happy path
 }
 
-// busy is how many states off the happy path may lead to one state before their
+// maxIncoming is how many states off the happy path may lead to one state before their
 // arrows are drawn once.
-const busy = 4
+const maxIncoming = 4
 
 // common is how many states a row may name and still be one of each state's own.
 const common = 3
@@ -63,12 +63,12 @@ func (d Description) Picture() Picture {
 		}
 	}
 	for _, a := range merged {
-		drawn[a.From[0]] = drawn[a.From[0]] || a.Happy || sources[a.To] < busy
+		drawn[a.From[0]] = drawn[a.From[0]] || a.Happy || sources[a.To] < maxIncoming
 	}
 	for _, a := range merged {
 		from := a.From[0]
 		switch main, rows := d.mainWay(from, merged); {
-		case a.Happy, sources[a.To] < busy, d.Choice(from),
+		case a.Happy, sources[a.To] < maxIncoming, d.Choice(from),
 			a.To == main && !d.onPath(from) && (rows >= common || !drawn[from]):
 			p.Arrows = append(p.Arrows, a.Arrow)
 		default:
@@ -79,16 +79,16 @@ func (d Description) Picture() Picture {
 	return p
 }
 
-// way is an arrow and how many of its rows belong to few states.
-type way struct {
+// mergedArrow is an arrow and how many of its rows belong to few states.
+type mergedArrow struct {
 	Arrow
 	own int
 }
 
 // merged joins the rows of each (from, to), in the order of States.
-func (d Description) merged() (all []way, stays int) {
+func (d Description) merged() (all []mergedArrow, stays int) {
 	type pair struct{ from, to State }
-	ways := map[pair]*way{}
+	ways := map[pair]*mergedArrow{}
 	for _, r := range d.Rows {
 		moves := false
 		for _, from := range r.From {
@@ -98,7 +98,7 @@ func (d Description) merged() (all []way, stays int) {
 			moves = true
 			w := ways[pair{from, r.To}]
 			if w == nil {
-				w = &way{Arrow: Arrow{From: []State{from}, To: r.To, Happy: d.happy(from, r.To)}}
+				w = &mergedArrow{Arrow: Arrow{From: []State{from}, To: r.To, Happy: d.happy(from, r.To)}}
 				ways[pair{from, r.To}] = w
 			}
 			w.Labels = append(w.Labels, r.Labels()...)
@@ -137,7 +137,7 @@ func (d Description) happy(from, to State) bool {
 
 // mainWay is where most of a state's own rows lead, and how many they are. Where
 // that is little it is where a long list of guards ends when none of them holds.
-func (d Description) mainWay(s State, merged []way) (to State, rows int) {
+func (d Description) mainWay(s State, merged []mergedArrow) (to State, rows int) {
 	for _, w := range merged {
 		if w.From[0] == s && w.own > rows {
 			to, rows = w.To, w.own

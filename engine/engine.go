@@ -61,7 +61,7 @@ func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) 
 func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
 
 func (r recipe[M]) bind() func(events.Event) (instance, error) {
-	rig := newRig(r.Compiled)
+	rig := newStepper(r.Compiled)
 	return func(open events.Event) (instance, error) {
 		model, err := r.make(open)
 		if err != nil {

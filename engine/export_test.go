@@ -12,7 +12,7 @@ var arrowOf = regexp.MustCompile(`"([^"]*)" -> "([^"]*)" \[ label = "([^"]*)" \]
 // its own drawing.
 func (r recipe[M]) Looplab() []Edge {
 	var all []Edge
-	for _, m := range arrowOf.FindAllStringSubmatch(fsm.Visualize(newRig(r.Compiled).fsm), -1) {
+	for _, m := range arrowOf.FindAllStringSubmatch(fsm.Visualize(newStepper(r.Compiled).fsm), -1) {
 		all = append(all, Edge{State(m[1]), m[3], State(m[2])})
 	}
 	return all

@@ -36,9 +36,9 @@ type Loop struct {
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
 	asked  atomic.Bool   // a sign is outstanding: what each step looks at
 
-	first  []events.Envelope // what comes before all that waits
-	spare  []events.Envelope // the inbox of the turn before, for the next
-	timers timers
+	first      []events.Envelope // what comes before all that waits
+	spareInbox []events.Envelope // the inbox of the turn before, for the next
+	timers     timers
 }
 
 // NewLoop joins an engine with its surroundings. Record may be nil.
@@ -141,20 +141,20 @@ func (l *Loop) Run(ctx context.Context) {
 func (l *Loop) turn() bool {
 	l.mu.Lock()
 	batch := l.inbox
-	l.inbox, l.spare = l.spare, nil
+	l.inbox, l.spareInbox = l.spareInbox, nil
 	l.mu.Unlock()
-	rang := l.ring()
+	rang := l.fireTimers()
 	for _, env := range batch {
 		l.step(env)
-		l.ring()
+		l.fireTimers()
 	}
 	clear(batch)
-	l.spare = batch[:0]
+	l.spareInbox = batch[:0]
 	return rang || len(batch) > 0
 }
 
-// ring deals with the timers that are due, and reports whether there were any.
-func (l *Loop) ring() bool {
+// fireTimers deals with the timers that are due, and reports whether there were any.
+func (l *Loop) fireTimers() bool {
 	due := l.due()
 	for _, env := range due {
 		l.step(env)

@@ -18,10 +18,10 @@ type Transition struct {
 	Tried    []string // guards that did not hold; valid until the chart's next step
 }
 
-// rig is the one looplab object of a chart in one engine. Machines take turns
+// stepper is the one looplab object of a chart in one engine. Machines take turns
 // on it: SetState, then Event. That is not atomic, and need not be: an engine
 // is used by one goroutine.
-type rig[M any] struct {
+type stepper[M any] struct {
 	*Compiled[M]
 	fsm *fsm.FSM
 
@@ -34,8 +34,8 @@ type rig[M any] struct {
 	tried []string // for Transition.Tried, to be used again
 }
 
-func newRig[M any](c *Compiled[M]) *rig[M] {
-	r := &rig[M]{Compiled: c}
+func newStepper[M any](c *Compiled[M]) *stepper[M] {
+	r := &stepper[M]{Compiled: c}
 	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), edges(c), fsm.Callbacks{
 		// The one hook of looplab that always runs, self transitions included,
 		// and that runs without its event mutex held.
@@ -62,7 +62,7 @@ func edges[M any](c *Compiled[M]) []fsm.EventDesc {
 }
 
 // step moves one machine: it is the only mutation of a model.
-func (r *rig[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
+func (r *stepper[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
 	t := Transition{From: state, To: state, Row: events.RowIgnored, Tried: r.tried[:0]}
 	defer func() { r.tried = t.Tried }()
 	for _, a := range r.arrows[key{state, ev.Kind}] {
@@ -81,7 +81,7 @@ func (r *rig[M]) step(model *M, state State, ev events.Event, out *Outbox) Trans
 }
 
 // choose goes on from a choice, in the same step.
-func (r *rig[M]) choose(model *M, at State, ev events.Event, out *Outbox, t *Transition) {
+func (r *stepper[M]) choose(model *M, at State, ev events.Event, out *Outbox, t *Transition) {
 	for _, a := range r.arrows[key{at, AtOnce}] {
 		if a.when != nil && !a.when(model, ev) {
 			t.Tried = append(t.Tried, a.guard)
@@ -95,7 +95,7 @@ func (r *rig[M]) choose(model *M, at State, ev events.Event, out *Outbox, t *Tra
 
 // fire has looplab take the arrow. Background is the only context that cannot
 // wedge a looplab machine half way (v1.0.3).
-func (r *rig[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
+func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
 	r.model, r.event, r.out, r.acts = model, ev, out, a.acts
 	r.fsm.SetState(string(state))
 	err := r.fsm.Event(context.Background(), a.name)
@@ -111,10 +111,10 @@ func (r *rig[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *O
 // Machine is one model walking one chart, without an engine around it: what a
 // golden trace and a reader of the code need.
 type Machine[M any] struct {
-	Model *M
-	rig   *rig[M]
-	state State
-	desk  desk
+	Model   *M
+	rig     *stepper[M]
+	state   State
+	pending pending
 }
 
 // State is where the machine is.
@@ -141,10 +141,10 @@ func (m *Machine[M]) hears(k events.Kind) bool {
 	return slices.Contains(m.rig.chart.Kinds, k)
 }
 func (m *Machine[M]) awaited(number uint64) (await, bool) {
-	return m.desk.find(number)
+	return m.pending.find(number)
 }
-func (m *Machine[M]) awaits() []await      { return m.desk.open }
-func (m *Machine[M]) settle(number uint64) { m.desk.done(number) }
+func (m *Machine[M]) awaits() []await      { return m.pending.open }
+func (m *Machine[M]) settle(number uint64) { m.pending.done(number) }
 func (m *Machine[M]) stamper() (Stamper, bool) {
 	s, ok := any(m.Model).(Stamper)
 	return s, ok
@@ -158,15 +158,15 @@ func (m *Machine[M]) concerned(path string) bool {
 // deliver steps the machine and keeps its desk: the answered entry goes first,
 // then the entries that the new state has no row for.
 func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
-	out.desk = &m.desk
+	out.pending = &m.pending
 	if answers(ev.Kind) || ev.Kind == events.ReplyCreate {
-		m.desk.done(ev.Request)
+		m.pending.done(ev.Request)
 	}
-	before := m.desk.mark()
+	before := m.pending.mark()
 	t := m.rig.step(m.Model, m.state, ev, out)
 	m.state = t.To
 	if t.To != t.From {
-		m.desk.sweep(before, out, func(k events.Kind) bool { return m.rig.awaits(t.To, k) })
+		m.pending.drop(before, out, func(k events.Kind) bool { return m.rig.awaits(t.To, k) })
 	}
 	m.mustHaveRows(before, t)
 	if out.how != 0 {
@@ -178,7 +178,7 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 // mustHaveRows panics when the row just taken asked for something whose answer
 // its state would not know what to do with. Golden traces find such rows.
 func (m *Machine[M]) mustHaveRows(before uint64, t Transition) {
-	for _, a := range m.desk.open {
+	for _, a := range m.pending.open {
 		if a.number > before && !m.rig.awaits(m.state, a.kind) {
 			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
 				m.rig.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))

@@ -117,8 +117,8 @@ func TestThenFollowsDo(t *testing.T) {
 		}
 	}
 	c := MustCompile(table)
-	model, out := &worker{}, &Outbox{desk: &desk{}}
-	newRig(c).step(model, ready, events.Event{Kind: events.CommandResign}, out)
+	model, out := &worker{}, &Outbox{pending: &pending{}}
+	newStepper(c).step(model, ready, events.Event{Kind: events.CommandResign}, out)
 	want(t, "what ran first", model.did, []string{"note"})
 	want(t, "effects of the second", len(out.effects), 1)
 	for _, r := range Describe(c).Rows {
@@ -154,8 +154,8 @@ func TestMachinesOfOneChartDoNotMix(t *testing.T) {
 // A rig that no longer matches its chart is found out at the first step.
 func TestRigPanicsWhenLooplabDisagrees(t *testing.T) {
 	c := MustCompile(workerTable())
-	r := newRig(c)
-	model, out := &worker{}, &Outbox{desk: &desk{}}
+	r := newStepper(c)
+	model, out := &worker{}, &Outbox{pending: &pending{}}
 	group := c.arrows[key{ready, events.CommandStart}]
 	group[0].to = holding // looplab goes to asking
 	got := refusal(func() { r.step(model, ready, events.Event{Kind: events.CommandStart}, out) })
@@ -170,7 +170,7 @@ func TestRigPanicsWhenLooplabDisagrees(t *testing.T) {
 }
 
 func TestOutboxWritesWhatWasAsked(t *testing.T) {
-	out := &Outbox{session: 7, desk: &desk{}}
+	out := &Outbox{session: 7, pending: &pending{}}
 	out.Create(events.Op{Path: "/c", Mode: events.Container})
 	out.Delete("/d")
 	out.With(Unawaited).Delete("/e")
@@ -207,21 +207,21 @@ stop timer #10
 notify failed NOAUTH
 valid until: unconfirmed`))
 	var open []uint64
-	for _, a := range out.desk.open {
+	for _, a := range out.pending.open {
 		open = append(open, a.number)
 	}
 	want(t, "awaited", open, []uint64{1, 2, 4, 5, 6, 7, 9})
-	out.Forget()
-	want(t, "awaited after Forget", len(out.desk.open), 0)
+	out.DropPending()
+	want(t, "awaited after Forget", len(out.pending.open), 0)
 }
 
 func TestForgetStopsTimersAndKeepsOwedCreates(t *testing.T) {
-	out := &Outbox{desk: &desk{}}
+	out := &Outbox{pending: &pending{}}
 	out.Create(events.Op{Path: "/e", Mode: events.Ephemeral})
 	out.Timer("t", time.Second)
 	out.Get("/f")
 	out.effects = nil
-	out.Forget()
+	out.DropPending()
 	want(t, "effects", out.effects, []events.Effect{events.StopTimer{Request: 2}})
-	want(t, "still awaited", len(out.desk.open), 1)
+	want(t, "still awaited", len(out.pending.open), 1)
 }

@@ -23,7 +23,7 @@ func TestARequestTakesItsModifiers(t *testing.T) {
 	}
 	for _, r := range requests {
 		for _, m := range []Modifier{Watch, Data, ForUser, Urgent, Unawaited} {
-			out := &Outbox{desk: &desk{}}
+			out := &Outbox{pending: &pending{}}
 			refused := refusal(func() { r.ask(out.With(m)) })
 			want(t, "taken: "+m.String(), refused == "(it was accepted)", r.takes&m != 0)
 			if r.takes&m == 0 {
@@ -31,14 +31,14 @@ func TestARequestTakesItsModifiers(t *testing.T) {
 			}
 			asked := out.effects[0].(events.Request).Header()
 			want(t, fmt.Sprint(out.effects[0], ": for the user"), asked.Keep, m == ForUser)
-			want(t, fmt.Sprint(out.effects[0], ": awaited"), len(out.desk.open) == 1, m != Unawaited)
+			want(t, fmt.Sprint(out.effects[0], ": awaited"), len(out.pending.open) == 1, m != Unawaited)
 			want(t, "modifiers left for the next request", out.how, Modifier(0))
 		}
 	}
 }
 
 func TestModifiersJoin(t *testing.T) {
-	out := &Outbox{desk: &desk{}}
+	out := &Outbox{pending: &pending{}}
 	out.With(Watch | Data).Get("/n")
 	want(t, "get", out.effects[0].String(), "#1 get /n data watch")
 	want(t, "words", (Watch | Data).String(), "Watch|Data")
@@ -48,7 +48,7 @@ func TestModifiersJoin(t *testing.T) {
 
 // A row that gives modifiers to no request is found by its first step.
 func TestModifiersNeedARequest(t *testing.T) {
-	r := newRig(MustCompile(workerTable()))
+	r := newStepper(MustCompile(workerTable()))
 	r.arrows[key{ready, events.CommandStart}][0].acts = []act[worker]{{"hesitate", func(_ *worker, _ events.Event, out *Outbox) { out.With(Watch) }}}
 	m := &Machine[worker]{Model: &worker{}, rig: r, state: ready}
 	got := refusal(func() { m.deliver(events.Event{Kind: events.CommandStart, Request: 1}, &Outbox{}) })

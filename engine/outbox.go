@@ -10,22 +10,22 @@ import (
 
 // await is one answer that a machine is owed.
 type await struct {
-	number uint64
-	kind   events.Kind
-	name   string // a timer's name
-	cause  uint64 // seq of the record that asked
-	owed   bool   // a create that may make an own node: awaited in every state until it is answered
+	number    uint64
+	kind      events.Kind
+	name      string // a timer's name
+	cause     uint64 // seq of the record that asked
+	mayCreate bool   // a create that may make an own node: awaited in every state until it is answered
 }
 
-// desk is what one machine has asked for and not yet been answered.
-type desk struct {
+// pending is what one machine has asked for and not yet been answered.
+type pending struct {
 	last uint64 // highest number given out
 	open []await
 }
 
-func (d *desk) mark() uint64 { return d.last }
+func (d *pending) mark() uint64 { return d.last }
 
-func (d *desk) find(number uint64) (await, bool) {
+func (d *pending) find(number uint64) (await, bool) {
 	for _, a := range d.open {
 		if a.number == number {
 			return a, true
@@ -34,7 +34,7 @@ func (d *desk) find(number uint64) (await, bool) {
 	return await{}, false
 }
 
-func (d *desk) done(number uint64) {
+func (d *pending) done(number uint64) {
 	for i, a := range d.open {
 		if a.number == number {
 			d.open = append(d.open[:i], d.open[i+1:]...)
@@ -43,12 +43,12 @@ func (d *desk) done(number uint64) {
 	}
 }
 
-// sweep drops the entries up to a mark that are not kept: their answers will be
+// drop drops the entries up to a mark that are not kept: their answers will be
 // late. Timers among them are stopped. What is owed always stays.
-func (d *desk) sweep(upTo uint64, out *Outbox, keep func(events.Kind) bool) {
+func (d *pending) drop(upTo uint64, out *Outbox, keep func(events.Kind) bool) {
 	kept := d.open[:0]
 	for _, a := range d.open {
-		if a.number > upTo || a.owed || a.kind != events.ReplyCreate && keep(a.kind) {
+		if a.number > upTo || a.mayCreate || a.kind != events.ReplyCreate && keep(a.kind) {
 			kept = append(kept, a)
 			continue
 		}
@@ -64,7 +64,7 @@ func (d *desk) sweep(upTo uint64, out *Outbox, keep func(events.Kind) bool) {
 type Outbox struct {
 	session int64
 	seq     uint64
-	desk    *desk
+	pending *pending
 	how     Modifier // of the next request
 	effects []events.Effect
 }
@@ -72,9 +72,9 @@ type Outbox struct {
 func (o *Outbox) add(e events.Effect) { o.effects = append(o.effects, e) }
 
 func (o *Outbox) expect(kind events.Kind, name string) uint64 {
-	o.desk.last++
-	o.desk.open = append(o.desk.open, await{number: o.desk.last, kind: kind, name: name, cause: o.seq})
-	return o.desk.last
+	o.pending.last++
+	o.pending.open = append(o.pending.open, await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
+	return o.pending.last
 }
 
 // Create asks for a node, by the operation's path, mode, data or payload, and TTL,
@@ -83,7 +83,7 @@ func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 // been made.
 func (o *Outbox) Create(op events.Op) uint64 {
 	c := o.call(events.ReplyCreate, 0)
-	o.desk.open[len(o.desk.open)-1].owed = op.Mode == events.Ephemeral || op.Mode == events.EphemeralSequential
+	o.pending.open[len(o.pending.open)-1].mayCreate = op.Mode == events.Ephemeral || op.Mode == events.EphemeralSequential
 	o.add(events.Create{Call: c, Path: op.Path, Mode: op.Mode, TTL: op.TTL, Data: op.Data, Payload: op.Payload})
 	return c.Request
 }
@@ -152,8 +152,8 @@ func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
 	if how&Unawaited == 0 {
 		c.Request = o.expect(kind, "")
 	} else {
-		o.desk.last++
-		c.Request = o.desk.last
+		o.pending.last++
+		c.Request = o.pending.last
 	}
 	return c
 }
@@ -167,22 +167,22 @@ func (o *Outbox) Timer(name string, after time.Duration) uint64 {
 
 // StopTimer takes a timer back. A number that is not running is no harm.
 func (o *Outbox) StopTimer(number uint64) {
-	if _, running := o.desk.find(number); running {
-		o.desk.done(number)
+	if _, running := o.pending.find(number); running {
+		o.pending.done(number)
 		o.add(events.StopTimer{Request: number})
 	}
 }
 
-// Forget drops every reply that is still awaited, creates excepted, and stops
+// DropPending drops every reply that is still awaited, creates excepted, and stops
 // every timer: used where the same state asks all over again.
-func (o *Outbox) Forget() {
-	o.desk.sweep(o.desk.last, o, func(events.Kind) bool { return false })
+func (o *Outbox) DropPending() {
+	o.pending.drop(o.pending.last, o, func(events.Kind) bool { return false })
 }
 
-// Forfeit drops the creates that are still awaited: their session is over, and
+// DropCreates drops the creates that are still awaited: their session is over, and
 // what they made goes with it.
-func (o *Outbox) Forfeit() {
-	o.desk.open = slices.DeleteFunc(o.desk.open, func(a await) bool { return a.owed })
+func (o *Outbox) DropCreates() {
+	o.pending.open = slices.DeleteFunc(o.pending.open, func(a await) bool { return a.mayCreate })
 }
 
 // Tell hands an event to another machine of the same engine.

@@ -74,7 +74,7 @@ func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 // ReplayRecords is Replay of records that come from anywhere. Next ends with
 // io.EOF.
 func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...Recipe) (Replayed, error) {
-	p := player{engine: New(true, recipes...), next: next}
+	p := replayer{engine: New(true, recipes...), next: next}
 	err := p.play(until)
 	p.sum.Engine = p.engine
 	return p.sum, err
@@ -98,15 +98,15 @@ func sameCharts(logged map[string]string, recipes []Recipe) error {
 	return nil
 }
 
-// player walks a log. A step's records stand together in the log, with the
+// replayer walks a log. A step's records stand together in the log, with the
 // event from outside somewhere among those that machines told each other.
-type player struct {
+type replayer struct {
 	engine *Engine
 	next   func() (events.Record, error)
 	sum    Replayed
 }
 
-func (p *player) play(until uint64) error {
+func (p *replayer) play(until uint64) error {
 	var group []events.Record
 	for until == 0 || p.sum.Records < until {
 		r, err := p.next()
@@ -144,7 +144,7 @@ func ending(group []events.Record, err error) error {
 
 // feed steps one event from outside and compares what comes of it: first with
 // what was read before it, then with the told records that follow it.
-func (p *player) feed(group []events.Record, input events.Record) error {
+func (p *replayer) feed(group []events.Record, input events.Record) error {
 	p.sum.Inputs++
 	p.engine.Step(events.Envelope{To: input.Machine, Event: input.Event})
 	for i, got := range p.engine.Records() {

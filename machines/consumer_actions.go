@@ -57,7 +57,7 @@ func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
 // list lists the queue, with a watch on the next change. Until that is answered, what
 // was seen before counts for nothing: no watch may be there.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	c.afresh()
 	c.stale, c.looked = false, 0
 	if c.rivals {
@@ -337,7 +337,7 @@ func (c *consumer) askTime(ev events.Event, out *engine.Outbox) { c.outcome = ti
 // rest waits for the first of: an item that is due, a parked one, the time to list
 // again.
 func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	wait := time.Duration(0)
 	sooner := func(d time.Duration) {
 		if d = max(d, time.Millisecond); wait == 0 || d < wait {

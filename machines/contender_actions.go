@@ -44,7 +44,7 @@ func (p *contender) far(out *engine.Outbox) {
 // seekConfirmation asks for a write through the quorum before taking office: now,
 // or when it is worth it.
 func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.first = true
 	if ev.AskAt > ev.At {
 		out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
@@ -78,7 +78,7 @@ func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 
 // takeOffice begins a term: belief, told once.
 func (p *contender) takeOffice(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.leads, p.first = true, true
 	if !p.naming.sure() {
 		p.pinned = p.token
@@ -115,7 +115,7 @@ func (p *contender) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Re
 
 // depose ends belief and tells it, once for every term.
 func (p *contender) depose(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.sure = p.sure && p.works == 0 // nobody hears of the own node until the work returns
 	if p.leads {
 		p.leads, p.pinned = false, 0
@@ -201,7 +201,7 @@ func (p *contender) unread(ev events.Event, out *engine.Outbox) {
 
 // lose is the end of the session: its node is gone or will go by itself.
 func (p *contender) lose(ev events.Event, out *engine.Outbox) {
-	out.Forfeit()
+	out.DropCreates()
 	p.forgetOwn(out)
 	p.endOnce(events.SessionExpired, "the session expired", out)
 	if p.then == requeue || p.then == rest {
@@ -239,7 +239,7 @@ func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
 
 // finish is the end: the node is gone, and all who asked are told.
 func (p *contender) finish(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.far(out)
 	p.moved(out)
 	for _, c := range p.closing {
@@ -274,7 +274,7 @@ func (p *contender) resign(ev events.Event, out *engine.Outbox) {
 
 // complain keeps and tells what went wrong, and waits before the next attempt.
 func (p *contender) complain(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.creating = 0
 	p.unread(ev, out)
 	code, text := ev.Code, ev.Text
@@ -361,7 +361,7 @@ func (p *contender) tellRevoked(out *engine.Outbox) {
 // that makes the own node: its outcome is unknown only once it has returned.
 func (p *contender) hold(ev events.Event, out *engine.Outbox) {
 	if p.creating == 0 {
-		out.Forget()
+		out.DropPending()
 	}
 	p.unread(ev, out)
 }

@@ -117,7 +117,7 @@ func (d *deletion) look(ev events.Event, out *engine.Outbox) {
 
 // remove deletes the node that was read, if nobody has changed or replaced it.
 func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	d.target, d.sent = ev.Stat.Czxid, true
 	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: ev.Stat.Version})
 }

@@ -27,7 +27,7 @@ func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
 // left is deleted first: one process must not count twice. Names are never used
 // again, so nobody else's node can be hit.
 func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	b.afresh()
 	for _, name := range b.former {
 		out.With(engine.Unawaited).Delete(join(b.dir, name))
@@ -65,7 +65,7 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 // goes through the quorum: a leader that was deposed answers a sync, and does not
 // show the node.
 func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	b.creating, b.unknown = 0, true
 	out.Multi(events.Check(b.place()))
 	out.Exists(b.place())
@@ -79,7 +79,7 @@ func (b *doubleBarrier) adopt(ev events.Event, out *engine.Outbox) {
 
 // turnAway answers the enter with what the ensemble refuses for good.
 func (b *doubleBarrier) turnAway(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	b.settle(ev, out)
 	b.own, b.made, b.unknown = "", 0, false
 	b.turnOut(b.blame(ev), out)
@@ -96,7 +96,7 @@ func (b *doubleBarrier) turnOut(ev events.Event, out *engine.Outbox) {
 // members: whoever is the last to come sees all others, and makes the ready node
 // after they watch it.
 func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	b.old, b.young, b.watched = false, false, false
 	out.With(engine.Watch).Exists(b.ready())
 	out.Children(b.dir)
@@ -138,7 +138,7 @@ const mostChecks = 512
 // moment. An old one is replaced, and is not merely deleted: nobody can tell what
 // was made in its place meanwhile.
 func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	b.bury(ev)
 	checks := []string{b.own}
 	for _, name := range b.members(ev.Children) {
@@ -173,7 +173,7 @@ func nextVersion(before int32) int32 {
 
 // letIn ends the way in.
 func (b *doubleBarrier) letIn(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	b.goal = remain
 	b.recover(out)
 	out.Answer(b.enters, events.OK, "")
@@ -200,7 +200,7 @@ func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 // on a server that lags, or whose leader was deposed, a member that is inside may
 // not have arrived yet. A ready node that is in doubt is asked for first.
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	if !b.begun {
 		out.Multi(events.Check(b.dir))
 	}
@@ -282,7 +282,7 @@ func (b *doubleBarrier) relook(ev events.Event, out *engine.Outbox) {
 // erase deletes the own node, as soon as there is a connection and no create under
 // way.
 func (b *doubleBarrier) erase(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	if ev.Attached && b.creating == 0 {
 		out.Delete(b.place())
 	}
@@ -315,7 +315,7 @@ func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
 
 // departLost is depart by the end of the session.
 func (b *doubleBarrier) departLost(ev events.Event, out *engine.Outbox) {
-	out.Forfeit()
+	out.DropCreates()
 	b.outlive()
 	b.depart(ev, out)
 }
@@ -354,11 +354,11 @@ func (b *doubleBarrier) close(ev events.Event, out *engine.Outbox) {
 	b.closing = append(b.closing, ev.Request)
 }
 
-func (b *doubleBarrier) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+func (b *doubleBarrier) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // lose is the end of the session: the own node goes by itself.
 func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
-	out.Forfeit()
+	out.DropCreates()
 	b.outlive()
 	if b.goal == remain || b.goal == leaveBarrier && !b.begun {
 		b.lost = true

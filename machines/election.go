@@ -113,7 +113,7 @@ func (p *election) disown(ev events.Event, out *engine.Outbox) { p.own, p.unknow
 
 // askAgain looks once more after a while, because a read failed.
 func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
 	out.Timer(lookAgainTimer, p.persist(ev))
 }

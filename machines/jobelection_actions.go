@@ -91,7 +91,7 @@ func (c *jobElection) leavesLatch(events.Event) bool { return c.then == leave &&
 // ours and the seal is not known to stand. A write whose outcome is unknown shows
 // for certain only after a sync.
 func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	c.unread(ev, out)
 	if c.unknown {
 		out.With(engine.Unawaited).Sync(c.home)
@@ -111,7 +111,7 @@ func (c *jobElection) lookAfresh(ev events.Event, out *engine.Outbox) {
 // inspect reads the marker under the latch, and then lists the seals: once no
 // marker stands none can be added.
 func (c *jobElection) inspect(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	c.release(out)
 	out.With(engine.Watch).Exists(c.marker)
 	out.Children(c.home)
@@ -150,7 +150,7 @@ func (c *jobElection) enter(guards []events.Op, out *engine.Outbox) {
 // seekWrite asks for a write through the quorum before taking office. Where
 // somebody deleted the seal that makes another one.
 func (c *jobElection) seekWrite(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	c.noteMarker(ev, out)
 	c.enter(nil, out)
 	c.reconfirm(ev, out)
@@ -192,7 +192,7 @@ func (c *jobElection) obstructed(ev events.Event, out *engine.Outbox) {
 }
 
 func (c *jobElection) settle(out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	c.breakSeal(out)
 	c.leaveLatch(out)
 }
@@ -207,7 +207,7 @@ func (c *jobElection) giveWay(ev events.Event, out *engine.Outbox) {
 // mark writes the marker, if the latch's node still stands, and ends all seals
 // but its own: with them goes what could pass for another's term.
 func (c *jobElection) mark(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	ops := []events.Op{
 		{Verb: "check", Path: c.held, Version: -1},
 		{Verb: "create", Path: c.marker, Mode: events.Ephemeral, Data: c.data},
@@ -282,7 +282,7 @@ func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 	if c.creating != 0 { // its answer comes first
 		return
 	}
-	out.Forget()
+	out.DropPending()
 	switch {
 	case !c.entangled(ev):
 		c.tellGone(ev, out)
@@ -297,7 +297,7 @@ func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 // erase deletes the marker, and nobody else's: without the seal that tells it from
 // theirs it gets another one first.
 func (c *jobElection) erase(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
 	}
@@ -333,7 +333,7 @@ func (c *jobElection) countOut(ev events.Event, out *engine.Outbox) {
 
 // clearLater tries again a while after the server refused.
 func (c *jobElection) clearLater(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	c.announce(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
 	out.Timer(deleteAgainTimer, c.persist(ev))
 }

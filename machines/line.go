@@ -99,7 +99,7 @@ func (p *place) ahead(path string) bool {
 // survey reads the own node back, unless that was done on this connection, and
 // lists the line.
 func (p *place) survey(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.line, p.first = line{behind: p.behind, purged: p.purged}, false
 	if !p.assured() {
 		p.owned, p.watched = false, false

@@ -113,7 +113,7 @@ func (n *node) assured() bool { return n.read == forNothing && n.token != 0 || n
 // lookUp finds the node of a create whose reply was lost: only after a sync is
 // it certain that a listing would show it.
 func (n *node) lookUp(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	n.creating, n.unknown = 0, true
 	out.With(engine.Unawaited).Sync(n.home)
 	out.Children(n.home)
@@ -129,7 +129,7 @@ func (n *node) reread(ev events.Event, out *engine.Outbox) {
 func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.own = "" }
 
 // hush forgets what was asked on a connection that is gone.
-func (n *node) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+func (n *node) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // noteSession takes the session that the new connection belongs to.
 func (n *node) noteSession(ev events.Event, out *engine.Outbox) {

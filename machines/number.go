@@ -186,7 +186,7 @@ func (n *number) delayed(ev events.Event) bool { return n.passing(n.blame(ev)) }
 
 // write writes what comes of what was read.
 func (n *number) write(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	n.note(ev)
 	n.sent, n.asked, n.node = true, n.version, ev.Stat.Czxid
 	out.Multi(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})

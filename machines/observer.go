@@ -111,7 +111,7 @@ func (o *observer) doubt(ev events.Event, out *engine.Outbox) { o.told = false }
 
 // list looks at the line.
 func (o *observer) list(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	o.leader = ""
 	out.Children(o.dir)
 }

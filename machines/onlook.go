@@ -101,7 +101,7 @@ func (o *onlook) Watches(path string) bool { return path == o.path }
 
 // read looks what is there, with a watch on the next change.
 func (o *onlook) read(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	switch {
 	case o.look == events.ReplyStat:
 		out.With(engine.Watch | engine.Data | engine.ForUser).Get(o.path)

@@ -142,7 +142,7 @@ func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command
 // comes before the answer: it may tell of what was done before the call, to another
 // call's watch.
 func (p *passage) look(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.hidden = false
 	out.Multi(events.Check(p.path))
 	out.With(engine.Watch).Exists(p.path)

@@ -14,7 +14,7 @@ func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
 
 // create asks for the node with the user's last data.
 func (p *persistent) create(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.afresh()
 	p.ask(out)
 }
@@ -49,7 +49,7 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 	if p.creating != 0 && ev.Kind == events.ReplyCreate {
 		p.settle(ev, out)
 	}
-	out.Forget()
+	out.DropPending()
 	if p.unknown {
 		out.Multi(events.Check(p.path))
 	}
@@ -112,7 +112,7 @@ func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
 // write sets the data of the node as it was read last: not of one that another
 // session has made in its place and changed.
 func (p *persistent) write(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.asked = p.payload
 	out.Multi(events.Op{Verb: "set", Path: p.path, Payload: p.payload, Version: p.version})
 }
@@ -194,13 +194,13 @@ func (p *persistent) refuseClosed(ev events.Event, out *engine.Outbox) {
 // suspend is the end of a connection: the node may be deleted meanwhile.
 func (p *persistent) suspend(ev events.Event, out *engine.Outbox) { p.tellAbsent(ev, out) }
 
-func (p *persistent) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+func (p *persistent) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // lose is the end of the session: its node goes by itself, or is in the way of
 // the next one for a while.
 func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
 	p.suspend(ev, out)
-	out.Forfeit()
+	out.DropCreates()
 	p.outlive()
 }
 
@@ -237,7 +237,7 @@ func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 // depart reads what stands at the path, as soon as there is a connection and no
 // create under way, as look does: it is deleted if it is ours.
 func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	if ev.Attached && p.creating == 0 {
 		p.check = out.Multi(events.Check(p.path))
 		out.Exists(p.path)

@@ -121,7 +121,7 @@ func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
 // depart makes sure that no node is left, as soon as there is a connection: it
 // deletes the own node, or looks for it where the create's outcome is unknown.
 func (p *place) depart(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	p.line, p.first = line{}, false
 	switch {
 	case !ev.Attached:

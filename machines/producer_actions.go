@@ -321,12 +321,12 @@ func (p *producer) close(ev events.Event, out *engine.Outbox) {
 func (p *producer) depart(ev events.Event, out *engine.Outbox) {
 	p.answer(events.OutcomeUnknown, p.path, out)
 	if ev.Attached {
-		out.Forget()
+		out.DropPending()
 		out.Delete(p.marker)
 	}
 }
 
-func (p *producer) hush(ev events.Event, out *engine.Outbox) { out.Forget() }
+func (p *producer) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // end answers who closed it, and whoever waits still: a put that was taken back after
 // the close.

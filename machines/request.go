@@ -270,7 +270,7 @@ func (r *request) stray(ev events.Event, out *engine.Outbox) { r.astray = true }
 // carried out is seen. A sync would not do, for a leader that was deposed goes on
 // answering it.
 func (r *request) seek(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	dir := parent(r.path)
 	out.Multi(events.Check(dir))
 	out.Children(dir)

@@ -113,8 +113,8 @@ func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 
 // settle is out of the line; a requeue that was promised on the way begins.
 func (p *selector) settle(ev events.Event, out *engine.Outbox) {
-	out.Forget()
-	out.Forfeit()
+	out.DropPending()
+	out.DropCreates()
 	p.forgetOwn(out)
 	p.line = line{}
 	p.then = stay

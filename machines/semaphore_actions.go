@@ -144,7 +144,7 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 
 // readPool reads the limit and the number of permits, with a watch on the limit.
 func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	out.With(engine.Watch | engine.Data).Get(s.home)
 }
 
@@ -158,7 +158,7 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 
 // watchPool waits for permits to come back, whosever they are.
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	out.With(engine.Watch).Children(s.home)
 }
 
@@ -166,7 +166,7 @@ func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 // while the lock's node stands, before which nobody else may take permits, and
 // while the limit is what was read.
 func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	limit := events.Op{Verb: "check", Path: s.home, Version: s.pool.version}
 	switch {
 	case !s.pool.there:
@@ -233,7 +233,7 @@ func (s *semaphore) leaveLine(ev events.Event, out *engine.Outbox) {
 
 // readBack reads the own permit's stat, with a watch.
 func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	s.unread(ev, out)
 	s.readOwn(out)
 }
@@ -344,7 +344,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	if s.creating != 0 { // its answer comes first
 		return
 	}
-	out.Forget()
+	out.DropPending()
 	switch {
 	case !s.indebted(ev):
 		s.tellGone(ev, out)

@@ -175,7 +175,7 @@ func (s *session) connect(ev events.Event, out *engine.Outbox) {
 // attach begins a connection: nothing is confirmed on it yet, and what was
 // ridden out ends when it would have ended without it.
 func (s *session) attach(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
 	s.attachedAt = ev.At
 	s.heard, s.heardSent, s.countsFrom = ev.At, ev.At, 0 // the leader was asked, and has touched the session
@@ -208,7 +208,7 @@ func (s *session) unconfirmed() {
 
 // suspend is the end of a connection.
 func (s *session) suspend(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	s.attached, s.beating, s.verifying, s.since = false, 0, 0, 0
 	if s.ridesOut(ev) {
 		s.watchDeadline(ev, out)
@@ -229,7 +229,7 @@ func (s *session) giveUp(ev events.Event, out *engine.Outbox) {
 
 // lose is the end of a session: what it owned goes with it.
 func (s *session) lose(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	lost := s.number
 	s.number, s.attached, s.replaced = 0, false, false
 	s.unconfirmed()

@@ -12,7 +12,7 @@ import (
 // that. As always, the connection ends before the session does: what was sent on it has
 // an unknown outcome.
 func (s *session) endSession(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	s.replaced, s.attached = true, false
 	s.unconfirmed()
 	out.Deadline(s.number, 0, 0)

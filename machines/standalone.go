@@ -45,7 +45,7 @@ func (s *standalone) refuseStart(ev events.Event, out *engine.Outbox) {
 
 // complain tells a failure and waits before the next attempt, which always comes.
 func (s *standalone) complain(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	s.fail(ev.Code, s.words(ev), ev, out)
 	out.Timer(backOffTimer, s.restNext())
 }

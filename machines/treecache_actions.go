@@ -117,7 +117,7 @@ func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
 
 // readTop reads the node at the top; all else follows from that.
 func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	t.want(&t.root.self)
 	t.proceed(ev, out)
 }
@@ -248,7 +248,7 @@ func (t *treeCache) prune(b *branch, out *engine.Outbox) {
 
 // clear is the end of the node at the top, until there is another.
 func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
-	out.Forget()
+	out.DropPending()
 	t.ground()
 	t.bury(t.root, out)
 	t.root, t.size = newBranch(nil, t.path), 1
