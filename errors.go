@@ -187,9 +187,9 @@ func Retryable(err error) bool {
 	case errors.Is(err, ErrNotConnected):
 		return true
 	case errors.As(err, &ours):
-		return ours.Code.Passing()
+		return ours.Code.Transient()
 	case errors.As(err, &wire):
-		return wire.Code.Passing()
+		return wire.Code.Transient()
 	}
 	return false
 }

@@ -100,7 +100,7 @@ func (c *Client) readParticipant(ctx context.Context, path string, place machine
 		p.ID, p.Token, p.Owner = string(data), stat.Czxid, stat.EphemeralOwner
 	case refused != nil && refused.Code == events.NoNode:
 		return nil, nil
-	case refused != nil && !refused.Code.Passing():
+	case refused != nil && !refused.Code.Transient():
 		p.Err = refused
 	default:
 		return nil, err

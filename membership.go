@@ -120,7 +120,7 @@ func (c *Client) readMember(ctx context.Context, path, id string) (*Member, erro
 	switch {
 	case err == nil:
 		return &Member{ID: id, Payload: data, Owner: stat.EphemeralOwner}, nil
-	case refused != nil && !refused.Code.Passing() && refused.Code != events.NoNode:
+	case refused != nil && !refused.Code.Transient() && refused.Code != events.NoNode:
 		return &Member{ID: id, Err: refused}, nil
 	}
 	return nil, unlessMissing(err)

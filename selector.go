@@ -214,7 +214,7 @@ func (s *Selector) notice(n events.Notify) {
 	case events.Ended:
 		s.conclude(asError(n.Code, n.Text))
 	case events.Failed:
-		if !n.Code.Passing() && n.Code != events.WorkFailed {
+		if !n.Code.Transient() && n.Code != events.WorkFailed {
 			s.conclude(asError(n.Code, n.Text))
 		}
 	}

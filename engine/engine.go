@@ -342,7 +342,7 @@ func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 	if !e.record {
 		return
 	}
-	r := events.Record{Seq: e.seq, Machine: q.To, Cause: q.cause, Told: q.told, Event: q.Event,
+	r := events.Record{Seq: e.seq, Machine: q.To, Cause: q.cause, Internal: q.told, Event: q.Event,
 		Tried: slices.Clone(t.Tried), From: string(t.From), Row: t.Row, To: string(t.To)}
 	if len(effects) > 0 {
 		r.Effects = make([]string, len(effects))

@@ -45,7 +45,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 	quiet := New(false, toys...)
 	var did []string
 	for _, r := range s.records {
-		if !r.Told {
+		if !r.Internal {
 			for _, a := range quiet.Step(events.Envelope{To: r.Machine, Event: r.Event}) {
 				did = append(did, fmt.Sprintf("%s: %s", a.From, a.Effect))
 			}
@@ -75,7 +75,7 @@ func TestTellReachesItsMachinesInOrder(t *testing.T) {
 	s.feed("a", events.Event{Kind: events.CommandStart, Request: 3}) // gossips
 	var got []string
 	for _, r := range s.records[mark:] {
-		got = append(got, fmt.Sprintf("%d %s %s told=%v cause=%d", r.Seq-s.records[mark].Seq, r.Machine, r.Event.Text, r.Told, r.Cause))
+		got = append(got, fmt.Sprintf("%d %s %s told=%v cause=%d", r.Seq-s.records[mark].Seq, r.Machine, r.Event.Text, r.Internal, r.Cause))
 	}
 	seq := s.records[mark].Seq
 	want(t, "records", strings.Join(got, "\n"), strings.Join([]string{
@@ -168,7 +168,7 @@ func TestConfirmationIsToldBeforeTheReply(t *testing.T) {
 	got := s.feed("a", events.Event{Kind: events.ReplyCreate, Request: 1, Session: 1, SentAt: 40, Zxid: 9})
 	want(t, "effects", got, "session: valid until 140ns\na: stop timer #3\na: entered holding")
 	r := s.records[mark:]
-	want(t, "order", []any{r[0].Machine, r[0].Event.Kind, r[0].Told, r[1].Machine, r[1].Event.Kind, r[1].Told},
+	want(t, "order", []any{r[0].Machine, r[0].Event.Kind, r[0].Internal, r[1].Machine, r[1].Event.Kind, r[1].Internal},
 		[]any{events.SessionMachine, events.ConnectionConfirmed, true, "a", events.ReplyCreate, false})
 	want(t, "causes", []uint64{r[0].Cause, r[1].Cause}, []uint64{asked, asked})
 	seen := model(s, "a").seen
@@ -218,5 +218,5 @@ func TestACommandThatTheMachineDoesNotKnowIsAnswered(t *testing.T) {
 		`a: answer 8 NOTSENT "a worker knows no command.requeue"`)
 	want(t, "row", s.records[len(s.records)-1].Row, events.RowRefused)
 	want(t, "state", s.State("a"), ready)
-	want(t, "a kind that is no command", s.feed("a", events.Event{Kind: events.OfficeFar}), "")
+	want(t, "a kind that is no command", s.feed("a", events.Event{Kind: events.HeartbeatUnneeded}), "")
 }

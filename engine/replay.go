@@ -114,7 +114,7 @@ func (p *replayer) play(until uint64) error {
 			return ending(group, err)
 		}
 		group = append(group, r)
-		if r.Told {
+		if r.Internal {
 			continue
 		}
 		if err := p.feed(group, r); err != nil {
@@ -172,9 +172,9 @@ func compare(want, got events.Record) error {
 	}
 	kind := "different"
 	switch {
-	case got.Told && !want.Told:
+	case got.Internal && !want.Internal:
 		kind = "extra"
-	case want.Told && !got.Told:
+	case want.Internal && !got.Internal:
 		kind = "missing"
 	}
 	return &Divergence{kind, want.Seq, want.Machine, line(want), line(got)}

@@ -30,7 +30,7 @@ func TestReplayIsTheSame(t *testing.T) {
 	}
 	inputs := uint64(0)
 	for _, r := range s.records {
-		if !r.Told {
+		if !r.Internal {
 			inputs++
 		}
 	}
@@ -62,7 +62,7 @@ func position(t *testing.T, records []events.Record, fits func(events.Record) bo
 
 func TestReplayFindsWhatDiffers(t *testing.T) {
 	made := func(r events.Record) bool { return r.Row == "reply.create [made]" }
-	told := func(r events.Record) bool { return r.Told && r.Event.Text == "to all" }
+	told := func(r events.Record) bool { return r.Internal && r.Event.Text == "to all" }
 	for name, c := range map[string]struct {
 		change func(r []events.Record) []events.Record
 		kind   string

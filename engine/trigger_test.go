@@ -65,7 +65,7 @@ func TestMustCompileRefusesTriggers(t *testing.T) {
 		"row 1 (in ready): has no On: name the kinds":                                                   {},
 		"row 1 (command.start, command.start in ready): names command.start twice":                      On(events.CommandStart, events.CommandStart),
 		"row 1 (command.start, at once in ready): is AtOnce, and about events: a choice hears no event": On(events.CommandStart, AtOnce),
-		"row 1 (command.start, office.far in ready): kind office.far is not declared in Kinds":          On(events.CommandStart, events.OfficeFar),
+		"row 1 (command.start, office.far in ready): kind office.far is not declared in Kinds":          On(events.CommandStart, events.HeartbeatUnneeded),
 	} {
 		c := workerTable()
 		c.Rows[0].On = on

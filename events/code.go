@@ -71,9 +71,9 @@ const (
 // applied. Everything else is definite.
 func (c Code) Unknown() bool { return c == ConnectionLoss }
 
-// Passing reports whether the same request may well succeed a little later
+// Transient reports whether the same request may well succeed a little later
 // without anybody changing anything.
-func (c Code) Passing() bool {
+func (c Code) Transient() bool {
 	switch c {
 	case ConnectionLoss, SessionExpired, SessionMoved, Throttled, ReadOnly, ForeignOwner, Unconfirmed, ParentGone:
 		return true

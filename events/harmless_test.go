@@ -15,7 +15,7 @@ func TestHarmlessJSONMeansTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		safe := events.Harmless(b)
+		safe := events.EscapeForTerminal(b)
 		if i := strings.IndexFunc(string(safe), func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 			t.Errorf("%q holds something to obey at byte %d", safe, i)
 		}
@@ -25,7 +25,7 @@ func TestHarmlessJSONMeansTheSame(t *testing.T) {
 		}
 	}
 	for _, ends := range []string{"{}\n", `["é"]` + "\n"} {
-		if got := string(events.Harmless([]byte(ends))); got != ends {
+		if got := string(events.EscapeForTerminal([]byte(ends))); got != ends {
 			t.Errorf("%q became %q", ends, got)
 		}
 	}

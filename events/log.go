@@ -73,20 +73,20 @@ func Encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("events: encode: %w", err)
 	}
-	return Harmless(b.Bytes()), nil
+	return EscapeForTerminal(b.Bytes()), nil
 }
 
-// Harmless writes JSON such that a terminal shows it and obeys nothing in it:
+// EscapeForTerminal writes JSON such that a terminal shows it and obeys nothing in it:
 // encoding/json leaves delete, the controls of C1 and marks that turn the
 // direction of writing as they are. The value stays the same.
-func Harmless(b []byte) []byte {
-	if bytes.IndexFunc(b, obeyed) < 0 {
+func EscapeForTerminal(b []byte) []byte {
+	if bytes.IndexFunc(b, isControl) < 0 {
 		return b
 	}
 	safe := make([]byte, 0, len(b)+16)
 	for _, r := range string(b) {
 		switch {
-		case !obeyed(r):
+		case !isControl(r):
 			safe = utf8.AppendRune(safe, r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -98,9 +98,9 @@ func Harmless(b []byte) []byte {
 	return safe
 }
 
-// obeyed reports whether a terminal may do something else with a character than
+// isControl reports whether a terminal may do something else with a character than
 // show it. The end of a line is not in a string of JSON.
-func obeyed(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
+func isControl(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
 
 // DamagedError is a log that cannot be read on: the line (from 1) and why.
 type DamagedError struct {

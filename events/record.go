@@ -14,9 +14,9 @@ type Record struct {
 	// Cause is the seq of the record whose effect this event answers or that
 	// told it; 0 for what came from outside.
 	Cause uint64 `json:"cause,omitempty"`
-	// Told marks an event that another machine of the loop told: output of the
+	// Internal marks an event that another machine of the loop told: output of the
 	// record Cause, not input. Replay does not feed it.
-	Told bool `json:"told,omitempty"`
+	Internal bool `json:"told,omitempty"`
 
 	Event Event `json:"event"`
 
@@ -40,7 +40,7 @@ const (
 
 // Equal reports whether two records say the same, and so are the same line.
 func (r Record) Equal(o Record) bool {
-	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Told == o.Told &&
+	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Internal == o.Internal &&
 		r.From == o.From && r.Row == o.Row && r.To == o.To &&
 		slices.Equal(r.Tried, o.Tried) && slices.Equal(r.Effects, o.Effects) && r.Event.Equal(o.Event)
 }

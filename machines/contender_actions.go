@@ -30,14 +30,14 @@ func (p *contender) approach(out *engine.Outbox) {
 		if p.naming.sure() {
 			owner = 0
 		}
-		out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeNear, Name: p.id, Path: p.path(), SessionID: owner})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: p.id, Path: p.path(), SessionID: owner})
 	}
 }
 
 func (p *contender) far(out *engine.Outbox) {
 	if p.near {
 		p.near = false
-		out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeFar, Name: p.id})
+		out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatUnneeded, Name: p.id})
 	}
 }
 
@@ -187,7 +187,7 @@ func (p *contender) await(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.then == leave:
 		out.Answer(ev.Request, events.Closed, "")
-	case !p.code.Passing() && p.code != events.OK:
+	case !p.code.Transient() && p.code != events.OK:
 		out.Answer(ev.Request, p.code, p.text)
 	default:
 		p.waiters = append(p.waiters, ev.Request)
@@ -304,7 +304,7 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 // wait asks the policy; one that gives up means no wait and the end.
 func (p *contender) wait(ev events.Event) time.Duration {
 	d, again := p.attempt(ev)
-	if p.once() && !p.code.Passing() { // the caller was told, and asks again if they like
+	if p.once() && !p.code.Transient() { // the caller was told, and asks again if they like
 		d, again = 0, false
 	}
 	p.spent = !again
@@ -325,7 +325,7 @@ func (p *contender) persist(ev events.Event) time.Duration {
 func (p *contender) announce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.fail(code, text, ev, out)
 	p.tellPatron(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
-	if !code.Passing() {
+	if !code.Transient() {
 		p.refuseWaiters(code, text, out)
 	}
 }

@@ -144,7 +144,7 @@ func (c *jobElection) govern(ev events.Event, out *engine.Outbox) {
 // while there is none.
 func (c *jobElection) enter(guards []events.Op, out *engine.Outbox) {
 	c.guards, c.near = guards, true
-	out.Tell(events.SessionMachine, events.Event{Kind: events.OfficeNear, Name: c.id, Path: c.marker, Ops: guards})
+	out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: c.id, Path: c.marker, Ops: guards})
 }
 
 // seekWrite asks for a write through the quorum before taking office. Where

@@ -200,7 +200,7 @@ func (p *place) head(ev events.Event, out *engine.Outbox) {
 // its latch's node, and has other things to see to meanwhile.
 func (p *place) tellWaits(out *engine.Outbox) {
 	if p.read == forNothing {
-		p.tellPatron(events.Event{Kind: events.LatchWaits}, out)
+		p.tellPatron(events.Event{Kind: events.LatchWaiting}, out)
 	}
 }
 

@@ -156,7 +156,7 @@ func (p *persistent) giveUp(ev events.Event, out *engine.Outbox) {
 	ev = p.blame(ev)
 	p.tellAbsent(ev, out)
 	p.complain(ev, out)
-	if !ev.Code.Passing() {
+	if !ev.Code.Transient() {
 		for _, w := range p.awaits {
 			out.Answer(w, ev.Code, p.words(ev))
 		}

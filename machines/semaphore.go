@@ -99,7 +99,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		events.CommandAwait, events.CommandClose,
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
-		events.LatchHeld, events.LatchWaits, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
+		events.LatchHeld, events.LatchWaiting, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
 	Rows: []engine.Row[semaphore]{
@@ -120,10 +120,10 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{probing}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
 		{From: from{probing}, On: on(events.ReplyChildren), When: (*semaphore).lineOccupied, To: leaving, Do: (*semaphore).refuseLocked},
 		{From: from{probing}, On: on(events.ReplyChildren), To: queueing, Do: (*semaphore).queue},
-		{From: from{queueing}, On: on(events.LatchWaits), When: (*semaphore).neverWaits, To: leaving, Do: (*semaphore).refuseLocked},
+		{From: from{queueing}, On: on(events.LatchWaiting), When: (*semaphore).neverWaits, To: leaving, Do: (*semaphore).refuseLocked},
 
 		// The line of locks.
-		{From: from{queueing}, On: on(events.LatchWaits, events.WatchChanged), To: queueing, Do: (*semaphore).readPool},
+		{From: from{queueing}, On: on(events.LatchWaiting, events.WatchChanged), To: queueing, Do: (*semaphore).readPool},
 		{From: from{queueing}, On: on(events.LatchHeld), To: looking, Do: (*semaphore).noteHeld, Then: (*semaphore).readPool},
 		{From: but(sought, queueing), On: on(events.LatchHeld), To: engine.Stay, Do: (*semaphore).noteHeld},
 		{From: from{looking, full}, On: on(events.LatchLost), To: queueing, Do: (*semaphore).noteLost},
@@ -227,7 +227,7 @@ var semaphoreIgnores = []engine.Ignore{
 	{In: from{latent}, On: []events.Kind{
 		events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
-		events.LatchHeld, events.LatchWaits, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
+		events.LatchHeld, events.LatchWaiting, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained},
 		Why: "nothing was asked before the await, which is told the session"},
 	{In: from{probing, looking, taking, draining, suspended, leaving, pausing}, On: semaphoreWatches,
@@ -237,7 +237,7 @@ var semaphoreIgnores = []engine.Ignore{
 	{In: acquiring, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
 	{In: but(sought, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and holding permits asks for a confirmation"},
-	{In: but(sought, queueing), On: []events.Kind{events.LatchWaits}, Why: "what is under way is not over the latch's place"},
+	{In: but(sought, queueing), On: []events.Kind{events.LatchWaiting}, Why: "what is under way is not over the latch's place"},
 	{In: but(sought, leaving), On: []events.Kind{events.NodeGone}, Why: "told only on the way out"},
 	{In: but(sought, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
 	{In: but(sought, draining), On: []events.Kind{events.WorkDrained}, Why: "told only on the way out of leading"},

@@ -79,7 +79,7 @@ func (s *semaphore) mayHold(ev events.Event) bool { return s.ours(ev) && confirm
 // for the retry policy.
 func (s *semaphore) lasting(ev events.Event) bool {
 	_, again := s.retry.Next(s.failures, time.Duration(ev.At-s.failedAt), 0)
-	return !ev.Code.Passing() || !again
+	return !ev.Code.Transient() || !again
 }
 
 // indebted is an acquisition that has, or may have, permits.

@@ -34,7 +34,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.CommandEndSession,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
-		events.ConnectionConfirmed, events.OfficeNear, events.OfficeFar, events.BeliefLapsed, events.ContainersUnknown,
+		events.ConnectionConfirmed, events.HeartbeatWanted, events.HeartbeatUnneeded, events.BeliefLapsed, events.ContainersUnknown,
 		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
 	},
 	Rows: []engine.Row[session]{
@@ -63,8 +63,8 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected, suspended}, On: on(events.TimerFired), To: engine.Stay, Do: (*session).rewatch},
 
 		{From: from{connected, suspended}, On: on(events.BeliefLapsed), To: engine.Stay, Do: (*session).expire},
-		{From: from{connected, suspended, lost}, On: on(events.OfficeNear), To: engine.Stay, Do: (*session).enter},
-		{From: from{connected, suspended, lost, resting, ending}, On: on(events.OfficeFar), To: engine.Stay, Do: (*session).leave},
+		{From: from{connected, suspended, lost}, On: on(events.HeartbeatWanted), To: engine.Stay, Do: (*session).enter},
+		{From: from{connected, suspended, lost, resting, ending}, On: on(events.HeartbeatUnneeded), To: engine.Stay, Do: (*session).leave},
 		{From: from{connected}, On: on(events.ContainersUnknown), To: connected, Do: (*session).noteContainersUnknown},
 
 		{From: from{connecting, connected, suspended, lost}, On: on(events.CommandClose), To: ending, Do: (*session).finish},
@@ -83,9 +83,9 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{In: from{connected, ending}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused}, Why: "the connection is there already, or no longer wanted"},
 		{In: from{ending}, On: []events.Kind{events.ConnectionSuspended}, Why: "the close request's own outcome is awaited"},
 		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.CommandEndSession}, Why: "without a connection the ensemble cannot be asked; who needs it asks again"},
-		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.OfficeNear}, Why: "nobody leads without a session"},
+		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.HeartbeatWanted}, Why: "nobody leads without a session"},
 		{In: from{offline, connecting, lost, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
 		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.ContainersUnknown}, Why: "a machine leaves the state in which it asked when the connection ends"},
-		{In: from{offline, connecting}, On: []events.Kind{events.OfficeFar}, Why: "nobody leads without a session"},
+		{In: from{offline, connecting}, On: []events.Kind{events.HeartbeatUnneeded}, Why: "nobody leads without a session"},
 	},
 })

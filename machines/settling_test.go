@@ -72,7 +72,7 @@ func hear(timeout time.Duration, observers string, answers []answer) (until int6
 	feed(0, open)
 	feed(0, events.Event{Kind: events.CommandStart, Request: 1})
 	feed(0, attach)
-	feed(0, events.Event{Kind: events.OfficeNear, Name: "latch", Path: "/l/a"})
+	feed(0, events.Event{Kind: events.HeartbeatWanted, Name: "latch", Path: "/l/a"})
 	for _, a := range answers {
 		if a.kind == events.ConnectionAttached {
 			feed(a.at, events.Event{Kind: events.ConnectionSuspended})

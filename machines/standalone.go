@@ -31,7 +31,7 @@ func (s *standalone) refused(ev events.Event) bool { return ev.Code != events.OK
 
 // passing is a failure that may be over by itself, and an outcome that is not known.
 func (s *standalone) passing(ev events.Event) bool {
-	return ev.Code.Passing() || ev.Code == events.NotSent && !ev.Attached
+	return ev.Code.Transient() || ev.Code == events.NotSent && !ev.Attached
 }
 
 // accept answers the start.

@@ -355,7 +355,7 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 	var b strings.Builder
 	for _, r := range c.engine.Records() {
 		c.fired.note(r)
-		if r.Told && r.Event.Kind == events.CommandOpen { // by another machine
+		if r.Internal && r.Event.Kind == events.CommandOpen { // by another machine
 			c.next[r.Machine] = r.Event.Seed
 		}
 		fmt.Fprintf(&b, "%s: ", r.Machine)

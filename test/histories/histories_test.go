@@ -162,7 +162,7 @@ func replay(t *testing.T, name string) {
 	e := engine.New(true, machines.Recipes()...)
 	var now []events.Record
 	for _, r := range logged {
-		if !r.Told {
+		if !r.Internal {
 			e.Step(events.Envelope{To: r.Machine, Event: r.Event})
 			now = append(now, e.Records()...)
 		}

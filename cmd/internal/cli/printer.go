@@ -68,7 +68,7 @@ func (p *Printer) Object(v any) {
 	if err != nil {
 		b = []byte(strconv.Quote(err.Error()))
 	}
-	_, _ = p.Write(append(events.Harmless(b), '\n')) // Failed has the error
+	_, _ = p.Write(append(events.EscapeForTerminal(b), '\n')) // Failed has the error
 }
 
 // Table writes rows with aligned columns, the first of them as a heading.
