@@ -142,8 +142,8 @@ var modes = map[events.Mode]int32{
 	events.PersistentSequentialTTL: zk.FlagPersistentSequentialWithTTL,
 }
 
-// lone are the modes that only an operation of their own makes.
-var lone = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true, events.PersistentSequentialTTL: true}
+// singleOnly are the modes that only an operation of their own makes.
+var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true, events.PersistentSequentialTTL: true}
 
 // prepareMulti returns the size of the operations in bytes.
 func (a *Adapter) prepareMulti(c *call, ops []events.Op) (size int) {
@@ -163,7 +163,7 @@ func (a *Adapter) prepareMulti(c *call, ops []events.Op) (size int) {
 			requests[i] = &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
 		case "create":
 			flags, known := modes[op.Mode]
-			if !known || lone[op.Mode] {
+			if !known || singleOnly[op.Mode] {
 				c.refusal = fmt.Sprintf("mode %q cannot be made inside a multi", op.Mode)
 			}
 			requests[i] = &zk.CreateRequest{Path: path, Data: op.Data, Acl: a.acl, Flags: flags}

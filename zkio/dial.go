@@ -29,7 +29,7 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 		}
 		return nil, errOver
 	}
-	s.watchdog.Reset(s.patience())
+	s.watchdog.Reset(s.watchdogTimeout())
 	if err == nil {
 		deadline, _ := ctx.Deadline()
 		err = conn.SetDeadline(deadline)
@@ -48,7 +48,7 @@ func (s *session) progress() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.over {
-		s.watchdog.Reset(s.patience())
+		s.watchdog.Reset(s.watchdogTimeout())
 	}
 	return !s.over
 }
@@ -93,5 +93,5 @@ func (a *Adapter) dialHost(ctx context.Context, host, port string, visit int) (n
 		}
 	}
 	var d net.Dialer
-	return d.DialContext(ctx, "tcp", turn(addresses, visit, port))
+	return d.DialContext(ctx, "tcp", pickAddress(addresses, visit, port))
 }

@@ -21,7 +21,7 @@ func (s *session) close() {
 		s.closed(events.ConnectionLoss, s.abandonedText("not connected"))
 	default:
 		s.closing = true
-		s.dismiss("the session is being closed")
+		s.failWaiting("the session is being closed")
 		w := s.wire
 		s.watchdog.Stop()
 		s.watchdog = time.AfterFunc(s.a.cfg.Handshake, func() { w.fail(errors.New("no answer to the close request")) })
@@ -111,19 +111,19 @@ func (s *session) quit() {
 	}()
 }
 
-// patience is how long zk.Conn may take from one step to the next: from the end
+// watchdogTimeout is how long zk.Conn may take from one step to the next: from the end
 // of a connection to the dial, and from the dial to the end of the handshake.
-func (s *session) patience() time.Duration {
+func (s *session) watchdogTimeout() time.Duration {
 	return s.a.cfg.Backoff + 2*s.a.cfg.Handshake + 5*time.Second
 }
 
-// bark is the watchdog: zk.Conn has stopped somewhere and will not dial again.
-func (s *session) bark() {
+// watchdogFired is the watchdog: zk.Conn has stopped somewhere and will not dial again.
+func (s *session) watchdogFired() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.standing != nil: // it waits for the loop
-		s.watchdog.Reset(s.patience())
+		s.watchdog.Reset(s.watchdogTimeout())
 	case s.wire == nil:
 		s.lost(events.ConnectionLoss, "the client library got stuck while connecting: the session was abandoned")
 	}
@@ -136,7 +136,7 @@ func (s *session) refuse(server string, why error) {
 	if errors.As(why, &known) {
 		code = known.code
 	}
-	if s.refused.worthTelling(server, why.Error(), s.a.cfg.Now()) {
+	if s.refused.shouldReport(server, why.Error(), s.a.cfg.Now()) {
 		s.tell(events.Event{Kind: events.ConnectionRefused, Code: code, Text: why.Error(), Server: server})
 	}
 	if code == events.AuthFailed {
@@ -153,7 +153,7 @@ type told struct {
 	at   int64
 }
 
-func (r refusals) worthTelling(server, text string, now int64) bool {
+func (r refusals) shouldReport(server, text string, now int64) bool {
 	const again = 10 * time.Second
 	last, known := r[server]
 	if known && last.text == text && now-last.at < int64(again) {
@@ -163,14 +163,14 @@ func (r refusals) worthTelling(server, text string, now int64) bool {
 	return true
 }
 
-// gate is the zk.HostProvider: the servers are dial's business. Once the gate
+// hostProvider is the zk.HostProvider: the servers are dial's business. Once the gate
 // is shut it has zk.Conn wait for its end in place of dialling in a circle.
-type gate struct{ s *session }
+type hostProvider struct{ s *session }
 
-func (g gate) Init([]string) error { return nil }
-func (g gate) Len() int            { return 1 }
-func (g gate) Connected()          {}
-func (g gate) Next() (server string, retryStart bool) {
+func (g hostProvider) Init([]string) error { return nil }
+func (g hostProvider) Len() int            { return 1 }
+func (g hostProvider) Connected()          {}
+func (g hostProvider) Next() (server string, retryStart bool) {
 	return "ensemble", g.s.ctx.Err() != nil
 }
 

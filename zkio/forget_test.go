@@ -23,7 +23,7 @@ func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 		}
 		frame := make([]byte, lengthSize+8+6+1)
 		binary.BigEndian.PutUint32(frame[lengthSize:], 7)
-		if !s.depart(w, frame) || s.pending[7] != c {
+		if !s.admitFrame(w, frame) || s.pending[7] != c {
 			t.Fatal("the frame does not leave")
 		}
 		s.answer(c, c.event(events.OK, ""), Kept{})

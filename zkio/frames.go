@@ -161,7 +161,7 @@ func authFrame(a Auth) []byte {
 	return newFrame(xidAuth, opAuth).int32(0).bytes([]byte(a.Scheme)).bytes(a.Credentials).finish()
 }
 
-func setWatchesFrame(since int64, w rearm) []byte {
+func setWatchesFrame(since int64, w setWatchesBatch) []byte {
 	return newFrame(xidSetWatches, opSetWatches).int64(since).
 		strings(w.data).strings(w.exist).strings(w.child).finish()
 }

@@ -27,20 +27,20 @@ func more(text string) string {
 	return ": " + text
 }
 
-// greeting is the server's answer to a connect request.
-type greeting struct {
+// connectResponse is the server's answer to a connect request.
+type connectResponse struct {
 	raw       []byte // as read, with its length
 	timeout   time.Duration
 	sessionID int64
 	readOnly  bool
 }
 
-// greet does everything that comes before the first request: it reads the
+// handshake does everything that comes before the first request: it reads the
 // answer to the connect request, authenticates, and arms the session's watches
 // again. Only then is the connection told to be attached and zk.Conn given the
 // server's greeting, so that nothing can leave earlier. One deadline, set when
 // the dial began, covers it all.
-func (w *wire) greet() error {
+func (w *wire) handshake() error {
 	g, err := w.readGreeting()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (w *wire) greet() error {
 	}
 	var early []answer
 	for _, batch := range w.s.armed() {
-		fired, err := w.rearm(batch)
+		fired, err := w.setWatches(batch)
 		if err != nil {
 			return err
 		}
@@ -68,39 +68,39 @@ func (w *wire) greet() error {
 		return err
 	}
 	w.contacts.grain(g.timeout)
-	w.greeted, w.out = true, g.raw
+	w.handshaken, w.out = true, g.raw
 	return w.s.attach(w, g, early)
 }
 
-func (w *wire) readGreeting() (greeting, error) {
+func (w *wire) readGreeting() (connectResponse, error) {
 	const shortest, longest = 4 + 4 + 8 + 4, 1024
 	raw := make([]byte, lengthSize, longest)
 	if _, err := io.ReadFull(w.in, raw); err != nil {
 		var timeout net.Error
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			w.s.suspect(w)
-			return greeting{}, errors.New("closed the connection in the handshake: " +
+			return connectResponse{}, errors.New("closed the connection in the handshake: " +
 				"it is read-only or not serving, or lags behind what this session has seen" + w.untrusted())
 		}
-		return greeting{}, err
+		return connectResponse{}, err
 	}
 	size := binary.BigEndian.Uint32(raw)
 	if size < shortest || size > longest-lengthSize {
-		return greeting{}, errProtocol
+		return connectResponse{}, errProtocol
 	}
 	raw = raw[:lengthSize+size]
 	if _, err := io.ReadFull(w.in, raw[lengthSize:]); err != nil {
-		return greeting{}, err
+		return connectResponse{}, err
 	}
 	b := body{rest: raw[lengthSize:]}
 	b.int32() // protocol version
-	g := greeting{raw: raw, timeout: time.Duration(b.int32()) * time.Millisecond, sessionID: b.int64()}
+	g := connectResponse{raw: raw, timeout: time.Duration(b.int32()) * time.Millisecond, sessionID: b.int64()}
 	b.bytes() // the session's password
 	if len(b.rest) > 0 {
 		g.readOnly = b.bool()
 	}
 	if b.bad {
-		return greeting{}, errProtocol
+		return connectResponse{}, errProtocol
 	}
 	return g, nil
 }
@@ -114,7 +114,7 @@ func (w *wire) untrusted() string {
 }
 
 // accept decides whether this is the session that was asked for.
-func (w *wire) accept(g greeting) error {
+func (w *wire) accept(g connectResponse) error {
 	switch {
 	case g.sessionID == 0 || g.timeout <= 0:
 		return w.s.lose("the ensemble says that the session has expired")
@@ -140,8 +140,8 @@ func (w *wire) authenticate(auth Auth) error {
 	return nil
 }
 
-// rearm sends one batch of watches and returns those that fired meanwhile.
-func (w *wire) rearm(batch rearm) ([]answer, error) {
+// setWatchesBatch sends one batch of watches and returns those that fired meanwhile.
+func (w *wire) setWatches(batch setWatchesBatch) ([]answer, error) {
 	w.armed += len(batch.data) + len(batch.exist) + len(batch.child)
 	early, a, err := w.exchange(setWatchesFrame(w.since, batch), xidSetWatches)
 	if err == nil && a.code != 0 {

@@ -72,7 +72,7 @@ func (h *hosts) detached(now int64) {
 	}
 }
 
-// turn picks one of a name's addresses.
-func turn(addresses []string, visit int, port string) string {
+// pickAddress picks one of a name's addresses.
+func pickAddress(addresses []string, visit int, port string) string {
 	return net.JoinHostPort(addresses[visit%len(addresses)], port)
 }

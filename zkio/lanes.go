@@ -5,9 +5,9 @@ package zkio
 // lane goes past all that come after it here: the heartbeat waits for nobody, and
 // ten thousand handles that close at once wait only for each other.
 type lanes struct {
-	window  int
-	waiting [3]queue
-	flying  [3]int
+	window   int
+	waiting  [3]queue
+	inFlight [3]int
 }
 
 const (
@@ -22,9 +22,9 @@ func (l *lanes) push(c *call) { l.waiting[c.lane].push(c) }
 // dropped on the way.
 func (l *lanes) next() *call {
 	for lane := range l.waiting {
-		for l.flying[lane] < l.window && l.waiting[lane].len() > 0 {
+		for l.inFlight[lane] < l.window && l.waiting[lane].len() > 0 {
 			if c := l.waiting[lane].pop(); !c.unwanted() {
-				l.flying[lane]++
+				l.inFlight[lane]++
 				return c
 			}
 		}
@@ -32,8 +32,8 @@ func (l *lanes) next() *call {
 	return nil
 }
 
-// landed says that a call taken out with next has been answered.
-func (l *lanes) landed(c *call) { l.flying[c.lane]-- }
+// answered says that a call taken out with next has been answered.
+func (l *lanes) answered(c *call) { l.inFlight[c.lane]-- }
 
 // withdraw takes a waiting call out for good and says whether it was waiting.
 func (l *lanes) withdraw(c *call) bool { return l.waiting[c.lane].remove(c) }

@@ -34,7 +34,7 @@ func TestLanes(t *testing.T) {
 			t.Errorf("next is %q, want %q", got, want)
 		}
 	}
-	l.landed(n3)
+	l.answered(n3)
 	if got := names[l.next()]; got != "n4" {
 		t.Errorf("after a landing comes %q", got)
 	}
@@ -67,8 +67,8 @@ func TestLanesOfAMachineThatIsOver(t *testing.T) {
 			t.Fatalf("%+v leaves, want %+v", got, want)
 		}
 	}
-	if got := leave.next(); got != nil || leave.flying[normal] != len(first) {
-		t.Errorf("%+v leaves, too; %d are under way", got, leave.flying)
+	if got := leave.next(); got != nil || leave.inFlight[normal] != len(first) {
+		t.Errorf("%+v leaves, too; %d are under way", got, leave.inFlight)
 	}
 	if got := answered.drain(); !slices.Equal(got, second) {
 		t.Errorf("%d are answered, want %d", len(got), len(second))

@@ -76,7 +76,7 @@ func TestPinWhatTheWireReliesOn(t *testing.T) {
 		go stubServer(server)
 		conn, gone, err := zk.Connect([]string{"ensemble"}, 15*time.Second,
 			zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) { return rec, nil }),
-			zk.WithHostProvider(onlyOnce{}), zk.WithLogger(silence{}), zk.WithMaxBufferSize(1024))
+			zk.WithHostProvider(onlyOnce{}), zk.WithLogger(discardLogger{}), zk.WithMaxBufferSize(1024))
 		if err != nil {
 			t.Fatal(err)
 		}

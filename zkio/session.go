@@ -62,8 +62,8 @@ func openSession(a *Adapter, number int64) (*session, error) {
 	var err error
 	s.conn, s.gone, err = zk.Connect([]string{"ensemble"}, a.cfg.Timeout,
 		zk.WithDialer(s.dial),
-		zk.WithHostProvider(gate{s}),
-		zk.WithLogger(silence{}),
+		zk.WithHostProvider(hostProvider{s}),
+		zk.WithLogger(discardLogger{}),
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(1024), // it only ever sees stubs
 		zk.WithMaxConnBufferSize(a.cfg.MaxRequest+4096),
@@ -73,14 +73,14 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		return nil, err
 	}
 	a.work.Add(1) // quit takes it back
-	s.watchdog = time.AfterFunc(s.patience(), s.bark)
+	s.watchdog = time.AfterFunc(s.watchdogTimeout(), s.watchdogFired)
 	return s, nil
 }
 
-// silence is a zk.Logger: everything worth telling is an event.
-type silence struct{}
+// discardLogger is a zk.Logger: everything worth telling is an event.
+type discardLogger struct{}
 
-func (silence) Printf(string, ...any) {}
+func (discardLogger) Printf(string, ...any) {}
 
 // submit takes a call in. What cannot leave on the present connection is
 // answered at once, so that nothing of one connection leaves on the next.
@@ -137,10 +137,10 @@ func (s *session) returned(c *call, err error) {
 	s.advance()
 }
 
-// depart decides whether a frame of zk.Conn goes to the socket, and makes it
+// admitFrame decides whether a frame of zk.Conn goes to the socket, and makes it
 // the frame of the call in the slot. A frame that lay in zk.Conn's queue when
 // its connection ended is swallowed: it was answered then.
-func (s *session) depart(w *wire, frame []byte) bool {
+func (s *session) admitFrame(w *wire, frame []byte) bool {
 	b := body{rest: frame[lengthSize:]}
 	xid, op := b.int32(), b.int32()
 	s.mu.Lock()
@@ -256,7 +256,7 @@ func (s *session) overdue(w *wire) error {
 }
 
 // attach makes a connection whose handshake is over the session's own.
-func (s *session) attach(w *wire, g greeting, early []answer) error {
+func (s *session) attach(w *wire, g connectResponse, early []answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -287,7 +287,7 @@ func (s *session) ended(w *wire, why error) {
 		return
 	}
 	w.ended = true
-	s.watchdog.Reset(s.patience())
+	s.watchdog.Reset(s.watchdogTimeout())
 	if s.wire != w {
 		s.refuse(w.server, why)
 		return
@@ -317,11 +317,11 @@ func (s *session) detach(text string) {
 	if s.slot != nil { // it stays in the slot until zk.Conn lets go of it
 		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
 	}
-	s.dismiss(text)
+	s.failWaiting(text)
 }
 
-// dismiss answers everything that waits in the lanes.
-func (s *session) dismiss(text string) {
+// failWaiting answers everything that waits in the lanes.
+func (s *session) failWaiting(text string) {
 	for _, c := range s.lanes.drain() {
 		s.answer(c, c.event(events.NotSent, text), Kept{})
 	}
@@ -334,7 +334,7 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 	}
 	c.answered = true
 	if c.started {
-		s.lanes.landed(c)
+		s.lanes.answered(c)
 		s.watches.settle(c, e.Code)
 	}
 	s.askers.done(c)
@@ -363,7 +363,7 @@ func (s *session) forget(id events.ID) {
 	s.watches.forget(id)
 }
 
-func (s *session) armed() []rearm {
+func (s *session) armed() []setWatchesBatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watches.batches(s.a.full)

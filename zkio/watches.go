@@ -141,12 +141,12 @@ func (w *watches) forget(id events.ID) {
 	}
 }
 
-// rearm is one batch of paths for a setWatches request.
-type rearm struct{ data, exist, child []string }
+// setWatchesBatch is one batch of paths for a setWatches request.
+type setWatchesBatch struct{ data, exist, child []string }
 
 // batches returns every confirmed watch in order of subscription, each path and
 // sort once, in batches that a server takes.
-func (w *watches) batches(chroot func(string) string) []rearm {
+func (w *watches) batches(chroot func(string) string) []setWatchesBatch {
 	const limit = 128 << 10
 	var all []*waiter
 	for _, waiters := range w.waiters {
@@ -159,7 +159,7 @@ func (w *watches) batches(chroot func(string) string) []rearm {
 		child bool
 	}
 	seen := map[watched]bool{}
-	var batches []rearm
+	var batches []setWatchesBatch
 	size := limit
 	for _, e := range all {
 		if !e.armed || seen[watched{e.path, e.child}] {
@@ -168,7 +168,7 @@ func (w *watches) batches(chroot func(string) string) []rearm {
 		seen[watched{e.path, e.child}] = true
 		path := chroot(e.path)
 		if size += 4 + len(path); size > limit {
-			batches = append(batches, rearm{})
+			batches = append(batches, setWatchesBatch{})
 			size = 4 + len(path)
 		}
 		last := &batches[len(batches)-1]

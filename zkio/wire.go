@@ -26,14 +26,14 @@ type wire struct {
 	buf    []byte // of the answer being looked at
 	out    []byte // what zk.Conn has not read yet of the frame it was given
 
-	asked    int64 // session id in the connect request; 0 asks for a new session
-	since    int64 // last zxid seen before this connection
-	probe    bool  // the connect request claims to have seen nothing
-	asking   bool  // the connect request has been seen
-	armed    int   // watches set again in the handshake,
-	fired    int   // and watch events that came before its end
-	greeted  bool  // the handshake is over; from here on zk.Conn sets the deadlines
-	closeXid int32 // of the close request, once seen; guarded by session.mu
+	asked      int64 // session id in the connect request; 0 asks for a new session
+	since      int64 // last zxid seen before this connection
+	probe      bool  // the connect request claims to have seen nothing
+	asking     bool  // the connect request has been seen
+	armed      int   // watches set again in the handshake,
+	fired      int   // and watch events that came before its end
+	handshaken bool  // the handshake is over; from here on zk.Conn sets the deadlines
+	closeXid   int32 // of the close request, once seen; guarded by session.mu
 
 	mu     sync.Mutex
 	reason error // why it ended, where the socket's own error would not say
@@ -59,7 +59,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	if w.asking && isPing(b) {
 		w.s.a.signs.request(w.s.a.cfg.Now())
 	}
-	if w.s.awaitLoop() && w.greeted {
+	if w.s.awaitLoop() && w.handshaken {
 		_ = w.Conn.SetWriteDeadline(time.Time{}) // zk.Conn's has passed; Read ends what is not answered
 	}
 	if !w.asking {
@@ -72,7 +72,7 @@ func (w *wire) Write(b []byte) (int, error) {
 			claimed = 0
 		}
 		w.asked = patchConnect(b, claimed)
-	} else if !w.s.depart(w, b) {
+	} else if !w.s.admitFrame(w, b) {
 		return len(b), nil
 	}
 	if _, err := w.Conn.Write(b); err != nil {
@@ -88,16 +88,16 @@ func isPing(frame []byte) bool {
 	return b.int32() == opPing
 }
 
-// lastWords is how long answers that are on their way are awaited once nothing can
+// drainTimeout is how long answers that are on their way are awaited once nothing can
 // be written any more.
-const lastWords = 100 * time.Millisecond
+const drainTimeout = 100 * time.Millisecond
 
 // breakOff ends a connection that takes nothing any more. A server that hangs up
 // may have said why: an old one answers what it does not know, and closes. So Read
 // goes on until the end of what was sent, which it tells.
 func (w *wire) breakOff(reason error) {
-	if w.blame(reason) {
-		time.AfterFunc(lastWords, func() { _ = w.Conn.Close() })
+	if w.setReason(reason) {
+		time.AfterFunc(drainTimeout, func() { _ = w.Conn.Close() })
 	}
 }
 
@@ -128,8 +128,8 @@ func (w *wire) Read(b []byte) (int, error) {
 }
 
 func (w *wire) next() error {
-	if !w.greeted {
-		return w.greet()
+	if !w.handshaken {
+		return w.handshake()
 	}
 	a, err := w.readAnswer()
 	if err != nil {
@@ -177,12 +177,12 @@ func (w *wire) room(size int) []byte {
 
 // fail ends the connection for a reason of ours. Read tells the session.
 func (w *wire) fail(reason error) {
-	w.blame(reason)
+	w.setReason(reason)
 	_ = w.Conn.Close()
 }
 
-// blame notes why the connection ends, and reports whether that was not known yet.
-func (w *wire) blame(reason error) bool {
+// setReason notes why the connection ends, and reports whether that was not known yet.
+func (w *wire) setReason(reason error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.reason != nil {
@@ -212,7 +212,7 @@ func (w *wire) why(err error) error {
 
 // SetReadDeadline is zk.Conn's once the handshake, which has its own, is over.
 func (w *wire) SetReadDeadline(t time.Time) error {
-	if !w.greeted {
+	if !w.handshaken {
 		return nil
 	}
 	return w.Conn.SetReadDeadline(t)
@@ -220,7 +220,7 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 
 // SetWriteDeadline is zk.Conn's once the handshake is over.
 func (w *wire) SetWriteDeadline(t time.Time) error {
-	if !w.greeted {
+	if !w.handshaken {
 		return nil
 	}
 	return w.Conn.SetWriteDeadline(t)
