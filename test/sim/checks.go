@@ -118,7 +118,7 @@ func deletions(t zkmem.Txn) (gone []string) {
 		}
 		return gone
 	}
-	return t.Ephemera
+	return t.Ephemerals
 }
 
 // look keeps up with the nodes that somebody asks about.
@@ -139,7 +139,7 @@ func brief(t zkmem.Txn) string {
 		}
 		return "{" + strings.Join(all, "; ") + "}"
 	case zkmem.OpCloseSession:
-		return "close session " + strings.Join(t.Ephemera, " ")
+		return "close session " + strings.Join(t.Ephemerals, " ")
 	}
 	return t.Code.String() + " " + t.Path
 }

@@ -159,7 +159,7 @@ func (k *checks) keeps(t zkmem.Txn, p *world.Proposal) {
 	for _, sub := range t.Ops {
 		k.keeps(sub, p)
 	}
-	for _, path := range t.Ephemera {
+	for _, path := range t.Ephemerals {
 		delete(k.sites, path)
 	}
 	if !strings.HasPrefix(t.Path, keepers+"/") {

@@ -20,7 +20,7 @@ func (k *checks) shelved(p *world.Proposal) {
 		return
 	}
 	if p.Txn.Code == zkmem.OpCloseSession {
-		for _, path := range p.Txn.Ephemera {
+		for _, path := range p.Txn.Ephemerals {
 			k.unlocked(path, "its session is over")
 		}
 	}

@@ -66,7 +66,7 @@ func (t *Tree) apply(txn Txn, events *[]Event) Result {
 	case OpCreateSession:
 		t.sessions[txn.Session] = txn.Version
 	case OpCloseSession:
-		for _, path := range txn.Ephemera {
+		for _, path := range txn.Ephemerals {
 			t.delete(path, txn.Zxid, events)
 		}
 		delete(t.ephemerals, txn.Session)

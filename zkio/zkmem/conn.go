@@ -73,10 +73,10 @@ func (c *conn) finish() {
 	c.last = true
 	c.outMu.Unlock()
 	c.nc.SetWriteDeadline(time.Now().Add(c.srv.opts.HandshakeTimeout))
-	c.nudge()
+	c.wakeWriter()
 }
 
-func (c *conn) nudge() {
+func (c *conn) wakeWriter() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -97,11 +97,11 @@ func (c *conn) send(frame []byte) {
 		c.cut()
 		return
 	}
-	c.nudge()
+	c.wakeWriter()
 }
 
-// tell sends a watch event.
-func (c *conn) tell(event Event) {
+// sendWatchEvent sends a watch event.
+func (c *conn) sendWatchEvent(event Event) {
 	e := newFrame()
 	e.replyHeader(-1, -1, OK)
 	e.int32(int32(event.Type))
@@ -243,7 +243,7 @@ func (s *Server) detach(c *conn) {
 func (c *conn) serve() {
 	c.nc.SetReadDeadline(time.Now().Add(c.srv.opts.HandshakeTimeout))
 	r := bufio.NewReader(c)
-	if !c.introduce(r) {
+	if !c.readFirstFrame(r) {
 		return
 	}
 	c.nc.SetReadDeadline(time.Time{})
@@ -267,8 +267,8 @@ func (c *conn) next(r io.Reader) ([]byte, error) {
 	return readFrame(r, prefix, c.srv.opts.MaxFrame)
 }
 
-// introduce reads the first frame: a handshake, or a four-letter word.
-func (c *conn) introduce(r io.Reader) bool {
+// readFirstFrame reads the first frame: a handshake, or a four-letter word.
+func (c *conn) readFirstFrame(r io.Reader) bool {
 	var prefix [4]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil || !c.srv.hooks.pass(c, Inbound) {
 		return false
@@ -282,5 +282,5 @@ func (c *conn) introduce(r io.Reader) bool {
 		return false
 	}
 	h, ok := decodeHandshake(frame)
-	return ok && c.srv.welcome(c, h)
+	return ok && c.srv.serveHandshake(c, h)
 }

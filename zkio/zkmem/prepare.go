@@ -45,25 +45,25 @@ func Operator() Caller { return Caller{Auth: []Auth{{Scheme: "super"}}} }
 // Txn is a transaction: plain data, everything decided. A refused request makes one too, with Code OpError, because it
 // uses up a zxid as in ZooKeeper.
 type Txn struct {
-	Zxid     int64
-	Time     int64 // milliseconds since 1970
-	Session  int64
-	Code     OpCode
-	Err      Code
-	Path     string // with the sequence number
-	Data     []byte
-	ACL      []ACL
-	Owner    int64 // of a created node
-	Version  int32 // the new version; the timeout of createSession; the counter of setSequence
-	Creates  int32 // the parent's new create counter
-	Ephemera []string
-	Ops      []Txn
+	Zxid       int64
+	Time       int64 // milliseconds since 1970
+	Session    int64
+	Code       OpCode
+	Err        Code
+	Path       string // with the sequence number
+	Data       []byte
+	ACL        []ACL
+	Owner      int64 // of a created node
+	Version    int32 // the new version; the timeout of createSession; the counter of setSequence
+	Creates    int32 // the parent's new create counter
+	Ephemerals []string
+	Ops        []Txn
 }
 
 // Prepare checks a request and makes its transaction. It changes nothing. zxid and at (milliseconds since 1970) are the
 // caller's to choose; zxid must be greater than the tree's.
 func (t *Tree) Prepare(who Caller, op Op, zxid, at int64) Txn {
-	d := &draft{tree: t, who: who, zxid: zxid, at: at}
+	d := &draft{tree: t, caller: who, zxid: zxid, at: at}
 	if op.Code == OpMulti {
 		return d.multi(op)
 	}
@@ -73,7 +73,7 @@ func (t *Tree) Prepare(who Caller, op Op, zxid, at int64) Txn {
 // draft is the tree as it would be after the operations prepared so far: those of one multi see each other.
 type draft struct {
 	tree     *Tree
-	who      Caller
+	caller   Caller
 	zxid, at int64
 	changed  map[string]*record
 }
@@ -115,7 +115,7 @@ func (d *draft) put(path string, r record) {
 }
 
 func (d *draft) txn(code OpCode) Txn {
-	return Txn{Zxid: d.zxid, Time: d.at, Session: d.who.Session, Code: code}
+	return Txn{Zxid: d.zxid, Time: d.at, Session: d.caller.Session, Code: code}
 }
 
 func (d *draft) refuse(why Code) Txn {
@@ -147,7 +147,7 @@ func (d *draft) multi(op Op) Txn {
 }
 
 func (d *draft) one(op Op) Txn {
-	if _, known := d.tree.sessions[d.who.Session]; !known && d.who.Session != 0 && op.Code != OpCreateSession && op.Code != OpCloseSession {
+	if _, known := d.tree.sessions[d.caller.Session]; !known && d.caller.Session != 0 && op.Code != OpCreateSession && op.Code != OpCloseSession {
 		return d.refuse(SessionExpired)
 	}
 	switch op.Code {
@@ -169,7 +169,7 @@ func (d *draft) one(op Op) Txn {
 		return txn
 	case OpCloseSession:
 		txn := d.txn(OpCloseSession)
-		txn.Ephemera = d.tree.Ephemerals(d.who.Session)
+		txn.Ephemerals = d.tree.Ephemerals(d.caller.Session)
 		return txn
 	case OpSetSequence:
 		return d.setSequence(op)
@@ -187,14 +187,14 @@ func (d *draft) create(op Op) Txn {
 		return d.refuse(Unimplemented)
 	case timed(op) && (op.TTL <= 0 || op.TTL > maxTTL), op.Code == OpCreateTTL && !timed(op):
 		return d.refuse(BadArguments)
-	case ephemeral && d.who.Session == 0:
+	case ephemeral && d.caller.Session == 0:
 		return d.refuse(SessionExpired)
 	}
 	parentPath, _, ok := split(op.Path)
 	if !ok {
 		return d.refuse(BadArguments)
 	}
-	acl, code := settle(op.ACL, d.who.Auth)
+	acl, code := settle(op.ACL, d.caller.Auth)
 	if code != OK {
 		return d.refuse(code)
 	}
@@ -202,7 +202,7 @@ func (d *draft) create(op Op) Txn {
 	if !ok {
 		return d.refuse(NoNode)
 	}
-	if code := allowed(parent.acl, PermCreate, d.who.Auth); code != OK {
+	if code := allowed(parent.acl, PermCreate, d.caller.Auth); code != OK {
 		return d.refuse(code)
 	}
 	path := op.Path
@@ -226,7 +226,7 @@ func (d *draft) create(op Op) Txn {
 	case timed(op):
 		txn.Owner = ttlOwner | op.TTL
 	case ephemeral:
-		txn.Owner = d.who.Session
+		txn.Owner = d.caller.Session
 	}
 	parent.creates++
 	parent.children++
@@ -245,7 +245,7 @@ func (d *draft) delete(op Op) Txn {
 	if !ok {
 		return d.refuse(NoNode)
 	}
-	if code := allowed(parent.acl, PermDelete, d.who.Auth); code != OK {
+	if code := allowed(parent.acl, PermDelete, d.caller.Auth); code != OK {
 		return d.refuse(code)
 	}
 	n, ok := d.get(op.Path)
@@ -296,7 +296,7 @@ func (d *draft) existing(path string, perms int32) (record, Code) {
 	if !ok {
 		return record{}, NoNode
 	}
-	return n, allowed(n.acl, perms, d.who.Auth)
+	return n, allowed(n.acl, perms, d.caller.Auth)
 }
 
 func (d *draft) setData(op Op) Txn {
@@ -318,7 +318,7 @@ func (d *draft) setACL(op Op) Txn {
 	if !validPath(op.Path) {
 		return d.refuse(BadArguments)
 	}
-	acl, code := settle(op.ACL, d.who.Auth)
+	acl, code := settle(op.ACL, d.caller.Auth)
 	if code != OK {
 		return d.refuse(code)
 	}

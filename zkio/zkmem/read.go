@@ -94,16 +94,16 @@ func (s *Server) setWatches(c *conn, r request) {
 		_, stat, err := s.tree.Get(path)
 		switch {
 		case err != nil:
-			c.tell(Event{Type: NodeDeleted, Path: path})
+			c.sendWatchEvent(Event{Type: NodeDeleted, Path: path})
 		case stat.Mzxid > r.since:
-			c.tell(Event{Type: NodeDataChanged, Path: path})
+			c.sendWatchEvent(Event{Type: NodeDataChanged, Path: path})
 		default:
 			s.watches.Add(DataWatch, path, c)
 		}
 	}
 	for _, path := range r.exist {
 		if s.tree.Exists(path) {
-			c.tell(Event{Type: NodeCreated, Path: path})
+			c.sendWatchEvent(Event{Type: NodeCreated, Path: path})
 		} else {
 			s.watches.Add(DataWatch, path, c)
 		}
@@ -112,9 +112,9 @@ func (s *Server) setWatches(c *conn, r request) {
 		_, stat, err := s.tree.Get(path)
 		switch {
 		case err != nil:
-			c.tell(Event{Type: NodeDeleted, Path: path})
+			c.sendWatchEvent(Event{Type: NodeDeleted, Path: path})
 		case stat.Pzxid > r.since:
-			c.tell(Event{Type: NodeChildrenChanged, Path: path})
+			c.sendWatchEvent(Event{Type: NodeChildrenChanged, Path: path})
 		default:
 			s.watches.Add(ChildWatch, path, c)
 		}

@@ -1,7 +1,7 @@
 package zkmem
 
-// welcome serves a handshake and says whether requests may follow.
-func (s *Server) welcome(c *conn, h handshake) bool {
+// serveHandshake serves a handshake and says whether requests may follow.
+func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	verdict := s.hooks.ask(Request{Session: h.session, Op: OpCreateSession})
 	if !verdict.wait(c) || verdict.Action == CutBefore {
 		return false
@@ -20,7 +20,7 @@ func (s *Server) welcome(c *conn, h handshake) bool {
 	case Ignore:
 		return true
 	}
-	session, answer := s.greet(c, h)
+	session, answer := s.connect(c, h)
 	if verdict.Action == CutAfter {
 		s.drop(c)
 		return false
@@ -101,12 +101,12 @@ func (s *Server) answer(c *conn, r request) answer {
 	case r.op.Code == OpPing:
 		a.xid = -2
 	case r.op.Code == OpAuth:
-		a.code = c.prove(r)
+		a.code = c.addIdentity(r)
 		a.last = a.code != OK
 	case r.op.Code == OpCloseSession:
 		s.endSession(c.session)
 		a.last = true
-	case !s.knows(r.op.Code):
+	case !s.supports(r.op.Code):
 		a.code, a.last = Unimplemented, true
 	case s.opts.ReadOnly && (isWrite(r.op.Code) || r.op.Code == OpSync):
 		a.code = NotReadOnly
@@ -120,8 +120,8 @@ func (s *Server) answer(c *conn, r request) answer {
 	return a
 }
 
-// knows is false for operations that end the connection.
-func (s *Server) knows(op OpCode) bool {
+// supports is false for operations that end the connection.
+func (s *Server) supports(op OpCode) bool {
 	switch op {
 	case OpCreateContainer:
 		return !s.opts.NoContainers
@@ -161,8 +161,8 @@ func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
 	return code, func(e *encoder) { encodeResult(e, result) }
 }
 
-// prove adds an identity to a connection.
-func (c *conn) prove(r request) Code {
+// addIdentity adds an identity to a connection.
+func (c *conn) addIdentity(r request) Code {
 	if r.bad {
 		return MarshallingError
 	}

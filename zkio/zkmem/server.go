@@ -67,11 +67,11 @@ func (s *Server) Listen(addr string) error {
 	if err != nil {
 		return fmt.Errorf("zkmem: %w", err)
 	}
-	return s.attend(l)
+	return s.serveInBackground(l)
 }
 
-// attend is Serve in the background.
-func (s *Server) attend(l net.Listener) error {
+// serveInBackground is Serve in the background.
+func (s *Server) serveInBackground(l net.Listener) error {
 	if !s.addListener(l) {
 		l.Close()
 		return ErrClosed
@@ -246,7 +246,7 @@ func (s *Server) apply(txn Txn) Result {
 	for _, event := range events {
 		for _, c := range s.watches.Fire(event) {
 			if allowed(event.ACL, PermRead, c.auth) == OK {
-				c.tell(event)
+				c.sendWatchEvent(event)
 			}
 		}
 	}

@@ -90,8 +90,8 @@ func (s *Server) endSession(session *session) {
 	s.commit(Caller{Session: session.id}, Op{Code: OpCloseSession})
 }
 
-// greet answers a handshake. A nil session means that the connection is to be closed once the answer, if any, is out.
-func (s *Server) greet(c *conn, h handshake) (*session, []byte) {
+// connect answers a handshake. A nil session means that the connection is to be closed once the answer, if any, is out.
+func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
 	if s.opts.ReadOnly && !h.readOnly || h.seen > s.tree.Zxid() {
 		return nil, nil
 	}

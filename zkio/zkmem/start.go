@@ -19,7 +19,7 @@ func Start(t TB, o ...Options) *Server {
 	t.Cleanup(s.Close)
 	l, err := reserved.listen()
 	if err == nil {
-		err = s.attend(l)
+		err = s.serveInBackground(l)
 	}
 	if err != nil {
 		t.Fatalf("no in-memory ZooKeeper: %v", err)
