@@ -57,7 +57,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	case options.Conflicts == 0:
 		a.conflicts = 10
 	}
-	pace(a.number.fixed, options.Retry)
+	setRetry(a.number.fixed, options.Retry)
 	if options.Lock == "" {
 		return a, nil
 	}
@@ -96,7 +96,7 @@ func (a *AtomicLong) Set(ctx context.Context, value int64) error {
 // is, say that it is another one. Errors as for Add.
 func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64, bool, error) {
 	value, err := a.change(ctx, "swap", map[string]int64{"operand": next, "expected": was})
-	if errors.Is(err, errUnequal) {
+	if errors.Is(err, errUnexpectedValue) {
 		return value, false, nil
 	}
 	return value, err == nil, err
@@ -107,7 +107,7 @@ func (a *AtomicLong) change(ctx context.Context, task string, options map[string
 	options["tries"] = int64(a.conflicts)
 	value, _, err := a.number.do(ctx, task, options)
 	switch {
-	case !errors.Is(err, errBeaten):
+	case !errors.Is(err, errLostRace):
 		return value, err
 	case a.lock == nil:
 		return 0, fmt.Errorf("%w: %s, %d times", ErrConflict, a.number.path, a.conflicts+1)

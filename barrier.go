@@ -18,10 +18,10 @@ import (
 // stays set until somebody removes it.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Barrier struct{ passage passage }
+type Barrier struct{ passage barrierHandle }
 
-// passage is what barriers and gates share. Every call is one machine.
-type passage struct {
+// barrierHandle is what barriers and gates share. Every call is one machine.
+type barrierHandle struct {
 	client *Client
 	recipe engine.Recipe
 	path   string
@@ -32,7 +32,7 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return &Barrier{passage{c, machines.BarrierRecipe, path}}, nil
+	return &Barrier{barrierHandle{c, machines.BarrierRecipe, path}}, nil
 }
 
 // Set bars the way. A barrier that is set already is no error. Missing parents are
@@ -55,20 +55,20 @@ func (b *Barrier) Remove(ctx context.Context) error { return b.passage.call(ctx,
 func (b *Barrier) Wait(ctx context.Context) error { return b.passage.call(ctx, events.CommandAwait) }
 
 // Path is the node's path.
-func (p *passage) Path() string { return p.path }
+func (p *barrierHandle) Path() string { return p.path }
 
-// crossing is the handle on the machine of one call.
-type crossing struct{ handle }
+// barrierCall is the handle on the machine of one call.
+type barrierCall struct{ handle }
 
 // Close makes a call end with its client.
-func (x *crossing) Close(ctx context.Context) error { return x.end(ctx, false) }
+func (x *barrierCall) Close(ctx context.Context) error { return x.end(ctx, false) }
 
-func (p *passage) call(ctx context.Context, kind events.Kind) error {
+func (p *barrierHandle) call(ctx context.Context, kind events.Kind) error {
 	p.client.check(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	x := &crossing{}
+	x := &barrierCall{}
 	x.init(p.client, p.path)
 	if _, err := p.client.register(p.recipe.Name(), func(id events.ID) receiver {
 		x.id = id
@@ -81,16 +81,16 @@ func (p *passage) call(ctx context.Context, kind events.Kind) error {
 	if err == nil || errors.Is(err, ErrClosed) || errors.As(err, &refused) {
 		return err
 	}
-	err = x.despite(err)
+	err = x.withTrouble(err)
 	p.client.post(x.id, events.Event{Kind: events.CommandClose})
 	return err
 }
 
-func (x *crossing) notice(n events.Notify) { x.noteTrouble(n) }
+func (x *barrierCall) notice(n events.Notify) { x.noteTrouble(n) }
 
-func (x *crossing) answer(a events.Answer) { x.deliver(a) }
+func (x *barrierCall) answer(a events.Answer) { x.deliver(a) }
 
-func (x *crossing) entered(state string) { x.enter(state) }
+func (x *barrierCall) entered(state string) { x.enter(state) }
 
 // Path is the node's path.
 func (b *Barrier) Path() string { return b.passage.Path() }

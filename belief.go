@@ -6,7 +6,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// horizon is until when anything may be believed: what the loop published last,
+// beliefDeadline is until when anything may be believed: what the loop published last,
 // read by the work at any time without a lock.
 //
 // Whoever finds the deadline in the past makes it stay so before saying it: a
@@ -14,13 +14,13 @@ import (
 // one, from an event that it stamped in time and dealt with too late, as after a
 // pause of the process; the work would be told that its leadership is lost, and
 // a moment later that it is not.
-type horizon struct {
-	now    atomic.Pointer[validity]
+type beliefDeadline struct {
+	now    atomic.Pointer[sessionDeadline]
 	lapsed int64 // the session whose lapse the loop has heard of; the loop's alone
 }
 
-// validity is one deadline; passed once somebody was told that it has passed.
-type validity struct {
+// sessionDeadline is one deadline; passed once somebody was told that it has passed.
+type sessionDeadline struct {
 	events.Deadline
 	passed bool
 }
@@ -28,7 +28,7 @@ type validity struct {
 // holds reports whether the deadline of this session lies ahead. Once it has
 // reported that the deadline passed, it does not say otherwise until the loop has
 // ended all terms of the session.
-func (h *horizon) holds(session int64, clock func() int64) bool {
+func (h *beliefDeadline) holds(session int64, clock func() int64) bool {
 	for {
 		v := h.now.Load()
 		switch {
@@ -36,14 +36,14 @@ func (h *horizon) holds(session int64, clock func() int64) bool {
 			return false
 		case clock() < v.Until:
 			return true
-		case h.now.CompareAndSwap(v, &validity{v.Deadline, true}):
+		case h.now.CompareAndSwap(v, &sessionDeadline{v.Deadline, true}):
 			return false
 		}
 	}
 }
 
 // until is the deadline of this session; 0 where nothing may be believed.
-func (h *horizon) until(session int64) int64 {
+func (h *beliefDeadline) until(session int64) int64 {
 	if v := h.now.Load(); v != nil && v.Session == session && !v.passed {
 		return v.Until
 	}
@@ -53,7 +53,7 @@ func (h *horizon) until(session int64) int64 {
 // publish takes the loop's next deadline. It reports true, once, where somebody
 // was told that the last one had passed: all terms have to be ended then, and
 // nothing may be believed before the loop has published that as well.
-func (h *horizon) publish(d events.Deadline) (lapsed bool) {
+func (h *beliefDeadline) publish(d events.Deadline) (lapsed bool) {
 	for {
 		v := h.now.Load()
 		if v != nil && v.passed && v.Session == d.Session && d.Until != 0 {
@@ -61,7 +61,7 @@ func (h *horizon) publish(d events.Deadline) (lapsed bool) {
 			h.lapsed = d.Session
 			return lapsed
 		}
-		if h.now.CompareAndSwap(v, &validity{Deadline: d}) {
+		if h.now.CompareAndSwap(v, &sessionDeadline{Deadline: d}) {
 			h.lapsed = 0
 			return false
 		}

@@ -196,7 +196,7 @@ func (n *node) stand() (free func()) {
 	return sync.OnceFunc(func() {
 		close(freed)
 		synctest.Wait()
-		n.forget("halt-1")
+		n.removeHandle("halt-1")
 	})
 }
 

@@ -35,18 +35,18 @@ type Client struct {
 
 	// The loop publishes both together: until when anything may be believed in
 	// which session.
-	horizon   horizon
-	believed  atomic.Pointer[events.Deadline] // the last that was not "nothing"
-	granted   atomic.Int64                    // the session timeout, nanoseconds
-	deadlines deadlineWatch
+	horizon    beliefDeadline
+	believed   atomic.Pointer[events.Deadline] // the last that was not "nothing"
+	negotiated atomic.Int64                    // the session timeout, nanoseconds
+	deadlines  deadlineWatch
 
-	mu      sync.Mutex
-	handles map[events.ID]receiver
-	made    map[string]int
-	taken   map[string]bool // what one client can be only once: see take
-	closing bool
-	ending  chan struct{} // full while a Close ends the session
-	closed  chan struct{}
+	mu       sync.Mutex
+	handles  map[events.ID]receiver
+	made     map[string]int
+	reserved map[string]bool // what one client can be only once: see take
+	closing  bool
+	ending   chan struct{} // full while a Close ends the session
+	closed   chan struct{}
 }
 
 // receiver is a handle as the loop sees it. Its methods are called on the
@@ -77,7 +77,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c := &Client{
 		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger),
-		handles: map[events.ID]receiver{}, made: map[string]int{}, taken: map[string]bool{},
+		handles: map[events.ID]receiver{}, made: map[string]int{}, reserved: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.deadlines.client = c
@@ -86,9 +86,9 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: config.lag(),
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
-		Now: c.clock.Now, Post: c.arrive, Keep: c.keep,
+		Now: c.clock.Now, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
-		Warn:       func(text string) { c.log.say(zerolog.WarnLevel, text, nil) },
+		Warn:       func(text string) { c.log.log(zerolog.WarnLevel, text, nil) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("incumbent: %w", err)
@@ -207,10 +207,10 @@ func (c *Client) newSeed() string {
 	return newSeed()
 }
 
-// arrive takes what zkio tells.
-func (c *Client) arrive(env events.Envelope) {
+// onIOEvent takes what zkio tells.
+func (c *Client) onIOEvent(env events.Envelope) {
 	if env.Event.Kind == events.ConnectionAttached {
-		c.granted.Store(env.Event.Timeout)
+		c.negotiated.Store(env.Event.Timeout)
 	}
 	c.loop.Post(env)
 }
@@ -227,7 +227,7 @@ func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 
 // SessionTimeout is what the ensemble granted, 0 before the first connection. It
 // may be other than what Config asked for.
-func (c *Client) SessionTimeout() time.Duration { return time.Duration(c.granted.Load()) }
+func (c *Client) SessionTimeout() time.Duration { return time.Duration(c.negotiated.Load()) }
 
 // register makes a machine of a recipe and gives it a name.
 func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
@@ -245,27 +245,27 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 	return id, nil
 }
 
-// take reserves what a client can be only once, because its session is what tells
+// reserve reserves what a client can be only once, because its session is what tells
 // it from others there: false when it is taken. leave gives it back.
-func (c *Client) take(place string) bool {
+func (c *Client) reserve(place string) bool {
 	c.opened()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.taken[place] {
+	if c.reserved[place] {
 		return false
 	}
-	c.taken[place] = true
+	c.reserved[place] = true
 	return true
 }
 
-func (c *Client) leave(place string) {
+func (c *Client) unreserve(place string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.taken, place)
+	delete(c.reserved, place)
 }
 
-// forget lets go of a handle whose machine is over.
-func (c *Client) forget(id events.ID) {
+// removeHandle lets go of a handle whose machine is over.
+func (c *Client) removeHandle(id events.ID) {
 	c.mu.Lock()
 	delete(c.handles, id)
 	c.mu.Unlock()

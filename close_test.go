@@ -279,8 +279,8 @@ func TestGoexit(t *testing.T) {
 		}
 		stopped := make(chan struct{})
 		s.participant.AddListener(Listener{IsLeader: func(Term) { runtime.Goexit() }, NotLeader: func(Term, error) { close(stopped) }})
-		if err := s.Run(context.Background()); !errors.Is(err, ErrWork) {
-			t.Errorf("Run: %v, want %v", err, ErrWork)
+		if err := s.Run(context.Background()); !errors.Is(err, ErrWorkFailed) {
+			t.Errorf("Run: %v, want %v", err, ErrWorkFailed)
 		}
 		<-stopped
 	})

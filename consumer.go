@@ -49,10 +49,10 @@ type ConsumerOptions struct {
 //
 // All its methods are safe to call from any goroutine.
 type Consumer struct {
-	handle  handle
-	handler func(ctx context.Context, data []byte, name string, try int) error
-	failed  func(name string, try int, err error)
-	heard   mailbox // calls failed
+	handle    handle
+	handler   func(ctx context.Context, data []byte, name string, try int) error
+	failed    func(name string, try int, err error)
+	callbacks mailbox // calls failed
 
 	// Under mu: no machine and no log sees data.
 	number uint64
@@ -109,13 +109,13 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	if o.Backoff != (RetryPolicy{}) {
 		values["backoff"] = o.Backoff.String()
 	}
-	pace(values, q.options.Retry)
+	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)
-	c.heard.panicked = q.client.log.caught(q.path)
+	c.callbacks.panicked = q.client.log.logPanic(q.path)
 	c.handle.remains = func() string { return "what it has locked" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.handle.id = id
-		c.part = context.AfterFunc(q.client.base, c.depart)
+		c.part = context.AfterFunc(q.client.base, c.closeWithClient)
 		return c
 	}, events.Event{Path: q.path, Options: values})
 	if err != nil {
@@ -124,8 +124,8 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	return c, nil
 }
 
-// depart closes the consumer with the client's base context.
-func (c *Consumer) depart() {
+// closeWithClient closes the consumer with the client's base context.
+func (c *Consumer) closeWithClient() {
 	c.handle.client.receive(c.handle.id, func(receiver) { c.handle.client.post(c.handle.id, events.Event{Kind: events.CommandClose}) })
 }
 
@@ -180,7 +180,7 @@ func (c *Consumer) notice(n events.Notify) {
 		go c.work(ctx, n, data)
 	case events.Failed:
 		if lost := asError(n.Code, ""); n.Code == events.ItemLost && c.failed != nil {
-			c.heard.put(func() { c.failed(n.Path[len(c.handle.path)+1:], 1, lost) })
+			c.callbacks.put(func() { c.failed(n.Path[len(c.handle.path)+1:], 1, lost) })
 		}
 	case events.Withdrawn:
 		c.handle.mu.Lock()
@@ -215,11 +215,11 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 
 // tell tells of a try that failed.
 func (c *Consumer) tell(n events.Notify, err error) {
-	c.handle.client.log.say(zerolog.WarnLevel, "an item was not dealt with", func(e *zerolog.Event) {
+	c.handle.client.log.log(zerolog.WarnLevel, "an item was not dealt with", func(e *zerolog.Event) {
 		e.Str("item", n.Path).Int("try", n.Try).Err(err)
 	})
 	if c.failed != nil {
-		c.heard.put(func() { c.failed(c.node(n), n.Try, err) })
+		c.callbacks.put(func() { c.failed(c.node(n), n.Try, err) })
 	}
 }
 
@@ -229,7 +229,7 @@ func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) (err 
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 			stack := debug.Stack()
-			c.handle.client.log.say(zerolog.ErrorLevel, "the handler panicked", func(e *zerolog.Event) {
+			c.handle.client.log.log(zerolog.ErrorLevel, "the handler panicked", func(e *zerolog.Event) {
 				e.Str("item", n.Path).Interface("panic", p).Bytes("stack", stack)
 			})
 		}

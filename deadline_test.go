@@ -265,7 +265,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		return now()
 	}}
 	c.deadlines.client = c
-	c.granted.Store(int64(time.Hour))
+	c.negotiated.Store(int64(time.Hour))
 	c.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), nil, c.clock, nil)
 	done, looked := make(chan struct{}), make(chan struct{})
 	go func() {

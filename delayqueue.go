@@ -27,17 +27,17 @@ func NewDelayQueue[T any](c *Client, path string, options QueueOptions[T]) (*Del
 // After is where items are put that are due after a delay, counted from when they are
 // put; one below zero is none. No consumer of this library has them earlier; one of
 // Curator's goes by its host's clock.
-func (q *DelayQueue[T]) After(delay time.Duration) Slot[T] {
-	return Slot[T]{&q.queue, map[string]string{"delay": max(delay, 0).String()}}
+func (q *DelayQueue[T]) After(delay time.Duration) QueueWriter[T] {
+	return QueueWriter[T]{&q.queue, map[string]string{"delay": max(delay, 0).String()}}
 }
 
 // At is where items are put that are due at a time: one of the ensemble's clock, to
 // the millisecond. A put says so where it is not in the years 1970 to 9999.
-func (q *DelayQueue[T]) At(due time.Time) Slot[T] {
+func (q *DelayQueue[T]) At(due time.Time) QueueWriter[T] {
 	if year := due.UTC().Year(); year < 1970 || year > 9999 {
-		return Slot[T]{&q.queue, map[string]string{"year": strconv.Itoa(year)}}
+		return QueueWriter[T]{&q.queue, map[string]string{"year": strconv.Itoa(year)}}
 	}
-	return Slot[T]{&q.queue, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
+	return QueueWriter[T]{&q.queue, map[string]string{"due": strconv.FormatInt(due.UnixMilli(), 10)}}
 }
 
 // AtLeastOnce makes a consumer whose items are deleted after the handler has returned

@@ -38,7 +38,7 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}
 	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.handle.init(r.client, r.path)
-	d.handle.cannot, d.handle.remains = "cannot delete for now", func() string { return "the node" }
+	d.handle.troubleText, d.handle.remains = "cannot delete for now", func() string { return "the node" }
 	if _, err := r.client.register(machines.DeletionRecipe.Name(), func(id events.ID) receiver {
 		d.handle.id = id
 		return d
@@ -86,7 +86,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 	case <-d.done:
 	case <-d.handle.client.closed:
 	case <-ctx.Done():
-		return d.handle.despite(context.Cause(ctx))
+		return d.handle.withTrouble(context.Cause(ctx))
 	}
 	select {
 	case <-d.done: // it came just before the client's end

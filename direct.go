@@ -16,14 +16,14 @@ import (
 func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
 	c.check(ctx)
 	data, stat, err := c.io.Read(ctx, path)
-	return data, stat, c.unsent(err)
+	return data, stat, c.notSentErr(err)
 }
 
 // list returns the names of a node's children in no order.
 func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 	c.check(ctx)
 	children, err := c.io.List(ctx, path)
-	return children, c.unsent(err)
+	return children, c.notSentErr(err)
 }
 
 // commit carries operations out, all or none, in what was the client's session a
@@ -31,12 +31,12 @@ func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]zkio.OpResult, error) {
 	c.check(ctx)
 	results, _, err := c.io.Commit(ctx, session, opEvents(ops))
-	return results, c.unsent(err)
+	return results, c.notSentErr(err)
 }
 
-// unsent is why a request could not be sent, as its caller may be told it: of
+// notSentErr is why a request could not be sent, as its caller may be told it: of
 // sessions they know nothing, and a client that is closed stays so.
-func (c *Client) unsent(err error) error {
+func (c *Client) notSentErr(err error) error {
 	other := errors.Is(err, zkio.ErrOtherSession)
 	if !other && !errors.Is(err, ErrNotConnected) {
 		return err

@@ -52,7 +52,7 @@
 // # Queues
 //
 //   - [Queue], [PriorityQueue], [DelayQueue], [IDQueue]: by order of put, priority, due time, or with ids.
-//   - [Slot]: where items are put, with a priority, a time or an id.
+//   - [QueueWriter]: where items are put, with a priority, a time or an id.
 //   - [Consumer]: takes items at least once or at most once; [Delivery] is one item. [ConsumerOptions] shape it.
 //   - [QueueOptions], [QueueBound], [Codec]: dead letters, limits, encoding.
 //

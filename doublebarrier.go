@@ -46,7 +46,7 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 		return nil, err
 	}
 	values := map[string]string{"quantity": strconv.Itoa(quantity)}
-	pace(values, options.Retry)
+	setRetry(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
 	begin := "outside"
@@ -74,7 +74,7 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return b.handle.wish(ctx, events.Event{Kind: events.CommandEnter})
+	return b.handle.askOrCancel(ctx, events.Event{Kind: events.CommandEnter})
 }
 
 // Leave leaves the barrier and returns nil when all who were inside have left or
@@ -88,7 +88,7 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 // session, an operator), so that others may have left without waiting for it;
 // ErrClosed, or the context's, with the failure that stands in the way.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
-	return b.handle.wish(ctx, events.Event{Kind: events.CommandLeave})
+	return b.handle.askOrCancel(ctx, events.Event{Kind: events.CommandLeave})
 }
 
 // needsSession reports whether the member is inside, or on the way in or out.

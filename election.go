@@ -43,8 +43,8 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	if !c.take("election " + path + "/" + prefix) {
-		return nil, fmt.Errorf("%w: %s/%s", ErrInLine, path, prefix)
+	if !c.reserve("election " + path + "/" + prefix) {
+		return nil, fmt.Errorf("%w: %s/%s", ErrAlreadyInElection, path, prefix)
 	}
 	e := &Election{}
 	e.participant.prepare(c, path, options)
@@ -56,7 +56,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 		return e
 	}, open)
 	if err != nil {
-		c.leave("election " + path + "/" + prefix)
+		c.unreserve("election " + path + "/" + prefix)
 		return nil, err
 	}
 	return e, nil
@@ -67,7 +67,7 @@ func (e *Election) Prefix() string { return e.participant.prefix }
 
 func (e *Election) entered(state string) {
 	if state == "closed" {
-		e.participant.client.leave("election " + e.participant.path + "/" + e.participant.prefix)
+		e.participant.client.unreserve("election " + e.participant.path + "/" + e.participant.prefix)
 	}
 	e.participant.enterLine(state)
 }

@@ -25,7 +25,7 @@ func (c *Client) endSession(path string, refused events.Notify) {
 	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
 		return
 	}
-	c.log.say(zerolog.WarnLevel, "the session is ended: only that deletes the node of a closed handle", func(e *zerolog.Event) {
+	c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes the node of a closed handle", func(e *zerolog.Event) {
 		e.Str("path", path).Str("refused", refused.Text)
 	})
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})

@@ -26,8 +26,8 @@ var (
 	ErrJobTaken = errors.New("incumbent: this client stands for the job already")
 	// ErrNodeTaken: another handle of the same client keeps a node at the path; it is free again when that one is closed.
 	ErrNodeTaken = errors.New("incumbent: this client keeps a node at the path already")
-	// ErrInLine: this client is in that plain election already; its session is what tells it from others there.
-	ErrInLine = errors.New("incumbent: this client is in that election already: without a GUID in the names, one client has one place in a line")
+	// ErrAlreadyInElection: this client is in that plain election already; its session is what tells it from others there.
+	ErrAlreadyInElection = errors.New("incumbent: this client is in that election already: without a GUID in the names, one client has one place in a line")
 	// ErrPlainName: a guarded write needs a name with a GUID, which no other node ever has; a plain election's comes back when the directory is made anew.
 	ErrPlainName = errors.New("incumbent: no guarded write under a plain election: its node's name may come back as another's; use the token, or a Latch")
 	// ErrLeadershipLost: this term, or this hold of a lock, is over. It is the cause of the cancellation of Leadership.Context.
@@ -38,8 +38,8 @@ var (
 	ErrUpgrade = errors.New("incumbent: a reader cannot become a writer: it would wait for its own reading to end, and so for ever; unlock first")
 	// ErrPermits: a semaphore has at least one permit, and nobody can hold none, or more than there are.
 	ErrPermits = errors.New("incumbent: no such number of permits")
-	// ErrLimit: another limit is agreed for the semaphore than the handle was made with; see Semaphore.SetLimit.
-	ErrLimit = errors.New("incumbent: another limit is agreed for the semaphore")
+	// ErrLimitDiffers: another limit is agreed for the semaphore than the handle was made with; see Semaphore.SetLimit.
+	ErrLimitDiffers = errors.New("incumbent: another limit is agreed for the semaphore")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
 	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on by itself, at the next connection; an ephemeral node goes with the session at the latest.
@@ -86,8 +86,8 @@ var (
 	ErrTokenFloor = errors.New("incumbent: the token is below the floor")
 	// ErrForeignOwner: the ensemble says that the node just made belongs to another session. The participant tries again, at a pace.
 	ErrForeignOwner = errors.New("incumbent: the own node belongs to another session")
-	// ErrWork: the selector's function returned an error or panicked.
-	ErrWork = errors.New("incumbent: the work failed")
+	// ErrWorkFailed: the selector's function returned an error or panicked.
+	ErrWorkFailed = errors.New("incumbent: the work failed")
 	// ErrUnconfirmed: the ensemble's answer came too late to lead by. The participant tries again, at a pace; when it goes on, that is ErrTimeoutTooShort.
 	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
 	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership could be believed.
@@ -111,20 +111,20 @@ var sentinels = map[events.Code]error{
 	events.QueueFull:       ErrQueueFull,
 	events.OutcomeUnknown:  ErrOutcomeUnknown,
 	events.ItemLost:        ErrItemLost,
-	events.LimitDisagrees:  ErrLimit,
+	events.LimitDisagrees:  ErrLimitDiffers,
 	events.CounterEnd:      ErrCounterEnd,
 	events.TreeTooLarge:    ErrTreeTooLarge,
 	events.TokenFloor:      ErrTokenFloor,
 	events.ForeignOwner:    ErrForeignOwner,
-	events.WorkFailed:      ErrWork,
+	events.WorkFailed:      ErrWorkFailed,
 	events.Unconfirmed:     ErrUnconfirmed,
 	events.TimeoutTooShort: ErrTimeoutTooShort,
 	events.LeadershipLost:  ErrLeadershipLost,
 	events.NodeType:        ErrNodeType,
 }
 
-// sentences say what codes mean for which there is no sentinel.
-var sentences = map[events.Code]string{
+// codeText say what codes mean for which there is no sentinel.
+var codeText = map[events.Code]string{
 	events.NoNode:                 "no such node",
 	events.ParentGone:             "the directory was deleted before the node could be created in it",
 	events.NodeExists:             "there is such a node already",
@@ -154,7 +154,7 @@ func (e *Error) Error() string {
 		return s.Error()
 	}
 	words := "incumbent: " + string(e.Code)
-	if sentence := sentences[e.Code]; sentence != "" {
+	if sentence := codeText[e.Code]; sentence != "" {
 		words += " (" + sentence + ")"
 	}
 	if e.Text != "" {

@@ -232,7 +232,7 @@ func ExampleSemaphore() {
 		panic(err)
 	}
 	_, err = other.Acquire(ctx, 1)
-	fmt.Println("another limit is agreed:", errors.Is(err, incumbent.ErrLimit))
+	fmt.Println("another limit is agreed:", errors.Is(err, incumbent.ErrLimitDiffers))
 
 	fmt.Println("given back:", hold.Unlock(ctx))
 	// Output:

@@ -14,41 +14,41 @@ import (
 // kept: a reader that is slow misses what was true in between, and never what is
 // true.
 type feed[T any] struct {
-	client *Client
-	over   <-chan struct{} // closed when nothing more comes; nil where that is the client's end
-	leave  []func()        // what ends with the loop over it
+	client  *Client
+	over    <-chan struct{} // closed when nothing more comes; nil where that is the client's end
+	onClose []func()        // what ends with the loop over it
 
 	// merge makes one value of two of one key, the first of which was not read, and
 	// says where it goes. Where it is nil, the second takes the place of the first,
 	// at the end.
-	merge func(unread, next T) (T, place)
+	merge func(unread, next T) (T, mergePlace)
 
 	mu      sync.Mutex
 	pending list.List // of sights, one for each key
-	at      map[string]*list.Element
+	byKey   map[string]*list.Element
 	wake    chan struct{}
 }
 
-type sight[T any] struct {
+type feedItem[T any] struct {
 	key   string
 	value T
 	err   error
 }
 
-// place is where two values in one go.
-type place int
+// mergePlace is where two values in one go.
+type mergePlace int
 
 const (
-	last    place = iota // after all that waits
-	inPlace              // where the first one waits
-	nowhere              // nothing is left to tell
+	atEnd   mergePlace = iota // after all that waits
+	inPlace                   // where the first one waits
+	dropped                   // nothing is left to tell
 )
 
-// anError is the key of errors.
-const anError = "error"
+// errorKey is the key of errors.
+const errorKey = "error"
 
 func newFeed[T any](c *Client) *feed[T] {
-	return &feed[T]{client: c, at: map[string]*list.Element{}, wake: make(chan struct{}, 1)}
+	return &feed[T]{client: c, byKey: map[string]*list.Element{}, wake: make(chan struct{}, 1)}
 }
 
 // stream is a feed as an iterator. What it looks with is made when the loop
@@ -73,13 +73,13 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 	}
 }
 
-// look makes a machine that looks on, and starts it, without waiting for it. What
+// watch makes a machine that looks on, and starts it, without waiting for it. What
 // it tells goes to tell, on the loop's goroutine. The error is ErrClosed.
-func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
-	o := &onlooker{}
+func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
+	o := &watchHandle{}
 	o.tell = func(n events.Notify) {
 		if n.What == events.Failed {
-			f.put(sight[T]{key: anError, err: asError(n.Code, n.Text)})
+			f.put(feedItem[T]{key: errorKey, err: asError(n.Code, n.Text)})
 			return
 		}
 		tell(n, o.take(n.Work))
@@ -92,24 +92,24 @@ func (f *feed[T]) look(recipe string, open events.Event, tell func(events.Notify
 	if err != nil {
 		return err
 	}
-	f.leave = append(f.leave, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
+	f.onClose = append(f.onClose, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
 	f.client.post(o.id, events.Event{Kind: events.CommandStart})
 	return nil
 }
 
 func (f *feed[T]) close() {
-	for _, leave := range f.leave {
+	for _, leave := range f.onClose {
 		leave()
 	}
 }
 
 // next waits for the next sight; false when the context or the client has ended.
-func (f *feed[T]) next(ctx context.Context) (sight[T], bool) {
+func (f *feed[T]) next(ctx context.Context) (feedItem[T], bool) {
 	for {
 		f.mu.Lock()
 		if first := f.pending.Front(); first != nil {
-			s := f.pending.Remove(first).(sight[T])
-			delete(f.at, s.key)
+			s := f.pending.Remove(first).(feedItem[T])
+			delete(f.byKey, s.key)
 			f.mu.Unlock()
 			return s, true
 		}
@@ -117,17 +117,17 @@ func (f *feed[T]) next(ctx context.Context) (sight[T], bool) {
 		select {
 		case <-f.wake:
 		case <-f.over:
-			return sight[T]{}, false
+			return feedItem[T]{}, false
 		case <-f.client.closed:
-			return sight[T]{}, false
+			return feedItem[T]{}, false
 		case <-ctx.Done():
-			return sight[T]{}, false
+			return feedItem[T]{}, false
 		}
 	}
 }
 
 // put never blocks, so that the loop can use it.
-func (f *feed[T]) put(s sight[T]) {
+func (f *feed[T]) put(s feedItem[T]) {
 	f.mu.Lock()
 	f.add(s)
 	f.mu.Unlock()
@@ -137,20 +137,20 @@ func (f *feed[T]) put(s sight[T]) {
 	}
 }
 
-func (f *feed[T]) add(s sight[T]) {
-	to := last
-	if unread := f.at[s.key]; unread != nil {
+func (f *feed[T]) add(s feedItem[T]) {
+	to := atEnd
+	if unread := f.byKey[s.key]; unread != nil {
 		if f.merge != nil {
-			s.value, to = f.merge(unread.Value.(sight[T]).value, s.value)
+			s.value, to = f.merge(unread.Value.(feedItem[T]).value, s.value)
 		}
 		if to == inPlace {
 			unread.Value = s
 			return
 		}
 		f.pending.Remove(unread)
-		delete(f.at, s.key)
+		delete(f.byKey, s.key)
 	}
-	if to == last {
-		f.at[s.key] = f.pending.PushBack(s)
+	if to == atEnd {
+		f.byKey[s.key] = f.pending.PushBack(s)
 	}
 }

@@ -84,7 +84,7 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 			n.closing = on
 		}
 		look := func(f *feed[string]) error {
-			return f.look(machines.MembershipRecipe.Name(), events.Event{Path: "/group"}, func(events.Notify, zkio.Kept) {})
+			return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: "/group"}, func(events.Notify, zkio.Kept) {})
 		}
 		var told []error
 		for _, err := range stream(t.Context(), n.Client, func(f *feed[string]) error {
@@ -109,7 +109,7 @@ func (n *node) kept() (count int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, r := range n.handles {
-		if o, ok := r.(*onlooker); ok {
+		if o, ok := r.(*watchHandle); ok {
 			o.mu.Lock()
 			count += len(o.kept)
 			o.mu.Unlock()

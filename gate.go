@@ -14,14 +14,14 @@ import (
 // The node is persistent: a gate stays open until somebody shuts it.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Gate struct{ passage passage }
+type Gate struct{ passage barrierHandle }
 
 // Gate makes a handle on a gate. The error says what is wrong with the path.
 func (c *Client) Gate(path string) (*Gate, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	return &Gate{passage{c, machines.GateRecipe, path}}, nil
+	return &Gate{barrierHandle{c, machines.GateRecipe, path}}, nil
 }
 
 // Open opens the way. A gate that is open already is no error. Missing parents are

@@ -2,15 +2,15 @@ package incumbent
 
 import "sync"
 
-// readers is how many nodes of a line are read at a time.
-const readers = 16
+// maxConcurrentReads is how many nodes of a line are read at a time.
+const maxConcurrentReads = 16
 
 // gather reads so many nodes, some at a time. The error is that of the first that
 // could not be read; then there is nothing else.
 func gather[T any](n int, read func(i int) (T, error)) ([]T, error) {
 	found, errs := make([]T, n), make([]error, n)
 	var all sync.WaitGroup
-	slots := make(chan struct{}, readers)
+	slots := make(chan struct{}, maxConcurrentReads)
 	for i := range n {
 		slots <- struct{}{}
 		all.Go(func() {

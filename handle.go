@@ -27,15 +27,15 @@ const (
 // stands in its way. It decides nothing. What the loop calls, notice, answer and
 // entered, is the affair of what embeds a handle: see receiver.
 type handle struct {
-	client   *Client
-	id       events.ID
-	path     string
-	cannot   string        // what the log says of trouble
-	remains  func() string // names what a close leaves behind if it gives up waiting
-	works    workload
-	commands commands
-	started  chan struct{} // closed when the machine has left latent
-	phase    atomic.Pointer[string]
+	client      *Client
+	id          events.ID
+	path        string
+	troubleText string        // what the log says of trouble
+	remains     func() string // names what a close leaves behind if it gives up waiting
+	works       workload
+	commands    commands
+	started     chan struct{} // closed when the machine has left latent
+	phase       atomic.Pointer[string]
 
 	mu      sync.Mutex
 	trouble error
@@ -43,7 +43,7 @@ type handle struct {
 
 func (h *handle) init(c *Client, path string) {
 	c.opened()
-	h.client, h.path, h.cannot = c, path, "cannot go on for now"
+	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
 	h.remains = func() string { return "its node" }
 	h.commands.ended, h.started = make(chan struct{}), make(chan struct{})
 	latent := "latent"
@@ -57,20 +57,20 @@ func (h *handle) ask(ctx context.Context, ev events.Event) error {
 	return err
 }
 
-// wish is ask for what may take long: when the context ends first, the machine is
+// askOrCancel is ask for what may take long: when the context ends first, the machine is
 // told that nobody wants it any more, and the error says what stood in the way.
-func (h *handle) wish(ctx context.Context, ev events.Event) error {
+func (h *handle) askOrCancel(ctx context.Context, ev events.Event) error {
 	h.client.check(ctx)
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
 	if err != nil && ctx.Err() != nil {
-		err = h.despite(err)
+		err = h.withTrouble(err)
 		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
 	}
 	return err
 }
 
-// despite is an error with what stands in the way, if anything does.
-func (h *handle) despite(err error) error {
+// withTrouble is an error with what stands in the way, if anything does.
+func (h *handle) withTrouble(err error) error {
 	if trouble := h.Err(); trouble != nil {
 		return fmt.Errorf("%w: %w", err, trouble)
 	}
@@ -111,7 +111,7 @@ func (h *handle) setTrouble(err error) {
 	defer h.mu.Unlock()
 	h.trouble = err
 	if err != nil {
-		h.client.log.say(zerolog.WarnLevel, h.cannot, func(e *zerolog.Event) { e.Str("path", h.path).Err(err) })
+		h.client.log.log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) { e.Str("path", h.path).Err(err) })
 	}
 }
 
@@ -147,16 +147,16 @@ func (h *handle) enter(state string) {
 		close(h.started)
 	}
 	if state == "closed" {
-		h.client.forget(h.id)
+		h.client.removeHandle(h.id)
 		close(h.commands.ended)
 	}
 }
 
-// verdict waits for the answer to the one command of a machine. When the context
+// awaitOutcome waits for the answer to the one command of a machine. When the context
 // ends first, the machine is closed, and says what can have been done. A loop that
 // does not answer is not waited for: what it has not taken yet is taken back, and
 // otherwise the outcome is unknown.
-func (h *handle) verdict(ctx context.Context, n uint64, replied chan reply) error {
+func (h *handle) awaitOutcome(ctx context.Context, n uint64, replied chan reply) error {
 	r, err := h.commands.wait(ctx, h.client, n, replied)
 	if err == nil {
 		return r.err

@@ -27,7 +27,7 @@ import (
 type Hold struct {
 	Leadership *Leadership // for what takes one; end the hold by Unlock
 
-	machine  *holding
+	machine  *holdHandle
 	revoked  chan struct{}
 	unlocked *atomic.Bool
 }
@@ -61,7 +61,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 			return fmt.Errorf("incumbent: unlock %s: %w", h.machine.path, context.Cause(ctx))
 		}
 	}
-	return h.Leadership.term.loss()
+	return h.Leadership.term.lossErr()
 }
 
 // Release is Unlock without waiting for it, and without an answer.
@@ -118,9 +118,9 @@ type acquisition struct {
 	permits int  // wanted of it
 }
 
-// holding is the handle on one acquisition's machine: what the holds of all
+// holdHandle is the handle on one acquisition's machine: what the holds of all
 // locks share. The machine ends by itself: with the hold, or when it is refused.
-type holding struct {
+type holdHandle struct {
 	participant
 	revoked chan struct{} // of the present hold; the loop's
 }
@@ -132,7 +132,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 		return nil, context.Cause(ctx)
 	}
 	options := a.options.latch()
-	h := &holding{}
+	h := &holdHandle{}
 	h.prepare(c, a.path, options)
 	h.holdsOnce = true
 	open := options.open(a.path, c.config.RideOut)
@@ -152,15 +152,15 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 }
 
 // held makes a Hold of what was granted.
-func (h *holding) held(l *Leadership, err error) (*Hold, error) {
+func (h *holdHandle) held(l *Leadership, err error) (*Hold, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &Hold{Leadership: l, machine: h, revoked: h.revoked, unlocked: new(atomic.Bool)}, nil
 }
 
-// tried tells the outcome of a try: a lock that others have is no error.
-func tried(h *Hold, err error) (*Hold, bool, error) {
+// tryResult tells the outcome of a try: a lock that others have is no error.
+func tryResult(h *Hold, err error) (*Hold, bool, error) {
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == events.Locked {
 		return nil, false, nil
@@ -170,13 +170,13 @@ func tried(h *Hold, err error) (*Hold, bool, error) {
 
 // abandon ends an acquisition that nobody waits for any more. A grant that is on
 // its way finds the handle sealed, and is given back.
-func (h *holding) abandon(uint64) {
+func (h *holdHandle) abandon(uint64) {
 	h.seal()
 	_, _, _ = h.commands.begin(h.client, h.id, events.Event{Kind: events.CommandClose})
 }
 
 // notice takes what the machine tells; on the loop's goroutine.
-func (h *holding) notice(n events.Notify) {
+func (h *holdHandle) notice(n events.Notify) {
 	switch n.What {
 	case events.Granted:
 		h.revoked = make(chan struct{})
@@ -188,6 +188,6 @@ func (h *holding) notice(n events.Notify) {
 	}
 }
 
-func (h *holding) answer(a events.Answer) { h.deliver(a) }
+func (h *holdHandle) answer(a events.Answer) { h.deliver(a) }
 
-func (h *holding) entered(state string) { h.enterLine(state) }
+func (h *holdHandle) entered(state string) { h.enterLine(state) }

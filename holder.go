@@ -10,7 +10,7 @@ import "context"
 // All its methods are safe to call from any goroutine.
 type Holder struct {
 	mutex *Mutex
-	turn  turn // for what follows
+	turn  contextMutex // for what follows
 	depth int
 	hold  *Hold
 }
@@ -45,10 +45,10 @@ func (h *Holder) check(ctx context.Context) {
 
 func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
 	h.check(ctx)
-	if err := h.turn.take(ctx); err != nil {
+	if err := h.turn.lock(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.turn.give()
+	defer h.turn.unlock()
 	if h.depth > 0 {
 		if err := h.hold.Check(); err != nil {
 			return nil, false, err
@@ -68,7 +68,7 @@ func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error))
 func (h *Holder) Unlock(ctx context.Context) error {
 	h.check(ctx)
 	h.turn.wait()
-	defer h.turn.give()
+	defer h.turn.unlock()
 	switch h.depth {
 	case 0:
 		return ErrNotHeld

@@ -27,8 +27,8 @@ func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueu
 }
 
 // ID is where items of this id are put. A put says what is wrong with the id.
-func (q *IDQueue[T]) ID(id string) Slot[T] {
-	return Slot[T]{&q.queue, map[string]string{"id": id}}
+func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
+	return QueueWriter[T]{&q.queue, map[string]string{"id": id}}
 }
 
 // Remove deletes the items of this id that no consumer has locked, and returns how
@@ -40,7 +40,7 @@ func (q *IDQueue[T]) ID(id string) Slot[T] {
 func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
 	names, err := q.queue.client.list(ctx, q.queue.path)
 	if err != nil {
-		return 0, unlessMissing(err)
+		return 0, ignoreNoNode(err)
 	}
 	items, _ := q.queue.kind.Backlog(names)
 	for _, item := range items {

@@ -31,15 +31,15 @@ type JobElection struct {
 	job   string
 	latch Latch // all that any leadership has; its machine is a job election's
 
-	mu   sync.Mutex
-	more chan struct{} // closed at the next change
+	mu      sync.Mutex
+	changed chan struct{} // closed at the next change
 }
 
-// InstanceID is what ElasticJob calls this process: its address, "@-@", its id.
+// JobInstanceID is what ElasticJob calls this process: its address, "@-@", its id.
 // In containers the process id is 1 everywhere, and addresses may be the same:
 // give each instance an ID of its own there, for ElasticJob takes instances of
 // one id for one.
-func InstanceID() string { return hostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
+func JobInstanceID() string { return hostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
 
 // hostAddress is the first address that others may reach.
 func hostAddress() string {
@@ -64,19 +64,19 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 		return nil, err
 	}
 	if options.ID == "" {
-		options.ID = InstanceID()
+		options.ID = JobInstanceID()
 	}
-	if !c.take("job " + job) {
+	if !c.reserve("job " + job) {
 		return nil, fmt.Errorf("%w: %s", ErrJobTaken, job)
 	}
-	j := &JobElection{job: job, more: make(chan struct{})}
+	j := &JobElection{job: job, changed: make(chan struct{})}
 	j.latch.participant.prepare(c, job, options)
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
 		j.latch.participant.id = id
 		return j
 	}, options.open(job, c.config.RideOut))
 	if err != nil {
-		c.leave("job " + job)
+		c.unreserve("job " + job)
 		return nil, err
 	}
 	return j, nil
@@ -108,7 +108,7 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 	j.latch.participant.client.check(ctx)
 	for {
 		j.mu.Lock()
-		more := j.more
+		more := j.changed
 		j.mu.Unlock()
 		switch phase, trouble := j.Phase(), j.Err(); {
 		case phase == "latent":
@@ -251,7 +251,7 @@ func (j *JobElection) answer(a events.Answer) { j.latch.answer(a) }
 
 func (j *JobElection) entered(state string) {
 	if state == "closed" {
-		j.latch.participant.client.leave("job " + j.job)
+		j.latch.participant.client.unreserve("job " + j.job)
 	}
 	j.latch.entered(state)
 	j.change()
@@ -261,6 +261,6 @@ func (j *JobElection) entered(state string) {
 func (j *JobElection) change() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	close(j.more)
-	j.more = make(chan struct{})
+	close(j.changed)
+	j.changed = make(chan struct{})
 }

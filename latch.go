@@ -35,7 +35,7 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 		"rideOut":    strconv.FormatBool(rideOut),
 		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
 	}
-	pace(options, o.Retry)
+	setRetry(options, o.Retry)
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
 }
 

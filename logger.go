@@ -14,8 +14,8 @@ func newLogger(out zerolog.Logger) *logger {
 	return &logger{out: out, off: out.GetLevel() == zerolog.Disabled}
 }
 
-// say logs a line; fields may be nil. It never blocks.
-func (l *logger) say(level zerolog.Level, text string, fields func(*zerolog.Event)) {
+// log logs a line; fields may be nil. It never blocks.
+func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Event)) {
 	if l.off {
 		return
 	}
@@ -28,9 +28,9 @@ func (l *logger) say(level zerolog.Level, text string, fields func(*zerolog.Even
 	})
 }
 
-// caught logs a listener's panic.
-func (l *logger) caught(where string) func(any) {
+// logPanic logs a listener's panic.
+func (l *logger) logPanic(where string) func(any) {
 	return func(p any) {
-		l.say(zerolog.ErrorLevel, "a listener panicked", func(e *zerolog.Event) { e.Str("where", where).Interface("panic", p) })
+		l.log(zerolog.ErrorLevel, "a listener panicked", func(e *zerolog.Event) { e.Str("where", where).Interface("panic", p) })
 	}
 }

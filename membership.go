@@ -28,7 +28,7 @@ type Member struct {
 //
 // All its methods are safe to call from any goroutine.
 type Membership struct {
-	node        standing
+	node        persistentHandle
 	group, name string
 }
 
@@ -80,9 +80,9 @@ func (c *Client) WatchMembers(ctx context.Context, path string) iter.Seq2[[]stri
 		if err := checkPath(path); err != nil {
 			return err
 		}
-		return f.look(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
+		return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: path}, func(n events.Notify, _ zkio.Kept) {
 			if n.What == events.Members {
-				f.put(sight[[]string]{key: "members", value: n.Names})
+				f.put(feedItem[[]string]{key: "members", value: n.Names})
 			}
 		})
 	})
@@ -100,7 +100,7 @@ func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 	}
 	ids, err := c.list(ctx, path)
 	if err != nil {
-		return nil, unlessMissing(err)
+		return nil, ignoreNoNode(err)
 	}
 	slices.Sort(ids)
 	found, err := gather(len(ids), func(i int) (*Member, error) { return c.readMember(ctx, path, ids[i]) })
@@ -123,11 +123,11 @@ func (c *Client) readMember(ctx context.Context, path, id string) (*Member, erro
 	case refused != nil && !refused.Code.Transient() && refused.Code != events.NoNode:
 		return &Member{ID: id, Err: refused}, nil
 	}
-	return nil, unlessMissing(err)
+	return nil, ignoreNoNode(err)
 }
 
-// unlessMissing is an error of a read, nil where there was no node.
-func unlessMissing(err error) error {
+// ignoreNoNode is an error of a read, nil where there was no node.
+func ignoreNoNode(err error) error {
 	refused := refusal(err)
 	switch {
 	case refused == nil:

@@ -91,7 +91,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lock
 		case err != nil && lost != nil:
 			err = lost
 		case err != nil:
-			err = naming(l.Path(), err)
+			err = withLockPath(l.Path(), err)
 		}
 		_ = hold.Unlock(ctx) // one that was lost is let go, too
 		return nil, false, err
@@ -109,7 +109,7 @@ func unlock(ctx context.Context, holds []*Hold) error {
 	var errs []error
 	for _, h := range slices.Backward(holds) {
 		if err := h.Unlock(ctx); err != nil {
-			errs = append(errs, naming(h.machine.path, err))
+			errs = append(errs, withLockPath(h.machine.path, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -136,11 +136,11 @@ func newMultiHold(ctx context.Context) *MultiHold {
 // add takes one more lock in, while nobody else has the hold yet.
 func (m *MultiHold) add(h *Hold) {
 	m.holds = append(m.holds, h)
-	context.AfterFunc(h.Context(), func() { m.cancel(naming(h.machine.path, context.Cause(h.Context()))) })
+	context.AfterFunc(h.Context(), func() { m.cancel(withLockPath(h.machine.path, context.Cause(h.Context()))) })
 }
 
-// naming says which lock an error is about.
-func naming(path string, err error) error {
+// withLockPath says which lock an error is about.
+func withLockPath(path string, err error) error {
 	return fmt.Errorf("incumbent: multi-lock: %s: %w", path, err)
 }
 
@@ -165,7 +165,7 @@ func (m *MultiHold) Check() error {
 	m.opened()
 	for _, h := range m.holds {
 		if err := h.Check(); err != nil {
-			return naming(h.machine.path, err)
+			return withLockPath(h.machine.path, err)
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Hold, error) { return m.acquire(ctx,
 // written, unless somebody was faster in the moment between. Without a
 // connection it waits for one, as long as the context lasts.
 func (m *Mutex) TryLock(ctx context.Context) (*Hold, bool, error) {
-	return tried(m.acquire(ctx, true))
+	return tryResult(m.acquire(ctx, true))
 }
 
 func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {

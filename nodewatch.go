@@ -51,14 +51,14 @@ type ChildrenChange struct {
 // is told beside the changes (no permission, say), and watching goes on; the
 // context's end is not told. The loop's body may call anything of this package.
 func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChange, error] {
-	seen := views(ctx, c, machines.NodewatchRecipe, path, func(kept zkio.Kept, outages int) NodeChange {
+	seen := nodeFeed(ctx, c, machines.NodewatchRecipe, path, func(kept zkio.Kept, outages int) NodeChange {
 		if kept.Stat == nil {
 			return NodeChange{outage: outages}
 		}
 		return NodeChange{Exists: true, Node: Node{kept.Data, Stat(*kept.Stat)}, outage: outages}
 	})
-	return compared(seen, func(last NodeChange, now *NodeChange) {
-		now.Missed = unseen(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
+	return diffFeed(seen, func(last NodeChange, now *NodeChange) {
+		now.Missed = missedWrites(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
 	})
 }
 
@@ -68,13 +68,13 @@ func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChang
 // WatchNode. Who is in a group is better asked of WatchMembers, which tells what
 // is the same only once.
 func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[ChildrenChange, error] {
-	seen := views(ctx, c, machines.MembershipRecipe, path, func(kept zkio.Kept, outages int) ChildrenChange {
+	seen := nodeFeed(ctx, c, machines.MembershipRecipe, path, func(kept zkio.Kept, outages int) ChildrenChange {
 		if kept.Stat == nil {
 			return ChildrenChange{outage: outages}
 		}
 		return ChildrenChange{Exists: true, Children: slices.Sorted(slices.Values(kept.Children)), Stat: Stat(*kept.Stat), outage: outages}
 	})
-	return compared(seen, func(last ChildrenChange, now *ChildrenChange) {
+	return diffFeed(seen, func(last ChildrenChange, now *ChildrenChange) {
 		now.Missed = missed(last.Exists, now.Exists, last.Stat, now.Stat, last.outage != now.outage)
 		before := last
 		if now.Missed.Replaced {
@@ -92,8 +92,8 @@ func missed(was, is bool, before, after Stat, outage bool) Missed {
 	return Missed{Outage: outage, Replaced: was && is && before.Czxid != after.Czxid}
 }
 
-// unseen is missed with the writes of a node's data.
-func unseen(was, is bool, before, after Stat, outage bool) Missed {
+// missedWrites is missed with the writes of a node's data.
+func missedWrites(was, is bool, before, after Stat, outage bool) Missed {
 	m := missed(was, is, before, after, outage)
 	switch { // a change that is told is one of them
 	case !m.Replaced && was && is:
@@ -114,9 +114,9 @@ func differences(a, b []string) (n int) {
 	return n + len(b) - (len(a) - n)
 }
 
-// compared is a feed whose values are compared with what was told before; the
+// diffFeed is a feed whose values are compared with what was told before; the
 // first one is told as it is.
-func compared[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) iter.Seq2[T, error] {
+func diffFeed[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var last T
 		told := false
@@ -134,20 +134,20 @@ func compared[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) ite
 	}
 }
 
-// views is the feed of a machine that watches one node for the user. Value makes
+// nodeFeed is the feed of a machine that watches one node for the user. Value makes
 // what is told of an answer, empty where there is no node, after so many outages.
-func views[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string, value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
+func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string, value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
 	return stream(ctx, c, func(f *feed[T]) error {
 		if err := checkNode(path); err != nil {
 			return err
 		}
 		outages := 0
 		open := events.Event{Path: path, Options: map[string]string{"view": "true"}}
-		return f.look(recipe.Name(), open, func(n events.Notify, kept zkio.Kept) {
+		return f.watch(recipe.Name(), open, func(n events.Notify, kept zkio.Kept) {
 			if n.Code == events.ConnectionLoss {
 				outages++
 			}
-			f.put(sight[T]{key: path, value: value(kept, outages)})
+			f.put(feedItem[T]{key: path, value: value(kept, outages)})
 		})
 	})
 }

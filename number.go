@@ -10,9 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// counted is the handle on the machine of one operation on a number. It decides
+// numberCall is the handle on the machine of one operation on a number. It decides
 // nothing.
-type counted struct {
+type numberCall struct {
 	handle
 	value   int64 // under mu, as are all below
 	version int32
@@ -20,10 +20,10 @@ type counted struct {
 }
 
 // Close makes an operation end with its client.
-func (x *counted) Close(ctx context.Context) error { return x.end(ctx, false) }
+func (x *numberCall) Close(ctx context.Context) error { return x.end(ctx, false) }
 
 // notice takes the number as it was read or written; on the loop's goroutine.
-func (x *counted) notice(n events.Notify) {
+func (x *numberCall) notice(n events.Notify) {
 	if n.What == events.Value {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -44,16 +44,16 @@ type number struct {
 // Path is the node's.
 func (n *number) Path() string { return n.path }
 
-// errUnequal is a number that is not what the call expects. It never gets out.
-var errUnequal = errors.New("incumbent: the number is another one")
+// errUnexpectedValue is a number that is not what the call expects. It never gets out.
+var errUnexpectedValue = errors.New("incumbent: the number is another one")
 
-// errBeaten is a write that came after somebody else's once more than allowed. It never gets out.
-var errBeaten = errors.New("incumbent: somebody else was faster")
+// errLostRace is a write that came after somebody else's once more than allowed. It never gets out.
+var errLostRace = errors.New("incumbent: somebody else was faster")
 
 // do has one operation done. The number is told with errUnequal, too.
 func (n *number) do(ctx context.Context, task string, options map[string]int64) (value int64, version int32, err error) {
 	n.client.check(ctx)
-	x := &counted{}
+	x := &numberCall{}
 	x.init(n.client, n.path)
 	open := events.Event{Path: n.path, Options: maps.Clone(n.fixed)}
 	open.Options["task"] = task
@@ -68,7 +68,7 @@ func (n *number) do(ctx context.Context, task string, options map[string]int64) 
 	}
 	command, replied, err := x.commands.begin(n.client, x.id, events.Event{Kind: events.CommandStart})
 	if err == nil {
-		err = x.verdict(ctx, command, replied)
+		err = x.awaitOutcome(ctx, command, replied)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -76,12 +76,12 @@ func (n *number) do(ctx context.Context, task string, options map[string]int64) 
 	switch {
 	case !errors.As(err, &refused) || refused.Code != events.BadVersion:
 	case x.told:
-		err = errUnequal
+		err = errUnexpectedValue
 	default:
-		err = errBeaten
+		err = errLostRace
 	}
 	return x.value, x.version, err
 }
 
-func (x *counted) answer(a events.Answer) { x.deliver(a) }
-func (x *counted) entered(state string)   { x.enter(state) }
+func (x *numberCall) answer(a events.Answer) { x.deliver(a) }
+func (x *numberCall) entered(state string)   { x.enter(state) }

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// onlooker is the handle on one machine that looks on.
-type onlooker struct {
+// watchHandle is the handle on one machine that looks on.
+type watchHandle struct {
 	handle
 	tell func(events.Notify)
 	over func()               // called when the machine is closed; may be nil
@@ -17,7 +17,7 @@ type onlooker struct {
 }
 
 // keep takes what an answer holds for the user. It is called by zkio.
-func (o *onlooker) keep(request uint64, kept zkio.Kept) {
+func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 	if kept.Stat == nil {
 		return // an answer that holds nothing
 	}
@@ -31,7 +31,7 @@ func (o *onlooker) keep(request uint64, kept zkio.Kept) {
 
 // take is what the answer to this request held; what was asked before it is
 // forgotten.
-func (o *onlooker) take(request uint64) zkio.Kept {
+func (o *watchHandle) take(request uint64) zkio.Kept {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	kept := o.kept[request]
@@ -39,14 +39,14 @@ func (o *onlooker) take(request uint64) zkio.Kept {
 	return kept
 }
 
-func (o *onlooker) notice(n events.Notify) { o.tell(n) }
+func (o *watchHandle) notice(n events.Notify) { o.tell(n) }
 
 // Close makes an onlooker end with its client.
-func (o *onlooker) Close(ctx context.Context) error { return o.end(ctx, false) }
+func (o *watchHandle) Close(ctx context.Context) error { return o.end(ctx, false) }
 
-func (o *onlooker) answer(a events.Answer) { o.deliver(a) }
+func (o *watchHandle) answer(a events.Answer) { o.deliver(a) }
 
-func (o *onlooker) entered(state string) {
+func (o *watchHandle) entered(state string) {
 	if state == "closed" && o.over != nil {
 		o.over()
 	}

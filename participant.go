@@ -57,8 +57,8 @@ type change struct {
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
 	p.name, p.options = options.ID, options
-	p.cannot, p.remains = "cannot lead for now", p.leftover
-	p.listeners.panicked = c.log.caught(path)
+	p.troubleText, p.remains = "cannot lead for now", p.leftover
+	p.listeners.panicked = c.log.logPanic(path)
 }
 
 // ID is Latch.ID.
@@ -123,7 +123,7 @@ func (p *participant) needsSession() bool {
 func (p *participant) returned(ev events.Event, late error) {
 	p.works.end()
 	if errors.Is(late, ErrWorkRunning) {
-		p.client.log.say(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
+		p.client.log.log(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
 			e.Str("path", p.path).Dur("grace", p.options.WorkGrace)
 		})
 	}
@@ -198,7 +198,7 @@ func (p *participant) leftover() string {
 }
 
 func (p *participant) logTerm(level zerolog.Level, text string, t Term, why error) {
-	p.client.log.say(level, text, func(e *zerolog.Event) {
+	p.client.log.log(level, text, func(e *zerolog.Event) {
 		e.Str("path", p.path).Str("id", p.name).Int64("token", t.Token).Int64("session", t.Session).Str("node", t.Path).AnErr("why", why)
 	})
 }
@@ -212,4 +212,4 @@ type inLine interface {
 	seal()
 }
 
-var _, _, _, _, _ inLine = (*Latch)(nil), (*Election)(nil), (*Selector)(nil), (*JobElection)(nil), (*holding)(nil)
+var _, _, _, _, _ inLine = (*Latch)(nil), (*Election)(nil), (*Selector)(nil), (*JobElection)(nil), (*holdHandle)(nil)

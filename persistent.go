@@ -21,7 +21,7 @@ type PersistentNodeOptions struct {
 
 func (o PersistentNodeOptions) open() map[string]string {
 	options := map[string]string{}
-	pace(options, o.Retry)
+	setRetry(options, o.Retry)
 	return options
 }
 
@@ -37,10 +37,10 @@ func (o PersistentNodeOptions) open() map[string]string {
 // always told apart.
 //
 // All its methods are safe to call from any goroutine.
-type PersistentNode struct{ standing standing }
+type PersistentNode struct{ standing persistentHandle }
 
-// standing is what persistent nodes and memberships share.
-type standing struct {
+// persistentHandle is what persistent nodes and memberships share.
+type persistentHandle struct {
 	handle
 
 	payloads map[uint64][]byte // by number, under mu: no machine and no log sees them
@@ -59,11 +59,11 @@ func (c *Client) PersistentNode(path string, data []byte, options PersistentNode
 	return p, nil
 }
 
-func (s *standing) stand(c *Client, path string, data []byte, options PersistentNodeOptions) error {
+func (s *persistentHandle) stand(c *Client, path string, data []byte, options PersistentNodeOptions) error {
 	if err := cmp.Or(checkPath(path), checkOptions(options)); err != nil {
 		return err
 	}
-	if !c.take("node " + path) {
+	if !c.reserve("node " + path) {
 		return fmt.Errorf("%w: %s", ErrNodeTaken, path)
 	}
 	s.init(c, path)
@@ -73,22 +73,22 @@ func (s *standing) stand(c *Client, path string, data []byte, options Persistent
 		return s
 	}, events.Event{Path: path, Work: s.last, Options: options.open()})
 	if err != nil {
-		c.leave("node " + path)
+		c.unreserve("node " + path)
 	}
 	return err
 }
 
 // entered is the loop's.
-func (s *standing) entered(state string) {
+func (s *persistentHandle) entered(state string) {
 	if state == "closed" {
-		s.client.leave("node " + s.path) // before Close returns
+		s.client.unreserve("node " + s.path) // before Close returns
 	}
 	s.enter(state)
 }
 
 // Start begins to make the node and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.
-func (s *standing) Start() error {
+func (s *persistentHandle) Start() error {
 	return s.start(context.Background())
 }
 
@@ -97,13 +97,13 @@ func (s *standing) Start() error {
 //
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
 // pass by itself (no permission, say).
-func (s *standing) WaitPresent(ctx context.Context) error {
-	return s.wish(ctx, events.Event{Kind: events.CommandAwait})
+func (s *persistentHandle) WaitPresent(ctx context.Context) error {
+	return s.askOrCancel(ctx, events.Event{Kind: events.CommandAwait})
 }
 
 // Present reports whether the node stands, as far as is known: while there is no
 // connection it may be there, and Present is false.
-func (s *standing) Present() bool {
+func (s *persistentHandle) Present() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.present
@@ -116,14 +116,14 @@ func (s *standing) Present() bool {
 //
 // Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
 // for themselves are given up.
-func (s *standing) SetData(ctx context.Context, data []byte) error {
+func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 	s.client.check(ctx)
 	s.mu.Lock()
 	s.last++
 	n := s.last
 	s.payloads[n] = bytes.Clone(data)
 	s.mu.Unlock()
-	err := s.wish(ctx, events.Event{Kind: events.CommandSet, Work: n})
+	err := s.askOrCancel(ctx, events.Event{Kind: events.CommandSet, Work: n})
 	if err == nil {
 		s.mu.Lock()
 		maps.DeleteFunc(s.payloads, func(old uint64, _ []byte) bool { return old < n })
@@ -135,16 +135,16 @@ func (s *standing) SetData(ctx context.Context, data []byte) error {
 // Close deletes the node. Without a connection it is deleted after the next one;
 // when the context ends before, its error is returned and the deletion goes on by
 // itself. Closing twice, or before Start, is no error.
-func (s *standing) Close(ctx context.Context) error { return s.end(ctx, false) }
+func (s *persistentHandle) Close(ctx context.Context) error { return s.end(ctx, false) }
 
 // payload is the user's data of this number.
-func (s *standing) payload(n uint64) []byte {
+func (s *persistentHandle) payload(n uint64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.payloads[n]
 }
 
-func (s *standing) notice(n events.Notify) {
+func (s *persistentHandle) notice(n events.Notify) {
 	if n.What == events.Present || n.What == events.Absent {
 		s.mu.Lock()
 		s.present = n.What == events.Present
@@ -153,7 +153,7 @@ func (s *standing) notice(n events.Notify) {
 	s.noteTrouble(n)
 }
 
-func (s *standing) answer(a events.Answer) { s.deliver(a) }
+func (s *persistentHandle) answer(a events.Answer) { s.deliver(a) }
 
 // Start begins to make the node and returns at once. A second call returns
 // ErrAlreadyStarted, and ErrClosed after Close.

@@ -23,8 +23,8 @@ func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*
 }
 
 // Priority is where items of this priority are put.
-func (q *PriorityQueue[T]) Priority(p int32) Slot[T] {
-	return Slot[T]{&q.queue, map[string]string{"priority": strconv.Itoa(int(p))}}
+func (q *PriorityQueue[T]) Priority(p int32) QueueWriter[T] {
+	return QueueWriter[T]{&q.queue, map[string]string{"priority": strconv.Itoa(int(p))}}
 }
 
 // AtLeastOnce makes a consumer whose items are deleted after the handler has returned

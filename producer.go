@@ -12,25 +12,25 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// onTheWay is how many background puts may be under way in one handle.
-const onTheWay = 1000
+// maxPutsInFlight is how many background puts may be under way in one handle.
+const maxPutsInFlight = 1000
 
-// remember is how many failures of background puts a Flush tells.
-const remember = 8
+// maxPutErrors is how many failures of background puts a Flush tells.
+const maxPutErrors = 8
 
 // producer is the handle of what puts items into a queue. It knows no types.
 type producer struct {
 	handle
 	bound int
 
-	slots chan struct{} // one for each background put
-	heard mailbox       // calls those who want to hear of one
+	slots     chan struct{} // one for each background put
+	callbacks mailbox       // calls those who want to hear of one
 
-	payloads map[uint64][]byte // by number, under mu: no machine and no log sees them
-	last     uint64
-	puts     map[uint64]*put // by the number of the command
-	behind   []error         // failures of background puts since the last Flush
-	missed   int             // and how many more
+	payloads   map[uint64][]byte // by number, under mu: no machine and no log sees them
+	last       uint64
+	puts       map[uint64]*put // by the number of the command
+	putErrors  []error         // failures of background puts since the last Flush
+	moreErrors int             // and how many more
 }
 
 // put is one command that is not answered yet.
@@ -45,8 +45,8 @@ type put struct {
 // produce makes the producer's machine.
 func (p *producer) produce(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
-	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, onTheWay), map[uint64][]byte{}, map[uint64]*put{}
-	p.heard.panicked = c.log.caught(path)
+	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
+	p.callbacks.panicked = c.log.logPanic(path)
 	begin := "idle"
 	p.phase.Store(&begin)
 	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
@@ -159,16 +159,16 @@ func (p *producer) finish(one *put, err error) {
 	<-p.slots
 	switch {
 	case one.told != nil:
-		p.heard.put(func() { one.told(err) })
+		p.callbacks.put(func() { one.told(err) })
 	case err != nil:
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if len(p.behind) < remember {
-			p.behind = append(p.behind, err)
+		if len(p.putErrors) < maxPutErrors {
+			p.putErrors = append(p.putErrors, err)
 		} else {
-			p.missed++
+			p.moreErrors++
 		}
-		p.client.log.say(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) { e.Str("path", p.path).Err(err) })
+		p.client.log.log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) { e.Str("path", p.path).Err(err) })
 	}
 }
 
@@ -192,11 +192,11 @@ func (p *producer) Flush(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	failures := p.behind
-	if p.missed > 0 {
-		failures = append(failures, fmt.Errorf("incumbent: %d more failures of this kind", p.missed))
+	failures := p.putErrors
+	if p.moreErrors > 0 {
+		failures = append(failures, fmt.Errorf("incumbent: %d more failures of this kind", p.moreErrors))
 	}
-	p.behind, p.missed = nil, 0
+	p.putErrors, p.moreErrors = nil, 0
 	return errors.Join(failures...)
 }
 

@@ -50,7 +50,7 @@ func WaitAt(items int) QueueBound { return QueueBound{true, items, true} }
 // All its methods are safe to call from any goroutine.
 type Queue[T any] struct {
 	queue queue[T]
-	Slot  Slot[T] // where items are put, for what puts into queues of any kind
+	Slot  QueueWriter[T] // where items are put, for what puts into queues of any kind
 }
 
 // NewQueue makes a handle on a queue: a directory that is made when it is missing. It
@@ -124,7 +124,7 @@ func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueO
 	if o.Bound.items > 0 {
 		values["bound"], values["waits"] = strconv.Itoa(o.Bound.items), strconv.FormatBool(o.Bound.waits)
 	}
-	pace(values, o.Retry)
+	setRetry(values, o.Retry)
 	q.kind, q.options = kind, o
 	return q.produce(c, path, o.Bound.items, values)
 }

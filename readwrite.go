@@ -53,7 +53,7 @@ func (l *ReadWriteLock) Lock(ctx context.Context) (*WriteHold, error) {
 
 // TryLock is Lock without a wait for others, as Mutex.TryLock is.
 func (l *ReadWriteLock) TryLock(ctx context.Context) (*WriteHold, bool, error) {
-	h, held, err := tried(l.acquire(ctx, false, true))
+	h, held, err := tryResult(l.acquire(ctx, false, true))
 	w, err := writing(h, err)
 	return w, held, err
 }
@@ -65,7 +65,7 @@ func (l *ReadWriteLock) RLock(ctx context.Context) (*Hold, error) { return l.acq
 // TryRLock is RLock without a wait for others: false, with no error, when somebody
 // holds the lock for writing, or waits to. Else it is as Mutex.TryLock.
 func (l *ReadWriteLock) TryRLock(ctx context.Context) (*Hold, bool, error) {
-	return tried(l.acquire(ctx, true, true))
+	return tryResult(l.acquire(ctx, true, true))
 }
 
 func (l *ReadWriteLock) acquire(ctx context.Context, reads, try bool) (*Hold, error) {
@@ -105,5 +105,5 @@ func (s side) Path() string { return s.lock.Path() }
 func (s side) Lock(ctx context.Context) (*Hold, error) { return s.lock.acquire(ctx, s.reads, false) }
 
 func (s side) TryLock(ctx context.Context) (*Hold, bool, error) {
-	return tried(s.lock.acquire(ctx, s.reads, true))
+	return tryResult(s.lock.acquire(ctx, s.reads, true))
 }

@@ -13,7 +13,7 @@ import "context"
 // All its methods are safe to call from any goroutine.
 type ReadWriteHolder struct {
 	lock *ReadWriteLock
-	turn turn
+	turn contextMutex
 
 	writes, reads int // calls that are open
 	hold          *Hold
@@ -68,10 +68,10 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
 	h.check(ctx)
-	if err := h.turn.take(ctx); err != nil {
+	if err := h.turn.lock(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.turn.give()
+	defer h.turn.unlock()
 	count := &h.writes
 	if reads {
 		count = &h.reads
@@ -86,7 +86,7 @@ func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bo
 		*count++
 		return h.hold, true, nil
 	}
-	hold, held, err := tried(h.lock.acquire(ctx, reads, try))
+	hold, held, err := tryResult(h.lock.acquire(ctx, reads, try))
 	if held {
 		h.hold, h.failed, *count = hold, nil, 1
 	}
@@ -97,7 +97,7 @@ func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bo
 func (h *ReadWriteHolder) Hold() *Hold {
 	h.check(context.Background())
 	h.turn.wait()
-	defer h.turn.give()
+	defer h.turn.unlock()
 	if h.writes+h.reads == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (h *ReadWriteHolder) Hold() *Hold {
 func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 	h.check(ctx)
 	h.turn.wait()
-	defer h.turn.give()
+	defer h.turn.unlock()
 	if h.writes == 0 {
 		return ErrNotHeld
 	}
@@ -132,7 +132,7 @@ func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
 	h.check(ctx)
 	h.turn.wait()
-	defer h.turn.give()
+	defer h.turn.unlock()
 	if h.reads == 0 {
 		return ErrNotHeld
 	}

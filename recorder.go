@@ -100,7 +100,7 @@ func (r *recorder) drop(step []events.Record) {
 	if r.gap == nil {
 		r.gap = &openGap{from: first, since: r.now()}
 		r.gaps++
-		r.log.say(zerolog.WarnLevel, "Config.Record is too slow: records are dropped", func(e *zerolog.Event) { e.Uint64("from", first) })
+		r.log.log(zerolog.WarnLevel, "Config.Record is too slow: records are dropped", func(e *zerolog.Event) { e.Uint64("from", first) })
 	}
 	r.gap.to = last
 	r.dropped += uint64(len(step))
@@ -116,7 +116,7 @@ func (r *recorder) endGap() {
 		Why: fmt.Sprintf("Config.Record was too slow for %s", lasted)}
 	r.gap = nil
 	r.put(recorded{gap: &gap})
-	r.log.say(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
+	r.log.log(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
 		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Dur("lasted", lasted)
 	})
 }
@@ -213,7 +213,7 @@ func (r *recorder) dropUnreadable(one recorded) recorded {
 		r.dropped += gap.Count
 		r.gaps++
 		r.mu.Unlock()
-		r.log.say(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
+		r.log.log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
 			e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", len(line))
 		})
 		return recorded{gap: &gap, size: one.size}
@@ -259,7 +259,7 @@ func (r *recorder) end(err error) {
 		return
 	}
 	r.err, r.queue, r.waiting, r.gap = err, nil, 0, nil
-	r.log.say(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
+	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
 }
 
 // sizeOf returns about how many bytes a step takes in memory.

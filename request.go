@@ -98,7 +98,7 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 		misuse("needs a function to call: nobody would hear of a failure")
 	}
 	wait := r.begin(ctx)
-	box := mailbox{panicked: r.client.log.caught(r.path)}
+	box := mailbox{panicked: r.client.log.logPanic(r.path)}
 	go func() {
 		result := wait()
 		box.call(func() { f(result) })
@@ -128,7 +128,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	case ctx.Err() != nil:
 		return failed(context.Cause(ctx))
 	}
-	a := &asked{op: r.op, ops: r.ops, payloads: make([][]byte, len(r.ops))}
+	a := &requestCall{op: r.op, ops: r.ops, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
 	ops := slices.Clone(r.ops)
 	for i := range ops { // machines and the log know payloads by their numbers
@@ -151,8 +151,8 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	return func() Result { return a.await(ctx, n, replied) }
 }
 
-// asked is the handle on the machine of one request.
-type asked struct {
+// requestCall is the handle on the machine of one request.
+type requestCall struct {
 	handle
 	op       string
 	ops      []events.Op
@@ -165,8 +165,8 @@ type asked struct {
 
 // await waits for the answer, or for the context. When that ends first, the
 // machine says whether anything can have been done.
-func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result {
-	err := a.verdict(ctx, n, replied)
+func (a *requestCall) await(ctx context.Context, n uint64, replied chan reply) Result {
+	err := a.awaitOutcome(ctx, n, replied)
 	if errors.Is(err, ErrOutcomeUnknown) && a.reads() {
 		err = cmp.Or(context.Cause(ctx), ErrClosed)
 	}
@@ -178,13 +178,13 @@ func (a *asked) await(ctx context.Context, n uint64, replied chan reply) Result 
 	result := Result{Op: a.op, Path: a.path, Created: a.created, Data: a.kept.Data, Stat: (*Stat)(a.kept.Stat),
 		Children: slices.Sorted(slices.Values(a.kept.Children)), Err: err}
 	if a.op == "multi" {
-		result.Results, result.Err = opResults(a.kept.Results), a.blame(err)
+		result.Results, result.Err = opResults(a.kept.Results), a.nameRefusedOp(err)
 	}
 	return result
 }
 
 // reads reports whether the request changes nothing, whatever became of it.
-func (a *asked) reads() bool {
+func (a *requestCall) reads() bool {
 	switch a.op {
 	case "get", "exists", "children", "sync":
 		return true
@@ -192,8 +192,8 @@ func (a *asked) reads() bool {
 	return false
 }
 
-// blame puts the path of the operation that was refused into a multi's error.
-func (a *asked) blame(err error) error {
+// nameRefusedOp puts the path of the operation that was refused into a multi's error.
+func (a *requestCall) nameRefusedOp(err error) error {
 	var refused *Error
 	if errors.As(err, &refused) && refused.Text == "" {
 		for i, r := range a.kept.Results {
@@ -206,19 +206,19 @@ func (a *asked) blame(err error) error {
 }
 
 // Close makes a request end with its client.
-func (a *asked) Close(ctx context.Context) error { return a.end(ctx, false) }
+func (a *requestCall) Close(ctx context.Context) error { return a.end(ctx, false) }
 
-func (a *asked) payload(n uint64) []byte { return a.payloads[n-1] }
+func (a *requestCall) payload(n uint64) []byte { return a.payloads[n-1] }
 
 // keep takes what an answer holds for the user. It is called by zkio.
-func (a *asked) keep(_ uint64, kept zkio.Kept) {
+func (a *requestCall) keep(_ uint64, kept zkio.Kept) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept = kept
 }
 
 // answer is the loop's: a create says where the node is.
-func (a *asked) answer(answer events.Answer) {
+func (a *requestCall) answer(answer events.Answer) {
 	if answer.Code == events.OK && answer.Text != "" {
 		a.mu.Lock()
 		a.created = answer.Text
@@ -343,6 +343,6 @@ func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 	return r
 }
 
-func (a *asked) notice(n events.Notify) { a.noteTrouble(n) }
+func (a *requestCall) notice(n events.Notify) { a.noteTrouble(n) }
 
-func (a *asked) entered(state string) { a.enter(state) }
+func (a *requestCall) entered(state string) { a.enter(state) }

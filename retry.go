@@ -26,8 +26,8 @@ type RetryPolicy struct{ policy machines.Policy }
 // String returns the policy in one word, as the recorder's log has it.
 func (p RetryPolicy) String() string { return p.policy.String() }
 
-// pace puts a policy among a machine's options; without one the machine has its own.
-func pace(options map[string]string, retry RetryPolicy) {
+// setRetry puts a policy among a machine's options; without one the machine has its own.
+func setRetry(options map[string]string, retry RetryPolicy) {
 	if retry != (RetryPolicy{}) {
 		options["retry"] = retry.String()
 	}

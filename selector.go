@@ -47,7 +47,7 @@ type Selector struct {
 	requeues    bool                        // SelectorOptions.AutoRequeue
 	hook        func(ConnectionState) error // SelectorOptions.OnConnection
 	executor    func(run func())            // SelectorOptions.Executor
-	quiet       func()                      // takes the connection hook away
+	removeHook  func()                      // takes the connection hook away
 
 	ending chan error // what ends Run
 
@@ -93,7 +93,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 func (s *Selector) listen() {
 	quiet := s.participant.client.OnConnection(s.hear)
 	s.participant.mu.Lock()
-	s.quiet = quiet
+	s.removeHook = quiet
 	s.participant.mu.Unlock()
 	if s.participant.State() == Closed {
 		quiet()
@@ -156,7 +156,7 @@ func (s *Selector) leave(ctx context.Context) error {
 		case <-s.participant.works.idle():
 			waiting = false
 		case <-overdue.C:
-			s.participant.client.log.say(zerolog.WarnLevel, "Run waits for the work, which has not returned", func(e *zerolog.Event) { e.Str("path", s.participant.path) })
+			s.participant.client.log.log(zerolog.WarnLevel, "Run waits for the work, which has not returned", func(e *zerolog.Event) { e.Str("path", s.participant.path) })
 		}
 	}
 	late, cancel := outlive(ctx)
@@ -212,16 +212,16 @@ func (s *Selector) notice(n events.Notify) {
 	case events.Elected:
 		s.run()
 	case events.Ended:
-		s.conclude(asError(n.Code, n.Text))
+		s.finishRun(asError(n.Code, n.Text))
 	case events.Failed:
 		if !n.Code.Transient() && n.Code != events.WorkFailed {
-			s.conclude(asError(n.Code, n.Text))
+			s.finishRun(asError(n.Code, n.Text))
 		}
 	}
 }
 
-// conclude lets Run return; the first reason counts.
-func (s *Selector) conclude(err error) {
+// finishRun lets Run return; the first reason counts.
+func (s *Selector) finishRun(err error) {
 	select {
 	case s.ending <- err:
 	default:
@@ -270,7 +270,7 @@ func (s *Selector) do(l *Leadership) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 			stack := debug.Stack()
-			s.participant.client.log.say(zerolog.ErrorLevel, "the work panicked", func(e *zerolog.Event) {
+			s.participant.client.log.log(zerolog.ErrorLevel, "the work panicked", func(e *zerolog.Event) {
 				e.Str("path", s.participant.path).Interface("panic", p).Bytes("stack", stack)
 			})
 		}
@@ -291,7 +291,7 @@ func errorText(err error) string {
 func (s *Selector) entered(state string) {
 	s.participant.enterLine(state)
 	s.participant.mu.Lock()
-	quiet := s.quiet
+	quiet := s.removeHook
 	s.participant.mu.Unlock()
 	if state == "closed" && quiet != nil {
 		go quiet()

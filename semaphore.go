@@ -101,7 +101,7 @@ func (s *Semaphore) Acquire(ctx context.Context, permits int) (*Hold, error) {
 // unless somebody was faster in the moment between. Without a connection it waits
 // for one, as long as the context lasts.
 func (s *Semaphore) TryAcquire(ctx context.Context, permits int) (*Hold, bool, error) {
-	return tried(s.acquire(ctx, permits, true))
+	return tryResult(s.acquire(ctx, permits, true))
 }
 
 func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, error) {
@@ -134,7 +134,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	}
 	limit, ok := machines.ParseLimit(data)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: the data of %s are %q", ErrLimit, pool, data)
+		err = fmt.Errorf("%w: the data of %s are %q", ErrLimitDiffers, pool, data)
 	}
 	return limit, err
 }

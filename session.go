@@ -28,7 +28,7 @@ type sessionHandle struct {
 
 func newSessionHandle(c *Client) *sessionHandle {
 	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{})}
-	h.listeners.panicked = c.log.caught("OnConnection")
+	h.listeners.panicked = c.log.logPanic("OnConnection")
 	return h
 }
 
@@ -37,13 +37,13 @@ func (h *sessionHandle) notice(n events.Notify) {
 	case events.Connected, events.Suspended, events.Reconnected, events.Lost:
 		state := ConnectionState(n.What)
 		h.listeners.tell(state, func() { h.set(state, asError(n.Code, n.Text)) })
-		h.client.log.say(zerolog.InfoLevel, "connection", func(e *zerolog.Event) {
+		h.client.log.log(zerolog.InfoLevel, "connection", func(e *zerolog.Event) {
 			e.Str("state", string(state)).Int64("session", n.Session).Str("detail", n.Text)
 		})
 	case events.Failed:
 		err := asError(n.Code, n.Text)
 		h.fail(err)
-		h.client.log.say(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { e.Err(err) })
+		h.client.log.log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { e.Err(err) })
 	}
 }
 
@@ -65,17 +65,17 @@ func (h *sessionHandle) set(s ConnectionState, why error) {
 func (h *sessionHandle) fail(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if before := attempt(h.why); before != "" && len(h.others) < remembered && !slices.Contains(h.others, before) {
+	if before := connectErrorText(h.why); before != "" && len(h.others) < maxConnectErrors && !slices.Contains(h.others, before) {
 		h.others = append(h.others, before)
 	}
 	h.why = why
 }
 
-// remembered is how many failures to connect are told at most, besides the last.
-const remembered = 8
+// maxConnectErrors is how many failures to connect are told at most, besides the last.
+const maxConnectErrors = 8
 
-// attempt is what a failure to connect says, in few words.
-func attempt(err error) string {
+// connectErrorText is what a failure to connect says, in few words.
+func connectErrorText(err error) string {
 	var e *Error
 	switch {
 	case err == nil:
@@ -131,7 +131,7 @@ func (h *sessionHandle) absence() error {
 	case h.why == nil:
 		return ErrNotConnected
 	}
-	return fmt.Errorf("not connected to %s: %s", h.client.config.Servers, attempt(h.why))
+	return fmt.Errorf("not connected to %s: %s", h.client.config.Servers, connectErrorText(h.why))
 }
 
 func (h *sessionHandle) notConnected(cause, why error) error {
@@ -143,7 +143,7 @@ func (h *sessionHandle) notConnected(cause, why error) error {
 	if why == nil {
 		return fmt.Errorf("incumbent: not connected to %s: no server has answered yet: %w", h.client.config.Servers, cause)
 	}
-	said := []string{attempt(why)}
+	said := []string{connectErrorText(why)}
 	for _, other := range h.others {
 		if other != said[0] {
 			said = append(said, other)

@@ -52,7 +52,7 @@ func (s *SharedCount) Set(ctx context.Context, value int32) (Count, error) {
 // for Set.
 func (s *SharedCount) TrySet(ctx context.Context, was Count, value int32) (Count, bool, error) {
 	now, err := s.count(ctx, "replace", map[string]int64{"operand": int64(value), "expected": int64(was.Version), "tries": 1 << 20})
-	if errors.Is(err, errUnequal) {
+	if errors.Is(err, errUnexpectedValue) {
 		return now, false, nil
 	}
 	return now, err == nil, err

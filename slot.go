@@ -7,14 +7,14 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Slot is where items are put: in a queue, with a priority, a time or an id.
-type Slot[T any] struct {
+// QueueWriter is where items are put: in a queue, with a priority, a time or an id.
+type QueueWriter[T any] struct {
 	queue   *queue[T]
 	options map[string]string
 }
 
 // check is Client.check.
-func (s Slot[T]) check(ctx context.Context) {
+func (s QueueWriter[T]) check(ctx context.Context) {
 	var c *Client
 	if s.queue != nil {
 		c = s.queue.client
@@ -31,7 +31,7 @@ func (s Slot[T]) check(ctx context.Context) {
 // Other errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown (the producer's own node was
 // deleted by somebody while a reply was missing, or the handle closed), ErrCounterEnd,
 // or an *Error for what the ensemble, or this side, refuses.
-func (s Slot[T]) Put(ctx context.Context, items ...T) error {
+func (s QueueWriter[T]) Put(ctx context.Context, items ...T) error {
 	s.check(ctx)
 	nodes, err := s.nodes(items, 1)
 	if err != nil || len(nodes) == 0 {
@@ -42,7 +42,7 @@ func (s Slot[T]) Put(ctx context.Context, items ...T) error {
 
 // PutTogether puts items into one node: one consumer has them all, one after the
 // other. In other respects it is Put.
-func (s Slot[T]) PutTogether(ctx context.Context, items ...T) error {
+func (s QueueWriter[T]) PutTogether(ctx context.Context, items ...T) error {
 	s.check(ctx)
 	nodes, err := s.nodes(items, len(items))
 	if err != nil || len(nodes) == 0 {
@@ -57,7 +57,7 @@ func (s Slot[T]) PutTogether(ctx context.Context, items ...T) error {
 //
 // PutLater waits, as long as the context does, while a thousand items are on their
 // way. Its own error says why the item was not taken at all.
-func (s Slot[T]) PutLater(ctx context.Context, item T, heard func(error)) error {
+func (s QueueWriter[T]) PutLater(ctx context.Context, item T, heard func(error)) error {
 	s.check(ctx)
 	nodes, err := s.nodes([]T{item}, 1)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s Slot[T]) PutLater(ctx context.Context, item T, heard func(error)) error 
 }
 
 // nodes packs so many items into each node.
-func (s Slot[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
+func (s QueueWriter[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 	if id, named := s.options["id"]; named {
 		if id == "" {
 			return nil, fmt.Errorf("incumbent: an item's id is empty")

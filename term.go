@@ -27,8 +27,8 @@ type heldTerm struct {
 	grace  time.Duration // how long work may outlast the term; 0: for ever
 
 	mu       sync.Mutex
-	nodeless bool  // ended because its node, or the session, is gone
-	letGo    bool  // ended because the work under it had returned
+	nodeGone bool  // ended because its node, or the session, is gone
+	released bool  // ended because the work under it had returned
 	stopped  error // why the work was stopped; nil: it may go on
 	works    map[*Leadership]bool
 	watch    *deadlineWatch // the client's, since there is work
@@ -38,7 +38,7 @@ type heldTerm struct {
 func (t *heldTerm) end(reason error, why events.Reason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reason, t.nodeless, t.letGo = reason, why.Successible(), why == events.ReasonReturned
+	t.reason, t.nodeGone, t.released = reason, why.Successible(), why == events.ReasonReturned
 	t.over.Store(true)
 	t.stop(reason)
 }
@@ -70,14 +70,14 @@ func (t *heldTerm) stop(reason error) {
 func (t *heldTerm) gone() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.nodeless
+	return t.nodeGone
 }
 
-// loss is why the term ended, nil where that was the holder's own doing.
-func (t *heldTerm) loss() error {
+// lossErr is why the term ended, nil where that was the holder's own doing.
+func (t *heldTerm) lossErr() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.letGo || !t.over.Load() {
+	if t.released || !t.over.Load() {
 		return nil
 	}
 	return t.reason

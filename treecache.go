@@ -33,7 +33,7 @@ type TreeCacheOptions struct {
 
 func (o TreeCacheOptions) open() map[string]string {
 	values := map[string]string{}
-	pace(values, o.Retry)
+	setRetry(values, o.Retry)
 	if o.Depth > 0 {
 		values["depth"] = strconv.Itoa(o.Depth)
 	}
@@ -67,11 +67,11 @@ type TreeNode struct {
 // All its methods are safe to call from any goroutine, and within the loop over a
 // feed; those that read it never wait for the ensemble.
 type TreeCache struct {
-	machine onlooker
+	machine watchHandle
 	data    bool // is kept
 
 	lock    sync.RWMutex
-	tree    map[string]*leaf
+	tree    map[string]*cachedNode
 	ready   chan struct{} // closed when all was read once
 	stale   bool
 	outage  bool  // since all was read last
@@ -79,10 +79,10 @@ type TreeCache struct {
 	readers map[*feed[TreeChange]]bool
 }
 
-// leaf is a node with the names of its children.
-type leaf struct {
+// cachedNode is a node with the names of its children.
+type cachedNode struct {
 	TreeNode
-	kids []string // in order
+	childNames []string // in order
 }
 
 // TreeCache makes a cache of a node, which need not exist, and what is below it.
@@ -95,8 +95,8 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	t := &TreeCache{data: !options.WithoutData, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
-	t.machine.tell, t.machine.over = t.heard, t.closed
+	t := &TreeCache{data: !options.WithoutData, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
+	t.machine.tell, t.machine.over = t.onNotice, t.closed
 	t.machine.init(c, path)
 	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
 		t.machine.id = id
@@ -135,7 +135,7 @@ func (t *TreeCache) WaitReady(ctx context.Context) error {
 	case <-t.machine.client.closed:
 		err = ErrClosed
 	case <-ctx.Done():
-		err = t.machine.despite(context.Cause(ctx))
+		err = t.machine.withTrouble(context.Cause(ctx))
 	}
 	t.lock.RLock()
 	defer t.lock.RUnlock()
@@ -195,7 +195,7 @@ func (t *TreeCache) Children(path string) iter.Seq[TreeNode] {
 		t.lock.RLock()
 		var found []TreeNode
 		if l := t.tree[path]; l != nil {
-			for _, name := range l.kids {
+			for _, name := range l.childNames {
 				found = append(found, t.tree[below(path, name)].TreeNode)
 			}
 		}
@@ -225,7 +225,7 @@ func (t *TreeCache) all() []TreeNode {
 			return
 		}
 		nodes = append(nodes, l.TreeNode)
-		for _, name := range l.kids {
+		for _, name := range l.childNames {
 			add(below(path, name))
 		}
 	}
@@ -236,8 +236,8 @@ func (t *TreeCache) all() []TreeNode {
 // below is the path of a child.
 func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
 
-// heard takes what the machine tells; on the loop's goroutine.
-func (t *TreeCache) heard(n events.Notify) {
+// onNotice takes what the machine tells; on the loop's goroutine.
+func (t *TreeCache) onNotice(n events.Notify) {
 	t.machine.noteTrouble(n)
 	kept := t.machine.take(n.Work)
 	t.lock.Lock()
@@ -250,7 +250,7 @@ func (t *TreeCache) heard(n events.Notify) {
 	case events.Settled:
 		t.put(TreeChange{Kind: TreeReady, Missed: Missed{Outage: t.outage}})
 		t.stale, t.outage = false, false
-		t.readied()
+		t.signalReady()
 	case events.Stale:
 		t.stale = true
 		t.outage = t.outage || n.Code == events.ConnectionLoss
@@ -260,8 +260,8 @@ func (t *TreeCache) heard(n events.Notify) {
 	}
 }
 
-// readied ends the waits.
-func (t *TreeCache) readied() {
+// signalReady ends the waits.
+func (t *TreeCache) signalReady() {
 	select {
 	case <-t.ready:
 	default:
@@ -272,11 +272,11 @@ func (t *TreeCache) readied() {
 // failed tells an error; too many nodes are the end.
 func (t *TreeCache) failed(err error) {
 	for f := range t.readers {
-		f.put(sight[TreeChange]{key: anError, err: err})
+		f.put(feedItem[TreeChange]{key: errorKey, err: err})
 	}
 	if errors.Is(err, ErrTreeTooLarge) {
 		t.end = err
-		t.readied()
+		t.signalReady()
 	}
 }
 
@@ -296,12 +296,12 @@ func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
 	change := TreeChange{Kind: NodeChanged, TreeNode: now}
 	l := t.tree[n.Path]
 	if l == nil {
-		l = &leaf{}
+		l = &cachedNode{}
 		t.tree[n.Path] = l
 		change.Kind = NodeAdded
 		t.list(n.Path, true)
 	}
-	change.Missed = unseen(change.Kind == NodeChanged && l.Err == nil, now.Err == nil, l.Stat, now.Stat, t.outage)
+	change.Missed = missedWrites(change.Kind == NodeChanged && l.Err == nil, now.Err == nil, l.Stat, now.Stat, t.outage)
 	l.TreeNode = now
 	if !n.Silent {
 		t.put(change)
@@ -326,12 +326,12 @@ func (t *TreeCache) list(path string, in bool) {
 	if path == t.machine.path || parent == nil {
 		return
 	}
-	i, known := slices.BinarySearch(parent.kids, path[slash+1:])
+	i, known := slices.BinarySearch(parent.childNames, path[slash+1:])
 	switch {
 	case in && !known:
-		parent.kids = slices.Insert(parent.kids, i, path[slash+1:])
+		parent.childNames = slices.Insert(parent.childNames, i, path[slash+1:])
 	case !in && known:
-		parent.kids = slices.Delete(parent.kids, i, i+1)
+		parent.childNames = slices.Delete(parent.childNames, i, i+1)
 	}
 }
 

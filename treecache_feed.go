@@ -42,11 +42,11 @@ type TreeChange struct {
 // and the cache goes on, except after ErrTreeTooLarge; the ends of the context and
 // of the cache are not told.
 func (t *TreeCache) Changes(ctx context.Context) iter.Seq2[TreeChange, error] {
-	return stream(ctx, t.machine.client, t.join)
+	return stream(ctx, t.machine.client, t.addReader)
 }
 
-// join tells a new reader what is known, and from then on what changes.
-func (t *TreeCache) join(f *feed[TreeChange]) error {
+// addReader tells a new reader what is known, and from then on what changes.
+func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	select {
@@ -57,14 +57,14 @@ func (t *TreeCache) join(f *feed[TreeChange]) error {
 	default:
 	}
 	f.over, f.merge = t.machine.commands.ended, merge
-	f.leave = append(f.leave, func() { t.part(f) })
+	f.onClose = append(f.onClose, func() { t.removeReader(f) })
 	t.readers[f] = true
 	for _, n := range t.all() {
 		f.put(TreeChange{Kind: NodeAdded, TreeNode: n}.sight())
 	}
 	switch {
 	case t.end != nil:
-		f.put(sight[TreeChange]{key: anError, err: t.end})
+		f.put(feedItem[TreeChange]{key: errorKey, err: t.end})
 	case !t.stale:
 		f.put(TreeChange{Kind: TreeReady}.sight())
 	case t.complete():
@@ -73,7 +73,7 @@ func (t *TreeCache) join(f *feed[TreeChange]) error {
 	return nil
 }
 
-func (t *TreeCache) part(f *feed[TreeChange]) {
+func (t *TreeCache) removeReader(f *feed[TreeChange]) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	delete(t.readers, f)
@@ -86,17 +86,17 @@ func (t *TreeCache) put(c TreeChange) {
 	}
 }
 
-// sight has one key for each node, and one for what is about the whole.
-func (c TreeChange) sight() sight[TreeChange] { return sight[TreeChange]{key: c.Path, value: c} }
+// feedItem has one key for each node, and one for what is about the whole.
+func (c TreeChange) sight() feedItem[TreeChange] { return feedItem[TreeChange]{key: c.Path, value: c} }
 
 // merge is the sum of two changes of a node, the first of which was not read.
 // What is new stays where it waits, before its children; what is gone, or comes
 // back, goes to the end, after them.
-func merge(unread, next TreeChange) (TreeChange, place) {
+func merge(unread, next TreeChange) (TreeChange, mergePlace) {
 	next.Missed.Outage = next.Missed.Outage || unread.Missed.Outage
 	switch {
 	case unread.Kind == NodeAdded && next.Kind == NodeRemoved:
-		return next, nowhere
+		return next, dropped
 	case unread.Kind == NodeRemoved && next.Kind == NodeAdded:
 		next.Kind, next.Missed.Replaced = NodeChanged, true
 	case next.Kind == NodeChanged:
@@ -105,5 +105,5 @@ func merge(unread, next TreeChange) (TreeChange, place) {
 		next.Missed.Changes += unread.Missed.Changes + 1
 		return next, inPlace
 	}
-	return next, last
+	return next, atEnd
 }

@@ -22,9 +22,9 @@ type planted struct {
 }
 
 func newPlanted() *planted {
-	t := &TreeCache{data: true, tree: map[string]*leaf{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
+	t := &TreeCache{data: true, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
 	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
-	t.machine.tell = t.heard
+	t.machine.tell = t.onNotice
 	return &planted{TreeCache: t}
 }
 
@@ -39,14 +39,14 @@ func (p *planted) reads(path string, another bool) {
 		stat = Stat{Czxid: p.zxid}
 	}
 	p.machine.keep(p.request, zkio.Kept{Data: fmt.Append(nil, p.zxid), Stat: (*zkio.Stat)(&stat)})
-	p.heard(events.Notify{What: events.Present, Path: path, Work: p.request})
+	p.onNotice(events.Notify{What: events.Present, Path: path, Work: p.request})
 }
 
 // goes tells that a node is gone, after all that is below it.
 func (p *planted) goes(path string) {
 	for _, n := range slices.Backward(slices.Collect(p.All())) {
 		if n.Path == path || strings.HasPrefix(n.Path, path+"/") {
-			p.heard(events.Notify{What: events.Absent, Path: n.Path})
+			p.onNotice(events.Notify{What: events.Absent, Path: n.Path})
 		}
 	}
 }
@@ -114,12 +114,12 @@ func TestFollowersOfATreeEndWithTheTree(t *testing.T) {
 			case n < 8 && known:
 				p.goes(path)
 			case n == 8 && p.Stale():
-				p.heard(events.Notify{What: events.Settled})
+				p.onNotice(events.Notify{What: events.Settled})
 			case n == 9 && !p.Stale():
-				p.heard(events.Notify{What: events.Stale, Code: events.ConnectionLoss})
+				p.onNotice(events.Notify{What: events.Stale, Code: events.ConnectionLoss})
 			case n == 10 && len(all) < 4:
 				o := &follower{f: newFeed[TreeChange](p.machine.client), nodes: map[string]string{}}
-				if err := p.join(o.f); err != nil {
+				if err := p.addReader(o.f); err != nil {
 					t.Fatal(err)
 				}
 				all = append(all, o)
@@ -128,7 +128,7 @@ func TestFollowersOfATreeEndWithTheTree(t *testing.T) {
 			}
 		}
 		if p.Stale() {
-			p.heard(events.Notify{What: events.Settled})
+			p.onNotice(events.Notify{What: events.Settled})
 		}
 		want := map[string]string{}
 		for n := range p.All() {

@@ -2,12 +2,12 @@ package incumbent
 
 import "context"
 
-// turn is a lock that is waited for no longer than a context lasts.
-type turn chan struct{}
+// contextMutex is a lock that is waited for no longer than a context lasts.
+type contextMutex chan struct{}
 
-func newTurn() turn { return make(turn, 1) }
+func newTurn() contextMutex { return make(contextMutex, 1) }
 
-func (t turn) take(ctx context.Context) error {
+func (t contextMutex) lock(ctx context.Context) error {
 	select {
 	case t <- struct{}{}:
 		return nil
@@ -16,6 +16,6 @@ func (t turn) take(ctx context.Context) error {
 	}
 }
 
-func (t turn) wait() { t <- struct{}{} }
+func (t contextMutex) wait() { t <- struct{}{} }
 
-func (t turn) give() { <-t }
+func (t contextMutex) unlock() { <-t }

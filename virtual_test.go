@@ -274,7 +274,7 @@ func TestWorkThatFailsOrReturnsAtOnceIsPaced(t *testing.T) {
 				}
 				if err := s.participant.Err(); (err != nil) != (name != "returns") {
 					t.Errorf("Err is %v", err)
-				} else if err != nil && !strings.Contains(err.Error(), ErrWork.Error()) {
+				} else if err != nil && !strings.Contains(err.Error(), ErrWorkFailed.Error()) {
 					t.Errorf("Err is %v", err)
 				}
 			})

@@ -41,51 +41,53 @@ func observe(f *feed[Change], path string, prefixes []string) error {
 		return err
 	}
 	lines := machines.Lines(prefixes...)
-	board := &board{feed: f, lines: lines, occupied: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
+	board := &changeMerger{feed: f, lines: lines, hasLeader: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
-		if err := f.look(machines.ObserverRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { board.notice(line, n) }); err != nil {
+		if err := f.watch(machines.ObserverRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { board.notice(line, n) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// board joins what the observers of a directory tell. It belongs to the loop's
+// changeMerger joins what the observers of a directory tell. It belongs to the loop's
 // goroutine.
-type board struct {
+type changeMerger struct {
 	feed      *feed[Change]
 	lines     []machines.LineKind
-	occupied  map[machines.LineKind]bool // lines that were seen with a leader
+	hasLeader map[machines.LineKind]bool // lines that were seen with a leader
 	vacancies map[machines.LineKind]int  // how often each line was told vacant
 }
 
-func (b *board) notice(line machines.LineKind, n events.Notify) {
+func (b *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	switch n.What {
 	case events.Leader:
-		b.occupied[line] = true
+		b.hasLeader[line] = true
 		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Leader: Participant{
 			Recipe: line.Recipe, Prefix: line.LabelOf(n.Path), Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
 		}})
 	case events.Vacant:
-		b.vacate(line)
+		b.noteVacant(line)
 	}
 }
 
-// vacate tells that a line has nobody in it. Of all kinds of line, most are
+// noteVacant tells that a line has nobody in it. Of all kinds of line, most are
 // vacant for good in a directory: that is worth telling only when all are.
-func (b *board) vacate(line machines.LineKind) {
+func (b *changeMerger) noteVacant(line machines.LineKind) {
 	b.vacancies[line]++
-	if b.occupied[line] {
+	if b.hasLeader[line] {
 		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Vacant: true})
 		return
 	}
 	for _, other := range b.lines {
-		if b.occupied[other] || b.vacancies[other] < b.vacancies[line] {
+		if b.hasLeader[other] || b.vacancies[other] < b.vacancies[line] {
 			return
 		}
 	}
 	b.put(Change{Vacant: true})
 }
 
-func (b *board) put(c Change) { b.feed.put(sight[Change]{key: c.Recipe + " " + c.Prefix, value: c}) }
+func (b *changeMerger) put(c Change) {
+	b.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
+}

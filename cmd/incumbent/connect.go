@@ -170,7 +170,7 @@ func failure(err error) error {
 	case errors.Is(err, incumbent.ErrNotConnected), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
-		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimit), errors.Is(err, incumbent.ErrTimeoutTooShort):
+		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers), errors.Is(err, incumbent.ErrTimeoutTooShort):
 		return cli.Exit(exitObstructed, err)
 	}
 	return cli.Exit(cli.ExitFailed, err)

@@ -130,7 +130,7 @@ func TestOneClientHasOnePlaceInAnElection(t *testing.T) {
 	c := connected(t, e)
 	first := c.newElection(e.dir(), "n_")
 	_, err := c.Election(e.dir(), "n_", incumbent.LatchOptions{})
-	is(t, err, incumbent.ErrInLine)
+	is(t, err, incumbent.ErrAlreadyInElection)
 	c.newElection(e.dir(), "m_").close()
 	ok(t, first.Start())
 	first.settled("leading")

@@ -127,7 +127,7 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 func TestRemoveLeaderElectsAnew(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		a := instance(t, e, "")
-		if want := incumbent.InstanceID(); a.ID() != want || !strings.HasSuffix(want, fmt.Sprintf("@-@%d", os.Getpid())) {
+		if want := incumbent.JobInstanceID(); a.ID() != want || !strings.HasSuffix(want, fmt.Sprintf("@-@%d", os.Getpid())) {
 			t.Errorf("the id is %q, and InstanceID %q", a.ID(), want)
 		}
 		ok(t, a.ElectLeader(a.c.ctx))

@@ -188,7 +188,7 @@ func TestWithoutAutoRequeueOneTermAndTheWorksError(t *testing.T) {
 		for _, work := range []struct {
 			err  error
 			want error
-		}{{nil, nil}, {broken, incumbent.ErrWork}} {
+		}{{nil, nil}, {broken, incumbent.ErrWorkFailed}} {
 			s := connected(t, e).newSelector(e.dir(), func(*incumbent.Leadership) error { return work.err }, incumbent.SelectorOptions{})
 			err := recv(t, s.run(context.Background()), "Run")
 			if !errors.Is(err, work.want) || work.want == nil && err != nil {

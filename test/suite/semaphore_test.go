@@ -202,19 +202,19 @@ func TestSemaphoreRefusesAnotherLimit(t *testing.T) {
 		}
 		h := three.acquire(3)
 		_, err = two.Acquire(c.ctx, 1)
-		is(t, err, incumbent.ErrLimit)
+		is(t, err, incumbent.ErrLimitDiffers)
 		if text := err.Error(); !strings.Contains(text, "2 here") || !strings.Contains(text, `"3"`) {
 			t.Fatalf("%v does not say both numbers", err)
 		}
 		_, held, err := two.TryAcquire(c.ctx, 1)
-		is(t, err, incumbent.ErrLimit)
+		is(t, err, incumbent.ErrLimitDiffers)
 		if held {
 			t.Fatal("held")
 		}
 
 		queued := three.queue(c.ctx, 4, 1, "full")
 		ok(t, two.SetLimit(c.ctx, 2))
-		is(t, recv(t, queued, "the refusal").err, incumbent.ErrLimit)
+		is(t, recv(t, queued, "the refusal").err, incumbent.ErrLimitDiffers)
 		agreed, err = three.Agreed(c.ctx)
 		if err != nil || agreed != 2 || two.Limit() != 2 || three.Limit() != 3 {
 			t.Fatalf("%d, %v", agreed, err)
@@ -236,12 +236,12 @@ func TestSemaphoreLimitBeforeAnybody(t *testing.T) {
 		ok(t, s.SetLimit(c.ctx, 5))
 		ok(t, s.acquire(5).Unlock(c.ctx))
 		_, err := c.newSemaphore(e.dir(), 1).Acquire(c.ctx, 1)
-		is(t, err, incumbent.ErrLimit)
+		is(t, err, incumbent.ErrLimitDiffers)
 		e.set(e.dir()+"/leases", "many")
 		_, err = s.Acquire(c.ctx, 1)
-		is(t, err, incumbent.ErrLimit)
+		is(t, err, incumbent.ErrLimitDiffers)
 		_, err = s.Agreed(c.ctx)
-		is(t, err, incumbent.ErrLimit)
+		is(t, err, incumbent.ErrLimitDiffers)
 	})
 }
 
