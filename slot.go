@@ -72,7 +72,7 @@ func (s QueueWriter[T]) nodes(items []T, each int) (nodes [][]byte, err error) {
 		if id == "" {
 			return nil, fmt.Errorf("incumbent: an item's id is empty")
 		}
-		if err := checkPath(s.queue.path + "/" + machines.StemOf(id)); err != nil {
+		if err := checkPath(s.queue.path + "/" + machines.NamePrefixOf(id)); err != nil {
 			return nil, err
 		}
 	}

@@ -44,7 +44,7 @@ func observe(f *feed[Change], path string, prefixes []string) error {
 	board := &changeMerger{feed: f, lines: lines, hasLeader: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
-		if err := f.watch(machines.ObserverRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { board.notice(line, n) }); err != nil {
+		if err := f.watch(machines.LeaderWatchRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { board.notice(line, n) }); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ It promises:
 // those of LatchRecipe.
 func newAcquisition(open events.Event, o *options, label string) acquisition {
 	p := newPlace(open, o, label)
-	p.after = leave
+	p.after = closeNext
 	if o.flag("revocable") {
 		p.read = forData
 	}
@@ -58,7 +58,7 @@ var holdRows = []engine.Row[acquisition]{
 	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted, To: pausing, Do: (*acquisition).giveUp},
 	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).occupied, To: closed, Do: (*acquisition).refuseOccupied},
 	{From: from{probing}, On: on(events.ReplyChildren), To: enrolling, Do: (*acquisition).enrol},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).outrun, To: leaving, Do: (*acquisition).refuseOutrun},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind, To: leaving, Do: (*acquisition).refuseOutrun},
 	{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
 	{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).probe},
@@ -83,22 +83,22 @@ func (p *acquisition) acquired() *acquisition { return p }
 
 // triesAnew is a try that has nothing in the line and may look.
 func (p *acquisition) triesAnew(ev events.Event) bool {
-	return p.tries && ev.Attached && !p.spent && p.then != leave && !p.entangled(ev)
+	return p.tries && ev.Attached && !p.gaveUp && p.nextIntent != closeNext && !p.mayHaveNode(ev)
 }
 
 // occupied is a line with somebody in it who is waited for.
 func (p *acquisition) occupied(ev events.Event) bool {
-	for place := range places(ev.Children, p.kin...) {
-		if p.minds(place) {
+	for place := range places(ev.Children, p.lineLabels...) {
+		if p.waitsFor(place) {
 			return true
 		}
 	}
 	return false
 }
 
-// outrun is a try whose place turned out to be behind another.
-func (p *acquisition) outrun(ev events.Event) bool {
-	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.twinned(ev)
+// tryBehind is a try whose place turned out to be behind another.
+func (p *acquisition) tryBehind(ev events.Event) bool {
+	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.hasDuplicates(ev)
 }
 
 // probe looks at the line, and writes nothing.
@@ -112,16 +112,16 @@ func (p *acquisition) refuseOccupied(ev events.Event, out *engine.Outbox) {
 
 // refuseOutrun ends a try that found the line free, and somebody faster.
 func (p *acquisition) refuseOutrun(ev events.Event, out *engine.Outbox) {
-	p.then = leave
+	p.nextIntent = closeNext
 	p.refuseWaiters(events.Locked, "", out)
-	p.depart(ev, out)
+	p.deleteOwn(ev, out)
 }
 
 // refuseObstructed ends the wait behind a node that will never go by itself.
 func (p *acquisition) refuseObstructed(ev events.Event, out *engine.Outbox) {
-	p.then = leave
+	p.nextIntent = closeNext
 	p.announce(events.PersistentNode, ev.Path, ev, out)
-	p.depart(ev, out)
+	p.deleteOwn(ev, out)
 }
 
 // without drops a state that a recipe does not have from rows.

@@ -23,17 +23,17 @@ func (s *session) period() time.Duration {
 // have been without noticing. A disconnect is not counted on: it is noticed late,
 // and ridden out on demand.
 func (s *session) bySync() bool {
-	return s.timeout/2 <= s.timeout-s.lastWords()-s.slack()
+	return s.timeout/2 <= s.timeout-s.deposedAnswerTime()-s.slack()
 }
 
-// lastWords is how long a deposed leader goes on answering, at the most.
-func (s *session) lastWords() time.Duration { return time.Duration(s.syncLimit+2) * s.tick }
+// deposedAnswerTime is how long a deposed leader goes on answering, at the most.
+func (s *session) deposedAnswerTime() time.Duration { return time.Duration(s.syncLimit+2) * s.tick }
 
-// life is how long the session surely lives after a confirmed request was sent at
+// sessionLife is how long the session surely lives after a confirmed request was sent at
 // a time, after a contact that the ensemble's leader had heard of. It counts on
 // pings and heartbeats that leave when they are due; when this process was paused
 // they did not, and the leader has not heard of the session for as long.
-func (s *session) life(sent, contact int64) time.Duration {
+func (s *session) sessionLife(sent, contact int64) time.Duration {
 	third := s.timeout / 3
 	reach := max(s.period(), third)
 	if s.since != 0 && sent-s.since >= int64(third) {
@@ -44,7 +44,7 @@ func (s *session) life(sent, contact int64) time.Duration {
 	}
 	life := s.timeout - reach - s.lag() - s.slack()
 	if s.bySync() { // the one that answered may have been deposed
-		life = min(life, s.timeout-s.lastWords()-s.slack())
+		life = min(life, s.timeout-s.deposedAnswerTime()-s.slack())
 	}
 	return life
 }
@@ -60,9 +60,9 @@ func (s *session) lag() time.Duration {
 	return s.tick / 2
 }
 
-// span is the D of promise 3.
-func (s *session) span(sent, contact int64) time.Duration {
-	return min(s.timeout/2, s.life(sent, contact))
+// beliefSpan is the D of promise 3.
+func (s *session) beliefSpan(sent, contact int64) time.Duration {
+	return min(s.timeout/2, s.sessionLife(sent, contact))
 }
 
 // slack covers the difference of two clocks' rates and what scheduling costs.

@@ -18,38 +18,38 @@ const (
 type consumer struct {
 	standalone // path is the queue
 	directories
-	kind    ItemKind
-	once    bool   // at most
-	locks   string // the directory of the locks
-	dead    string // of the items that were given up
-	home    string // of the producers' markers; its own time is the ensemble's
-	tries   int    // before that; 0: without end
-	backoff Policy // between tries
-	refresh int    // items that are taken at least, before a better one is looked for
-	seed    string
+	kind       ItemKind
+	once       bool   // at most
+	locks      string // the directory of the locks
+	dead       string // of the items that were given up
+	markersDir string // of the producers' markers; its own time is the ensemble's
+	tries      int    // before that; 0: without end
+	backoff    Policy // between tries
+	refresh    int    // items that are taken at least, before a better one is looked for
+	seed       string
 
-	backlog []Item          // what is believed to be there, the next first
-	locked  map[string]bool // what others had locked, where that was asked
-	listed  int             // names in the last listing
-	looked  int64           // when it came; 0: never
-	taken   int             // items since
-	stale   bool            // something has changed since
-	skipped bool            // some are left to others, or to later
-	rivals  bool            // others lock items
-	leap    int             // items that are left out after the next that cannot be had
+	backlog   []Item          // what is believed to be there, the next first
+	locked    map[string]bool // what others had locked, where that was asked
+	listed    int             // names in the last listing
+	looked    int64           // when it came; 0: never
+	taken     int             // items since
+	stale     bool            // something has changed since
+	skipped   bool            // some are left to others, or to later
+	contended bool            // others lock items
+	skipCount int             // items that are left out after the next that cannot be had
 
-	held     *holding
-	next     *Item   // whose lock is being made
-	outcome  outcome // what is to be written about the one that is held
-	doubt    bool    // whether that was carried out
-	alone    bool    // the outcome is written without the next lock: together it failed
-	unlocked bool    // the lock of what is worked on is gone
-	parked   []holding
-	shelf    map[string]aside // items that cannot be read, by name
-	obstacle refusal          // of the last item that was put aside
-	worn     bool             // the queue's counter has passed its end
-	clock    clock
-	closing  []uint64
+	held           *holding
+	next           *Item   // whose lock is being made
+	outcome        outcome // what is to be written about the one that is held
+	outcomeUnknown bool    // whether that was carried out
+	alone          bool    // the outcome is written without the next lock: together it failed
+	unlocked       bool    // the lock of what is worked on is gone
+	parked         []holding
+	deferred       map[string]deferral // items that cannot be read, by name
+	obstacle       failure             // of the last item that was put aside
+	counterEnded   bool                // the queue's counter has passed its end
+	clock          clock
+	closing        []uint64
 }
 
 // holding is an item that this consumer has locked, or is about to take.
@@ -70,12 +70,12 @@ func (h holding) failures() int { return int(h.version) + h.uncounted }
 type outcome string
 
 const (
-	undecided outcome = ""
-	finished  outcome = "finished" // it and its lock are deleted
-	failed    outcome = "failed"   // its version counts the tries; its lock stays
-	buried    outcome = "buried"   // it goes to the dead letters
-	released  outcome = "released" // its lock is deleted
-	timed     outcome = "timed"    // of no item: the time of the ensemble's leader is asked for
+	noOutcome    outcome = ""
+	finished     outcome = "finished" // it and its lock are deleted
+	failed       outcome = "failed"   // its version counts the tries; its lock stays
+	deadLettered outcome = "buried"   // it goes to the dead letters
+	released     outcome = "released" // its lock is deleted
+	timed        outcome = "timed"    // of no item: the time of the ensemble's leader is asked for
 )
 
 // ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),
@@ -114,7 +114,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		events.WatchChildren, events.WatchDeleted,
 	},
 	Rows: []engine.Row[consumer]{
-		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).accept, Then: (*consumer).turn},
+		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).accept, Then: (*consumer).tellNext},
 		{From: consumes, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
 		// What is next, first what is not finished.
@@ -122,73 +122,73 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).uncertain, To: verifying, Do: (*consumer).verify},
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unsettled, To: settling, Do: (*consumer).settle},
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).untaken, To: taking, Do: (*consumer).take},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unwanted, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unwanted, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unread, To: reading, Do: (*consumer).read},
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).over, To: closed, Do: (*consumer).end},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).parting, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).blind, To: listing, Do: (*consumer).list},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).timeless, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).retryable, To: reading, Do: (*consumer).retake, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).closesAfterLocks, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).mustList, To: listing, Do: (*consumer).list},
+		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).timeUnknown, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).retryable, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).free, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
 		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).ready, To: settling, Do: (*consumer).settle},
 		{From: from{waiting}, On: on(events.QueueTurn), To: waiting, Do: (*consumer).rest},
 
 		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
 		{From: from{listing, settling}, On: on(events.ReplyCreate), To: engine.Stay, Do: (*consumer).noteDirectory},
-		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).homeless, To: listing, Do: (*consumer).found, Then: (*consumer).relist},
+		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).dirMissing, To: listing, Do: (*consumer).createWithParents, Then: (*consumer).relist},
 		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).unlisted, To: pausing, Do: (*consumer).complainAbove},
-		{From: from{listing}, On: on(events.ReplyChildren), To: waiting, Do: (*consumer).order, Then: (*consumer).turn},
+		{From: from{listing}, On: on(events.ReplyChildren), To: waiting, Do: (*consumer).order, Then: (*consumer).tellNext},
 
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).claimed, To: reading, Do: (*consumer).advance, Then: (*consumer).read},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).graveless, To: waiting, Do: (*consumer).putOffAbove, Then: (*consumer).turn},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).transient, To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).deadLettersRefused, To: waiting, Do: (*consumer).putOffAbove, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unhoused, To: pausing, Do: (*consumer).uncoupleAbove},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).barred, To: waiting, Do: (*consumer).passOver, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).forestalled, To: waiting, Do: (*consumer).skip, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).roofless, To: settling, Do: (*consumer).found, Then: (*consumer).settle},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).hopeless, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unwritable, To: waiting, Do: (*consumer).putOff, Then: (*consumer).turn},
-		{From: from{settling}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).uncouple, Then: (*consumer).complain},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).ours, To: waiting, Do: (*consumer).affirm, Then: (*consumer).turn},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).disowned, To: waiting, Do: (*consumer).disclaim, Then: (*consumer).turn},
-		{From: from{verifying}, On: on(events.ReplyStat), To: pausing, Do: (*consumer).complain},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).barred, To: waiting, Do: (*consumer).deferNext, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockTaken, To: waiting, Do: (*consumer).skip, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).anyDirMissing, To: settling, Do: (*consumer).createWithParents, Then: (*consumer).settle},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unwritable, To: waiting, Do: (*consumer).writeLater, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).separateNextLock, Then: (*consumer).failAndBackOff},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).ours, To: waiting, Do: (*consumer).confirmLock, Then: (*consumer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).lockLost, To: waiting, Do: (*consumer).noteLockFailed, Then: (*consumer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), To: pausing, Do: (*consumer).failAndBackOff},
 
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).denied, To: waiting, Do: (*consumer).layAside, Then: (*consumer).turn},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refused, To: pausing, Do: (*consumer).complain},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).denied, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refused, To: pausing, Do: (*consumer).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).decided, To: settling, Do: (*consumer).resume, Then: (*consumer).settle},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).leavingOff, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).stopping, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).atMostOnce, To: taking, Do: (*consumer).note, Then: (*consumer).take},
 		{From: from{reading}, On: on(events.ReplyStat), To: working, Do: (*consumer).note, Then: (*consumer).deliver},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).written, To: working, Do: (*consumer).deliver},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).passing, To: pausing, Do: (*consumer).suspect, Then: (*consumer).complain},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).missing, To: waiting, Do: (*consumer).mourn, Then: (*consumer).turn},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).overtaken, To: waiting, Do: (*consumer).abandon, Then: (*consumer).turn},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).burdened, To: waiting, Do: (*consumer).layAside, Then: (*consumer).turn},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).hopeless, To: waiting, Do: (*consumer).forsake, Then: (*consumer).turn},
-		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).complain},
-		{From: from{working}, On: on(events.WorkReturned), When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).turn},
-		{From: from{working}, On: on(events.WorkReturned), To: waiting, Do: (*consumer).judge, Then: (*consumer).turn},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).transient, To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).missing, To: waiting, Do: (*consumer).reportItemLost, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).hasChildren, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).giveUpDelete, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).failAndBackOff},
+		{From: from{working}, On: on(events.WorkReturned), When: (*consumer).lockGone, To: waiting, Do: (*consumer).drop, Then: (*consumer).tellNext},
+		{From: from{working}, On: on(events.WorkReturned), To: waiting, Do: (*consumer).decideOutcome, Then: (*consumer).tellNext},
 
-		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*consumer).turn},
-		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted), To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
-		{From: but(consumes, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).stir},
+		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*consumer).tellNext},
+		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
+		{From: but(consumes, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).noteChange},
 
 		{From: append(from{waiting}, fetching...), On: on(events.ConnectionSuspended), To: suspended},
-		{From: from{settling, taking}, On: on(events.ConnectionSuspended), To: suspended, Do: (*consumer).suspect},
+		{From: from{settling, taking}, On: on(events.ConnectionSuspended), To: suspended, Do: (*consumer).noteOutcomeUnknown},
 		{From: append(from{waiting, suspended}, wanting...), On: on(events.ConnectionLost), To: suspended, Do: (*consumer).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*consumer).lose},
 		{From: from{working}, On: on(events.ConnectionLost), To: working, Do: (*consumer).withdraw},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: waiting, Do: (*consumer).stir, Then: (*consumer).turn},
-		{From: from{pausing}, On: on(events.TimerFired), To: waiting, Do: (*consumer).turn},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
+		{From: from{pausing}, On: on(events.TimerFired), To: waiting, Do: (*consumer).tellNext},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*consumer).finish},
-		{From: from{waiting}, On: on(events.CommandClose), To: waiting, Do: (*consumer).close, Then: (*consumer).turn},
+		{From: from{waiting}, On: on(events.CommandClose), To: waiting, Do: (*consumer).close, Then: (*consumer).tellNext},
 		{From: append(from{working}, wanting...), On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
-		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*consumer).emptyHanded, To: closed, Do: (*consumer).close, Then: (*consumer).end},
+		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*consumer).holdsNothing, To: closed, Do: (*consumer).close, Then: (*consumer).end},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
 	},
 	Ignores: []engine.Ignore{

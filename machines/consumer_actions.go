@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// parkedMost bounds the items that failed and whose locks are kept for the next
+	// maxParked bounds the items that failed and whose locks are kept for the next
 	// try: a consumer whose every item fails leaves the others theirs.
-	parkedMost = 16
-	// pace is what a listing costs in time before the next one may begin, for each name
+	maxParked = 16
+	// listingCostPerName is what a listing costs in time before the next one may begin, for each name
 	// that it had: whatever others do to the queue, listing takes a bounded share.
-	pace = 100 * time.Microsecond
-	// leapMost is how many items are left out at most after one that could not be had.
-	leapMost = 64
+	listingCostPerName = 100 * time.Microsecond
+	// maxSkip is how many items are left out at most after one that could not be had.
+	maxSkip = 64
 	// recheck is about how long it takes until an item that another consumer had locked
 	// is looked at again. Nothing tells that its lock has gone.
 	recheck = 5 * time.Second
-	// longest is how long a timer runs at most: due times may lie centuries ahead.
-	longest = time.Hour
+	// maxTimer is how long a timer runs at most: due times may lie centuries ahead.
+	maxTimer = time.Hour
 )
 
 func newConsumer(open events.Event) (*consumer, error) {
@@ -37,8 +37,8 @@ func newConsumer(open events.Event) (*consumer, error) {
 	if c.tries > 0 {
 		c.dirs = append(c.dirs, c.dead)
 	}
-	if c.home = o.text("producers", ProducersOf(open.Path)); c.kind == ByDue {
-		c.dirs = append(c.dirs, c.home)
+	if c.markersDir = o.text("producers", ProducersOf(open.Path)); c.kind == ByDue {
+		c.dirs = append(c.dirs, c.markersDir)
 	}
 	return c, o.err
 }
@@ -46,13 +46,13 @@ func newConsumer(open events.Event) (*consumer, error) {
 // Watches says which nodes matter: the queue.
 func (c *consumer) Watches(path string) bool { return path == c.path }
 
-// turn has the machine look at what is next.
-func (c *consumer) turn(ev events.Event, out *engine.Outbox) {
+// tellNext has the machine look at what is next.
+func (c *consumer) tellNext(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueTurn})
 }
 
-// stir notes that the queue has changed.
-func (c *consumer) stir(ev events.Event, out *engine.Outbox) { c.stale = true }
+// noteChange notes that the queue has changed.
+func (c *consumer) noteChange(ev events.Event, out *engine.Outbox) { c.stale = true }
 
 // list lists the queue, with a watch on the next change. Until that is answered, what
 // was seen before counts for nothing: no watch may be there.
@@ -60,7 +60,7 @@ func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.afresh()
 	c.stale, c.looked = false, 0
-	if c.rivals {
+	if c.contended {
 		out.Children(c.locks)
 	}
 	c.relist(ev, out)
@@ -71,10 +71,10 @@ func (c *consumer) relist(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Children(c.path)
 }
 
-// found asks for all directories. What is to be written behind them is so without
+// createWithParents asks for all directories. What is to be written behind them is so without
 // the next item's lock, if there is an item to write about.
-func (c *consumer) found(ev events.Event, out *engine.Outbox) {
-	c.uncouple(ev, out)
+func (c *consumer) createWithParents(ev events.Event, out *engine.Outbox) {
+	c.separateNextLock(ev, out)
 	c.makeAll(out)
 }
 
@@ -86,7 +86,7 @@ func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 			c.locked[name] = true
 		}
 	}
-	c.rivals = len(c.locked) > 0
+	c.contended = len(c.locked) > 0
 }
 
 // order notes what is there, in the order in which it is to be taken. What others
@@ -96,12 +96,12 @@ func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 	all, foreign := c.kind.Backlog(ev.Children)
 	c.sweep(all)
 	c.backlog = slices.DeleteFunc(all, func(i Item) bool {
-		return c.locked[i.Name] || c.keeps(i.Name) || c.shelved(i.Name, ev.At)
+		return c.locked[i.Name] || c.keeps(i.Name) || c.isDeferred(i.Name, ev.At)
 	})
 	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
 	c.skipped = len(ev.Children)-foreign > len(c.backlog)+len(c.parked)
-	c.worn = slices.ContainsFunc(all, Item.ended)
-	c.rally(ev, out)
+	c.counterEnded = slices.ContainsFunc(all, Item.ended)
+	c.clearQueueTrouble(ev, out)
 }
 
 // keeps reports whether an item is parked here.
@@ -140,20 +140,20 @@ func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 
 // deliver hands the item over.
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
-	delete(c.shelf, c.held.Name)
-	c.rally(ev, out)
+	delete(c.deferred, c.held.Name)
+	c.clearQueueTrouble(ev, out)
 	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: c.held.failures() + 1})
 }
 
-// mourn tells of an item that this consumer may have deleted and has not handed over.
-func (c *consumer) mourn(ev events.Event, out *engine.Outbox) {
+// reportItemLost tells of an item that this consumer may have deleted and has not handed over.
+func (c *consumer) reportItemLost(ev events.Event, out *engine.Outbox) {
 	c.code = events.ItemLost
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Path: join(c.path, c.held.Name), Code: events.ItemLost})
 	c.drop(ev, out)
 }
 
-// judge decides what becomes of an item whose work has returned.
-func (c *consumer) judge(ev events.Event, out *engine.Outbox) {
+// decideOutcome decides what becomes of an item whose work has returned.
+func (c *consumer) decideOutcome(ev events.Event, out *engine.Outbox) {
 	switch {
 	case c.once:
 		c.drop(ev, out)
@@ -162,7 +162,7 @@ func (c *consumer) judge(ev events.Event, out *engine.Outbox) {
 	case ev.Code == events.Cancelled:
 		c.outcome = released // it was told to end, and that is no failure of the item's
 	case c.tries > 0 && c.held.failures()+1 >= c.tries:
-		c.outcome = buried
+		c.outcome = deadLettered
 	default:
 		c.outcome = failed
 	}
@@ -170,33 +170,33 @@ func (c *consumer) judge(ev events.Event, out *engine.Outbox) {
 
 // drop lets go of an item that is not ours, or over.
 func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
-	c.held, c.outcome, c.doubt, c.alone, c.unlocked = nil, undecided, false, false, false
+	c.held, c.outcome, c.outcomeUnknown, c.alone, c.unlocked = nil, noOutcome, false, false, false
 }
 
 // abandon gives an item back, or up where it is gone. Where it is not, nothing else
 // tells of it.
 func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
-	c.outcome, c.doubt, c.stale = released, false, true
+	c.outcome, c.outcomeUnknown, c.stale = released, false, true
 	if c.once {
 		c.drop(ev, out)
 	}
 }
 
-// forsake gives an item up that the ensemble refuses to delete, before the end. An
+// giveUpDelete gives an item up that the ensemble refuses to delete, before the end. An
 // attempt without an answer may have deleted it.
-func (c *consumer) forsake(ev events.Event, out *engine.Outbox) {
-	if c.doubt {
-		c.mourn(ev, out)
+func (c *consumer) giveUpDelete(ev events.Event, out *engine.Outbox) {
+	if c.outcomeUnknown {
+		c.reportItemLost(ev, out)
 	}
 	c.abandon(ev, out)
 }
 
 // settle writes what became of the item that is held, and makes the next one's lock.
 func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
-	if c.next == nil && c.couples(ev) {
+	if c.next == nil && c.includesNextLock(ev) {
 		c.next = &c.shift().Item
 	}
-	ops := c.epilogue()
+	ops := c.outcomeOps()
 	if c.next != nil {
 		ops = append(ops, events.Check(join(c.path, c.next.Name)),
 			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.mark(ev))})
@@ -208,11 +208,11 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 // for a while yet, and will go.
 func (c *consumer) mark(ev events.Event) string { return guid(c.seed, uint64(ev.Session)) }
 
-// epilogue is what is written about the item that is held.
-func (c *consumer) epilogue() []events.Op {
+// outcomeOps is what is written about the item that is held.
+func (c *consumer) outcomeOps() []events.Op {
 	switch {
 	case c.outcome == timed:
-		return []events.Op{{Verb: "set", Path: c.home, Version: -1}}
+		return []events.Op{{Verb: "set", Path: c.markersDir, Version: -1}}
 	case c.held == nil:
 		return nil
 	}
@@ -221,8 +221,8 @@ func (c *consumer) epilogue() []events.Op {
 	switch c.outcome {
 	case failed:
 		return []events.Op{{Verb: "set", Path: item, Version: c.held.version, Payload: c.held.payload}}
-	case buried:
-		return append(gone, events.Op{Verb: "create", Path: join(c.dead, c.held.Stem), Mode: events.PersistentSequential, Payload: c.held.payload})
+	case deadLettered:
+		return append(gone, events.Op{Verb: "create", Path: join(c.dead, c.held.NamePrefix), Mode: events.PersistentSequential, Payload: c.held.payload})
 	case released:
 		return gone[1:]
 	}
@@ -232,7 +232,7 @@ func (c *consumer) epilogue() []events.Op {
 // conclude notes that what was to be written about an item is written. A directory
 // that could not be made was not needed for it.
 func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
-	c.blocks = refusal{}
+	c.blocks = failure{}
 	switch c.outcome {
 	case failed:
 		c.held.refusals = 0
@@ -241,30 +241,30 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 		c.clock.note(ev)
 	}
 	c.drop(ev, out)
-	c.rally(ev, out)
+	c.clearQueueTrouble(ev, out)
 }
 
 // advance is conclude, and the next item is held.
 func (c *consumer) advance(ev events.Event, out *engine.Outbox) {
 	next := &holding{Item: *c.next}
 	c.conclude(ev, out)
-	c.held, c.next, c.leap = next, nil, 0
+	c.held, c.next, c.skipCount = next, nil, 0
 }
 
 // skip leaves an item that another consumer has locked, or has had. When that happens
 // twice in a row it leaves out some that follow, too, more each time: whoever was
 // faster is ahead, and what was left out is looked at again when all else is done.
 func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
-	for leap := c.leap; leap > 0 && len(c.backlog) > 0 && c.backlog[0].Rank == c.next.Rank; leap-- {
+	for leap := c.skipCount; leap > 0 && len(c.backlog) > 0 && c.backlog[0].Rank == c.next.Rank; leap-- {
 		c.backlog = c.backlog[1:]
 	}
-	c.next, c.alone, c.rivals, c.skipped = nil, true, true, true
-	c.leap = min(2*c.leap+1, leapMost)
+	c.next, c.alone, c.contended, c.skipped = nil, true, true, true
+	c.skipCount = min(2*c.skipCount+1, maxSkip)
 }
 
-// uncouple takes the next item's lock out of what is written. What is missing may be
+// separateNextLock takes the next item's lock out of what is written. What is missing may be
 // made once more.
-func (c *consumer) uncouple(ev events.Event, out *engine.Outbox) {
+func (c *consumer) separateNextLock(ev events.Event, out *engine.Outbox) {
 	c.afresh()
 	if c.next != nil {
 		c.backlog = slices.Insert(c.backlog, 0, *c.next)
@@ -273,9 +273,9 @@ func (c *consumer) uncouple(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// suspect notes that the outcome of what was under way is not known.
-func (c *consumer) suspect(ev events.Event, out *engine.Outbox) {
-	c.doubt = c.doubt || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
+// noteOutcomeUnknown notes that the outcome of what was under way is not known.
+func (c *consumer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
+	c.outcomeUnknown = c.outcomeUnknown || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
 }
 
 // verify reads whose the lock is.
@@ -288,24 +288,24 @@ func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Data).Get(join(c.locks, lock.Name))
 }
 
-// affirm is a lock that this consumer has made: what was written with it is written.
-func (c *consumer) affirm(ev events.Event, out *engine.Outbox) {
+// confirmLock is a lock that this consumer has made: what was written with it is written.
+func (c *consumer) confirmLock(ev events.Event, out *engine.Outbox) {
 	if c.next != nil {
 		c.advance(ev, out)
 	}
-	c.doubt = false
+	c.outcomeUnknown = false
 }
 
-// disclaim is a lock that was not made, or not any more.
-func (c *consumer) disclaim(ev events.Event, out *engine.Outbox) {
+// noteLockFailed is a lock that was not made, or not any more.
+func (c *consumer) noteLockFailed(ev events.Event, out *engine.Outbox) {
 	if c.next == nil || c.held == nil {
 		c.drop(ev, out)
 	}
-	c.uncouple(ev, out)
+	c.separateNextLock(ev, out)
 }
 
-// retake takes up the parked item that has been due for longest.
-func (c *consumer) retake(ev events.Event, out *engine.Outbox) {
+// takeParked takes up the parked item that has been due for longest.
+func (c *consumer) takeParked(ev events.Event, out *engine.Outbox) {
 	c.held = c.unparkAt(c.earliest())
 }
 
@@ -347,15 +347,15 @@ func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
 	if i := c.earliest(); i >= 0 {
 		sooner(time.Duration(c.parked[i].due - ev.At))
 	}
-	if c.kind == ByDue && len(c.backlog) > 0 && len(c.parked) < parkedMost {
+	if c.kind == ByDue && len(c.backlog) > 0 && len(c.parked) < maxParked {
 		left := c.backlog[0].Rank - c.clock.least(ev.At)
-		sooner(time.Duration(min(left, longest.Milliseconds())) * time.Millisecond)
+		sooner(time.Duration(min(left, maxTimer.Milliseconds())) * time.Millisecond)
 	}
 	switch {
 	case c.stale:
 		sooner(time.Duration(c.fresh() - ev.At))
 	case c.skipped:
-		sooner(recheck/2 + time.Duration(c.dice.roll()*float64(recheck)))
+		sooner(recheck/2 + time.Duration(c.dice.next()*float64(recheck)))
 	}
 	if wait > 0 {
 		out.Timer(nextTimer, wait)

@@ -13,27 +13,27 @@ import (
 // goes on with the others. One that cannot be read is left to whoever can. One about
 // which nothing can be written stays locked: nobody shall do it again.
 
-// asidePolicy paces the looks at an item that cannot be read: somebody has to change
+// deferPolicy paces the looks at an item that cannot be read: somebody has to change
 // its access list first.
-var asidePolicy = BoundedExponential(-1, 5*time.Second, 5*time.Minute)
+var deferPolicy = BoundedExponential(-1, 5*time.Second, 5*time.Minute)
 
-// aside is when an item that cannot be read is looked at again.
-type aside struct {
+// deferral is when an item that cannot be read is looked at again.
+type deferral struct {
 	due   int64
 	times int
 }
 
 // denied is an answer that will be the same the next time.
-func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.passing(ev) }
+func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.transient(ev) }
 
 // barred is a next item that may not be looked at, as a check of its node does.
 func (c *consumer) barred(ev events.Event) bool {
 	return c.next != nil && c.denied(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
 }
 
-// graveless is a directory of dead letters that cannot be made for the item that belongs there.
-func (c *consumer) graveless(ev events.Event) bool {
-	return c.unhoused(ev) && !c.passing(c.blame(ev)) && c.outcome == buried
+// deadLettersRefused is a directory of dead letters that cannot be made for the item that belongs there.
+func (c *consumer) deadLettersRefused(ev events.Event) bool {
+	return c.unhoused(ev) && !c.transient(c.blame(ev)) && c.outcome == deadLettered
 }
 
 // unwritable is what became of an item, refused for itself, and not for the next one's
@@ -43,11 +43,11 @@ func (c *consumer) unwritable(ev events.Event) bool {
 	return c.held != nil && c.outcome != released && c.denied(ev) && itself
 }
 
-// burdened is an item that has children.
-func (c *consumer) burdened(ev events.Event) bool { return ev.Code == events.NotEmpty }
+// hasChildren is an item that has children.
+func (c *consumer) hasChildren(ev events.Event) bool { return ev.Code == events.NotEmpty }
 
 // decided is an item that was read only to have its outcome written.
-func (c *consumer) decided(events.Event) bool { return c.held.verdict != undecided }
+func (c *consumer) decided(events.Event) bool { return c.held.verdict != noOutcome }
 
 // resume takes up the outcome that could not be written before.
 func (c *consumer) resume(ev events.Event, out *engine.Outbox) {
@@ -55,46 +55,46 @@ func (c *consumer) resume(ev events.Event, out *engine.Outbox) {
 	c.outcome = c.held.verdict
 }
 
-// passOver leaves out the next item.
-func (c *consumer) passOver(ev events.Event, out *engine.Outbox) {
+// deferNext leaves out the next item.
+func (c *consumer) deferNext(ev events.Event, out *engine.Outbox) {
 	name := c.next.Name
 	c.next = nil
-	c.shelve(name, ev, out)
+	c.deferItem(name, ev, out)
 }
 
-// layAside gives back the item that is held.
-func (c *consumer) layAside(ev events.Event, out *engine.Outbox) {
+// deferHeld gives back the item that is held.
+func (c *consumer) deferHeld(ev events.Event, out *engine.Outbox) {
 	name := c.held.Name
 	c.abandon(ev, out)
-	c.shelve(name, ev, out)
+	c.deferItem(name, ev, out)
 }
 
-// shelve notes when an item is looked at again.
-func (c *consumer) shelve(name string, ev events.Event, out *engine.Outbox) {
-	one := c.shelf[name]
-	wait, _ := asidePolicy.Next(one.times, 0, c.dice.roll())
-	c.shelf[name] = aside{ev.At + int64(wait), one.times + 1}
+// deferItem notes when an item is looked at again.
+func (c *consumer) deferItem(name string, ev events.Event, out *engine.Outbox) {
+	one := c.deferred[name]
+	wait, _ := deferPolicy.Next(one.times, 0, c.dice.next())
+	c.deferred[name] = deferral{ev.At + int64(wait), one.times + 1}
 	c.skipped = true
 	c.obstruct(join(c.path, name), ev, out)
 }
 
-// shelved is an item that is not looked at yet.
-func (c *consumer) shelved(name string, at int64) bool { return c.shelf[name].due > at }
+// isDeferred is an item that is not looked at yet.
+func (c *consumer) isDeferred(name string, at int64) bool { return c.deferred[name].due > at }
 
 // sweep forgets the items that are not there any more.
 func (c *consumer) sweep(listed []Item) {
-	kept := map[string]aside{}
+	kept := map[string]deferral{}
 	for _, i := range listed {
-		if one, there := c.shelf[i.Name]; there {
+		if one, there := c.deferred[i.Name]; there {
 			kept[i.Name] = one
 		}
 	}
-	c.shelf = kept
+	c.deferred = kept
 }
 
-// putOff keeps the item that is held, with its lock, until its outcome is written
+// writeLater keeps the item that is held, with its lock, until its outcome is written
 // after a while. A try that cannot be written down is remembered here.
-func (c *consumer) putOff(ev events.Event, out *engine.Outbox) {
+func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 	h := *c.held
 	if c.outcome == failed {
 		h.uncounted++
@@ -102,30 +102,32 @@ func (c *consumer) putOff(ev events.Event, out *engine.Outbox) {
 		h.verdict = c.outcome
 	}
 	h.refusals++
-	c.uncouple(ev, out)
+	c.separateNextLock(ev, out)
 	c.drop(ev, out)
 	c.park(h, h.refusals-1, ev)
 	c.obstruct(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
 }
 
 // putOffAbove is putOff, by the directory that is to blame.
-func (c *consumer) putOffAbove(ev events.Event, out *engine.Outbox) { c.putOff(c.blame(ev), out) }
+func (c *consumer) putOffAbove(ev events.Event, out *engine.Outbox) { c.writeLater(c.blame(ev), out) }
 
 // complainAbove is complain, of the directory that is to blame.
-func (c *consumer) complainAbove(ev events.Event, out *engine.Outbox) { c.complain(c.blame(ev), out) }
+func (c *consumer) complainAbove(ev events.Event, out *engine.Outbox) {
+	c.failAndBackOff(c.blame(ev), out)
+}
 
 // uncoupleAbove is complainAbove where the next item's lock was asked for.
 func (c *consumer) uncoupleAbove(ev events.Event, out *engine.Outbox) {
 	ev = c.blame(ev)
-	c.uncouple(ev, out)
-	c.complain(ev, out)
+	c.separateNextLock(ev, out)
+	c.failAndBackOff(ev, out)
 }
 
 // park keeps an item and its lock for the next try.
 func (c *consumer) park(h holding, times int, ev events.Event) {
-	wait, again := c.backoff.Next(times, 0, c.dice.roll())
+	wait, again := c.backoff.Next(times, 0, c.dice.next())
 	if !again {
-		wait = restAtLast
+		wait = pauseAfterGiveUp
 	}
 	h.due = ev.At + int64(wait)
 	c.parked = append(c.parked, h)
@@ -133,7 +135,7 @@ func (c *consumer) park(h holding, times int, ev events.Event) {
 
 // obstructed is how many items are put aside.
 func (c *consumer) obstructed() int {
-	n := len(c.shelf)
+	n := len(c.deferred)
 	if c.held != nil && c.held.refusals > 0 {
 		n++
 	}
@@ -147,7 +149,7 @@ func (c *consumer) obstructed() int {
 
 // obstruct tells what is in the way of an item, and of how many.
 func (c *consumer) obstruct(path string, ev events.Event, out *engine.Outbox) {
-	c.obstacle = refusal{code: ev.Code, path: path}
+	c.obstacle = failure{code: ev.Code, path: path}
 	c.tellObstacle(ev, out)
 }
 
@@ -159,17 +161,17 @@ func (c *consumer) tellObstacle(ev events.Event, out *engine.Outbox) {
 	c.fail(c.obstacle.code, text, ev, out)
 }
 
-// rally ends a trouble, except for what is in the way of single items, or wrong with
+// clearQueueTrouble ends a trouble, except for what is in the way of single items, or wrong with
 // the queue.
-func (c *consumer) rally(ev events.Event, out *engine.Outbox) {
+func (c *consumer) clearQueueTrouble(ev events.Event, out *engine.Outbox) {
 	c.failures = 0
 	switch {
 	case c.obstructed() > 0 && c.code != c.obstacle.code:
 		c.tellObstacle(ev, out)
 	case c.obstructed() > 0:
-	case c.worn && c.code != events.CounterEnd:
+	case c.counterEnded && c.code != events.CounterEnd:
 		c.fail(events.CounterEnd, c.path, ev, out)
-	case !c.worn:
-		c.recover(out)
+	case !c.counterEnded:
+		c.clearTrouble(out)
 	}
 }

@@ -6,13 +6,13 @@ import "github.com/incumbent-go/incumbent/events"
 
 // uncertain is a lock that may have been made, or deleted.
 func (c *consumer) uncertain(events.Event) bool {
-	return c.doubt && (c.next != nil || c.outcome == released)
+	return c.outcomeUnknown && (c.next != nil || c.outcome == released)
 }
 
 // unsettled is an outcome that is not written, and a lock that was asked for. Who is
 // to end needs no time.
 func (c *consumer) unsettled(events.Event) bool {
-	return c.outcome != undecided && !(c.outcome == timed && len(c.closing) > 0) || c.next != nil
+	return c.outcome != noOutcome && !(c.outcome == timed && len(c.closing) > 0) || c.next != nil
 }
 
 // untaken is an item that was read and is to be taken.
@@ -28,16 +28,16 @@ func (c *consumer) unwanted(events.Event) bool { return c.held != nil && len(c.c
 // over is a consumer that may go.
 func (c *consumer) over(events.Event) bool { return len(c.closing) > 0 && len(c.parked) == 0 }
 
-// parting is one that may go when its locks have.
-func (c *consumer) parting(events.Event) bool { return len(c.closing) > 0 }
+// closesAfterLocks is one that may go when its locks have.
+func (c *consumer) closesAfterLocks(events.Event) bool { return len(c.closing) > 0 }
 
-// leavingOff is one that takes nothing up any more.
-func (c *consumer) leavingOff(events.Event) bool { return len(c.closing) > 0 }
+// stopping is one that takes nothing up any more.
+func (c *consumer) stopping(events.Event) bool { return len(c.closing) > 0 }
 
-// blind is a consumer that has to list: what it knows has changed, and is used up,
+// mustList is a consumer that has to list: what it knows has changed, and is used up,
 // or may be out of order by now. However fast the queue changes, listings keep their
 // distance.
-func (c *consumer) blind(ev events.Event) bool {
+func (c *consumer) mustList(ev events.Event) bool {
 	switch {
 	case c.looked == 0:
 		return true
@@ -52,11 +52,11 @@ func (c *consumer) blind(ev events.Event) bool {
 }
 
 // fresh is until when the last listing is good enough, whatever has changed.
-func (c *consumer) fresh() int64 { return c.looked + int64(c.listed)*int64(pace) }
+func (c *consumer) fresh() int64 { return c.looked + int64(c.listed)*int64(listingCostPerName) }
 
-// timeless is a consumer that has items with due times, and does not know the time,
+// timeUnknown is a consumer that has items with due times, and does not know the time,
 // or not well enough to say that one of them is due.
-func (c *consumer) timeless(ev events.Event) bool {
+func (c *consumer) timeUnknown(ev events.Event) bool {
 	return c.kind == ByDue && len(c.backlog) > 0 && !c.clock.fresh(ev.At) && (!c.clock.known() || c.due(ev))
 }
 
@@ -69,12 +69,12 @@ func (c *consumer) retryable(ev events.Event) bool {
 	return i >= 0 && c.parked[i].due <= ev.At
 }
 
-// couples says whether the next item's lock is made with what is to be written.
-func (c *consumer) couples(ev events.Event) bool {
-	if c.outcome == undecided {
+// includesNextLock says whether the next item's lock is made with what is to be written.
+func (c *consumer) includesNextLock(ev events.Event) bool {
+	if c.outcome == noOutcome {
 		return true // that lock is all that is asked for
 	}
-	return !c.alone && c.outcome != released && c.ready(ev) && !c.blind(ev)
+	return !c.alone && c.outcome != released && c.ready(ev) && !c.mustList(ev)
 }
 
 // free is an item that is taken without a lock.
@@ -85,7 +85,7 @@ func (c *consumer) ready(ev events.Event) bool { return c.available(ev) }
 
 // available is an item whose time has come.
 func (c *consumer) available(ev events.Event) bool {
-	return len(c.backlog) > 0 && len(c.parked) < parkedMost && len(c.closing) == 0 &&
+	return len(c.backlog) > 0 && len(c.parked) < maxParked && len(c.closing) == 0 &&
 		(c.kind != ByDue || c.clock.fresh(ev.At) && c.due(ev))
 }
 
@@ -103,23 +103,23 @@ func (c *consumer) claimed(ev events.Event) bool { return ev.Code == events.OK &
 
 // written is a multi that was carried out, now or the time before.
 func (c *consumer) written(ev events.Event) bool {
-	return ev.Code == events.OK || ev.Code == events.BadVersion && c.doubt && c.outcome == failed
+	return ev.Code == events.OK || ev.Code == events.BadVersion && c.outcomeUnknown && c.outcome == failed
 }
 
-// forestalled is a next item that another consumer has locked, or has had. Where it is
+// lockTaken is a next item that another consumer has locked, or has had. Where it is
 // the queue that is gone, the next listing finds out.
-func (c *consumer) forestalled(ev events.Event) bool {
+func (c *consumer) lockTaken(ev events.Event) bool {
 	return c.next != nil && (ev.Code == events.NodeExists ||
 		ev.Code == events.NoNode && (c.held != nil || c.founded || ev.Path == join(c.path, c.next.Name)))
 }
 
-// roofless is a directory that is missing.
-func (c *consumer) roofless(ev events.Event) bool {
-	return c.homeless(ev) && (c.held == nil || c.outcome == buried)
+// anyDirMissing is a directory that is missing.
+func (c *consumer) anyDirMissing(ev events.Event) bool {
+	return c.dirMissing(ev) && (c.held == nil || c.outcome == deadLettered)
 }
 
-// overtaken is an item that is gone, or that somebody has written.
-func (c *consumer) overtaken(ev events.Event) bool {
+// itemChanged is an item that is gone, or that somebody has written.
+func (c *consumer) itemChanged(ev events.Event) bool {
 	return (ev.Code == events.NoNode || ev.Code == events.BadVersion) && c.held != nil && c.outcome != released
 }
 
@@ -127,28 +127,28 @@ func (c *consumer) overtaken(ev events.Event) bool {
 func (c *consumer) unheld(ev events.Event) bool { return ev.Code == events.NoNode && c.held != nil }
 
 // missing is an item that is gone and may have been ours.
-func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNode && c.doubt }
+func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNode && c.outcomeUnknown }
 
 // ours is a lock that this consumer has made, in this session.
 func (c *consumer) ours(ev events.Event) bool {
 	return string(ev.Data) == c.mark(ev)
 }
 
-// disowned is a lock that is gone, or another's.
-func (c *consumer) disowned(ev events.Event) bool {
+// lockLost is a lock that is gone, or another's.
+func (c *consumer) lockLost(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// hopeless is an outcome that the ensemble refuses to write, of a consumer that is to
+// refusedAtClose is an outcome that the ensemble refuses to write, of a consumer that is to
 // end: the next one tries.
-func (c *consumer) hopeless(events.Event) bool {
+func (c *consumer) refusedAtClose(events.Event) bool {
 	return len(c.closing) > 0 && c.held != nil && c.next == nil && c.outcome != released
 }
 
 func (c *consumer) atMostOnce(events.Event) bool { return c.once }
 func (c *consumer) lockGone(events.Event) bool   { return c.unlocked }
 
-// emptyHanded is a consumer that has nothing that anybody waits for.
-func (c *consumer) emptyHanded(events.Event) bool {
+// holdsNothing is a consumer that has nothing that anybody waits for.
+func (c *consumer) holdsNothing(events.Event) bool {
 	return c.held == nil && c.next == nil && len(c.parked) == 0
 }

@@ -26,7 +26,7 @@ func TestAConsumerKeepsSoManyLocks(t *testing.T) {
 		return c.say(t, d)
 	}
 	var items []string
-	for i := range parkedMost + 2 {
+	for i := range maxParked + 2 {
 		items = append(items, fmt.Sprintf("queue-|18BCFE56800|%010d", i))
 	}
 	for _, line := range []string{"connected", "open consumer path=/q kind=delay", "consumer command.start",
@@ -34,14 +34,14 @@ func TestAConsumerKeepsSoManyLocks(t *testing.T) {
 		say(line)
 	}
 	last := ""
-	for i := range parkedMost + 1 { // one is worked on besides
+	for i := range maxParked + 1 { // one is worked on besides
 		say("consumer reply.multi")
 		say("consumer reply.stat")
-		if last = say(fmt.Sprintf("consumer work.returned work=%d text=broken", i+1)); i < parkedMost && !strings.Contains(last, items[i+1]) {
+		if last = say(fmt.Sprintf("consumer work.returned work=%d text=broken", i+1)); i < maxParked && !strings.Contains(last, items[i+1]) {
 			t.Fatalf("after %d failures it locks no other:\n%s", i+1, last)
 		}
 	}
-	if strings.Contains(last, items[parkedMost+1]) {
+	if strings.Contains(last, items[maxParked+1]) {
 		t.Errorf("it locks one too many:\n%s", last)
 	}
 	if last = say("consumer reply.multi"); !strings.Contains(last, "timer next") || strings.Contains(last, "timer next 1ms") {

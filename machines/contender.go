@@ -10,7 +10,7 @@ import (
 type contender struct {
 	id     string    // the machine's own
 	seed   string    // of its names
-	patron events.ID // the machine that opened this one, and hears of it; "" where a handle did
+	opener events.ID // the machine that opened this one, and hears of it; "" where a handle did
 
 	node
 	term
@@ -23,11 +23,11 @@ type intent int
 
 // agenda is what a contender was asked for, and what it does next.
 type agenda struct {
-	after   intent // what follows a term: stay in line, queue again, stay out of it, close
-	then    intent
-	silent  bool // Curator's CloseMode.SILENT
-	closing []uint64
-	moving  uint64 // the resign or requeue to be answered when the node is gone
+	after       intent // what follows a term: stay in line, queue again, stay out of it, close
+	nextIntent  intent
+	silent      bool // Curator's CloseMode.SILENT
+	closing     []uint64
+	moveCommand uint64 // the resign or requeue to be answered when the node is gone
 
 	end events.Code // why the one term of a selector that does not queue again ended
 	why string
@@ -35,49 +35,51 @@ type agenda struct {
 
 func newContender(open events.Event, o *options) contender {
 	return contender{
-		id: open.Name, seed: open.Seed, patron: events.ID(o.text("patron", "")),
-		node:    node{home: open.Path, data: open.Data, naming: byGUID{}, floor: o.number("tokenFloor")},
+		id: open.Name, seed: open.Seed, opener: events.ID(o.text("patron", "")),
+		node:    node{home: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
 		term:    term{rideOut: o.flag("rideOut")},
-		trouble: newTrouble(open, o, patience),
+		trouble: newTrouble(open, o, defaultRetry),
 	}
 }
 
 const (
-	stay    intent = iota // keep or win back the place
-	requeue               // queue again at the tail
-	rest                  // wait out a back-off, then queue again
-	stayOut               // stay out of the line until asked
-	leave                 // close
+	keepPlace intent = iota // keep or win back the place
+	requeue                 // queue again at the tail
+	backOff                 // wait out a back-off, then queue again
+	stayOut                 // stay out of the line until asked
+	closeNext               // close
 )
 
-// rests is a contender that waits out a back-off next, its node being gone.
-func (p *contender) rests(events.Event) bool { return p.then == rest && p.own == "" }
+// backsOff is a contender that waits out a back-off next, its node being gone.
+func (p *contender) backsOff(events.Event) bool { return p.nextIntent == backOff && p.own == "" }
 
 // nowConfirmed is the answer that lets the first one lead.
 func (p *contender) nowConfirmed(ev events.Event) bool {
-	return ev.Code == events.OK && p.first && p.assured() && confirmed(ev)
+	return ev.Code == events.OK && p.first && p.ownVerified() && confirmed(ev)
 }
 
 // inconclusive is a check that went well, while the own node's watch was spent, or
 // while no confirmation counts.
 func (p *contender) inconclusive(ev events.Event) bool {
-	return ev.Code == events.OK && (!p.assured() || ev.AskAt != 0)
+	return ev.Code == events.OK && (!p.ownVerified() || ev.AskAt != 0)
 }
 
-// leaves is a contender that is closing.
-func (a *agenda) leaves(events.Event) bool { return a.then == leave }
+// isClosing is a contender that is closing.
+func (a *agenda) isClosing(events.Event) bool { return a.nextIntent == closeNext }
 
-// departs is a contender whose node, known or possible, has to go first.
-func (p *contender) departs(ev events.Event) bool { return p.then != stay && p.entangled(ev) }
+// mustDeleteFirst is a contender whose node, known or possible, has to go first.
+func (p *contender) mustDeleteFirst(ev events.Event) bool {
+	return p.nextIntent != keepPlace && p.mayHaveNode(ev)
+}
 
-// exhaustedEntangled is exhausted with a node, known or possible, that has to go.
-func (p *contender) exhaustedEntangled(ev events.Event) bool { return p.spent && p.entangled(ev) }
+// gaveUpWithNode is exhausted with a node, known or possible, that has to go.
+func (p *contender) gaveUpWithNode(ev events.Event) bool { return p.gaveUp && p.mayHaveNode(ev) }
 
-// moved answers the resign or requeue whose node is gone.
-func (a *agenda) moved(out *engine.Outbox) {
-	if a.moving != 0 {
-		out.Answer(a.moving, events.OK, "")
-		a.moving = 0
+// answerMove answers the resign or requeue whose node is gone.
+func (a *agenda) answerMove(out *engine.Outbox) {
+	if a.moveCommand != 0 {
+		out.Answer(a.moveCommand, events.OK, "")
+		a.moveCommand = 0
 	}
 }
 
@@ -100,12 +102,12 @@ func (a *agenda) refuseLatent(ev events.Event, out *engine.Outbox) {
 func (a *agenda) runs() bool { return a.after == requeue || a.after == stayOut }
 
 // once is a contender that is held once, and closes.
-func (a *agenda) once() bool { return a.after == leave }
+func (a *agenda) once() bool { return a.after == closeNext }
 
 // plan is what comes next; after a hold nothing does.
 func (a *agenda) plan(next intent) {
-	a.then = next
+	a.nextIntent = next
 	if a.once() {
-		a.then = leave
+		a.nextIntent = closeNext
 	}
 }

@@ -10,22 +10,22 @@ import (
 
 // forgetOwn is the end of an enrolment whose node is gone.
 func (p *contender) forgetOwn(out *engine.Outbox) {
-	p.far(out)
-	p.own, p.token, p.sequence, p.owned, p.watched, p.sure, p.revoked = "", 0, 0, false, false, false, false
+	p.dropHeartbeats(out)
+	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown, p.revoked = "", 0, 0, false, false, false, false
 	p.creating, p.unknown, p.first = 0, false, false
 }
 
 // noteOwn takes the own node's stat: the owner was checked by the guard.
 func (p *contender) noteOwn(ev events.Event, out *engine.Outbox) {
-	p.owned, p.watched, p.sure = true, true, true
+	p.owned, p.watched, p.ownerKnown = true, true, true
 	p.token = cmp.Or(p.inherited, ev.Stat.Czxid)
 	p.noteRevoke(ev, out)
 }
 
-// approach and far tell the session machine whether the heartbeat is needed.
-func (p *contender) approach(out *engine.Outbox) {
-	if !p.near {
-		p.near = true
+// wantHeartbeats and far tell the session machine whether the heartbeat is needed.
+func (p *contender) wantHeartbeats(out *engine.Outbox) {
+	if !p.heartbeating {
+		p.heartbeating = true
 		owner := p.owner
 		if p.naming.sure() {
 			owner = 0
@@ -34,9 +34,9 @@ func (p *contender) approach(out *engine.Outbox) {
 	}
 }
 
-func (p *contender) far(out *engine.Outbox) {
-	if p.near {
-		p.near = false
+func (p *contender) dropHeartbeats(out *engine.Outbox) {
+	if p.heartbeating {
+		p.heartbeating = false
 		out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatUnneeded, Name: p.id})
 	}
 }
@@ -68,26 +68,26 @@ func (p *contender) obstruct(ev events.Event, out *engine.Outbox) {
 // of it is, the wait is for this enrolment's: it is looked for first.
 func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 	copied := p.unknown && p.naming.sure()
-	p.moved(out)
+	p.answerMove(out)
 	p.forgetOwn(out)
 	if copied {
-		p.then, p.unknown = stay, true
+		p.nextIntent, p.unknown = keepPlace, true
 	}
 	p.backOff(ev, out)
 }
 
-// takeOffice begins a term: belief, told once.
-func (p *contender) takeOffice(ev events.Event, out *engine.Outbox) {
+// beginTerm begins a term: belief, told once.
+func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.leads, p.first = true, true
 	if !p.naming.sure() {
 		p.pinned = p.token
 	}
 	p.since = ev.At
-	p.approach(out)
-	p.recover(out)
+	p.wantHeartbeats(out)
+	p.clearTrouble(out)
 	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token, Guards: p.guards})
-	p.tellPatron(events.Event{Kind: events.LatchHeld, Path: p.path()}, out)
+	p.tellOpener(events.Event{Kind: events.LatchHeld, Path: p.path()}, out)
 	if p.runs() {
 		p.works++
 	}
@@ -98,10 +98,10 @@ func (p *contender) takeOffice(ev events.Event, out *engine.Outbox) {
 	p.tellRevoked(out)
 }
 
-// tellPatron lets the machine that opened this one know.
-func (p *contender) tellPatron(ev events.Event, out *engine.Outbox) {
-	if p.patron != "" {
-		out.Tell(p.patron, ev)
+// tellOpener lets the machine that opened this one know.
+func (p *contender) tellOpener(ev events.Event, out *engine.Outbox) {
+	if p.opener != "" {
+		out.Tell(p.opener, ev)
 	}
 }
 
@@ -116,13 +116,13 @@ func (p *contender) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Re
 // depose ends belief and tells it, once for every term.
 func (p *contender) depose(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	p.sure = p.sure && p.works == 0 // nobody hears of the own node until the work returns
+	p.ownerKnown = p.ownerKnown && p.works == 0 // nobody hears of the own node until the work returns
 	if p.leads {
 		p.leads, p.pinned = false, 0
-		p.plan(p.then) // a hold does not come back
+		p.plan(p.nextIntent) // a hold does not come back
 		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
-		if p.then != leave { // the patron asked for that end, and knows
-			p.tellPatron(events.Event{Kind: events.LatchLost}, out)
+		if p.nextIntent != closeNext { // the patron asked for that end, and knows
+			p.tellOpener(events.Event{Kind: events.LatchLost}, out)
 		}
 	}
 }
@@ -130,8 +130,8 @@ func (p *contender) depose(ev events.Event, out *engine.Outbox) {
 // drain tells the machine itself if no work is left, and answers a command that gave up a place which is gone already.
 func (p *contender) drain(out *engine.Outbox) {
 	if p.works == 0 {
-		if p.then == stay && p.own == "" {
-			p.moved(out)
+		if p.nextIntent == keepPlace && p.own == "" {
+			p.answerMove(out)
 		}
 		out.Tell(events.ID(p.id), events.Event{Kind: events.WorkDrained})
 	}
@@ -140,7 +140,7 @@ func (p *contender) drain(out *engine.Outbox) {
 // stepDown ends belief while the node may still be there.
 func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
 	p.depose(ev, out)
-	p.unread(ev, out)
+	p.forgetReads(ev, out)
 	p.tellLost(ev, out)
 	p.drain(out)
 }
@@ -156,7 +156,7 @@ func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 // stepDownSuspended ends belief with the connection.
 func (p *contender) stepDownSuspended(ev events.Event, out *engine.Outbox) {
 	p.depose(ev, out)
-	p.unread(ev, out)
+	p.forgetReads(ev, out)
 	p.endOnce(events.ConnectionLoss, outage, out)
 	p.drain(out)
 }
@@ -185,7 +185,7 @@ func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 // in the way.
 func (p *contender) await(ev events.Event, out *engine.Outbox) {
 	switch {
-	case p.then == leave:
+	case p.nextIntent == closeNext:
 		out.Answer(ev.Request, events.Closed, "")
 	case !p.code.Transient() && p.code != events.OK:
 		out.Answer(ev.Request, p.code, p.text)
@@ -194,9 +194,9 @@ func (p *contender) await(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// unread forgets what was read on a connection that is gone.
-func (p *contender) unread(ev events.Event, out *engine.Outbox) {
-	p.sure, p.owned, p.watched, p.first = false, false, false, false
+// forgetReads forgets what was read on a connection that is gone.
+func (p *contender) forgetReads(ev events.Event, out *engine.Outbox) {
+	p.ownerKnown, p.owned, p.watched, p.first = false, false, false, false
 }
 
 // lose is the end of the session: its node is gone or will go by itself.
@@ -204,10 +204,10 @@ func (p *contender) lose(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
 	p.forgetOwn(out)
 	p.endOnce(events.SessionExpired, "the session expired", out)
-	if p.then == requeue || p.then == rest {
-		p.then = stay
+	if p.nextIntent == requeue || p.nextIntent == backOff {
+		p.nextIntent = keepPlace
 		if p.works == 0 { // a resign returns when its work has
-			p.moved(out)
+			p.answerMove(out)
 		}
 	}
 }
@@ -215,20 +215,20 @@ func (p *contender) lose(ev events.Event, out *engine.Outbox) {
 // retryDelete tries again a while after the server refused.
 func (p *contender) retryDelete(ev events.Event, out *engine.Outbox) {
 	p.announce(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
-	p.sure = false
-	out.Timer(deleteAgainTimer, p.persist(ev))
+	p.ownerKnown = false
+	out.Timer(deleteAgainTimer, p.backOffForever(ev))
 }
 
 // close notes who wants the contender gone, and tells those who wait.
 func (p *contender) close(ev events.Event, out *engine.Outbox) {
-	if p.then == stayOut && p.moving != 0 {
-		out.Answer(p.moving, events.Closed, "") // the requeue that was promised
-		p.moving = 0
+	if p.nextIntent == stayOut && p.moveCommand != 0 {
+		out.Answer(p.moveCommand, events.Closed, "") // the requeue that was promised
+		p.moveCommand = 0
 	}
-	p.then, p.silent = leave, ev.Silent
+	p.nextIntent, p.silent = closeNext, ev.Silent
 	p.closing = append(p.closing, ev.Request)
 	p.refuseWaiters(events.Closed, "", out)
-	p.moved(out)
+	p.answerMove(out)
 }
 
 func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
@@ -240,18 +240,18 @@ func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
 // finish is the end: the node is gone, and all who asked are told.
 func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	p.far(out)
-	p.moved(out)
+	p.dropHeartbeats(out)
+	p.answerMove(out)
 	for _, c := range p.closing {
 		out.Answer(c, events.OK, "")
 	}
 	p.closing = nil
-	p.tellPatron(events.Event{Kind: events.LatchClosed}, out)
+	p.tellOpener(events.Event{Kind: events.LatchClosed}, out)
 }
 
 // quit is the end that the retry policy brought: all who wait are told why.
 func (p *contender) quit(ev events.Event, out *engine.Outbox) {
-	p.then = leave
+	p.nextIntent = closeNext
 	p.refuseWaiters(p.code, p.text, out)
 	if p.runs() {
 		p.end, p.why = p.code, p.text
@@ -262,24 +262,24 @@ func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 // lookAgain lists once more after a while, because the listing failed.
 func (p *contender) lookAgain(ev events.Event, out *engine.Outbox) {
 	p.announce(ev.Code, "list "+p.home+": "+string(ev.Code), ev, out)
-	out.Timer(listAgainTimer, p.persist(ev))
+	out.Timer(listAgainTimer, p.backOffForever(ev))
 }
 
 // resign gives leadership up for a new place at the tail.
 func (p *contender) resign(ev events.Event, out *engine.Outbox) {
-	p.then, p.moving = requeue, ev.Request
+	p.nextIntent, p.moveCommand = requeue, ev.Request
 	p.depose(ev, out)
 	p.drain(out)
 }
 
-// complain keeps and tells what went wrong, and waits before the next attempt.
-func (p *contender) complain(ev events.Event, out *engine.Outbox) {
+// failAndBackOff keeps and tells what went wrong, and waits before the next attempt.
+func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.creating = 0
-	p.unread(ev, out)
+	p.forgetReads(ev, out)
 	code, text := ev.Code, ev.Text
 	switch {
-	case code == events.OK && p.failures < lateness:
+	case code == events.OK && p.failures < maxLateConfirmations:
 		code, text = events.Unconfirmed, p.path()
 	case code == events.OK:
 		code, text = events.TimeoutTooShort, "confirmations come too late to believe in, one after the other"
@@ -292,10 +292,10 @@ func (p *contender) complain(ev events.Event, out *engine.Outbox) {
 
 // backOff winds the pause; the policy may say that it was the last.
 func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
-	worked := p.then == rest && p.quick > 0
-	p.then = stay
+	worked := p.nextIntent == backOff && p.quick > 0
+	p.nextIntent = keepPlace
 	if worked {
-		out.Timer(backOffTimer, p.pace())
+		out.Timer(backOffTimer, p.workBackOff())
 		return
 	}
 	out.Timer(backOffTimer, p.wait(ev))
@@ -307,16 +307,16 @@ func (p *contender) wait(ev events.Event) time.Duration {
 	if p.once() && !p.code.Transient() { // the caller was told, and asks again if they like
 		d, again = 0, false
 	}
-	p.spent = !again
+	p.gaveUp = !again
 	return d
 }
 
-// persist is wait where giving up would leave a node behind.
-func (p *contender) persist(ev events.Event) time.Duration {
+// backOffForever is wait where giving up would leave a node behind.
+func (p *contender) backOffForever(ev events.Event) time.Duration {
 	d := p.wait(ev)
-	if p.spent {
-		p.spent = false
-		d, _ = patience.Next(p.failures, 0, p.dice.roll())
+	if p.gaveUp {
+		p.gaveUp = false
+		d, _ = defaultRetry.Next(p.failures, 0, p.dice.next())
 	}
 	return d
 }
@@ -324,7 +324,7 @@ func (p *contender) persist(ev events.Event) time.Duration {
 // announce makes an error visible: on the handle, and to whoever awaits leadership.
 func (p *contender) announce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.fail(code, text, ev, out)
-	p.tellPatron(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
+	p.tellOpener(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
 	if !code.Transient() {
 		p.refuseWaiters(code, text, out)
 	}
@@ -357,27 +357,27 @@ func (p *contender) tellRevoked(out *engine.Outbox) {
 	}
 }
 
-// hold forgets what was asked on a connection that is gone, but for the write
+// dropAllButCreate forgets what was asked on a connection that is gone, but for the write
 // that makes the own node: its outcome is unknown only once it has returned.
-func (p *contender) hold(ev events.Event, out *engine.Outbox) {
+func (p *contender) dropAllButCreate(ev events.Event, out *engine.Outbox) {
 	if p.creating == 0 {
 		out.DropPending()
 	}
-	p.unread(ev, out)
+	p.forgetReads(ev, out)
 }
 
-// tellGone tells the machine itself that no node of its own is left.
-func (p *contender) tellGone(ev events.Event, out *engine.Outbox) {
+// tellSelfNodeGone tells the machine itself that no node of its own is left.
+func (p *contender) tellSelfNodeGone(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(p.id), events.Event{Kind: events.NodeGone})
 }
 
 // endOnce ends the one term that such a selector was to have, or the wait for
 // it. The end is told when the work has returned.
 func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
-	if p.after != stayOut || p.then != stay {
+	if p.after != stayOut || p.nextIntent != keepPlace {
 		return
 	}
-	p.then, p.end, p.why = stayOut, code, why
+	p.nextIntent, p.end, p.why = stayOut, code, why
 	if p.works == 0 {
 		p.tellEnd(out)
 	}

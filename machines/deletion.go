@@ -54,16 +54,16 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*deletion).begin},
 		{From: deleting, On: on(events.CommandStart), To: engine.Stay, Do: (*deletion).refuseStart},
 
-		{From: from{reading}, On: on(events.ReplyMulti), When: (*deletion).passing, To: pausing, Do: (*deletion).complain},
+		{From: from{reading}, On: on(events.ReplyMulti), When: (*deletion).transient, To: pausing, Do: (*deletion).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).vanished, To: closed, Do: (*deletion).succeed},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).passing, To: pausing, Do: (*deletion).complain},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).transient, To: pausing, Do: (*deletion).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).refused, To: closed, Do: (*deletion).refuse},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*deletion).outdated, To: closed, Do: (*deletion).decline},
 		{From: from{reading}, On: on(events.ReplyStat), To: removing, Do: (*deletion).remove},
 		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).gone, To: closed, Do: (*deletion).succeed},
 		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).written, To: reading, Do: (*deletion).settle, Then: (*deletion).look},
-		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).passing, To: pausing, Do: (*deletion).settle, Then: (*deletion).complain},
+		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).transient, To: pausing, Do: (*deletion).settle, Then: (*deletion).failAndBackOff},
 		{From: from{removing}, On: on(events.ReplyMulti), To: closed, Do: (*deletion).refuse},
 
 		{From: deletable, On: on(events.ConnectionSuspended), To: suspended},
@@ -72,7 +72,7 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*deletion).look},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*deletion).finish},
-		{From: deleting, On: on(events.CommandClose), When: (*deletion).unsure, To: closed, Do: (*deletion).doubt, Then: (*deletion).finish},
+		{From: deleting, On: on(events.CommandClose), When: (*deletion).wasSent, To: closed, Do: (*deletion).answerUnknown, Then: (*deletion).finish},
 		{From: deleting, On: on(events.CommandClose), To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
 	},
 	Ignores: []engine.Ignore{
@@ -102,8 +102,8 @@ func (d *deletion) written(ev events.Event) bool {
 	return ev.Code == events.BadVersion && d.wanted < 0
 }
 
-// unsure is a delete that may have been carried out.
-func (d *deletion) unsure(events.Event) bool { return d.sent }
+// wasSent is a delete that may have been carried out.
+func (d *deletion) wasSent(events.Event) bool { return d.sent }
 
 func (d *deletion) begin(ev events.Event, out *engine.Outbox) { d.command = ev.Request }
 
@@ -140,8 +140,8 @@ func (d *deletion) decline(ev events.Event, out *engine.Outbox) {
 	out.Answer(d.command, events.BadVersion, d.path)
 }
 
-// doubt answers that the node may be gone.
-func (d *deletion) doubt(ev events.Event, out *engine.Outbox) {
+// answerUnknown answers that the node may be gone.
+func (d *deletion) answerUnknown(ev events.Event, out *engine.Outbox) {
 	out.Answer(d.command, events.OutcomeUnknown, d.path)
 }
 

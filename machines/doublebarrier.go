@@ -33,7 +33,7 @@ const (
 // doubleBarrier is one member of a double barrier, round after round.
 type doubleBarrier struct {
 	standalone
-	founder
+	parentMaker
 	seed     string
 	quantity int
 	goal     goal
@@ -41,7 +41,7 @@ type doubleBarrier struct {
 	owner int64 // ZooKeeper's id of the session
 	member
 	readiness
-	crowd
+	awaitedMembers
 
 	enters  uint64 // the command that waits to enter, or has
 	leaves  uint64 // the command that waits to have left
@@ -56,7 +56,7 @@ type member struct {
 	unknown  bool     // its outcome
 	made     int64    // its czxid; 0: not known to stand
 	watched  bool     // it was seen to stand, with a watch
-	former   []string // names of older sessions' nodes: theirs until they go
+	oldNodes []string // names of older sessions' nodes: theirs until they go
 	lost     bool     // the node went while the member was inside
 }
 
@@ -67,19 +67,19 @@ type readiness struct {
 	version int32 // of its data
 }
 
-// crowd is who is waited for on the way out.
-type crowd struct {
-	begun   bool
-	others  []string // members of the round that have not gone, lowest first
-	horizon int64    // zxid of the listing that showed them: who came later is of the next round
-	doubted bool     // the ready node was not the one that the member knew
+// awaitedMembers is who is waited for on the way out.
+type awaitedMembers struct {
+	begun      bool
+	others     []string // members of the round that have not gone, lowest first
+	listedZxid int64    // zxid of the listing that showed them: who came later is of the next round
+	doubted    bool     // the ready node was not the one that the member knew
 }
 
 // DoubleBarrierRecipe makes members of double barriers: Curator's
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
 var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
 	o := options{values: open.Options}
-	b := &doubleBarrier{standalone: newStandalone(open, &o), founder: newFounder(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
+	b := &doubleBarrier{standalone: newStandalone(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
 	if o.err == nil && b.quantity < 1 {
 		o.err = errors.New("option quantity: want at least 1")
 	}
@@ -122,34 +122,34 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).ofParent, To: entering, Do: (*doubleBarrier).noteParent},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).entered, To: counting, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).recount},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).parentless, To: entering, Do: (*doubleBarrier).found},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).parentMissing, To: entering, Do: (*doubleBarrier).createWithParents},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).doubtful, To: entering, Do: (*doubleBarrier).lookUp},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).delayed, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).complainAbove},
-		{From: from{entering}, On: on(events.ReplyCreate), To: outside, Do: (*doubleBarrier).turnAway},
-		{From: from{entering}, On: on(events.ReplyMulti), When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{entering}, On: on(events.ReplyCreate), To: outside, Do: (*doubleBarrier).answerRefused},
+		{From: from{entering}, On: on(events.ReplyMulti), When: (*doubleBarrier).transient, To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{entering}, On: on(events.ReplyMulti), To: entering},
 		{From: from{entering}, On: on(events.ReplyStat), When: (*doubleBarrier).ours, To: counting, Do: (*doubleBarrier).adopt},
 		{From: from{entering}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: entering, Do: (*doubleBarrier).create},
-		{From: from{entering}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{entering}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 
 		{From: from{counting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
-		{From: from{counting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{counting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).uncounted, To: entering, Do: (*doubleBarrier).create},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).turnOut, Then: (*doubleBarrier).erase},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).complain},
-		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).released, To: inside, Do: (*doubleBarrier).letIn},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).erase},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).released, To: inside, Do: (*doubleBarrier).answerEntered},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).enough, To: opening, Do: (*doubleBarrier).open},
 		{From: from{counting}, On: on(events.ReplyChildren), To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: on(events.ReplyChildren), To: waiting},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone, To: entering, Do: (*doubleBarrier).create},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: waiting, Do: (*doubleBarrier).noteOwn},
-		{From: from{waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).complain},
-		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).letIn},
+		{From: from{waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).answerEntered},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).moved, To: counting, Do: (*doubleBarrier).recount},
-		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).turnOut, Then: (*doubleBarrier).erase},
-		{From: from{opening}, On: on(events.ReplyMulti), To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).erase},
+		{From: from{opening}, On: on(events.ReplyMulti), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 
-		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).calls, To: inside, Do: (*doubleBarrier).letInByWatch},
+		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).calls, To: inside, Do: (*doubleBarrier).answerEnteredByWatch},
 		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: entering, Do: (*doubleBarrier).create},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), To: counting, Do: (*doubleBarrier).recount},
@@ -159,18 +159,18 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{inside}, On: on(events.CommandLeave), To: parting, Do: (*doubleBarrier).noteLeave, Then: (*doubleBarrier).list},
 		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).remains, To: suspended, Do: (*doubleBarrier).noteLeave},
 		{From: append(from{outside}, but(engaged, inside)...), On: on(events.CommandLeave), To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
-		{From: from{parting}, On: on(events.ReplyMulti), When: (*doubleBarrier).passing, To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{parting}, On: on(events.ReplyMulti), When: (*doubleBarrier).transient, To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{parting}, On: on(events.ReplyMulti), To: parting},
 		{From: from{parting}, On: on(events.ReplyStat), To: parting, Do: (*doubleBarrier).noteReady},
-		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).unlisted, To: pausing, Do: (*doubleBarrier).complain},
-		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).deserted, To: outside, Do: (*doubleBarrier).depart},
-		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).alone, To: withdrawing, Do: (*doubleBarrier).tidy},
+		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).unlisted, To: pausing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).allLeft, To: outside, Do: (*doubleBarrier).finishLeave},
+		{From: from{parting}, On: on(events.ReplyChildren), When: (*doubleBarrier).alone, To: withdrawing, Do: (*doubleBarrier).deleteWithReady},
 		{From: from{parting}, On: on(events.ReplyChildren), To: emptying, Do: (*doubleBarrier).watchOne},
-		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).lingers, To: emptying, Do: (*doubleBarrier).noteLingering},
+		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).stillThere, To: emptying, Do: (*doubleBarrier).reportStuckMember},
 		{From: from{emptying}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: parting, Do: (*doubleBarrier).relist},
-		{From: from{emptying}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{emptying}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{emptying}, On: on(events.ReplyDelete), When: (*doubleBarrier).answered, To: emptying, Do: (*doubleBarrier).noteDeleted},
-		{From: from{emptying}, On: on(events.ReplyDelete), To: pausing, Do: (*doubleBarrier).complain},
+		{From: from{emptying}, On: on(events.ReplyDelete), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{emptying}, On: on(events.WatchDeleted), When: (*doubleBarrier).isAwaited, To: parting, Do: (*doubleBarrier).relist},
 		{From: from{emptying}, On: on(events.WatchDeleted), To: emptying},
 		{From: from{emptying}, On: on(events.WatchChanged), To: emptying, Do: (*doubleBarrier).rewatch},
@@ -179,16 +179,16 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: but(engaged, withdrawing), On: on(events.CommandCancel), To: engine.Stay},
 		{From: from{withdrawing}, On: on(events.CommandCancel), When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).giveUp},
 		{From: from{withdrawing}, On: on(events.CommandCancel), To: withdrawing},
-		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).unmade, To: departing, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).unmade, To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleErase},
-		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
 		{From: from{withdrawing}, On: on(events.ReplyMulti, events.TimerFired), To: withdrawing, Do: (*doubleBarrier).erase},
-		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).complain},
-		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).depart},
+		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
+		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).finishLeave},
 
 		{From: but(engaged, withdrawing, suspended, pausing), On: on(events.ConnectionSuspended), To: suspended},
-		{From: from{withdrawing}, On: on(events.ConnectionSuspended), To: withdrawing, Do: (*doubleBarrier).hush},
+		{From: from{withdrawing}, On: on(events.ConnectionSuspended), To: withdrawing, Do: (*doubleBarrier).dropPending},
 		{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*doubleBarrier).settle},
 		{From: but(engaged, withdrawing, pausing), On: on(events.ConnectionLost), To: suspended, Do: (*doubleBarrier).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*doubleBarrier).lose},
@@ -207,11 +207,11 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).inFlight, To: entering},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).unsure, To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).createUnknown, To: entering, Do: (*doubleBarrier).lookUp},
 		{From: from{deciding}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
 
 		// What comes next: when the own node has to go, or has gone.
-		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).entangled, To: withdrawing, Do: (*doubleBarrier).erase},
+		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).mayHaveNode, To: withdrawing, Do: (*doubleBarrier).erase},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).ends, To: closed, Do: (*doubleBarrier).departEnd},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).free, To: outside},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},

@@ -9,7 +9,7 @@ import (
 
 // noteEnter notes who wants to be in.
 func (b *doubleBarrier) noteEnter(ev events.Event, out *engine.Outbox) {
-	b.goal, b.enters, b.lost, b.crowd = enter, ev.Request, false, crowd{}
+	b.goal, b.enters, b.lost, b.awaitedMembers = enter, ev.Request, false, awaitedMembers{}
 	if ev.SessionID != 0 {
 		b.owner = ev.SessionID
 	}
@@ -29,7 +29,7 @@ func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.afresh()
-	for _, name := range b.former {
+	for _, name := range b.oldNodes {
 		out.With(engine.Unawaited).Delete(join(b.dir, name))
 	}
 	b.count++
@@ -37,9 +37,9 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	b.ask(out)
 }
 
-// found asks for the missing parents, and for the own node behind them, whose name
+// createWithParents asks for the missing parents, and for the own node behind them, whose name
 // was not used yet.
-func (b *doubleBarrier) found(ev events.Event, out *engine.Outbox) {
+func (b *doubleBarrier) createWithParents(ev events.Event, out *engine.Outbox) {
 	b.makeParents(ev, out)
 	b.ask(out)
 }
@@ -77,18 +77,18 @@ func (b *doubleBarrier) adopt(ev events.Event, out *engine.Outbox) {
 	b.recount(ev, out)
 }
 
-// turnAway answers the enter with what the ensemble refuses for good.
-func (b *doubleBarrier) turnAway(ev events.Event, out *engine.Outbox) {
+// answerRefused answers the enter with what the ensemble refuses for good.
+func (b *doubleBarrier) answerRefused(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.settle(ev, out)
 	b.own, b.made, b.unknown = "", 0, false
-	b.turnOut(b.blame(ev), out)
+	b.deleteAndRefuse(b.rootCause(ev), out)
 }
 
-// turnOut is turnAway of a member whose node stands, and has to go.
-func (b *doubleBarrier) turnOut(ev events.Event, out *engine.Outbox) {
-	b.recover(out)
-	out.Answer(b.enters, ev.Code, b.words(ev))
+// deleteAndRefuse is turnAway of a member whose node stands, and has to go.
+func (b *doubleBarrier) deleteAndRefuse(ev events.Event, out *engine.Outbox) {
+	b.clearTrouble(out)
+	out.Answer(b.enters, ev.Code, b.failureText(ev))
 	b.goal = nothing
 }
 
@@ -118,17 +118,17 @@ func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
 // wait watches the own node. Under an old ready node the members are watched, too:
 // Curator's go through it without making a new one.
 func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
-	b.recover(out)
-	b.bury(ev)
+	b.clearTrouble(out)
+	b.forgetGone(ev)
 	out.With(engine.Watch).Exists(b.place())
 	if b.old {
 		out.With(engine.Watch).Children(b.dir)
 	}
 }
 
-// bury forgets the older sessions' nodes that a listing shows no more.
-func (b *doubleBarrier) bury(ev events.Event) {
-	b.former = slices.DeleteFunc(b.former, func(name string) bool { return !slices.Contains(ev.Children, name) })
+// forgetGone forgets the older sessions' nodes that a listing shows no more.
+func (b *doubleBarrier) forgetGone(ev events.Event) {
+	b.oldNodes = slices.DeleteFunc(b.oldNodes, func(name string) bool { return !slices.Contains(ev.Children, name) })
 }
 
 // mostChecks is how many members one multi checks; with more of them, only the own node.
@@ -139,7 +139,7 @@ const mostChecks = 512
 // was made in its place meanwhile.
 func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	b.bury(ev)
+	b.forgetGone(ev)
 	checks := []string{b.own}
 	for _, name := range b.members(ev.Children) {
 		if name != b.own && len(checks) < b.quantity && b.quantity <= mostChecks {
@@ -171,18 +171,18 @@ func nextVersion(before int32) int32 {
 	return before + 1
 }
 
-// letIn ends the way in.
-func (b *doubleBarrier) letIn(ev events.Event, out *engine.Outbox) {
+// answerEntered ends the way in.
+func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.goal = remain
-	b.recover(out)
+	b.clearTrouble(out)
 	out.Answer(b.enters, events.OK, "")
 }
 
-// letInByWatch is letIn by a ready node that appeared just now.
-func (b *doubleBarrier) letInByWatch(ev events.Event, out *engine.Outbox) {
+// answerEnteredByWatch is letIn by a ready node that appeared just now.
+func (b *doubleBarrier) answerEnteredByWatch(ev events.Event, out *engine.Outbox) {
 	b.version = 0
-	b.letIn(ev, out)
+	b.answerEntered(ev, out)
 }
 
 // loseNode is a member whose node goes while it is inside.
@@ -193,7 +193,7 @@ func (b *doubleBarrier) loseNode(ev events.Event, out *engine.Outbox) {
 
 // noteLeave notes who wants to be out.
 func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
-	b.goal, b.leaves, b.crowd = leaveBarrier, ev.Request, crowd{}
+	b.goal, b.leaves, b.awaitedMembers = leaveBarrier, ev.Request, awaitedMembers{}
 }
 
 // list looks who is there. The first time a check goes through the quorum before:
@@ -217,7 +217,7 @@ func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 		b.others = b.others[1:]
 	}
 	if !b.lost {
-		b.recover(out)
+		b.clearTrouble(out)
 	}
 	b.list(ev, out)
 }
@@ -229,7 +229,7 @@ func (b *doubleBarrier) watchOne(ev events.Event, out *engine.Outbox) {
 	others := b.stay(ev.Children)
 	b.noteAbsence(ev)
 	if !b.begun {
-		b.begun, b.horizon = true, ev.Zxid
+		b.begun, b.listedZxid = true, ev.Zxid
 	}
 	b.others = others
 	if b.own != "" && b.own > others[0] {
@@ -254,16 +254,16 @@ func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
 // noteDeleted is the own node, gone by our own hand.
 func (b *doubleBarrier) noteDeleted(ev events.Event, out *engine.Outbox) { b.own, b.made = "", 0 }
 
-// noteLingering tells of a member that will never leave by itself.
-func (b *doubleBarrier) noteLingering(ev events.Event, out *engine.Outbox) {
+// reportStuckMember tells of a member that will never leave by itself.
+func (b *doubleBarrier) reportStuckMember(ev events.Event, out *engine.Outbox) {
 	if !ev.Stat.Ephemeral() {
 		b.fail(events.PersistentNode, ev.Path, ev, out)
 	}
 }
 
-// tidy deletes the own node and the ready node of its round, both or none. One that
+// deleteWithReady deletes the own node and the ready node of its round, both or none. One that
 // has taken that one's place may be of the next round, unless nobody else is there.
-func (b *doubleBarrier) tidy(ev events.Event, out *engine.Outbox) {
+func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 	b.begun = true
 	if b.doubted && (len(b.members(ev.Children)) > 1 || !b.old && !b.young) {
 		b.erase(ev, out)
@@ -293,14 +293,14 @@ func (b *doubleBarrier) settleErase(ev events.Event, out *engine.Outbox) {
 	b.erase(ev, out)
 }
 
-// depart is the end of the way out, or of an enter that nobody waits for.
-func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
+// finishLeave is the end of the way out, or of an enter that nobody waits for.
+func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren {
 		b.noteAbsence(ev)
 	}
 	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 	if !b.lost {
-		b.recover(out)
+		b.clearTrouble(out)
 	}
 	if b.goal != leaveBarrier {
 		return
@@ -316,13 +316,13 @@ func (b *doubleBarrier) depart(ev events.Event, out *engine.Outbox) {
 // departLost is depart by the end of the session.
 func (b *doubleBarrier) departLost(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
-	b.outlive()
-	b.depart(ev, out)
+	b.keepAsOld()
+	b.finishLeave(ev, out)
 }
 
 // departEnd is depart at the end of everything.
 func (b *doubleBarrier) departEnd(ev events.Event, out *engine.Outbox) {
-	b.depart(ev, out)
+	b.finishLeave(ev, out)
 	for _, c := range b.closing {
 		out.Answer(c, events.OK, "")
 	}
@@ -334,7 +334,7 @@ func (b *doubleBarrier) giveUp(ev events.Event, out *engine.Outbox) {
 	b.answerPending(events.Cancelled, out)
 	b.goal = nothing
 	if b.own == "" {
-		b.recover(out)
+		b.clearTrouble(out)
 	}
 }
 
@@ -354,22 +354,22 @@ func (b *doubleBarrier) close(ev events.Event, out *engine.Outbox) {
 	b.closing = append(b.closing, ev.Request)
 }
 
-func (b *doubleBarrier) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
+func (b *doubleBarrier) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // lose is the end of the session: the own node goes by itself.
 func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
-	b.outlive()
+	b.keepAsOld()
 	if b.goal == remain || b.goal == leaveBarrier && !b.begun {
 		b.lost = true
 		b.fail(events.MemberGone, b.dir, ev, out)
 	}
 }
 
-// outlive turns the own node into an older session's.
-func (b *doubleBarrier) outlive() {
+// keepAsOld turns the own node into an older session's.
+func (b *doubleBarrier) keepAsOld() {
 	if b.own != "" {
-		b.former = append(b.former, b.own)
+		b.oldNodes = append(b.oldNodes, b.own)
 	}
 	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 }
@@ -379,5 +379,5 @@ func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = 
 
 // complainAbove is complain, of the parent that is to blame.
 func (b *doubleBarrier) complainAbove(ev events.Event, out *engine.Outbox) {
-	b.complain(b.blame(ev), out)
+	b.failAndBackOff(b.rootCause(ev), out)
 }

@@ -17,7 +17,7 @@ func (b *doubleBarrier) place() string { return join(b.dir, b.own) }
 func (b *doubleBarrier) members(children []string) []string {
 	var all []string
 	for _, name := range children {
-		if name != ReadyNode && !slices.Contains(b.former, name) {
+		if name != ReadyNode && !slices.Contains(b.oldNodes, name) {
 			all = append(all, name)
 		}
 	}
@@ -54,7 +54,7 @@ func (b *doubleBarrier) doubtful(ev events.Event) bool {
 }
 
 // delayed is a create that may do better later, as its parents' may.
-func (b *doubleBarrier) delayed(ev events.Event) bool { return b.passing(b.blame(ev)) }
+func (b *doubleBarrier) delayed(ev events.Event) bool { return b.transient(b.rootCause(ev)) }
 
 // ours is the own node, owned by this session.
 func (b *doubleBarrier) ours(ev events.Event) bool {
@@ -73,7 +73,7 @@ func (b *doubleBarrier) released(ev events.Event) bool { return b.young }
 
 // barred is what the ensemble refuses for good.
 func (b *doubleBarrier) barred(ev events.Event) bool {
-	return b.failed(ev) && !b.passing(ev)
+	return b.failed(ev) && !b.transient(ev)
 }
 
 // uncounted is a listing without the own node.
@@ -107,19 +107,19 @@ func (b *doubleBarrier) isAwaited(ev events.Event) bool {
 // unlisted is a listing that the ensemble refuses.
 func (b *doubleBarrier) unlisted(ev events.Event) bool { return b.failed(ev) }
 
-// deserted is a barrier that all members of the round have left, this one too.
-func (b *doubleBarrier) deserted(ev events.Event) bool {
+// allLeft is a barrier that all members of the round have left, this one too.
+func (b *doubleBarrier) allLeft(ev events.Event) bool {
 	return len(b.stay(ev.Children)) == 0 && !b.listed(ev)
 }
 
 // alone is a barrier that all others of the round have left.
 func (b *doubleBarrier) alone(ev events.Event) bool { return len(b.stay(ev.Children)) == 0 }
 
-// lingers is the member that is waited for, still there. A node of its name that
+// stillThere is the member that is waited for, still there. A node of its name that
 // was made later is of the next round: Curator's members keep their names.
-func (b *doubleBarrier) lingers(ev events.Event) bool {
+func (b *doubleBarrier) stillThere(ev events.Event) bool {
 	return b.isAwaited(ev) && ev.Code == events.OK && ev.Stat != nil &&
-		(b.horizon == 0 || ev.Stat.Czxid <= b.horizon)
+		(b.listedZxid == 0 || ev.Stat.Czxid <= b.listedZxid)
 }
 
 // asked is a command that is to be taken back.
@@ -127,8 +127,8 @@ func (b *doubleBarrier) asked(ev events.Event) bool {
 	return ev.Work != 0 && (ev.Work == b.enters && (b.goal == enter || b.goal == remain) || ev.Work == b.leaves && b.goal == leaveBarrier)
 }
 
-// entangled is a machine with a node, known or possible.
-func (b *doubleBarrier) entangled(events.Event) bool { return b.own != "" }
+// mayHaveNode is a machine with a node, known or possible.
+func (b *doubleBarrier) mayHaveNode(events.Event) bool { return b.own != "" }
 
 // unmade is a create that has surely made nothing.
 func (b *doubleBarrier) unmade(ev events.Event) bool {
@@ -138,8 +138,8 @@ func (b *doubleBarrier) unmade(ev events.Event) bool {
 // inFlight is a create that has not returned yet.
 func (b *doubleBarrier) inFlight(events.Event) bool { return b.creating != 0 }
 
-// unsure is a create that may have made the node.
-func (b *doubleBarrier) unsure(events.Event) bool { return b.unknown }
+// createUnknown is a create that may have made the node.
+func (b *doubleBarrier) createUnknown(events.Event) bool { return b.unknown }
 
 // free is a machine that was asked for nothing else.
 func (b *doubleBarrier) free(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }

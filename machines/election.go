@@ -38,7 +38,7 @@ var electionChart = engine.MustCompile(engine.Chart[election]{
 	Composites: latchComposites,
 	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:      slices.Concat(keepKinds, lineKinds),
-	Rows:       slices.Concat(ownerRows, engine.Lift(slices.Concat(standingRows, placeRows, keepRows), (*election).inLine)),
+	Rows:       slices.Concat(ownerRows, engine.Lift(slices.Concat(requeueRows, placeRows, latchRows), (*election).inLine)),
 	Ignores:    keepIgnores,
 })
 
@@ -50,7 +50,7 @@ var ownerRows = []engine.Row[election]{
 	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).inquiring, To: engine.Stay, Do: (*election).note},
 	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).identified, To: verifying, Do: (*election).settleOn, Then: (*election).survey},
 	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).unidentified, To: enrolling, Do: (*election).create},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).depart},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).deleteOwn},
 	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).unidentified, To: deciding, Do: (*election).disown},
 	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*election).askAgain},
 }
@@ -85,7 +85,7 @@ func (p *election) unidentified(ev events.Event) bool {
 
 // inquire asks who owns each node that may be ours.
 func (p *election) inquire(ev events.Event, out *engine.Outbox) {
-	p.askOwners(p.twins(ev.Children), out)
+	p.askOwners(p.duplicates(ev.Children), out)
 }
 
 // note takes one answer of an inquiry.
@@ -104,8 +104,8 @@ func (p *election) settleOn(ev events.Event, out *engine.Outbox) {
 		out.With(engine.Unawaited).Delete(join(p.dir, further.Name))
 	}
 	lowest := p.claimed[0]
-	p.inquiry, p.unknown = inquiry{}, false
-	p.own, p.token, p.sequence, p.owned, p.watched, p.sure = lowest.Name, 0, lowest.Sequence, false, false, true
+	p.ownerSearch, p.unknown = ownerSearch{}, false
+	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown = lowest.Name, 0, lowest.Sequence, false, false, true
 }
 
 // disown is a node that turned out to be another's, or gone.
@@ -115,5 +115,5 @@ func (p *election) disown(ev events.Event, out *engine.Outbox) { p.own, p.unknow
 func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)
-	out.Timer(lookAgainTimer, p.persist(ev))
+	out.Timer(lookAgainTimer, p.backOffForever(ev))
 }

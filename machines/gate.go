@@ -7,18 +7,18 @@ import (
 
 // GateRecipe makes calls at gates: a node that is there opens the way, as the
 // ready node of ZooKeeper's recipes does. Options: "retry".
-var GateRecipe = engine.NewRecipe(gateChart, newPassage)
+var GateRecipe = engine.NewRecipe(gateChart, newBarrierCall)
 
-var gateChart = engine.MustCompile(engine.Chart[passage]{
+var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Name:    "gate",
 	Doc:     "One call at a gate: to wait until the node is there, to set it or to remove it.",
 	States:  passageStates("The node is not there; its creation is watched."),
 	Final:   closed,
 	Happy:   from{latent, deciding, looking, shut, closed},
 	Kinds:   passageKinds,
-	Rows:    passageRows((*passage).ajar, (*passage).ajar, events.WatchCreated, events.WatchDeleted),
+	Rows:    passageRows((*barrierCall).gateOpen, (*barrierCall).gateOpen, events.WatchCreated, events.WatchDeleted),
 	Ignores: passageIgnores(events.WatchCreated, events.WatchDeleted),
 })
 
-// ajar is a gate that is open.
-func (p *passage) ajar(ev events.Event) bool { return ev.Code == events.OK }
+// gateOpen is a gate that is open.
+func (p *barrierCall) gateOpen(ev events.Event) bool { return ev.Code == events.OK }

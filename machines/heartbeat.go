@@ -10,25 +10,25 @@ import (
 // How the session machine asks for confirmations while somebody leads or is next
 // in line.
 
-// beat asks for a confirmation, unless one is on its way, and winds the timer.
-func (s *session) beat(ev events.Event, out *engine.Outbox) {
+// sendHeartbeat asks for a confirmation, unless one is on its way, and winds the timer.
+func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.beatLater(s.period(), out)
-	if s.beating != 0 || s.verifying != 0 {
+	if s.pendingHeartbeat != 0 || s.verifying != 0 {
 		s.since = 0 // the one that follows has to run for a while again
 		return
 	}
 	if s.since == 0 {
 		s.since = ev.At
 	}
-	if s.quorum && s.bySync() && s.syncs < syncsToACheck {
+	if s.quorum && s.bySync() && s.syncs < syncsPerCheck {
 		s.syncs++
-		s.beating = out.With(engine.Urgent).Sync("/")
+		s.pendingHeartbeat = out.With(engine.Urgent).Sync("/")
 		return
 	}
-	s.syncs, s.probed = 0, s.office.probe()
-	s.beating = out.With(engine.Urgent).Multi(s.probed.check()...)
-	if s.probed.owner != 0 { // the check may find another's: this is read behind it
-		s.verifying = out.With(engine.Urgent).Exists(s.probed.path)
+	s.syncs, s.checkedEntry = 0, s.heartbeats.next()
+	s.pendingHeartbeat = out.With(engine.Urgent).Multi(s.checkedEntry.check()...)
+	if s.checkedEntry.owner != 0 { // the check may find another's: this is read behind it
+		s.verifying = out.With(engine.Urgent).Exists(s.checkedEntry.path)
 	}
 }
 
@@ -41,33 +41,33 @@ func (s *session) beatLater(after time.Duration, out *engine.Outbox) {
 // endVerifying lets the next heartbeat go.
 func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
 
-// displaced is a node that belongs to another session by now.
-func (s *session) displaced(ev events.Event) bool { return s.probed.displaced(ev) }
+// replaced is a node that belongs to another session by now.
+func (s *session) displaced(ev events.Event) bool { return s.checkedEntry.replaced(ev) }
 
-// unseat tells the machine whose node is no longer there.
-func (s *session) unseat(ev events.Event, out *engine.Outbox) {
-	out.Tell(events.ID(s.probed.machine), s.probed.missed(s.number))
+// tellNodeGone tells the machine whose node is no longer there.
+func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
+	out.Tell(events.ID(s.checkedEntry.machine), s.checkedEntry.lossEvent(s.number))
 }
 
-// missBeat is a heartbeat that confirmed nothing: the node it checked is gone,
+// noteMissedHeartbeat is a heartbeat that confirmed nothing: the node it checked is gone,
 // most likely, or another's, and its machine is told, as by the watch, of which servers say
 // nothing to whoever may not read the node any more. The others shall not lose
 // their leadership by that: each is asked for at once, before the next beat is due.
-func (s *session) missBeat(ev events.Event, out *engine.Outbox) {
-	s.beating, s.verifying = 0, 0
-	s.misses++
-	if !s.probed.found(ev.Code) {
-		s.unseat(ev, out)
+func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
+	s.pendingHeartbeat, s.verifying = 0, 0
+	s.missedHeartbeats++
+	if !s.checkedEntry.found(ev.Code) {
+		s.tellNodeGone(ev, out)
 	}
-	if s.misses < s.office.size() {
-		s.beat(ev, out)
+	if s.missedHeartbeats < s.heartbeats.size() {
+		s.sendHeartbeat(ev, out)
 	}
 }
 
-// enter and leave keep the list of those who lead or are next in line.
-func (s *session) enter(ev events.Event, out *engine.Outbox) {
-	first := s.office.empty()
-	s.office.add(holder{ev.Name, ev.Path, ev.Ops, ev.SessionID})
+// addHeartbeat and leave keep the list of those who lead or are next in line.
+func (s *session) addHeartbeat(ev events.Event, out *engine.Outbox) {
+	first := s.heartbeats.empty()
+	s.heartbeats.add(heartbeatEntry{ev.Name, ev.Path, ev.Ops, ev.SessionID})
 	if first && s.attached {
 		s.beatWhenDue(ev, out)
 	}
@@ -84,15 +84,15 @@ func (s *session) beatWhenDue(ev events.Event, out *engine.Outbox) {
 	case ev.At < s.countsFrom:
 		s.beatLater(time.Duration(s.askAt(ev.At)-ev.At), out)
 	case !s.quorum || age >= s.period():
-		s.beat(ev, out)
+		s.sendHeartbeat(ev, out)
 	default:
 		s.beatLater(s.period()-age, out)
 	}
 }
 
-func (s *session) leave(ev events.Event, out *engine.Outbox) {
-	s.office.remove(ev.Name)
-	if s.office.empty() {
+func (s *session) removeHeartbeat(ev events.Event, out *engine.Outbox) {
+	s.heartbeats.remove(ev.Name)
+	if s.heartbeats.empty() {
 		s.since = 0
 		out.StopTimer(s.heartbeat)
 		out.StopTimer(s.deadline)

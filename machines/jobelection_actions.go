@@ -23,7 +23,7 @@ func (c *jobElection) vacant(ev events.Event) bool {
 }
 
 // vacantHeld is vacant, while this machine holds the latch.
-func (c *jobElection) vacantHeld(ev events.Event) bool { return c.vacant(ev) && c.held != "" }
+func (c *jobElection) vacantHeld(ev events.Event) bool { return c.vacant(ev) && c.latchNode != "" }
 
 // occupied is a marker that is there.
 func (c *jobElection) occupied(ev events.Event) bool {
@@ -46,11 +46,11 @@ func (c *jobElection) notOurs(ev events.Event) bool { return c.vacant(ev) || c.o
 
 // markedTooLow is a marker of ours with a token that the floor refuses.
 func (c *jobElection) markedTooLow(ev events.Event) bool {
-	return c.marked(ev) && ev.Stat.Czxid < c.floor
+	return c.marked(ev) && ev.Stat.Czxid < c.tokenFloor
 }
 
-// mayGovern is a marker of ours with all that belief needs besides.
-func (c *jobElection) mayGovern(ev events.Event) bool {
+// mayLeadByMarker is a marker of ours with all that belief needs besides.
+func (c *jobElection) mayLeadByMarker(ev events.Event) bool {
 	return c.marked(ev) && c.sealed && confirmed(ev)
 }
 
@@ -67,36 +67,40 @@ func (c *jobElection) nowSure(ev events.Event) bool {
 	return ev.Code == events.OK && confirmed(ev)
 }
 
-// outrun is a transaction that came too late: the marker, a seal or the latch's
+// lostRace is a transaction that came too late: the marker, a seal or the latch's
 // node is not what it was.
-func (c *jobElection) outrun(ev events.Event) bool {
+func (c *jobElection) lostRace(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code == events.NoNode || ev.Code == events.BadVersion
 }
 
-// tied is a job election that has, or may have, a marker or a latch.
-func (c *jobElection) tied(ev events.Event) bool { return c.entangled(ev) || c.latches > 0 }
+// hasMarkerOrLatch is a job election that has, or may have, a marker or a latch.
+func (c *jobElection) hasMarkerOrLatch(ev events.Event) bool {
+	return c.mayHaveNode(ev) || c.openLatches > 0
+}
 
-// bound is a job election that wants out and is tied.
-func (c *jobElection) bound(ev events.Event) bool {
-	return c.then != stay && c.entangled(ev) || c.then == leave && c.latches > 0
+// mustClean is a job election that wants out and is tied.
+func (c *jobElection) mustClean(ev events.Event) bool {
+	return c.nextIntent != keepPlace && c.mayHaveNode(ev) || c.nextIntent == closeNext && c.openLatches > 0
 }
 
 // exhaustedBound is a retry policy that gave up, with something to clear away.
-func (c *jobElection) exhaustedBound(ev events.Event) bool { return c.spent && c.tied(ev) }
+func (c *jobElection) exhaustedBound(ev events.Event) bool { return c.gaveUp && c.hasMarkerOrLatch(ev) }
 
 // leavesLatch is a closing job election whose latch is not over yet.
-func (c *jobElection) leavesLatch(events.Event) bool { return c.then == leave && c.latches > 0 }
+func (c *jobElection) leavesLatch(events.Event) bool {
+	return c.nextIntent == closeNext && c.openLatches > 0
+}
 
 // look reads the marker, and asks for the seal before it where the marker may be
 // ours and the seal is not known to stand. A write whose outcome is unknown shows
 // for certain only after a sync.
 func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	c.unread(ev, out)
+	c.forgetReads(ev, out)
 	if c.unknown {
 		out.With(engine.Unawaited).Sync(c.home)
 	}
-	if c.entangled(ev) && !c.sealed {
+	if c.mayHaveNode(ev) && !c.sealed {
 		out.Children(c.home)
 	}
 	out.With(engine.Watch).Exists(c.marker)
@@ -130,26 +134,26 @@ func (c *jobElection) noteMarker(ev events.Event, out *engine.Outbox) {
 	c.token, c.version = ev.Stat.Czxid, ev.Stat.Version
 }
 
-// govern takes office: at the marker's reply, or after a confirmation.
-func (c *jobElection) govern(ev events.Event, out *engine.Outbox) {
+// beginMarkerTerm takes office: at the marker's reply, or after a confirmation.
+func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
 	}
-	c.enter(c.pins(), out)
-	c.leaveLatch(out)
-	c.takeOffice(ev, out)
+	c.enter(c.termChecks(), out)
+	c.closeLatch(out)
+	c.beginTerm(ev, out)
 }
 
 // enter has the heartbeat ask for what guards the term, for the marker's name
 // while there is none.
 func (c *jobElection) enter(guards []events.Op, out *engine.Outbox) {
-	c.guards, c.near = guards, true
+	c.guards, c.heartbeating = guards, true
 	out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: c.id, Path: c.marker, Ops: guards})
 }
 
-// seekWrite asks for a write through the quorum before taking office. Where
+// confirmByWrite asks for a write through the quorum before taking office. Where
 // somebody deleted the seal that makes another one.
-func (c *jobElection) seekWrite(ev events.Event, out *engine.Outbox) {
+func (c *jobElection) confirmByWrite(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.noteMarker(ev, out)
 	c.enter(nil, out)
@@ -162,7 +166,7 @@ func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 	case ev.AskAt > ev.At:
 		out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
 	case c.sealed:
-		out.Multi(c.pins()...)
+		out.Multi(c.termChecks()...)
 	default:
 		c.sealAnew(out)
 	}
@@ -171,18 +175,18 @@ func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 // queue stands in line for the latch.
 func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
 	c.breakSeal(out)
-	c.standAt(join(c.home, jobLatch), &c.contender, map[string]string{}, out)
+	c.openLatch(join(c.home, jobLatch), &c.contender, map[string]string{}, out)
 }
 
-// passOn makes the latch's trouble one's own.
-func (c *jobElection) passOn(ev events.Event, out *engine.Outbox) {
+// takeLatchFailure makes the latch's trouble one's own.
+func (c *jobElection) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 	c.announce(ev.Code, ev.Text, ev, out)
 }
 
 // follow leaves the job to another instance.
 func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 	c.settle(out)
-	c.recover(out)
+	c.clearTrouble(out)
 }
 
 // obstructed is follow of a marker that no session owns, and says so.
@@ -194,22 +198,22 @@ func (c *jobElection) obstructed(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) settle(out *engine.Outbox) {
 	out.DropPending()
 	c.breakSeal(out)
-	c.leaveLatch(out)
+	c.closeLatch(out)
 }
 
-// giveWay is complain without keeping others from the latch.
-func (c *jobElection) giveWay(ev events.Event, out *engine.Outbox) {
-	c.leaveLatch(out)
+// failAndYield is complain without keeping others from the latch.
+func (c *jobElection) failAndYield(ev events.Event, out *engine.Outbox) {
+	c.closeLatch(out)
 	ev.Path = cmp.Or(ev.Path, c.marker)
-	c.complain(ev, out)
+	c.failAndBackOff(ev, out)
 }
 
-// mark writes the marker, if the latch's node still stands, and ends all seals
+// writeMarker writes the marker, if the latch's node still stands, and ends all seals
 // but its own: with them goes what could pass for another's term.
-func (c *jobElection) mark(ev events.Event, out *engine.Outbox) {
+func (c *jobElection) writeMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	ops := []events.Op{
-		{Verb: "check", Path: c.held, Version: -1},
+		{Verb: "check", Path: c.latchNode, Version: -1},
 		{Verb: "create", Path: c.marker, Mode: events.Ephemeral, Data: c.data},
 		{Verb: "set", Path: c.marker, Data: c.data, Version: 0},
 	}
@@ -219,25 +223,25 @@ func (c *jobElection) mark(ev events.Event, out *engine.Outbox) {
 	c.creating = out.Multi(append(ops, c.newSeal())...)
 }
 
-// claim is the marker, written: the latch is for the next, and the marker is
+// noteMarkerWritten is the marker, written: the latch is for the next, and the marker is
 // read back.
-func (c *jobElection) claim(ev events.Event, out *engine.Outbox) {
-	c.book(ev, out)
-	c.leaveLatch(out)
+func (c *jobElection) noteMarkerWritten(ev events.Event, out *engine.Outbox) {
+	c.noteResult(ev, out)
+	c.closeLatch(out)
 	c.look(ev, out)
 }
 
-// book notes what a write came to.
-func (c *jobElection) book(ev events.Event, out *engine.Outbox) {
+// noteResult notes what a write came to.
+func (c *jobElection) noteResult(ev events.Event, out *engine.Outbox) {
 	c.creating, c.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
 		c.own, c.token, c.version, c.sealed = base(c.marker), ev.Zxid, 1, true
-		c.approach(out)
+		c.wantHeartbeats(out)
 	}
 }
 
-// retreat is a write that came too late.
-func (c *jobElection) retreat(ev events.Event, out *engine.Outbox) {
+// noteLostRace is a write that came too late.
+func (c *jobElection) noteLostRace(ev events.Event, out *engine.Outbox) {
 	c.release(out)
 	c.look(ev, out)
 }
@@ -246,23 +250,23 @@ func (c *jobElection) retreat(ev events.Event, out *engine.Outbox) {
 // ended; other answers mean nothing any more.
 func (c *jobElection) settleWrite(ev events.Event, out *engine.Outbox) {
 	if ev.Request == c.creating {
-		c.book(ev, out)
+		c.noteResult(ev, out)
 	}
 }
 
-// forfeit is the end of the session: the marker goes with it.
-func (c *jobElection) forfeit(ev events.Event, out *engine.Outbox) {
+// loseMarker is the end of the session: the marker goes with it.
+func (c *jobElection) loseMarker(ev events.Event, out *engine.Outbox) {
 	c.lose(ev, out)
 	c.release(out)
 }
 
 func (c *jobElection) forfeitLeaving(ev events.Event, out *engine.Outbox) {
-	c.forfeit(ev, out)
-	c.tellGone(ev, out)
+	c.loseMarker(ev, out)
+	c.tellSelfNodeGone(ev, out)
 }
 
-// lapse ends belief because the marker is gone.
-func (c *jobElection) lapse(ev events.Event, out *engine.Outbox) {
+// endBelief ends belief because the marker is gone.
+func (c *jobElection) endBelief(ev events.Event, out *engine.Outbox) {
 	c.stepDownGone(ev, out)
 	c.breakSeal(out)
 }
@@ -284,8 +288,8 @@ func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 	}
 	out.DropPending()
 	switch {
-	case !c.entangled(ev):
-		c.tellGone(ev, out)
+	case !c.mayHaveNode(ev):
+		c.tellSelfNodeGone(ev, out)
 	case !ev.Attached:
 	case c.own != "" && c.sealed:
 		c.erase(ev, out)
@@ -311,23 +315,23 @@ func (c *jobElection) erase(ev events.Event, out *engine.Outbox) {
 	)
 }
 
-// letGo is the marker, gone: what comes after is decided in one place.
-func (c *jobElection) letGo(ev events.Event, out *engine.Outbox) {
+// noteMarkerGone is the marker, gone: what comes after is decided in one place.
+func (c *jobElection) noteMarkerGone(ev events.Event, out *engine.Outbox) {
 	c.release(out)
-	c.tellGone(ev, out)
+	c.tellSelfNodeGone(ev, out)
 }
 
-// yieldOffice is letGo of a marker that somebody else has ended.
-func (c *jobElection) yieldOffice(ev events.Event, out *engine.Outbox) {
+// endMarkerTerm is letGo of a marker that somebody else has ended.
+func (c *jobElection) endMarkerTerm(ev events.Event, out *engine.Outbox) {
 	c.breakSeal(out)
-	c.tellGone(ev, out)
+	c.tellSelfNodeGone(ev, out)
 }
 
-// countOut is a latch that is over, on the way out.
-func (c *jobElection) countOut(ev events.Event, out *engine.Outbox) {
-	c.latches--
-	if !c.entangled(ev) {
-		c.tellGone(ev, out)
+// noteLatchGone is a latch that is over, on the way out.
+func (c *jobElection) noteLatchGone(ev events.Event, out *engine.Outbox) {
+	c.openLatches--
+	if !c.mayHaveNode(ev) {
+		c.tellSelfNodeGone(ev, out)
 	}
 }
 
@@ -335,27 +339,27 @@ func (c *jobElection) countOut(ev events.Event, out *engine.Outbox) {
 func (c *jobElection) clearLater(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.announce(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
-	out.Timer(deleteAgainTimer, c.persist(ev))
+	out.Timer(deleteAgainTimer, c.backOffForever(ev))
 }
 
 // rejectMarker gives back a marker whose token is below the floor.
 func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.noteMarker(ev, out)
-	c.leaveLatch(out)
-	c.then, c.quick = rest, 0
-	c.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.floor), ev, out)
+	c.closeLatch(out)
+	c.nextIntent, c.quick = backOff, 0
+	c.announce(events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", c.token, c.marker, c.tokenFloor), ev, out)
 	c.clear(ev, out)
 }
 
 // withdraw is close, with the place in the line of the latch given up.
 func (c *jobElection) withdraw(ev events.Event, out *engine.Outbox) {
 	c.close(ev, out)
-	c.leaveLatch(out)
+	c.closeLatch(out)
 }
 
-// moveOn answers the resign whose marker is gone. Where there is no connection, what
+// answerResign answers the resign whose marker is gone. Where there is no connection, what
 // the retry policy said of it last is over, too.
-func (c *jobElection) moveOn(ev events.Event, out *engine.Outbox) {
-	c.then, c.spent = stay, false
-	c.moved(out)
+func (c *jobElection) answerResign(ev events.Event, out *engine.Outbox) {
+	c.nextIntent, c.gaveUp = keepPlace, false
+	c.answerMove(out)
 }

@@ -282,7 +282,7 @@ func (j *judge) member(id events.ID) {
 		awake = !attached
 	case draining:
 		awake = p.works > 0
-	case lowering:
+	case downgrading:
 		awake = owed[events.ReplyMulti] || owed[events.ReplyStat]
 	}
 	if c := j.stands[id]; c != nil {
@@ -310,7 +310,7 @@ func (j *judge) member(id events.ID) {
 	if p.once() && len(p.waiters) == 0 && slices.Contains(from{enrolling, listing, waiting, verifying, suspended, probing}, state) {
 		j.wrong("%s: in %s, and nobody wants it", id, state)
 	}
-	if p.leads && !p.near {
+	if p.leads && !p.heartbeating {
 		j.wrong("%s: leads, and the session machine does not know", id)
 	}
 }

@@ -27,7 +27,7 @@ func (j *judge) jobElection(c *jobElection, state engine.State, owed map[events.
 	case queueing:
 		return watched && c.latch != ""
 	case leaving:
-		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.latches > 0
+		return !attached || owed[events.ReplyStat] || owed[events.ReplyMulti] || owed[events.TimerFired] || c.openLatches > 0
 	}
 	return awake
 }
@@ -45,7 +45,7 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	case looking:
 		return owed[events.ReplyStat]
 	case queueing:
-		return s.latch != "" && s.held == ""
+		return s.latch != "" && s.latchNode == ""
 	case full:
 		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.home+"/"] && j.armed[events.ID(s.id)][s.home]
 	case taking:
@@ -53,7 +53,7 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	case confirming:
 		return owed[events.ReplyStat] || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired]
 	case leaving:
-		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] || s.latches > 0
+		return !attached || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.TimerFired] || s.openLatches > 0
 	}
 	return awake
 }
@@ -63,14 +63,14 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 func (j *judge) sublatch(patron string, e *sublatch) {
 	waiting := 0
 	for _, id := range j.engine.Machines() {
-		if m := j.members[id]; m != nil && m.patron == events.ID(patron) && m.then != leave {
+		if m := j.members[id]; m != nil && m.opener == events.ID(patron) && m.nextIntent != closeNext {
 			waiting++
 		}
 	}
 	if wanted := e.latch != ""; waiting > 1 || wanted != (waiting == 1) {
 		j.wrong("%s: %d latches in line, and it knows of %q", patron, waiting, e.latch)
 	}
-	if e.held != "" && j.engine.State(e.latch) != leading {
+	if e.latchNode != "" && j.engine.State(e.latch) != leading {
 		j.wrong("%s: takes the latch for held in %s", patron, j.engine.State(e.latch))
 	}
 }
@@ -111,7 +111,7 @@ func (j *judge) heartbeat(now int64) {
 			ends = j.due[events.SessionMachine][a.Request]
 		}
 	}
-	needed := j.engine.State(events.SessionMachine) == connected && !j.session.office.empty()
+	needed := j.engine.State(events.SessionMachine) == connected && !j.session.heartbeats.empty()
 	if needed != (beats == 1) || beats > 1 {
 		j.wrong("session: %d heartbeat timers, needed: %t", beats, needed)
 	}
@@ -119,10 +119,10 @@ func (j *judge) heartbeat(now int64) {
 		if p.leads && (ends == 0 || ends > max(j.session.validUntil, now)) {
 			j.wrong("%s: leads, and no timer ends it at %d (timer at %d)", id, j.session.validUntil, ends)
 		}
-		if p.near != (slices.ContainsFunc(j.session.office.holders, func(h holder) bool { return h.machine == string(id) })) {
-			j.wrong("%s: near is %t, the session machine has it otherwise", id, p.near)
+		if p.heartbeating != (slices.ContainsFunc(j.session.heartbeats.entries, func(h heartbeatEntry) bool { return h.machine == string(id) })) {
+			j.wrong("%s: near is %t, the session machine has it otherwise", id, p.heartbeating)
 		}
-		for _, h := range j.session.office.holders {
+		for _, h := range j.session.heartbeats.entries {
 			if h.machine == string(id) && h.path != p.path() {
 				j.wrong("%s: the heartbeat checks %s, the own node is %s", id, h.path, p.path())
 			}

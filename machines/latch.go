@@ -26,10 +26,10 @@ func newLatch(open events.Event) (*latch, error) {
 	return l, o.err
 }
 
-// standingRows are those of the recipes that stand in a line for as long as they
+// requeueRows are those of the recipes that stand in a line for as long as they
 // are open, and come back to it after every term: the latch, the selector and the
 // plain election.
-var standingRows = []engine.Row[place]{
+var requeueRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandStart), When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
 	{From: live, On: on(events.CommandStart), To: engine.Stay, Do: (*place).refuseStart},
@@ -37,7 +37,7 @@ var standingRows = []engine.Row[place]{
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).obstruct},
 
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedReturning, To: deciding, Do: (*place).noteGone},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).rests, To: pausing, Do: (*place).pause},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).backsOff, To: pausing, Do: (*place).pause},
 }
 
 var latchChart = engine.MustCompile(engine.Chart[latch]{
@@ -48,15 +48,15 @@ var latchChart = engine.MustCompile(engine.Chart[latch]{
 	Composites: latchComposites,
 	Happy:      from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:      slices.Concat(keepKinds, lineKinds),
-	Rows:       engine.Lift(slices.Concat(standingRows, lineRows, keepRows), (*latch).inLine),
+	Rows:       engine.Lift(slices.Concat(requeueRows, lineRows, latchRows), (*latch).inLine),
 	Ignores:    keepIgnores,
 })
 
 // keepKinds are the commands of keepRows.
 var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}
 
-// keepRows are the commands of those who keep leadership until they give it up.
-var keepRows = []engine.Row[place]{
+// latchRows are the commands of those who keep leadership until they give it up.
+var latchRows = []engine.Row[place]{
 	{From: from{leading}, On: on(events.CommandAwait), When: (*place).expired, To: leading, Do: (*place).await},
 	{From: from{leading}, On: on(events.CommandAwait), To: leading, Do: (*place).grant},
 	{From: but(live, leading), On: on(events.CommandAwait), To: engine.Stay, Do: (*place).await},

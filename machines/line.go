@@ -21,15 +21,15 @@ func (p *place) aheadGone(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoNode
 }
 
-// tied is a predecessor of our own number that was made after us.
-func (p *place) tied(ev events.Event) bool {
-	place, ok := ParsePlace(p.predecessor, p.kin...)
+// createdLater is a predecessor of our own number that was made after us.
+func (p *place) createdLater(ev events.Event) bool {
+	place, ok := ParsePlace(p.predecessor, p.lineLabels...)
 	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
 }
 
 // persistent is a predecessor that no session owns.
 func (p *place) persistent(ev events.Event) bool {
-	return p.present(ev) && !ev.Stat.Ephemeral() && !p.tied(ev)
+	return p.present(ev) && !ev.Stat.Ephemeral() && !p.createdLater(ev)
 }
 
 // present is the predecessor, there and watched.
@@ -42,11 +42,11 @@ func (p *place) unreadable(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoAuth
 }
 
-// inherits is promise 5: the only place before us is deleted, nothing about our
+// mayTakeOver is promise 5: the only place before us is deleted, nothing about our
 // own changed since it was read back and watched on this connection, and a
 // confirmation holds at this moment.
-func (p *place) inherits(ev events.Event) bool {
-	return p.next && p.ahead(ev.Path) && p.assured() && confirmed(ev)
+func (p *place) mayTakeOver(ev events.Event) bool {
+	return p.next && p.ahead(ev.Path) && p.ownVerified() && confirmed(ev)
 }
 
 // isAhead is an event about the predecessor.
@@ -58,7 +58,7 @@ func (p *place) failed(ev events.Event) bool { return ev.Code != events.OK }
 // counterEnds is a line with a number near the end of the int32 counter, where
 // order means nothing any more.
 func (p *place) counterEnds(ev events.Event) bool {
-	for place := range places(ev.Children, p.kin...) {
+	for place := range places(ev.Children, p.lineLabels...) {
 		if place.ended() {
 			return true
 		}
@@ -66,10 +66,10 @@ func (p *place) counterEnds(ev events.Event) bool {
 	return false
 }
 
-// twinned is a line in which our GUID stands more than once. Once on each
+// hasDuplicates is a line in which our GUID stands more than once. Once on each
 // connection is enough: whoever holds the lowest is ahead of the others.
-func (p *place) twinned(ev events.Event) bool {
-	return !p.purged && len(p.twins(ev.Children)) > 1
+func (p *place) hasDuplicates(ev events.Event) bool {
+	return !p.purged && len(p.duplicates(ev.Children)) > 1
 }
 
 // missing is a line without our own node, or no line at all.
@@ -89,7 +89,7 @@ func (p *place) isFirst(ev events.Event) bool {
 
 // mayLead is isFirst with all that belief needs besides.
 func (p *place) mayLead(ev events.Event) bool {
-	return p.isFirst(ev) && p.assured() && confirmed(ev)
+	return p.isFirst(ev) && p.ownVerified() && confirmed(ev)
 }
 
 func (p *place) ahead(path string) bool {
@@ -101,7 +101,7 @@ func (p *place) ahead(path string) bool {
 func (p *place) survey(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.line, p.first = line{behind: p.behind, purged: p.purged}, false
-	if !p.assured() {
+	if !p.ownVerified() {
 		p.owned, p.watched = false, false
 		p.readOwn(out)
 	}
@@ -117,11 +117,11 @@ func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
 
 // before lists the places ahead of the own one that are waited for, in no order.
 func (p *place) before(children []string) (ahead []Place, listed bool) {
-	for place := range places(children, p.kin...) {
+	for place := range places(children, p.lineLabels...) {
 		switch {
 		case place.Name == p.own:
 			listed = true
-		case !p.minds(place):
+		case !p.waitsFor(place):
 		case place.Sequence < p.sequence, place.Sequence == p.sequence && !p.isBehind(place.Name):
 			ahead = append(ahead, place)
 		}
@@ -129,9 +129,9 @@ func (p *place) before(children []string) (ahead []Place, listed bool) {
 	return ahead, listed
 }
 
-// minds reports whether a place is one to wait for: a reader does not wait for
+// waitsFor reports whether a place is one to wait for: a reader does not wait for
 // other readers.
-func (p *place) minds(other Place) bool { return p.shared == "" || other.Label != p.shared }
+func (p *place) waitsFor(other Place) bool { return p.shared == "" || other.Label != p.shared }
 
 func (p *place) isBehind(name string) bool {
 	for _, b := range p.behind {
@@ -147,13 +147,13 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	ahead, _ := p.before(ev.Children)
 	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
 	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
-	p.next = second && p.assured() && len(p.behind) == 0
-	p.recover(out)
-	p.tellWaits(out)
+	p.next = second && p.ownVerified() && len(p.behind) == 0
+	p.clearTrouble(out)
+	p.tellOpenerWaiting(out)
 	if second {
-		p.approach(out)
+		p.wantHeartbeats(out)
 	} else {
-		p.far(out)
+		p.dropHeartbeats(out)
 	}
 	p.watchPredecessor(ev, out)
 }
@@ -184,7 +184,7 @@ func (p *place) yield(ev events.Event, out *engine.Outbox) {
 // reconfirm asks for the confirmation once more; where what was seen of the line
 // is not known to be so any longer, it looks at that first.
 func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
-	if p.first && p.assured() {
+	if p.first && p.ownVerified() {
 		p.seekConfirmation(ev, out)
 		return
 	}
@@ -196,11 +196,11 @@ func (p *place) head(ev events.Event, out *engine.Outbox) {
 	p.predecessor, p.next, p.behind = "", false, nil
 }
 
-// tellWaits lets a patron know that somebody is ahead: one that does not rest on
+// tellOpenerWaiting lets a patron know that somebody is ahead: one that does not rest on
 // its latch's node, and has other things to see to meanwhile.
-func (p *place) tellWaits(out *engine.Outbox) {
+func (p *place) tellOpenerWaiting(out *engine.Outbox) {
 	if p.read == forNothing {
-		p.tellPatron(events.Event{Kind: events.LatchWaiting}, out)
+		p.tellOpener(events.Event{Kind: events.LatchWaiting}, out)
 	}
 }
 
@@ -213,7 +213,7 @@ func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
 
 // rejoin looks again after the obstruction went.
 func (p *place) rejoin(ev events.Event, out *engine.Outbox) {
-	p.recover(out)
+	p.clearTrouble(out)
 	p.survey(ev, out)
 }
 

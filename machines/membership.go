@@ -9,11 +9,11 @@ import (
 // whatever made them: what Curator's GroupMember keeps in a cache. A member's own
 // node is a persistent one. Options: "retry", and "view" for a user who watches
 // the children of any node.
-var MembershipRecipe = engine.NewRecipe(membershipChart, func(open events.Event) (*onlook, error) {
-	return newOnlook(open, events.ReplyChildren)
+var MembershipRecipe = engine.NewRecipe(membershipChart, func(open events.Event) (*nodeWatch, error) {
+	return newNodeWatch(open, events.ReplyChildren)
 })
 
-var membershipChart = engine.MustCompile(onlookChart("membership",
+var membershipChart = engine.MustCompile(nodeWatchChartOf("membership",
 	"Who is in a group: its directory's children, listed again with a watch at every change.",
 	engine.StateDoc{Name: listing, Doc: "The members are being listed, with a watch."},
 	events.ReplyChildren, events.WatchChildren))

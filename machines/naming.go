@@ -27,8 +27,8 @@ func (byOwner) fresh(string, uint64) string { return "" }
 
 func (byOwner) sure() bool { return false }
 
-// inquiry is the search for nodes whose names carry no GUID, by their owner.
-type inquiry struct {
+// ownerSearch is the search for nodes whose names carry no GUID, by their owner.
+type ownerSearch struct {
 	asked   int     // reads that are not answered
 	claimed []Place // those that this session owns
 }
@@ -42,7 +42,7 @@ func (p *place) inquireOwn(ev events.Event, out *engine.Outbox) {
 
 // askOwners reads nodes without their data, which others may keep to themselves.
 func (p *place) askOwners(places []Place, out *engine.Outbox) {
-	p.inquiry = inquiry{asked: len(places)}
+	p.ownerSearch = ownerSearch{asked: len(places)}
 	for _, place := range places {
 		out.Exists(join(p.dir, place.Name))
 	}

@@ -13,7 +13,7 @@ import (
 // bytes, or eight, the highest first. A machine deals with one and is over.
 type number struct {
 	standalone
-	founder
+	parentMaker
 	task     string
 	width    int   // bytes
 	operand  int64 // what is set or added
@@ -42,7 +42,7 @@ const (
 // "expected", "seed", "tries", "retry".
 var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*number, error) {
 	o := options{values: open.Options}
-	n := &number{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
+	n := &number{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
 		operand: o.number("operand"), expected: o.number("expected"), seed: o.number("seed"), tries: o.integer("tries", 0)}
 	n.retry = o.policy("retry", BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
 	return n, o.err
@@ -76,9 +76,9 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*number).begin},
 		{From: numbered, On: on(events.CommandStart), To: engine.Stay, Do: (*number).refuseStart},
 
-		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).passing, To: pausing, Do: (*number).complain},
+		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).transient, To: pausing, Do: (*number).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*number).moved, To: closed, Do: (*number).doubt},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*number).moved, To: closed, Do: (*number).answerUnknown},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).noNode, To: creating, Do: (*number).create},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).refused, To: closed, Do: (*number).refuse},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).malformed, To: closed, Do: (*number).reject},
@@ -87,15 +87,15 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{reading}, On: on(events.ReplyStat), To: writing, Do: (*number).write},
 
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).ofParent, To: creating, Do: (*number).noteParent},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).parentless, To: creating, Do: (*number).found},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).parentMissing, To: creating, Do: (*number).createWithParents},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).delayed, To: pausing, Do: (*number).complainAbove},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).barred, To: closed, Do: (*number).refuse},
 		{From: from{creating}, On: on(events.ReplyCreate), To: reading, Do: (*number).look},
 
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).done, To: closed, Do: (*number).announce},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).beaten, To: pausing, Do: (*number).yield},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).passing, To: pausing, Do: (*number).settle, Then: (*number).complain},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRace, To: pausing, Do: (*number).retryLater},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).transient, To: pausing, Do: (*number).settle, Then: (*number).failAndBackOff},
 		{From: from{writing}, On: on(events.ReplyMulti), To: closed, Do: (*number).refuse},
 
 		{From: numberful, On: on(events.ConnectionSuspended), To: suspended},
@@ -104,7 +104,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*number).look},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*number).finish},
-		{From: numbered, On: on(events.CommandClose), When: (*number).unsure, To: closed, Do: (*number).doubt, Then: (*number).finish},
+		{From: numbered, On: on(events.CommandClose), When: (*number).wasSent, To: closed, Do: (*number).answerUnknown, Then: (*number).finish},
 		{From: numbered, On: on(events.CommandClose), To: closed, Do: (*number).withdraw, Then: (*number).finish},
 	},
 	Ignores: []engine.Ignore{
@@ -147,13 +147,13 @@ func (n *number) barred(ev events.Event) bool {
 // done is a write that was carried out.
 func (n *number) done(ev events.Event) bool { return ev.Code == events.OK }
 
-// beaten is a write that came after somebody else's, with a try left.
-func (n *number) beaten(ev events.Event) bool {
+// lostRace is a write that came after somebody else's, with a try left.
+func (n *number) lostRace(ev events.Event) bool {
 	return ev.Code == events.BadVersion && n.tries > 0
 }
 
-// unsure is a write that may have been carried out.
-func (n *number) unsure(events.Event) bool { return n.sent }
+// wasSent is a write that may have been carried out.
+func (n *number) wasSent(events.Event) bool { return n.sent }
 
 func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Request }
 
@@ -175,14 +175,14 @@ func (n *number) create(ev events.Event, out *engine.Outbox) {
 	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
-// found makes the missing parents, and the number behind them.
-func (n *number) found(ev events.Event, out *engine.Outbox) {
+// createWithParents makes the missing parents, and the number behind them.
+func (n *number) createWithParents(ev events.Event, out *engine.Outbox) {
 	n.makeParents(ev, out)
 	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
 // delayed is a create that may do better later, as its parents' may.
-func (n *number) delayed(ev events.Event) bool { return n.passing(n.blame(ev)) }
+func (n *number) delayed(ev events.Event) bool { return n.transient(n.rootCause(ev)) }
 
 // write writes what comes of what was read.
 func (n *number) write(ev events.Event, out *engine.Outbox) {
@@ -204,11 +204,11 @@ func (n *number) note(ev events.Event) { n.value, n.version = decode(ev.Data), e
 // settle notes that nothing was written.
 func (n *number) settle(ev events.Event, out *engine.Outbox) { n.sent = false }
 
-// yield tries again after a while.
-func (n *number) yield(ev events.Event, out *engine.Outbox) {
+// retryLater tries again after a while.
+func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	n.sent = false
 	n.tries--
-	wait, _ := n.retry.Next(n.failures, 0, n.dice.roll())
+	wait, _ := n.retry.Next(n.failures, 0, n.dice.next())
 	n.failures++
 	out.Timer(backOffTimer, wait)
 }
@@ -243,8 +243,8 @@ func (n *number) report(out *engine.Outbox) {
 
 // refuse answers with what the ensemble refuses.
 func (n *number) refuse(ev events.Event, out *engine.Outbox) {
-	ev = n.blame(ev)
-	out.Answer(n.command, ev.Code, n.words(ev))
+	ev = n.rootCause(ev)
+	out.Answer(n.command, ev.Code, n.failureText(ev))
 }
 
 // reject answers that the node holds no such number.
@@ -252,8 +252,8 @@ func (n *number) reject(ev events.Event, out *engine.Outbox) {
 	out.Answer(n.command, events.BadArguments, fmt.Sprintf("%s holds %d bytes, which are no number of %d", n.path, len(ev.Data), n.width))
 }
 
-// doubt answers that the write may have been carried out.
-func (n *number) doubt(ev events.Event, out *engine.Outbox) {
+// answerUnknown answers that the write may have been carried out.
+func (n *number) answerUnknown(ev events.Event, out *engine.Outbox) {
 	out.Answer(n.command, events.OutcomeUnknown, n.path)
 }
 
@@ -278,4 +278,6 @@ func decode(data []byte) int64 {
 }
 
 // complainAbove is complain, of the parent that is to blame.
-func (n *number) complainAbove(ev events.Event, out *engine.Outbox) { n.complain(n.blame(ev), out) }
+func (n *number) complainAbove(ev events.Event, out *engine.Outbox) {
+	n.failAndBackOff(n.rootCause(ev), out)
+}

@@ -10,9 +10,9 @@ const (
 	vacant engine.State = "vacant" // nobody is in line; the directory is watched
 )
 
-// observer tells who leads a line, from outside: it makes no node and costs one
+// leaderWatch tells who leads a line, from outside: it makes no node and costs one
 // watch and two reads for each change.
-type observer struct {
+type leaderWatch struct {
 	standalone
 	dir  string
 	kind LineKind
@@ -22,11 +22,11 @@ type observer struct {
 	told   bool   // since the last connection began
 }
 
-// ObserverRecipe makes observers of one recipe's places in a directory. Options:
+// LeaderWatchRecipe makes observers of one recipe's places in a directory. Options:
 // "label", "shared", "retry".
-var ObserverRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*observer, error) {
+var LeaderWatchRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*leaderWatch, error) {
 	o := options{values: open.Options}
-	return &observer{standalone: newStandalone(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
+	return &leaderWatch{standalone: newStandalone(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
 })
 
 var (
@@ -34,7 +34,7 @@ var (
 	lookout  = from{listing, reading, watching, vacant, absent, pausing}
 )
 
-var observerChart = engine.MustCompile(engine.Chart[observer]{
+var observerChart = engine.MustCompile(engine.Chart[leaderWatch]{
 	Name: "observer",
 	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the place where one would appear.",
 	States: []engine.StateDoc{
@@ -55,31 +55,31 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 		events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	},
-	Rows: []engine.Row[observer]{
-		{From: from{latent}, On: on(events.CommandStart), When: (*observer).attached, To: listing, Do: (*observer).accept, Then: (*observer).list},
-		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*observer).accept},
-		{From: observed, On: on(events.CommandStart), To: engine.Stay, Do: (*observer).refuseStart},
+	Rows: []engine.Row[leaderWatch]{
+		{From: from{latent}, On: on(events.CommandStart), When: (*leaderWatch).attached, To: listing, Do: (*leaderWatch).accept, Then: (*leaderWatch).list},
+		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*leaderWatch).accept},
+		{From: observed, On: on(events.CommandStart), To: engine.Stay, Do: (*leaderWatch).refuseStart},
 
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*observer).noNode, To: absent, Do: (*observer).watchPath},
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*observer).refused, To: pausing, Do: (*observer).complain},
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*observer).occupied, To: reading, Do: (*observer).readLeader},
-		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).watchLine},
-		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*observer).tellVacancy},
-		{From: from{absent}, On: on(events.ReplyStat), When: (*observer).noNode, To: absent, Do: (*observer).tellVacancy},
-		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: listing, Do: (*observer).list},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).noNode, To: listing, Do: (*observer).list},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*observer).refused, To: pausing, Do: (*observer).complain},
-		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*observer).tellLeader},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).watchPath},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).occupied, To: reading, Do: (*leaderWatch).readLeader},
+		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).watchLine},
+		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).tellVacancy},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).tellVacancy},
+		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: listing, Do: (*leaderWatch).list},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: listing, Do: (*leaderWatch).list},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
+		{From: from{reading}, On: on(events.ReplyStat), To: watching, Do: (*leaderWatch).tellLeader},
 
-		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: listing, Do: (*observer).list},
-		{From: from{watching, reading}, On: on(events.WatchChanged), To: reading, Do: (*observer).readAgain},
-		{From: from{vacant}, On: on(events.WatchChildren), To: listing, Do: (*observer).list},
+		{From: from{watching, vacant, reading}, On: on(events.WatchDeleted), To: listing, Do: (*leaderWatch).list},
+		{From: from{watching, reading}, On: on(events.WatchChanged), To: reading, Do: (*leaderWatch).readAgain},
+		{From: from{vacant}, On: on(events.WatchChildren), To: listing, Do: (*leaderWatch).list},
 
-		{From: lookout, On: on(events.ConnectionSuspended), To: suspended, Do: (*observer).doubt},
-		{From: observed, On: on(events.ConnectionLost), To: suspended, Do: (*observer).doubt},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*observer).list},
-		{From: from{pausing}, On: on(events.TimerFired), To: listing, Do: (*observer).list},
-		{From: append(from{latent}, observed...), On: on(events.CommandClose), To: closed, Do: (*observer).finish},
+		{From: lookout, On: on(events.ConnectionSuspended), To: suspended, Do: (*leaderWatch).noteGap},
+		{From: observed, On: on(events.ConnectionLost), To: suspended, Do: (*leaderWatch).noteGap},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*leaderWatch).list},
+		{From: from{pausing}, On: on(events.TimerFired), To: listing, Do: (*leaderWatch).list},
+		{From: append(from{latent}, observed...), On: on(events.CommandClose), To: closed, Do: (*leaderWatch).finish},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
@@ -95,22 +95,22 @@ var observerChart = engine.MustCompile(engine.Chart[observer]{
 })
 
 // Watches says which nodes matter: the directory and the leader.
-func (o *observer) Watches(path string) bool {
+func (o *leaderWatch) Watches(path string) bool {
 	return path == o.dir || o.leader != "" && path == join(o.dir, o.leader)
 }
 
 // occupied is a line with somebody in it.
-func (o *observer) occupied(ev events.Event) bool {
+func (o *leaderWatch) occupied(ev events.Event) bool {
 	line, _ := Line(ev.Children, o.kind.labels()...)
 	return len(line) > 0
 }
 
-// doubt is the end of a connection: whoever leads may not be seen, so what is
+// noteGap is the end of a connection: whoever leads may not be seen, so what is
 // seen afterwards is told again, even if it is the same.
-func (o *observer) doubt(ev events.Event, out *engine.Outbox) { o.told = false }
+func (o *leaderWatch) noteGap(ev events.Event, out *engine.Outbox) { o.told = false }
 
 // list looks at the line.
-func (o *observer) list(ev events.Event, out *engine.Outbox) {
+func (o *leaderWatch) list(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	o.leader = ""
 	out.Children(o.dir)
@@ -118,30 +118,30 @@ func (o *observer) list(ev events.Event, out *engine.Outbox) {
 
 // watchLine lists an empty line again, with a watch: whoever joined in between
 // is in the answer.
-func (o *observer) watchLine(ev events.Event, out *engine.Outbox) {
+func (o *leaderWatch) watchLine(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Children(o.dir)
 }
 
 // watchPath waits for the directory.
-func (o *observer) watchPath(ev events.Event, out *engine.Outbox) {
+func (o *leaderWatch) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(o.dir)
 }
 
 // readLeader reads the first in line, with a watch.
-func (o *observer) readLeader(ev events.Event, out *engine.Outbox) {
+func (o *leaderWatch) readLeader(ev events.Event, out *engine.Outbox) {
 	line, _ := Line(ev.Children, o.kind.labels()...)
 	o.leader = line[0].Name
 	o.readAgain(ev, out)
 }
 
 // readAgain reads a leader whose data was set.
-func (o *observer) readAgain(ev events.Event, out *engine.Outbox) {
+func (o *leaderWatch) readAgain(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch | engine.Data).Get(join(o.dir, o.leader))
 }
 
 // tellLeader tells a leader that was not told before.
-func (o *observer) tellLeader(ev events.Event, out *engine.Outbox) {
-	o.recover(out)
+func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
+	o.clearTrouble(out)
 	if o.told && o.token == ev.Stat.Czxid {
 		return
 	}
@@ -150,8 +150,8 @@ func (o *observer) tellLeader(ev events.Event, out *engine.Outbox) {
 }
 
 // tellVacancy tells that nobody is in line, once.
-func (o *observer) tellVacancy(ev events.Event, out *engine.Outbox) {
-	o.recover(out)
+func (o *leaderWatch) tellVacancy(ev events.Event, out *engine.Outbox) {
+	o.clearTrouble(out)
 	if o.told && o.token == 0 {
 		return
 	}

@@ -2,43 +2,43 @@ package machines
 
 import "github.com/incumbent-go/incumbent/events"
 
-// office lists the machines that lead or are next in line, with what a check asks
+// heartbeatSet lists the machines that lead or are next in line, with what a check asks
 // for: their own nodes, or the guards of a term under a name that others have, too.
 // Any of them serves; they are asked in turn, and the turn never depends on map
 // order.
-type office struct {
-	holders []holder
-	index   map[string]int
-	turn    int
+type heartbeatSet struct {
+	entries   []heartbeatEntry
+	index     map[string]int
+	nextIndex int
 }
 
-type holder struct {
+type heartbeatEntry struct {
 	machine, path string
 	guards        []events.Op
 	owner         int64 // of the node, where others may have one of its name; 0: its name is its alone
 }
 
 // check is what a heartbeat asks for.
-func (h holder) check() []events.Op {
+func (h heartbeatEntry) check() []events.Op {
 	if h.guards != nil {
 		return h.guards
 	}
 	return []events.Op{{Verb: "check", Path: h.path, Version: -1}}
 }
 
-// displaced is another session's node under the name of one that is gone.
-func (h holder) displaced(ev events.Event) bool {
+// replaced is another session's node under the name of one that is gone.
+func (h heartbeatEntry) replaced(ev events.Event) bool {
 	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner != h.owner
 }
 
 // found reports whether a check that was refused with this code did find the
 // node: then the refusal says nothing of it.
-func (h holder) found(code events.Code) bool {
+func (h heartbeatEntry) found(code events.Code) bool {
 	return code != events.NoNode && (code != events.BadVersion || h.guards == nil)
 }
 
-// missed is what the machine is told whose check found something else.
-func (h holder) missed(session int64) events.Event {
+// lossEvent is what the machine is told whose check found something else.
+func (h heartbeatEntry) lossEvent(session int64) events.Event {
 	ev := events.Event{Kind: events.WatchDeleted, Session: session, Path: h.path}
 	if h.guards != nil { // one of several nodes
 		ev.Kind = events.WatchChanged
@@ -46,42 +46,42 @@ func (h holder) missed(session int64) events.Event {
 	return ev
 }
 
-func (o *office) empty() bool { return len(o.holders) == 0 }
-func (o *office) size() int   { return len(o.holders) }
+func (o *heartbeatSet) empty() bool { return len(o.entries) == 0 }
+func (o *heartbeatSet) size() int   { return len(o.entries) }
 
-func (o *office) add(h holder) {
+func (o *heartbeatSet) add(h heartbeatEntry) {
 	if i, ok := o.index[h.machine]; ok {
-		o.holders[i] = h
+		o.entries[i] = h
 		return
 	}
 	if o.index == nil {
 		o.index = map[string]int{}
 	}
-	o.index[h.machine] = len(o.holders)
-	o.holders = append(o.holders, h)
+	o.index[h.machine] = len(o.entries)
+	o.entries = append(o.entries, h)
 }
 
-func (o *office) remove(machine string) {
+func (o *heartbeatSet) remove(machine string) {
 	i, ok := o.index[machine]
 	if !ok {
 		return
 	}
-	last := len(o.holders) - 1
+	last := len(o.entries) - 1
 	o.swap(i, last)
-	o.holders = o.holders[:last]
+	o.entries = o.entries[:last]
 	delete(o.index, machine)
 }
 
-func (o *office) swap(i, j int) {
-	o.holders[i], o.holders[j] = o.holders[j], o.holders[i]
-	o.index[o.holders[i].machine], o.index[o.holders[j].machine] = i, j
+func (o *heartbeatSet) swap(i, j int) {
+	o.entries[i], o.entries[j] = o.entries[j], o.entries[i]
+	o.index[o.entries[i].machine], o.index[o.entries[j].machine] = i, j
 }
 
-func (o *office) clear() { *o = office{} }
+func (o *heartbeatSet) clear() { *o = heartbeatSet{} }
 
-// probe is the one whose node the next check asks for.
-func (o *office) probe() holder {
-	h := o.holders[o.turn%len(o.holders)]
-	o.turn++
+// next is the one whose node the next check asks for.
+func (o *heartbeatSet) next() heartbeatEntry {
+	h := o.entries[o.nextIndex%len(o.entries)]
+	o.nextIndex++
 	return h
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// onlook watches one node, its children or its data, from outside: it makes no
+// nodeWatch watches one node, its children or its data, from outside: it makes no
 // node and costs one read for each change.
-type onlook struct {
+type nodeWatch struct {
 	standalone
 	look  events.Kind // of the replies: reply.children or reply.stat
 	view  bool        // the answers are the user's: they go past the machine
@@ -19,17 +19,17 @@ type onlook struct {
 	again bool        // names are told though they are the same
 }
 
-func newOnlook(open events.Event, look events.Kind) (*onlook, error) {
+func newNodeWatch(open events.Event, look events.Kind) (*nodeWatch, error) {
 	o := options{values: open.Options}
-	return &onlook{standalone: newStandalone(open, &o), look: look, view: o.flag("view")}, o.err
+	return &nodeWatch{standalone: newStandalone(open, &o), look: look, view: o.flag("view")}, o.err
 }
 
 var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}
 
-// onlookChart is a chart of those who look on: from looking on, an answer of this
+// nodeWatchChartOf is a chart of those who look on: from looking on, an answer of this
 // kind leads to watching, and whatever spends the watch leads back: its deletion,
 // and these kinds.
-func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, spending ...events.Kind) engine.Chart[onlook] {
+func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Kind, spending ...events.Kind) engine.Chart[nodeWatch] {
 	onlooking := from{looking.Name, watching, absent, suspended, pausing}
 	around := but(onlooking, suspended)
 	kinds := []events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat,
@@ -44,7 +44,7 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 			others = append(others, kind)
 		}
 	}
-	chart := engine.Chart[onlook]{
+	chart := engine.Chart[nodeWatch]{
 		Name: name,
 		Doc:  doc,
 		States: []engine.StateDoc{
@@ -59,23 +59,23 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 		Final: closed,
 		Happy: from{latent, looking.Name, watching},
 		Kinds: append(kinds, anyWatch...),
-		Rows: []engine.Row[onlook]{
-			{From: from{latent}, On: on(events.CommandStart), When: (*onlook).attached, To: looking.Name, Do: (*onlook).accept, Then: (*onlook).read},
-			{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*onlook).accept},
-			{From: onlooking, On: on(events.CommandStart), To: engine.Stay, Do: (*onlook).refuseStart},
+		Rows: []engine.Row[nodeWatch]{
+			{From: from{latent}, On: on(events.CommandStart), When: (*nodeWatch).attached, To: looking.Name, Do: (*nodeWatch).accept, Then: (*nodeWatch).read},
+			{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*nodeWatch).accept},
+			{From: onlooking, On: on(events.CommandStart), To: engine.Stay, Do: (*nodeWatch).refuseStart},
 
-			{From: from{looking.Name}, On: on(reply), When: (*onlook).noNode, To: absent, Do: (*onlook).watchPath},
-			{From: from{looking.Name}, On: on(reply), When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
-			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*onlook).tell},
-			{From: from{absent}, On: on(events.ReplyStat), When: (*onlook).noNode, To: absent, Do: (*onlook).tell},
-			{From: from{absent}, On: on(events.ReplyStat), When: (*onlook).refused, To: pausing, Do: (*onlook).complain, Then: (*onlook).insist},
-			{From: from{absent}, On: on(events.ReplyStat), To: looking.Name, Do: (*onlook).read},
+			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).watchPath},
+			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
+			{From: from{looking.Name}, On: on(reply), To: watching, Do: (*nodeWatch).tell},
+			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).tell},
+			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
+			{From: from{absent}, On: on(events.ReplyStat), To: looking.Name, Do: (*nodeWatch).read},
 
-			{From: around, On: on(events.ConnectionSuspended), To: suspended, Do: (*onlook).doubt},
-			{From: onlooking, On: on(events.ConnectionLost), To: suspended, Do: (*onlook).doubt},
-			{From: from{suspended}, On: on(events.ConnectionAttached), To: looking.Name, Do: (*onlook).read},
-			{From: from{pausing}, On: on(events.TimerFired), To: looking.Name, Do: (*onlook).read},
-			{From: append(from{latent}, onlooking...), On: on(events.CommandClose), To: closed, Do: (*onlook).finish},
+			{From: around, On: on(events.ConnectionSuspended), To: suspended, Do: (*nodeWatch).noteGap},
+			{From: onlooking, On: on(events.ConnectionLost), To: suspended, Do: (*nodeWatch).noteGap},
+			{From: from{suspended}, On: on(events.ConnectionAttached), To: looking.Name, Do: (*nodeWatch).read},
+			{From: from{pausing}, On: on(events.TimerFired), To: looking.Name, Do: (*nodeWatch).read},
+			{From: append(from{latent}, onlooking...), On: on(events.CommandClose), To: closed, Do: (*nodeWatch).finish},
 		},
 		Ignores: []engine.Ignore{
 			{In: from{latent}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
@@ -88,19 +88,19 @@ func onlookChart(name, doc string, looking engine.StateDoc, reply events.Kind, s
 		},
 	}
 	for _, kind := range spending {
-		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{looking.Name, watching}, On: on(kind), To: looking.Name, Do: (*onlook).read})
+		chart.Rows = append(chart.Rows, engine.Row[nodeWatch]{From: from{looking.Name, watching}, On: on(kind), To: looking.Name, Do: (*nodeWatch).read})
 	}
 	for _, kind := range []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchDeleted} {
-		chart.Rows = append(chart.Rows, engine.Row[onlook]{From: from{absent}, On: on(kind), To: looking.Name, Do: (*onlook).read})
+		chart.Rows = append(chart.Rows, engine.Row[nodeWatch]{From: from{absent}, On: on(kind), To: looking.Name, Do: (*nodeWatch).read})
 	}
 	return chart
 }
 
 // Watches says which nodes matter: the one.
-func (o *onlook) Watches(path string) bool { return path == o.path }
+func (o *nodeWatch) Watches(path string) bool { return path == o.path }
 
 // read looks what is there, with a watch on the next change.
-func (o *onlook) read(ev events.Event, out *engine.Outbox) {
+func (o *nodeWatch) read(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	switch {
 	case o.look == events.ReplyStat:
@@ -113,7 +113,7 @@ func (o *onlook) read(ev events.Event, out *engine.Outbox) {
 }
 
 // watchPath waits for the node.
-func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) {
+func (o *nodeWatch) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(o.path)
 }
 
@@ -122,8 +122,8 @@ func (o *onlook) watchPath(ev events.Event, out *engine.Outbox) {
 // missed, and because whoever was told of the failure wants to know that it is over.
 // With what a user reads goes the number of the request, also where there is no node:
 // the handle drops the answers to earlier ones.
-func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
-	o.recover(out)
+func (o *nodeWatch) tell(ev events.Event, out *engine.Outbox) {
+	o.clearTrouble(out)
 	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
 	switch {
 	case ev.Code == events.NoNode:
@@ -146,8 +146,8 @@ func (o *onlook) tell(ev events.Event, out *engine.Outbox) {
 	out.Notify(n)
 }
 
-// doubt is the end of a connection: things may come and go unseen.
-func (o *onlook) doubt(ev events.Event, out *engine.Outbox) { o.gap, o.again = o.told, true }
+// noteGap is the end of a connection: things may come and go unseen.
+func (o *nodeWatch) noteGap(ev events.Event, out *engine.Outbox) { o.gap, o.again = o.told, true }
 
-// insist has what is there told again after a failure.
-func (o *onlook) insist(ev events.Event, out *engine.Outbox) { o.again = true }
+// tellAgain has what is there told again after a failure.
+func (o *nodeWatch) tellAgain(ev events.Event, out *engine.Outbox) { o.again = true }

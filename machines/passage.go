@@ -7,20 +7,20 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// passage is one call at a barrier or a gate: to wait, to set the node or to
+// barrierCall is one call at a barrier or a gate: to wait, to set the node or to
 // remove it. A machine deals with one call and is over.
-type passage struct {
+type barrierCall struct {
 	standalone
-	founder
+	parentMaker
 	task    events.Kind // command.await, command.set or command.remove
 	command uint64
 	seen    int64 // the first zxid at which the wait knows that the node stood; 0: none
 	hidden  bool  // the node may not be read: servers since 3.8.4 do not tell of its end
 }
 
-func newPassage(open events.Event) (*passage, error) {
+func newBarrierCall(open events.Event) (*barrierCall, error) {
 	o := options{values: open.Options}
-	return &passage{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path))}, o.err
+	return &barrierCall{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path))}, o.err
 }
 
 // States of passages, besides those in states.go.
@@ -30,8 +30,8 @@ const (
 )
 
 var (
-	passing  = from{looking, shut, setting, removing, suspended, pausing}
-	crossing = but(passing, suspended)
+	unanswered = from{looking, shut, setting, removing, suspended, pausing}
+	crossing   = but(unanswered, suspended)
 )
 
 // passageStates are those of both; only shut means something else for each.
@@ -57,44 +57,44 @@ var passageKinds = append([]events.Kind{
 
 // passageRows are the rows of both: they differ in what lets through, as a check
 // tells it and as a read does.
-func passageRows(affirms, lets engine.Guard[passage], opens, shuts events.Kind) []engine.Row[passage] {
-	return []engine.Row[passage]{
-		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: deciding, Do: (*passage).begin},
-		{From: passing, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: engine.Stay, Do: (*passage).refuseStart},
+func passageRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Kind) []engine.Row[barrierCall] {
+	return []engine.Row[barrierCall]{
+		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: deciding, Do: (*barrierCall).begin},
+		{From: unanswered, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: engine.Stay, Do: (*barrierCall).refuseStart},
 
-		{From: from{looking}, On: on(events.ReplyMulti), When: affirms, To: closed, Do: (*passage).succeed},
-		{From: from{looking}, On: on(events.ReplyMulti), When: (*passage).passing, To: pausing, Do: (*passage).complain},
-		{From: from{looking}, On: on(events.ReplyMulti), To: looking, Do: (*passage).noteStanding},
-		{From: from{looking}, On: on(events.ReplyStat), When: lets, To: closed, Do: (*passage).succeed},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*passage).passing, To: pausing, Do: (*passage).complain},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*passage).denied, To: closed, Do: (*passage).fallThrough},
-		{From: from{looking}, On: on(events.ReplyStat), To: shut, Do: (*passage).remember},
-		{From: from{shut}, On: on(opens), To: closed, Do: (*passage).succeed},
-		{From: from{looking}, On: on(opens), To: looking, Do: (*passage).look},
-		{From: from{shut, looking}, On: on(shuts, events.WatchChanged), To: looking, Do: (*passage).look},
+		{From: from{looking}, On: on(events.ReplyMulti), When: affirms, To: closed, Do: (*barrierCall).succeed},
+		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
+		{From: from{looking}, On: on(events.ReplyMulti), To: looking, Do: (*barrierCall).noteNodeSeen},
+		{From: from{looking}, On: on(events.ReplyStat), When: lets, To: closed, Do: (*barrierCall).succeed},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).denied, To: closed, Do: (*barrierCall).answerRefused},
+		{From: from{looking}, On: on(events.ReplyStat), To: shut, Do: (*barrierCall).remember},
+		{From: from{shut}, On: on(opens), To: closed, Do: (*barrierCall).succeed},
+		{From: from{looking}, On: on(opens), To: looking, Do: (*barrierCall).look},
+		{From: from{shut, looking}, On: on(shuts, events.WatchChanged), To: looking, Do: (*barrierCall).look},
 
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*passage).ofParent, To: setting, Do: (*passage).noteParent},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*passage).stands, To: closed, Do: (*passage).succeed},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*passage).parentless, To: setting, Do: (*passage).found},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*passage).delayed, To: pausing, Do: (*passage).complainAbove},
-		{From: from{setting}, On: on(events.ReplyCreate), To: closed, Do: (*passage).fallThrough},
-		{From: from{removing}, On: on(events.ReplyDelete), When: (*passage).gone, To: closed, Do: (*passage).succeed},
-		{From: from{removing}, On: on(events.ReplyDelete), When: (*passage).passing, To: pausing, Do: (*passage).complain},
-		{From: from{removing}, On: on(events.ReplyDelete), To: closed, Do: (*passage).fallThrough},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).ofParent, To: setting, Do: (*barrierCall).noteParent},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).nodeCreated, To: closed, Do: (*barrierCall).succeed},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).parentMissing, To: setting, Do: (*barrierCall).createWithParents},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).delayed, To: pausing, Do: (*barrierCall).complainAbove},
+		{From: from{setting}, On: on(events.ReplyCreate), To: closed, Do: (*barrierCall).answerRefused},
+		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).gone, To: closed, Do: (*barrierCall).succeed},
+		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
+		{From: from{removing}, On: on(events.ReplyDelete), To: closed, Do: (*barrierCall).answerRefused},
 
 		{From: crossing, On: on(events.ConnectionSuspended), To: suspended},
-		{From: passing, On: on(events.ConnectionLost), To: suspended},
+		{From: unanswered, On: on(events.ConnectionLost), To: suspended},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding},
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 
 		// What comes next: at the start, after an outage, or after a pause.
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*passage).detached, To: suspended},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*passage).waits, To: looking, Do: (*passage).look},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*passage).sets, To: setting, Do: (*passage).set},
-		{From: from{deciding}, On: on(engine.AtOnce), To: removing, Do: (*passage).remove},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*barrierCall).detached, To: suspended},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*barrierCall).waits, To: looking, Do: (*barrierCall).look},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*barrierCall).sets, To: setting, Do: (*barrierCall).set},
+		{From: from{deciding}, On: on(engine.AtOnce), To: removing, Do: (*barrierCall).remove},
 
-		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*passage).finish},
-		{From: passing, On: on(events.CommandClose), To: closed, Do: (*passage).withdraw},
+		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*barrierCall).finish},
+		{From: unanswered, On: on(events.CommandClose), To: closed, Do: (*barrierCall).withdraw},
 	}
 }
 
@@ -106,33 +106,35 @@ func passageIgnores(opens, shuts events.Kind) []engine.Ignore {
 		{In: crossing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "nothing is waited for, or the node is asked for again"},
-		{In: passing, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
+		{In: unanswered, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
 	}
 }
 
 // Watches says which nodes matter: the one.
-func (p *passage) Watches(path string) bool { return path == p.path }
+func (p *barrierCall) Watches(path string) bool { return path == p.path }
 
 // denied is a read that the ensemble refuses for good.
-func (p *passage) denied(ev events.Event) bool {
+func (p *barrierCall) denied(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
-// stands is a node that was made, now or before.
-func (p *passage) stands(ev events.Event) bool {
+// nodeCreated is a node that was made, now or before.
+func (p *barrierCall) nodeCreated(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NodeExists
 }
 
 // gone is a node that was deleted, now or before.
-func (p *passage) gone(ev events.Event) bool {
+func (p *barrierCall) gone(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-func (p *passage) waits(events.Event) bool { return p.task == events.CommandAwait }
-func (p *passage) sets(events.Event) bool  { return p.task == events.CommandSet }
+func (p *barrierCall) waits(events.Event) bool { return p.task == events.CommandAwait }
+func (p *barrierCall) sets(events.Event) bool  { return p.task == events.CommandSet }
 
 // begin notes the call.
-func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command = ev.Kind, ev.Request }
+func (p *barrierCall) begin(ev events.Event, out *engine.Outbox) {
+	p.task, p.command = ev.Kind, ev.Request
+}
 
 // look asks for the node, with a watch either way. The check before it makes sure
 // that whatever was done before this call began is seen, wherever it was done: it
@@ -141,65 +143,67 @@ func (p *passage) begin(ev events.Event, out *engine.Outbox) { p.task, p.command
 // for a leader that was deposed goes on answering it. Nor does a watch event that
 // comes before the answer: it may tell of what was done before the call, to another
 // call's watch.
-func (p *passage) look(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.hidden = false
 	out.Multi(events.Check(p.path))
 	out.With(engine.Watch).Exists(p.path)
 }
 
-// noteStanding notes when the check found the node: one that was made later is
+// noteNodeSeen notes when the check found the node: one that was made later is
 // another.
-func (p *passage) noteStanding(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) noteNodeSeen(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK {
 		p.seen = cmp.Or(p.seen, ev.Zxid)
 	}
 }
 
 // remember notes which node was seen: another one at its path was made later.
-func (p *passage) remember(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) remember(ev events.Event, out *engine.Outbox) {
 	p.failures = 0
 	p.noteSeen(ev)
 }
 
-func (p *passage) noteSeen(ev events.Event) {
+func (p *barrierCall) noteSeen(ev events.Event) {
 	if ev.Stat != nil {
 		p.seen = cmp.Or(p.seen, ev.Stat.Czxid)
 	}
 }
 
-func (p *passage) set(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) set(ev events.Event, out *engine.Outbox) {
 	p.afresh()
 	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
-// found makes the missing parents, and the node behind them.
-func (p *passage) found(ev events.Event, out *engine.Outbox) {
+// createWithParents makes the missing parents, and the node behind them.
+func (p *barrierCall) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
 	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
 // delayed is a create that may do better later, as its parents' may.
-func (p *passage) delayed(ev events.Event) bool { return p.passing(p.blame(ev)) }
+func (p *barrierCall) delayed(ev events.Event) bool { return p.transient(p.rootCause(ev)) }
 
-func (p *passage) remove(ev events.Event, out *engine.Outbox) { out.Delete(p.path) }
+func (p *barrierCall) remove(ev events.Event, out *engine.Outbox) { out.Delete(p.path) }
 
 // succeed answers the call.
-func (p *passage) succeed(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) succeed(ev events.Event, out *engine.Outbox) {
 	out.Answer(p.command, events.OK, "")
 }
 
-// fallThrough answers the call with what the ensemble refuses.
-func (p *passage) fallThrough(ev events.Event, out *engine.Outbox) {
-	ev = p.blame(ev)
-	out.Answer(p.command, ev.Code, p.words(ev))
+// answerRefused answers the call with what the ensemble refuses.
+func (p *barrierCall) answerRefused(ev events.Event, out *engine.Outbox) {
+	ev = p.rootCause(ev)
+	out.Answer(p.command, ev.Code, p.failureText(ev))
 }
 
 // withdraw is a call that nobody waits for any more.
-func (p *passage) withdraw(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) withdraw(ev events.Event, out *engine.Outbox) {
 	out.Answer(p.command, events.Closed, "")
 	p.finish(ev, out)
 }
 
 // complainAbove is complain, of the parent that is to blame.
-func (p *passage) complainAbove(ev events.Event, out *engine.Outbox) { p.complain(p.blame(ev), out) }
+func (p *barrierCall) complainAbove(ev events.Event, out *engine.Outbox) {
+	p.failAndBackOff(p.rootCause(ev), out)
+}

@@ -19,17 +19,17 @@ const (
 // others.
 type persistent struct {
 	standalone
-	founder
+	parentMaker
 
-	owner    int64   // ZooKeeper's id of the session
-	creating uint64  // the create that is not answered yet
-	check    uint64  // goes through the quorum before a node is said to be gone
-	unknown  bool    // a create's outcome: the node at the path may be ours
-	made     int64   // czxid of the node that we made in this session; 0: none that we know of
-	version  int32   // of its data
-	stranger int64   // czxid of the node of somebody else's that was seen last
-	former   []relic // what older sessions of ours may have left at the path
-	told     bool    // that the node is present
+	owner    int64     // ZooKeeper's id of the session
+	creating uint64    // the create that is not answered yet
+	check    uint64    // goes through the quorum before a node is said to be gone
+	unknown  bool      // a create's outcome: the node at the path may be ours
+	made     int64     // czxid of the node that we made in this session; 0: none that we know of
+	version  int32     // of its data
+	stranger int64     // czxid of the node of somebody else's that was seen last
+	oldNodes []oldNode // what older sessions of ours may have left at the path
+	told     bool      // that the node is present
 
 	payload uint64 // the number of the user's data that the node should have
 	asked   uint64 // the number of those that the last create or write carried
@@ -40,8 +40,8 @@ type persistent struct {
 	closing []uint64
 }
 
-// relic is a node that an older session of this machine made, or may have made.
-type relic struct{ owner, czxid int64 }
+// oldNode is a node that an older session of this machine made, or may have made.
+type oldNode struct{ owner, czxid int64 }
 
 // ask is a command and the payload that it wants written.
 type ask struct{ command, payload uint64 }
@@ -51,7 +51,7 @@ type ask struct{ command, payload uint64 }
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
 	o := options{values: open.Options}
-	return &persistent{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path)), payload: open.Work}, o.err
+	return &persistent{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), payload: open.Work}, o.err
 })
 
 var (
@@ -90,14 +90,14 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).ofParent, To: creating, Do: (*persistent).noteParent},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).founded, To: reading, Do: (*persistent).settle, Then: (*persistent).look},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).parentless, To: creating, Do: (*persistent).found},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).parentMissing, To: creating, Do: (*persistent).createWithParents},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*persistent).taken, To: reading, Do: (*persistent).look},
 		{From: from{creating}, On: on(events.ReplyCreate), To: pausing, Do: (*persistent).giveUp},
 		{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*persistent).settle},
 		{From: from{leaving}, On: on(events.ReplyCreate), When: (*persistent).unmade, To: closed, Do: (*persistent).end},
-		{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*persistent).settle, Then: (*persistent).depart},
+		{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*persistent).settle, Then: (*persistent).findToDelete},
 
-		{From: from{reading}, On: on(events.ReplyMulti), When: (*persistent).passing, To: pausing, Do: (*persistent).giveUp},
+		{From: from{reading}, On: on(events.ReplyMulti), When: (*persistent).transient, To: pausing, Do: (*persistent).giveUp},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).oursStale, To: writing, Do: (*persistent).noteAndWrite},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).ours, To: present, Do: (*persistent).tellPresent},
@@ -115,7 +115,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).wrote, To: reading, Do: (*persistent).noteWritten},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noNode, To: creating, Do: (*persistent).tellAbsent, Then: (*persistent).create},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).passing, To: pausing, Do: (*persistent).giveUp},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).transient, To: pausing, Do: (*persistent).giveUp},
 		{From: from{writing}, On: on(events.ReplyMulti), To: reading, Do: (*persistent).revert},
 
 		{From: from{present, writing}, On: on(events.WatchDeleted), To: creating, Do: (*persistent).tellAbsent, Then: (*persistent).create},
@@ -130,7 +130,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: but(kept, leaving), On: on(events.CommandCancel), To: engine.Stay, Do: (*persistent).cancel},
 
 		{From: append(from{present, writing}, unsettled...), On: on(events.ConnectionSuspended), To: suspended, Do: (*persistent).suspend},
-		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*persistent).hush},
+		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*persistent).dropPending},
 		{From: append(from{present, writing, suspended}, unsettled...), On: on(events.ConnectionLost), To: suspended, Do: (*persistent).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*persistent).lose},
 		{From: from{leaving}, On: on(events.ConnectionLost), To: closed, Do: (*persistent).end},
@@ -138,23 +138,23 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*persistent).placed, To: reading, Do: (*persistent).attach, Then: (*persistent).look},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: creating, Do: (*persistent).attach, Then: (*persistent).create},
 		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*persistent).attach},
-		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*persistent).depart},
+		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*persistent).findToDelete},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*persistent).detached, To: suspended},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*persistent).look},
 
 		{From: from{present}, On: on(events.CommandClose), To: leaving, Do: (*persistent).closeRemove},
-		{From: append(from{suspended, pausing}, unsettled...), On: on(events.CommandClose), When: (*persistent).entangled, To: leaving, Do: (*persistent).close, Then: (*persistent).depart},
+		{From: append(from{suspended, pausing}, unsettled...), On: on(events.CommandClose), When: (*persistent).mayHaveNode, To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
 		{From: append(from{latent, suspended, pausing}, unsettled...), On: on(events.CommandClose), To: closed, Do: (*persistent).close, Then: (*persistent).end},
-		{From: from{writing}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close, Then: (*persistent).depart},
+		{From: from{writing}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close, Then: (*persistent).findToDelete},
 		{From: from{leaving}, On: on(events.CommandClose), To: leaving, Do: (*persistent).close},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*persistent).ours, To: leaving, Do: (*persistent).remove},
 		{From: from{leaving}, On: on(events.ReplyStat), When: (*persistent).answered, To: closed, Do: (*persistent).end},
-		{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*persistent).complain},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).unchecked, To: leaving, Do: (*persistent).complain},
+		{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*persistent).failAndBackOff},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).unchecked, To: leaving, Do: (*persistent).failAndBackOff},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).checked, To: leaving},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: closed, Do: (*persistent).end},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: leaving, Do: (*persistent).depart},
-		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*persistent).complain},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: leaving, Do: (*persistent).findToDelete},
+		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*persistent).failAndBackOff},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),
@@ -205,7 +205,7 @@ func (p *persistent) oursStale(ev events.Event) bool {
 
 // remains is what an older session of this machine provably made.
 func (p *persistent) remains(ev events.Event) bool {
-	return ev.Code == events.OK && ev.Stat != nil && slices.ContainsFunc(p.former, func(r relic) bool {
+	return ev.Code == events.OK && ev.Stat != nil && slices.ContainsFunc(p.oldNodes, func(r oldNode) bool {
 		return r.owner == ev.Stat.EphemeralOwner && (r.czxid == ev.Stat.Czxid || r.czxid == 0)
 	})
 }
@@ -222,7 +222,7 @@ func (p *persistent) cleared(ev events.Event) bool {
 func (p *persistent) checked(ev events.Event) bool { return ev.Request == p.check }
 
 // unchecked is a check that could not be done for now.
-func (p *persistent) unchecked(ev events.Event) bool { return p.checked(ev) && p.passing(ev) }
+func (p *persistent) unchecked(ev events.Event) bool { return p.checked(ev) && p.transient(ev) }
 
 // outdated is a version that somebody has moved on.
 func (p *persistent) outdated(ev events.Event) bool { return ev.Code == events.BadVersion }
@@ -240,7 +240,7 @@ func (p *persistent) placed(ev events.Event) bool {
 	return ev.SessionID == p.owner && (p.made != 0 || p.unknown)
 }
 
-// entangled is a machine that has, or may have, a node in this session.
-func (p *persistent) entangled(events.Event) bool {
+// mayHaveNode is a machine that has, or may have, a node in this session.
+func (p *persistent) mayHaveNode(events.Event) bool {
 	return p.made != 0 || p.unknown || p.creating != 0
 }

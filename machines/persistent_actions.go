@@ -19,8 +19,8 @@ func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 	p.ask(out)
 }
 
-// found asks for the missing parents, and for the node behind them.
-func (p *persistent) found(ev events.Event, out *engine.Outbox) {
+// createWithParents asks for the missing parents, and for the node behind them.
+func (p *persistent) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
 	p.ask(out)
 }
@@ -61,13 +61,13 @@ func (p *persistent) note(ev events.Event) {
 	if p.unknown {
 		p.written = p.asked
 	}
-	p.made, p.version, p.unknown, p.former = ev.Stat.Czxid, ev.Stat.Version, false, nil
+	p.made, p.version, p.unknown, p.oldNodes = ev.Stat.Czxid, ev.Stat.Version, false, nil
 }
 
 // tellPresent ends the waits.
 func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 	p.note(ev)
-	p.recover(out)
+	p.clearTrouble(out)
 	if !p.told {
 		p.told = true
 		out.Notify(events.Notify{What: events.Present, Session: ev.Session, Path: p.path, Token: p.made, Owner: p.owner})
@@ -127,7 +127,7 @@ func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 // revert gives up data that the ensemble refuses (too large, no permission), and
 // goes on with the node as it is.
 func (p *persistent) revert(ev events.Event, out *engine.Outbox) {
-	p.answerSets(p.asked, ev.Code, p.words(ev), out)
+	p.answerSets(p.asked, ev.Code, p.failureText(ev), out)
 	if p.payload == p.asked {
 		p.payload = p.written
 	}
@@ -153,15 +153,15 @@ func (p *persistent) clear(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt: the next one comes after a while.
 func (p *persistent) giveUp(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
-	ev = p.blame(ev)
+	ev = p.rootCause(ev)
 	p.tellAbsent(ev, out)
-	p.complain(ev, out)
+	p.failAndBackOff(ev, out)
 	if !ev.Code.Transient() {
 		for _, w := range p.awaits {
-			out.Answer(w, ev.Code, p.words(ev))
+			out.Answer(w, ev.Code, p.failureText(ev))
 		}
 		p.awaits = nil
-		p.answerSets(p.payload, ev.Code, p.words(ev), out)
+		p.answerSets(p.payload, ev.Code, p.failureText(ev), out)
 	}
 }
 
@@ -194,20 +194,20 @@ func (p *persistent) refuseClosed(ev events.Event, out *engine.Outbox) {
 // suspend is the end of a connection: the node may be deleted meanwhile.
 func (p *persistent) suspend(ev events.Event, out *engine.Outbox) { p.tellAbsent(ev, out) }
 
-func (p *persistent) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
+func (p *persistent) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // lose is the end of the session: its node goes by itself, or is in the way of
 // the next one for a while.
 func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
 	p.suspend(ev, out)
 	out.DropCreates()
-	p.outlive()
+	p.keepAsOld()
 }
 
-// outlive turns what this session made into what an older one did.
-func (p *persistent) outlive() {
-	if p.entangled(events.Event{}) {
-		p.former = append(p.former, relic{p.owner, p.made})
+// keepAsOld turns what this session made into what an older one did.
+func (p *persistent) keepAsOld() {
+	if p.mayHaveNode(events.Event{}) {
+		p.oldNodes = append(p.oldNodes, oldNode{p.owner, p.made})
 	}
 	p.made, p.unknown, p.creating = 0, false, 0
 }
@@ -234,9 +234,9 @@ func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 	p.erase(p.version, out)
 }
 
-// depart reads what stands at the path, as soon as there is a connection and no
+// findToDelete reads what stands at the path, as soon as there is a connection and no
 // create under way, as look does: it is deleted if it is ours.
-func (p *persistent) depart(ev events.Event, out *engine.Outbox) {
+func (p *persistent) findToDelete(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Attached && p.creating == 0 {
 		p.check = out.Multi(events.Check(p.path))

@@ -10,18 +10,18 @@ import (
 // place is one place in one line: what every recipe shares whose members queue by
 // sequential ephemeral nodes.
 type place struct {
-	label  string   // what stands before the number
-	kin    []string // the labels of all who stand in the line, its own among them
-	shared string   // the label of those whom it holds beside, and does not wait for
+	label      string   // what stands before the number
+	lineLabels []string // the labels of all who stand in the line, its own among them
+	shared     string   // the label of those whom it holds beside, and does not wait for
 
 	contender
-	founder // of the line's directory
-	inquiry
+	parentMaker // of the line's directory
+	ownerSearch
 	line
 }
 
 func newPlace(open events.Event, o *options, label string) place {
-	return place{label: label, kin: []string{label}, contender: newContender(open, o), founder: newFounder(open.Path)}
+	return place{label: label, lineLabels: []string{label}, contender: newContender(open, o), parentMaker: newParentMaker(open.Path)}
 }
 
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
@@ -59,7 +59,7 @@ var lineRows = slices.Concat(guidRows, placeRows)
 // guidRows find the own nodes in a listing by the GUID in their names. Names without one are found by their owner: ownerRows, in election.go.
 var guidRows = []engine.Row[place]{
 	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).recovered, To: verifying, Do: (*place).adopt},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).twinned, To: engine.Stay, Do: (*place).adopt},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).hasDuplicates, To: engine.Stay, Do: (*place).adopt},
 	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).recovered, To: leaving, Do: (*place).adoptDelete},
 }
 
@@ -69,8 +69,8 @@ var placeRows = []engine.Row[place]{
 	// Enrolment.
 	{From: from{enrolling}, On: on(events.ReplyCreate), When: (*place).ofParent, To: enrolling, Do: (*place).noteParent},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).made, To: listing, Do: (*place).register, Then: (*place).survey},
-	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).parentless, To: enrolling, Do: (*place).found},
-	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).undecided, To: verifying, Do: (*place).lookUp},
+	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).parentMissing, To: enrolling, Do: (*place).createWithParents},
+	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).outcomeUnknown, To: verifying, Do: (*place).lookUp},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), To: pausing, Do: (*place).giveUp},
 	{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*place).settleCreate},
 
@@ -78,9 +78,9 @@ var placeRows = []engine.Row[place]{
 	{From: placing, On: on(events.ReplyStat), When: (*place).unfit, To: leaving, Do: (*place).rejectOwn},
 	{From: from{listing, verifying, waiting, blocked, leading}, On: on(events.ReplyStat), When: (*place).ours, To: engine.Stay, Do: (*place).noteOwn},
 	{From: from{leading}, On: on(events.ReplyStat), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
-	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).vanished, To: enrolling, Do: (*place).enrol},
+	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).ownGone, To: enrolling, Do: (*place).enrol},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadGone, To: listing, Do: (*place).survey},
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).tied, To: listing, Do: (*place).yield},
+	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).createdLater, To: listing, Do: (*place).yield},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).present, To: engine.Stay},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).unreadable, To: engine.Stay, Do: (*place).watchUnread},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), To: pausing, Do: (*place).giveUp},
@@ -91,16 +91,16 @@ var placeRows = []engine.Row[place]{
 	{From: placing, On: on(events.ReplyChildren), When: (*place).failed, To: pausing, Do: (*place).giveUp},
 	{From: from{waiting, blocked}, On: on(events.ReplyChildren), To: engine.Stay},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).counterEnds, To: leaving, Do: (*place).rejectSequence},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).mayLead, To: leading, Do: (*place).takeOffice, Then: (*place).head},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).mayLead, To: leading, Do: (*place).beginTerm, Then: (*place).head},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).isFirst, To: verifying, Do: (*place).seekConfirmation},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), To: waiting, Do: (*place).queueUp},
-	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).nowConfirmed, To: leading, Do: (*place).takeOffice, Then: (*place).head},
+	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).nowConfirmed, To: leading, Do: (*place).beginTerm, Then: (*place).head},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).checkedGone, To: enrolling, Do: (*place).enrol},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).inconclusive, To: verifying, Do: (*place).reconfirm},
 	{From: from{verifying}, On: on(events.ReplyMulti), To: pausing, Do: (*place).giveUp},
 
 	// Watches.
-	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).inherits, To: leading, Do: (*place).takeOffice, Then: (*place).head},
+	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).head},
 	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).isAhead, To: listing, Do: (*place).rejoin},
 	{From: placing, On: on(events.WatchDeleted), To: enrolling, Do: (*place).enrol},
 	{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*place).stepDownGone, Then: (*place).forgetLine},
@@ -110,43 +110,43 @@ var placeRows = []engine.Row[place]{
 
 	// The connection.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.ConnectionSuspended), To: suspended, Do: (*place).suspend},
-	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*place).ridesOut, To: leading, Do: (*place).hush},
+	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*place).ridesOut, To: leading, Do: (*place).dropPending},
 	{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*place).stepDownSuspended, Then: (*place).forgetLine},
-	{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*place).hush},
+	{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*place).dropPending},
 	{From: from{leading}, On: on(events.ConnectionUnconfirmed), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
 	{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*place).stepDownLost, Then: (*place).forgetLine},
-	{From: from{leaving}, On: on(events.ConnectionLost), When: (*place).leaves, To: closed, Do: (*place).finish},
+	{From: from{leaving}, On: on(events.ConnectionLost), When: (*place).isClosing, To: closed, Do: (*place).finish},
 	{From: from{enrolling, listing, waiting, blocked, verifying, suspended, leaving}, On: on(events.ConnectionLost), To: suspended, Do: (*place).lose, Then: (*place).forgetLine},
 	{From: from{draining, pausing}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*place).lose, Then: (*place).forgetLine},
 	{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*place).attach},
 	{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*place).attach, Then: (*place).rewatchOwn},
-	{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*place).attach, Then: (*place).depart},
+	{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*place).attach, Then: (*place).deleteOwn},
 	{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*place).attach},
 
 	// What comes next: after a pause, an outage, or a term.
 	{From: from{pausing, verifying}, On: on(events.TimerFired), To: deciding},
 	{From: from{draining}, On: on(events.WorkDrained), To: deciding, Do: (*place).forgetLine},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).exhaustedEntangled, To: leaving, Do: (*place).quit, Then: (*place).depart},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).gaveUpWithNode, To: leaving, Do: (*place).quit, Then: (*place).deleteOwn},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).exhausted, To: closed, Do: (*place).quit, Then: (*place).finish},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).leavesEmpty, To: closed, Do: (*place).finish},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).departs, To: leaving, Do: (*place).depart},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).mustDeleteFirst, To: leaving, Do: (*place).deleteOwn},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).detached, To: suspended},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).inFlight, To: verifying},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).unsure, To: verifying, Do: (*place).lookUp},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).placed, To: verifying, Do: (*place).reconfirm},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).createUnknown, To: verifying, Do: (*place).lookUp},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).hasNode, To: verifying, Do: (*place).reconfirm},
 	{From: from{deciding}, On: on(engine.AtOnce), To: enrolling, Do: (*place).enrol},
 
 	// The way out.
-	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.CommandClose), To: leaving, Do: (*place).close, Then: (*place).depart},
-	{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*place).entangled, To: leaving, Do: (*place).close, Then: (*place).depart},
+	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.CommandClose), To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
+	{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*place).mayHaveNode, To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
 	{From: from{latent, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*place).close, Then: (*place).finish},
 	{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*place).closeStepDown},
 	{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*place).close},
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deleted, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyDelete), To: leaving, Do: (*place).retryDelete},
-	{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*place).depart},
+	{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*place).deleteOwn},
 	{From: from{leaving}, On: on(events.ReplyCreate), When: (*place).refusedLeaving, To: closed, Do: (*place).finish},
-	{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*place).settleCreate, Then: (*place).depart},
+	{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*place).settleCreate, Then: (*place).deleteOwn},
 	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).absentLeaving, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyChildren), To: leaving, Do: (*place).lookAgain},
 }

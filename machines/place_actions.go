@@ -7,29 +7,31 @@ import (
 
 // leavesEmpty is a closing contender without a node.
 func (p *place) leavesEmpty(events.Event) bool {
-	return p.then == leave && !p.entangled(events.Event{})
+	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
 // deletedReturning is the own node, deleted, of a machine that does not close.
-func (p *place) deletedReturning(ev events.Event) bool { return p.deleted(ev) && p.then != leave }
+func (p *place) deletedReturning(ev events.Event) bool {
+	return p.deleted(ev) && p.nextIntent != closeNext
+}
 
 // recovered is a lost create, found in the listing.
 func (p *place) recovered(ev events.Event) bool {
-	return p.unknown && ev.Code == events.OK && len(p.twins(ev.Children)) > 0
+	return p.unknown && ev.Code == events.OK && len(p.duplicates(ev.Children)) > 0
 }
 
 // absent is a lost create that a synced listing does not show.
 func (p *place) absent(ev events.Event) bool {
-	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.twins(ev.Children)) == 0)
+	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.duplicates(ev.Children)) == 0)
 }
 
 // refusedLeaving is a create that made nothing, while closing.
 func (p *place) refusedLeaving(ev events.Event) bool {
-	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == leave
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == closeNext
 }
 
 // absentLeaving is absent while closing.
-func (p *place) absentLeaving(ev events.Event) bool { return p.absent(ev) && p.then == leave }
+func (p *place) absentLeaving(ev events.Event) bool { return p.absent(ev) && p.nextIntent == closeNext }
 
 // enrol begins a new enrolment: a new GUID, and one create under it.
 func (p *place) enrol(ev events.Event, out *engine.Outbox) {
@@ -37,8 +39,8 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
 	p.count++
 	p.guid = p.naming.fresh(p.seed, p.count)
-	p.then = stay
-	p.moved(out)
+	p.nextIntent = keepPlace
+	p.answerMove(out)
 	p.create(ev, out)
 }
 
@@ -48,8 +50,8 @@ func (p *place) create(ev events.Event, out *engine.Outbox) {
 	p.ask(out)
 }
 
-// found asks for the missing parents, and for the own node behind them.
-func (p *place) found(ev events.Event, out *engine.Outbox) {
+// createWithParents asks for the missing parents, and for the own node behind them.
+func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
 	p.ask(out)
 }
@@ -61,19 +63,19 @@ func (p *place) ask(out *engine.Outbox) {
 
 // register takes the node that a create made.
 func (p *place) register(ev events.Event, out *engine.Outbox) {
-	p.creating, p.unknown, p.hungUp = 0, false, false
-	p.own, p.token, p.sure = base(ev.Path), ev.Zxid, true
+	p.creating, p.unknown, p.willDisconnect = 0, false, false
+	p.own, p.token, p.ownerKnown = base(ev.Path), ev.Zxid, true
 	place, _ := ParsePlace(p.own, p.label)
 	p.sequence = place.Sequence
 }
 
 // adopt takes the lowest of the own GUID's nodes and removes the others.
 func (p *place) adopt(ev events.Event, out *engine.Outbox) {
-	twins := p.twins(ev.Children)
+	twins := p.duplicates(ev.Children)
 	p.discard(twins[1:], out)
 	p.creating, p.unknown = 0, false
 	if p.own != twins[0].Name {
-		p.far(out) // the heartbeat shall not go on checking a node that is deleted
+		p.dropHeartbeats(out) // the heartbeat shall not go on checking a node that is deleted
 		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
 	}
 	p.survey(ev, out)
@@ -87,18 +89,18 @@ func (p *place) discard(twins []Place, out *engine.Outbox) {
 	p.purged = true
 }
 
-// twins are the places that carry the enrolment's GUID, lowest first; of a name
+// duplicates are the places that carry the enrolment's GUID, lowest first; of a name
 // without one, all others without.
-func (p *place) twins(children []string) []Place {
-	return ofGUID(children, p.guid, p.kin...)
+func (p *place) duplicates(children []string) []Place {
+	return ofGUID(children, p.guid, p.lineLabels...)
 }
 
 // suspend is the end of a connection: nothing that was read counts any longer.
 func (p *place) suspend(ev events.Event, out *engine.Outbox) {
-	p.unread(ev, out)
+	p.forgetReads(ev, out)
 	p.line = line{}
-	if p.hungUp { // our own doing: it is no reason to give up
-		p.hungUp = false
+	if p.willDisconnect { // our own doing: it is no reason to give up
+		p.willDisconnect = false
 		return
 	}
 	p.endOnce(events.ConnectionLoss, outage, out)
@@ -118,14 +120,14 @@ func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// depart makes sure that no node is left, as soon as there is a connection: it
+// deleteOwn makes sure that no node is left, as soon as there is a connection: it
 // deletes the own node, or looks for it where the create's outcome is unknown.
-func (p *place) depart(ev events.Event, out *engine.Outbox) {
+func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.line, p.first = line{}, false
 	switch {
 	case !ev.Attached:
-	case p.own != "" && !p.sure && !p.naming.sure():
+	case p.own != "" && !p.ownerKnown && !p.naming.sure():
 		p.inquireOwn(ev, out)
 	case p.own != "":
 		out.Delete(p.path())
@@ -138,20 +140,20 @@ func (p *place) depart(ev events.Event, out *engine.Outbox) {
 // there are several it lists again, once on each connection: nobody awaits the
 // deletion of those behind the lowest, and a disconnect may swallow it.
 func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
-	twins := p.twins(ev.Children)
-	if p.twinned(ev) {
+	twins := p.duplicates(ev.Children)
+	if p.hasDuplicates(ev) {
 		p.discard(twins[1:], out)
 		p.lookUp(ev, out)
 		return
 	}
 	p.own, p.unknown = twins[0].Name, false
-	p.depart(ev, out)
+	p.deleteOwn(ev, out)
 }
 
 // giveUp ends an attempt to have a place in line: the next one comes after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
-	p.complain(p.blame(ev), out)
+	p.failAndBackOff(p.rootCause(ev), out)
 }
 
 // rejectOwn gives back a node that is not this session's, or whose token is below
@@ -160,7 +162,7 @@ func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.unfitness(ev)
 	if code == events.ForeignOwner {
-		p.sure = false // without a GUID, the owner is asked for once more, and decides
+		p.ownerKnown = false // without a GUID, the owner is asked for once more, and decides
 		p.unknown = p.naming.sure()
 		if p.unknown && p.once() {
 			p.own = "" // nothing comes after the deletion: both are found, and go
@@ -170,11 +172,11 @@ func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 }
 
 func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	p.plan(rest)
+	p.plan(backOff)
 	p.quick = 0
 	p.announce(code, text, ev, out)
 	if p.once() { // it ends by this
 		p.refuseWaiters(code, text, out)
 	}
-	p.depart(ev, out)
+	p.deleteOwn(ev, out)
 }

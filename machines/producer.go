@@ -19,11 +19,11 @@ const (
 type producer struct {
 	standalone // path is the queue
 	directories
-	kind  ItemKind
-	seed  string
-	home  string // the directory of the markers
-	bound int    // of items in the queue; 0: none
-	waits bool   // for room, and does not refuse
+	kind       ItemKind
+	seed       string
+	markersDir string // the directory of the markers
+	bound      int    // of items in the queue; 0: none
+	waits      bool   // for room, and does not refuse
 
 	marker  string // the path of the own node
 	marked  bool   // it stands, as far as is known
@@ -31,13 +31,13 @@ type producer struct {
 	version int32  // of its data
 	number  int64  // of the last multi, which its data tell
 
-	queue   []batch // what was asked for and is not under way
-	sending []batch // what is under way, or may have been carried out
-	doubt   bool    // whether it was
-	apart   int     // so many puts are sent one by one
-	looks   int     // at a full queue, in a row
-	clock   clock
-	closing []uint64
+	queue          []batch // what was asked for and is not under way
+	sending        []batch // what is under way, or may have been carried out
+	outcomeUnknown bool    // whether it was
+	singly         int     // so many puts are sent one by one
+	looks          int     // at a full queue, in a row
+	clock          clock
+	closing        []uint64
 }
 
 // batch is one command: items whose payloads have numbers that follow each other.
@@ -46,7 +46,7 @@ type batch struct {
 	items, bytes     int
 	delay            time.Duration
 	later            bool   // due after delay, by the ensemble's clock
-	stem             string // what the names begin with; "" as long as that clock is not known
+	namePrefix       string // what the names begin with; "" as long as that clock is not known
 }
 
 // ProducerRecipe makes producers. Path is the queue's. Options: "kind" (of
@@ -83,13 +83,13 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 	},
 	Rows: []engine.Row[producer]{
-		{From: from{idle}, On: on(events.CommandPut), To: idle, Do: (*producer).enqueue, Then: (*producer).turn},
+		{From: from{idle}, On: on(events.CommandPut), To: idle, Do: (*producer).enqueue, Then: (*producer).tellNext},
 		{From: but(produces, idle), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
 		{From: from{leaving}, On: on(events.CommandPut), To: leaving, Do: (*producer).refuseClosed},
 		{From: append(from{leaving}, produces...), On: on(events.CommandCancel), To: engine.Stay, Do: (*producer).cancel},
 
 		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).over, To: closed, Do: (*producer).end},
-		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).parting, To: leaving, Do: (*producer).depart},
+		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).parting, To: leaving, Do: (*producer).deleteMarker},
 		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).done, To: idle},
 		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).detached, To: suspended},
 		{From: from{idle}, On: on(events.QueueTurn), When: (*producer).unmarked, To: marking, Do: (*producer).mark},
@@ -97,47 +97,47 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{idle}, On: on(events.QueueTurn), To: putting, Do: (*producer).gather, Then: (*producer).send},
 
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).ofDirectory, To: marking, Do: (*producer).noteDirectory},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).stands, To: idle, Do: (*producer).settle, Then: (*producer).turn},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).homeless, To: marking, Do: (*producer).found},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).stands, To: idle, Do: (*producer).settle, Then: (*producer).tellNext},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).dirMissing, To: marking, Do: (*producer).createWithParents},
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).delayed, To: pausing, Do: (*producer).complainAbove},
-		{From: from{marking}, On: on(events.ReplyCreate), To: idle, Do: (*producer).refuseAll, Then: (*producer).turn},
+		{From: from{marking}, On: on(events.ReplyCreate), To: idle, Do: (*producer).refuseAll, Then: (*producer).tellNext},
 
-		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).passing, To: pausing, Do: (*producer).complain},
-		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).roomy, To: putting, Do: (*producer).gather, Then: (*producer).send},
-		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).patient, To: full, Do: (*producer).linger},
-		{From: from{measuring}, On: on(events.ReplyStat), To: idle, Do: (*producer).refuseFirst, Then: (*producer).turn},
+		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).transient, To: pausing, Do: (*producer).failAndBackOff},
+		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).hasRoom, To: putting, Do: (*producer).gather, Then: (*producer).send},
+		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).waitsForRoom, To: full, Do: (*producer).waitForRoom},
+		{From: from{measuring}, On: on(events.ReplyStat), To: idle, Do: (*producer).refuseFirst, Then: (*producer).tellNext},
 		{From: from{full}, On: on(events.TimerFired), To: measuring, Do: (*producer).measure},
 
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut, To: idle, Do: (*producer).succeed, Then: (*producer).turn},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).passing, To: pausing, Do: (*producer).suspect, Then: (*producer).complain},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut, To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).transient, To: pausing, Do: (*producer).noteOutcomeUnknown, Then: (*producer).failAndBackOff},
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).homeless, To: marking, Do: (*producer).takeBack, Then: (*producer).found},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).tampered, To: marking, Do: (*producer).renew, Then: (*producer).mark},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).gathered, To: idle, Do: (*producer).separate, Then: (*producer).turn},
-		{From: from{putting}, On: on(events.ReplyMulti), To: idle, Do: (*producer).refuseSending, Then: (*producer).turn},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).dirMissing, To: marking, Do: (*producer).takeBack, Then: (*producer).createWithParents},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).markerRewritten, To: marking, Do: (*producer).renew, Then: (*producer).mark},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).gathered, To: idle, Do: (*producer).separate, Then: (*producer).tellNext},
+		{From: from{putting}, On: on(events.ReplyMulti), To: idle, Do: (*producer).refuseSending, Then: (*producer).tellNext},
 
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).vouched, To: idle, Do: (*producer).succeed, Then: (*producer).turn},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).untouched, To: idle, Do: (*producer).trust, Then: (*producer).turn},
-		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).passing, To: pausing, Do: (*producer).complain},
-		{From: from{verifying}, On: on(events.ReplyStat), To: idle, Do: (*producer).giveUp, Then: (*producer).turn},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerSaysCommitted, To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerUnchanged, To: idle, Do: (*producer).resend, Then: (*producer).tellNext},
+		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).transient, To: pausing, Do: (*producer).failAndBackOff},
+		{From: from{verifying}, On: on(events.ReplyStat), To: idle, Do: (*producer).giveUp, Then: (*producer).tellNext},
 
 		{From: but(busyPutting, putting), On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
 		{From: from{full}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
-		{From: from{putting}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended, Do: (*producer).suspect},
-		{From: from{leaving}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: leaving, Do: (*producer).hush},
+		{From: from{putting}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended, Do: (*producer).noteOutcomeUnknown},
+		{From: from{leaving}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: leaving, Do: (*producer).dropPending},
 		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*producer).doubtful, To: putting, Do: (*producer).send},
-		{From: from{suspended}, On: on(events.ConnectionAttached), To: idle, Do: (*producer).turn},
-		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*producer).depart},
+		{From: from{suspended}, On: on(events.ConnectionAttached), To: idle, Do: (*producer).tellNext},
+		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*producer).deleteMarker},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).detached, To: suspended},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).doubtful, To: putting, Do: (*producer).send},
-		{From: from{pausing}, On: on(events.TimerFired), To: idle, Do: (*producer).turn},
+		{From: from{pausing}, On: on(events.TimerFired), To: idle, Do: (*producer).tellNext},
 
-		{From: from{idle}, On: on(events.CommandClose), To: idle, Do: (*producer).close, Then: (*producer).turn},
+		{From: from{idle}, On: on(events.CommandClose), To: idle, Do: (*producer).close, Then: (*producer).tellNext},
 		{From: busyPutting, On: on(events.CommandClose), To: engine.Stay, Do: (*producer).close},
-		{From: from{full, suspended, pausing}, On: on(events.CommandClose), When: (*producer).entangled, To: leaving, Do: (*producer).close, Then: (*producer).depart},
+		{From: from{full, suspended, pausing}, On: on(events.CommandClose), When: (*producer).mayHaveMarker, To: leaving, Do: (*producer).close, Then: (*producer).deleteMarker},
 		{From: from{full, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*producer).close, Then: (*producer).end},
 		{From: from{leaving}, On: on(events.CommandClose), To: leaving, Do: (*producer).close},
-		{From: from{leaving}, On: on(events.ReplyDelete), When: (*producer).passing, To: leaving, Do: (*producer).complain},
+		{From: from{leaving}, On: on(events.ReplyDelete), When: (*producer).transient, To: leaving, Do: (*producer).failAndBackOff},
 		{From: from{leaving}, On: on(events.ReplyDelete), To: closed, Do: (*producer).end},
 	},
 	Ignores: []engine.Ignore{

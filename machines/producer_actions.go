@@ -23,8 +23,8 @@ var roomPolicy = BoundedExponential(-1, 50*time.Millisecond, time.Second)
 func newProducer(open events.Event) (*producer, error) {
 	o := options{values: open.Options}
 	p := &producer{standalone: newStandalone(open, &o), kind: o.kind(), seed: open.Seed,
-		bound: o.integer("bound", 0), waits: o.flag("waits"), home: o.text("producers", ProducersOf(open.Path))}
-	p.dirs = []string{p.path, p.home}
+		bound: o.integer("bound", 0), waits: o.flag("waits"), markersDir: o.text("producers", ProducersOf(open.Path))}
+	p.dirs = []string{p.path, p.markersDir}
 	return p, o.err
 }
 
@@ -38,7 +38,7 @@ func (p *producer) batch(ev events.Event) (batch, error) {
 		rank = o.number("priority")
 	}
 	if !b.later {
-		b.stem = p.kind.stem(rank, o.text("id", ""))
+		b.namePrefix = p.kind.namePrefix(rank, o.text("id", ""))
 	}
 	if b.items < 1 || rank < 0 && p.kind == ByDue {
 		return b, fmt.Errorf("a put of %d items, due at %d", b.items, rank)
@@ -55,8 +55,8 @@ func (p *producer) enqueue(ev events.Event, out *engine.Outbox) {
 	p.queue = append(p.queue, b)
 }
 
-// turn has the machine look at what is next.
-func (p *producer) turn(ev events.Event, out *engine.Outbox) {
+// tellNext has the machine look at what is next.
+func (p *producer) tellNext(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(p.id), events.Event{Kind: events.QueueTurn})
 }
 
@@ -80,23 +80,23 @@ func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 
 // Guards of what comes next.
 
-func (p *producer) over(events.Event) bool      { return len(p.closing) > 0 && p.marker == "" }
-func (p *producer) parting(events.Event) bool   { return len(p.closing) > 0 }
-func (p *producer) done(events.Event) bool      { return len(p.queue)+len(p.sending) == 0 }
-func (p *producer) unmarked(events.Event) bool  { return !p.marked }
-func (p *producer) bounded(events.Event) bool   { return p.bound > 0 && len(p.sending) == 0 }
-func (p *producer) entangled(events.Event) bool { return p.marker != "" }
-func (p *producer) doubtful(events.Event) bool  { return p.doubt }
+func (p *producer) over(events.Event) bool          { return len(p.closing) > 0 && p.marker == "" }
+func (p *producer) parting(events.Event) bool       { return len(p.closing) > 0 }
+func (p *producer) done(events.Event) bool          { return len(p.queue)+len(p.sending) == 0 }
+func (p *producer) unmarked(events.Event) bool      { return !p.marked }
+func (p *producer) bounded(events.Event) bool       { return p.bound > 0 && len(p.sending) == 0 }
+func (p *producer) mayHaveMarker(events.Event) bool { return p.marker != "" }
+func (p *producer) doubtful(events.Event) bool      { return p.outcomeUnknown }
 
 // stands is the marker, made now or before. Items need all directories, too.
-func (p *producer) stands(ev events.Event) bool { return stood(p.blame(ev)) }
+func (p *producer) stands(ev events.Event) bool { return createdOrThere(p.blame(ev)) }
 
 // delayed is a marker, or a directory, that may do better later.
-func (p *producer) delayed(ev events.Event) bool { return p.passing(p.blame(ev)) }
+func (p *producer) delayed(ev events.Event) bool { return p.transient(p.blame(ev)) }
 
 // complainAbove is complain, of the directory that is to blame.
 func (p *producer) complainAbove(ev events.Event, out *engine.Outbox) {
-	p.complain(p.blame(ev), out)
+	p.failAndBackOff(p.blame(ev), out)
 }
 
 // mark asks for the own node. Its name has a GUID: nobody else makes it.
@@ -105,8 +105,8 @@ func (p *producer) mark(ev events.Event, out *engine.Outbox) {
 	p.ask(out)
 }
 
-// found asks for all directories, and for the own node behind them.
-func (p *producer) found(ev events.Event, out *engine.Outbox) {
+// createWithParents asks for all directories, and for the own node behind them.
+func (p *producer) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeAll(out)
 	p.ask(out)
 }
@@ -114,7 +114,7 @@ func (p *producer) found(ev events.Event, out *engine.Outbox) {
 func (p *producer) ask(out *engine.Outbox) {
 	if p.marker == "" {
 		p.markers++
-		p.marker, p.version = join(p.home, guid(p.seed, p.markers)), 0
+		p.marker, p.version = join(p.markersDir, guid(p.seed, p.markers)), 0
 	}
 	out.Create(events.Op{Path: p.marker, Mode: events.Persistent})
 }
@@ -126,7 +126,7 @@ func (p *producer) settle(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK {
 		p.version = 0
 	}
-	p.recover(out)
+	p.clearTrouble(out)
 }
 
 // measure asks how many items there are.
@@ -143,17 +143,17 @@ func (p *producer) space(ev events.Event) int {
 	return p.bound - int(ev.Stat.NumChildren)
 }
 
-// roomy is a queue that the next items fit into.
-func (p *producer) roomy(ev events.Event) bool {
+// hasRoom is a queue that the next items fit into.
+func (p *producer) hasRoom(ev events.Event) bool {
 	return len(p.queue) == 0 || (ev.Code == events.OK || ev.Code == events.NoNode) && p.space(ev) >= p.queue[0].items
 }
 
-// patient is a producer that waits for room.
-func (p *producer) patient(ev events.Event) bool { return ev.Code == events.OK && p.waits }
+// waitsForRoom is a producer that waits for room.
+func (p *producer) waitsForRoom(ev events.Event) bool { return ev.Code == events.OK && p.waits }
 
-// linger waits for a while, and longer the next time.
-func (p *producer) linger(ev events.Event, out *engine.Outbox) {
-	wait, _ := roomPolicy.Next(p.looks, 0, p.dice.roll())
+// waitForRoom waits for a while, and longer the next time.
+func (p *producer) waitForRoom(ev events.Event, out *engine.Outbox) {
+	wait, _ := roomPolicy.Next(p.looks, 0, p.dice.next())
 	p.looks++
 	out.Timer(roomTimer, wait)
 }
@@ -171,11 +171,11 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 			return
 		}
 		items, bytes = items+b.items, bytes+b.bytes
-		if len(p.sending) > 0 && (p.apart > 0 || items > most || bytes > bytesAtOnce) {
+		if len(p.sending) > 0 && (p.singly > 0 || items > most || bytes > bytesAtOnce) {
 			return
 		}
 		if b.later {
-			b.stem = p.kind.stem(p.clock.most(ev.At)+b.delay.Milliseconds(), "")
+			b.namePrefix = p.kind.namePrefix(p.clock.most(ev.At)+b.delay.Milliseconds(), "")
 		}
 		p.sending, p.queue = append(p.sending, b), p.queue[1:]
 	}
@@ -186,21 +186,21 @@ func (p *producer) gathered(ev events.Event) bool { return len(p.sending) > 1 }
 
 // separate is takeBack, to be sent one by one.
 func (p *producer) separate(ev events.Event, out *engine.Outbox) {
-	p.apart = len(p.sending)
+	p.singly = len(p.sending)
 	p.queue, p.sending = append(p.sending, p.queue...), nil
 }
 
 // send asks for all that is to be sent, and for the marker's next version: whoever
 // sends the same again finds that version taken.
 func (p *producer) send(ev events.Event, out *engine.Outbox) {
-	if !p.doubt {
+	if !p.outcomeUnknown {
 		p.number++
-		p.apart = max(0, p.apart-len(p.sending))
+		p.singly = max(0, p.singly-len(p.sending))
 	}
 	ops := []events.Op{{Verb: "set", Path: p.marker, Version: p.version, Data: strconv.AppendInt(nil, p.number, 10)}}
 	for _, b := range p.sending {
 		for i := range b.items {
-			ops = append(ops, events.Op{Verb: "create", Path: join(p.path, b.stem), Mode: events.PersistentSequential, Payload: b.payload + uint64(i)})
+			ops = append(ops, events.Op{Verb: "create", Path: join(p.path, b.namePrefix), Mode: events.PersistentSequential, Payload: b.payload + uint64(i)})
 		}
 	}
 	out.Multi(ops...)
@@ -215,21 +215,21 @@ func (p *producer) verify(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Data).Get(p.marker)
 }
 
-// vouched is a marker that says that the last multi was carried out, and nothing since.
-func (p *producer) vouched(ev events.Event) bool {
+// markerSaysCommitted is a marker that says that the last multi was carried out, and nothing since.
+func (p *producer) markerSaysCommitted(ev events.Event) bool {
 	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
 }
 
-// untouched is a marker that nobody has written since: nothing was carried out.
-func (p *producer) untouched(ev events.Event) bool {
+// markerUnchanged is a marker that nobody has written since: nothing was carried out.
+func (p *producer) markerUnchanged(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.Version == p.version
 }
 
-// trust ends the doubt: what was under way is sent once more.
-func (p *producer) trust(ev events.Event, out *engine.Outbox) { p.doubt = false }
+// resend ends the doubt: what was under way is sent once more.
+func (p *producer) resend(ev events.Event, out *engine.Outbox) { p.outcomeUnknown = false }
 
-// tampered is a marker that somebody else has written.
-func (p *producer) tampered(ev events.Event) bool { return ev.Code == events.BadVersion }
+// markerRewritten is a marker that somebody else has written.
+func (p *producer) markerRewritten(ev events.Event) bool { return ev.Code == events.BadVersion }
 
 // succeed answers what was put.
 func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
@@ -240,7 +240,7 @@ func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
 	p.afresh()
 	p.looks = 0
 	p.answer(events.OK, "", out)
-	p.recover(out)
+	p.clearTrouble(out)
 }
 
 // answer ends what was under way.
@@ -248,12 +248,12 @@ func (p *producer) answer(code events.Code, text string, out *engine.Outbox) {
 	for _, b := range p.sending {
 		out.Answer(b.command, code, text)
 	}
-	p.sending, p.doubt = nil, false
+	p.sending, p.outcomeUnknown = nil, false
 }
 
-// suspect notes that the outcome of what was under way is not known.
-func (p *producer) suspect(ev events.Event, out *engine.Outbox) {
-	p.doubt = p.doubt || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
+// noteOutcomeUnknown notes that the outcome of what was under way is not known.
+func (p *producer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
+	p.outcomeUnknown = p.outcomeUnknown || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
 	p.clock = clock{}
 }
 
@@ -300,10 +300,10 @@ func (p *producer) refuseFirst(ev events.Event, out *engine.Outbox) {
 func (p *producer) refuseAll(ev events.Event, out *engine.Outbox) {
 	ev = p.blame(ev)
 	p.afresh()
-	p.dismiss(ev.Code, ev.Path, out)
+	p.refuseQueued(ev.Code, ev.Path, out)
 }
 
-func (p *producer) dismiss(code events.Code, text string, out *engine.Outbox) {
+func (p *producer) refuseQueued(code events.Code, text string, out *engine.Outbox) {
 	for _, b := range p.queue {
 		out.Answer(b.command, code, text)
 	}
@@ -313,12 +313,12 @@ func (p *producer) dismiss(code events.Code, text string, out *engine.Outbox) {
 // close answers all that is not under way; what is, is told when it is known.
 func (p *producer) close(ev events.Event, out *engine.Outbox) {
 	p.closing = append(p.closing, ev.Request)
-	p.dismiss(events.Closed, "", out)
+	p.refuseQueued(events.Closed, "", out)
 }
 
-// depart deletes the marker. What was under way, and may have been carried out, is
+// deleteMarker deletes the marker. What was under way, and may have been carried out, is
 // not known to anybody from here on.
-func (p *producer) depart(ev events.Event, out *engine.Outbox) {
+func (p *producer) deleteMarker(ev events.Event, out *engine.Outbox) {
 	p.answer(events.OutcomeUnknown, p.path, out)
 	if ev.Attached {
 		out.DropPending()
@@ -326,12 +326,12 @@ func (p *producer) depart(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-func (p *producer) hush(ev events.Event, out *engine.Outbox) { out.DropPending() }
+func (p *producer) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
 // end answers who closed it, and whoever waits still: a put that was taken back after
 // the close.
 func (p *producer) end(ev events.Event, out *engine.Outbox) {
-	p.dismiss(events.Closed, "", out)
+	p.refuseQueued(events.Closed, "", out)
 	for _, c := range p.closing {
 		out.Answer(c, events.OK, "")
 	}

@@ -18,20 +18,22 @@ type directories struct {
 	leaves  []uint64 // the creates of the directories themselves, in the last flight
 	top     uint64   // its first create
 	founded bool     // they were asked for, and nothing has succeeded since: not twice in a row
-	above   refusal  // the lowest parent of the directory at hand that could not be made
-	blocks  refusal  // what stands in the way of the first directory that could not be made
+	above   failure  // the lowest parent of the directory at hand that could not be made
+	blocks  failure  // what stands in the way of the first directory that could not be made
 }
 
-// homeless is a request that found a directory missing which can be made.
-func (d *directories) homeless(ev events.Event) bool { return ev.Code == events.NoNode && !d.founded }
+// dirMissing is a request that found a directory missing which can be made.
+func (d *directories) dirMissing(ev events.Event) bool { return ev.Code == events.NoNode && !d.founded }
 
 // ofDirectory is the answer to the create of a directory, or of a parent of one.
 func (d *directories) ofDirectory(ev events.Event) bool {
 	return len(d.leaves) > 0 && d.top <= ev.Request && ev.Request <= d.leaves[len(d.leaves)-1]
 }
 
-// stood is a node that was made, now or before.
-func stood(ev events.Event) bool { return ev.Code == events.OK || ev.Code == events.NodeExists }
+// createdOrThere is a node that was made, now or before.
+func createdOrThere(ev events.Event) bool {
+	return ev.Code == events.OK || ev.Code == events.NodeExists
+}
 
 // makeAll asks for all directories with their parents.
 func (d *directories) makeAll(out *engine.Outbox) {
@@ -57,21 +59,21 @@ func (d *directories) makeAll(out *engine.Outbox) {
 // with those above it does not matter.
 func (d *directories) noteDirectory(ev events.Event, out *engine.Outbox) {
 	switch {
-	case stood(ev):
-		d.above = refusal{}
+	case createdOrThere(ev):
+		d.above = failure{}
 	case ev.Code != events.NoNode || d.above.code == events.OK:
-		d.above = refusal{ev.Code, ev.Path, ev.Text}
+		d.above = failure{ev.Code, ev.Path, ev.Text}
 	}
 	if slices.Contains(d.leaves, ev.Request) {
 		if d.blocks.code == events.OK {
 			d.blocks = d.above
 		}
-		d.above = refusal{}
+		d.above = failure{}
 	}
 }
 
 // afresh is an attempt that knows nothing of earlier ones.
-func (d *directories) afresh() { d.founded, d.above, d.blocks = false, refusal{}, refusal{} }
+func (d *directories) afresh() { d.founded, d.above, d.blocks = false, failure{}, failure{} }
 
 // unhoused is a request that found a directory missing which could not be made.
 func (d *directories) unhoused(ev events.Event) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// lowering is the state of a writer on its way to be a reader.
-const lowering engine.State = "lowering"
+// downgrading is the state of a writer on its way to be a reader.
+const downgrading engine.State = "lowering"
 
 // ReadWriteRecipe makes the acquisitions of a read-write lock: a reader waits for
 // the nearest writer before it, a writer for everybody. Curator's
@@ -34,7 +34,7 @@ func newReadWrite(open events.Event) (*readWrite, error) {
 	if o.flag("reads") {
 		p.label, p.shared = read, read
 	}
-	p.kin = []string{write, read}
+	p.lineLabels = []string{write, read}
 	return p, o.err
 }
 
@@ -43,29 +43,29 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Doc: "One acquisition of a read-write lock: a reader behind the nearest writer, a writer behind everybody. A writer that holds may become a reader in its place." + holdPromises + `
 - A writer that becomes a reader keeps its number and its token, and nobody holds as a writer in between. Where that fails, it holds nothing any more.`,
 	States: slices.Insert(slices.Clone(holdStates), slices.IndexFunc(holdStates, func(s engine.StateDoc) bool { return s.Name == leading })+1,
-		engine.StateDoc{Name: lowering, Doc: "No longer a writer, and not yet a reader: one transaction puts the reader's node in the place of the writer's, which is then read back."}),
+		engine.StateDoc{Name: downgrading, Doc: "No longer a writer, and not yet a reader: one transaction puts the reader's node in the place of the writer's, which is then read back."}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting}},
-		{Name: "held", States: from{leading, lowering}},
+		{Name: "held", States: from{leading, downgrading}},
 		{Name: "let go", States: from{draining, deciding, leaving}},
 	},
 	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
 	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
 	Rows: slices.Concat([]engine.Row[readWrite]{
-		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).lowers, To: lowering, Do: (*readWrite).depose, Then: (*readWrite).lower},
-		{From: from{lowering}, On: on(events.ReplyMulti), When: (*readWrite).replaced, To: lowering, Do: (*readWrite).becomeReader},
-		{From: from{lowering}, On: on(events.ReplyMulti), To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
-		{From: from{lowering}, On: on(events.ReplyStat), When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).takeOffice},
-		{From: from{lowering}, On: on(events.ReplyStat), To: leaving, Do: (*readWrite).giveUpLowering, Then: (*readWrite).depart},
-		{From: from{lowering}, On: on(events.ConnectionLost), To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseLowering},
+		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).downgrades, To: downgrading, Do: (*readWrite).depose, Then: (*readWrite).downgrade},
+		{From: from{downgrading}, On: on(events.ReplyMulti), When: (*readWrite).replaced, To: downgrading, Do: (*readWrite).becomeReader},
+		{From: from{downgrading}, On: on(events.ReplyMulti), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
+		{From: from{downgrading}, On: on(events.ReplyStat), When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).beginTerm},
+		{From: from{downgrading}, On: on(events.ReplyStat), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
+		{From: from{downgrading}, On: on(events.ConnectionLost), To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseDowngrade},
 	}, engine.Lift(likeDraining(holdRows), (*readWrite).acquired), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
 	Ignores: append([]engine.Ignore{
-		{In: from{lowering}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
+		{In: from{downgrading}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "the writer's node goes by our own hand, and the reader's is not watched before it is read"},
-		{In: from{lowering}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed},
+		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed},
 			Why: "nothing is believed, and the answer that is awaited comes, or its loss"},
-		{In: from{lowering}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
+		{In: from{downgrading}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
 			Why: "work runs only while leading or draining"},
 	}, holdIgnores...),
 })
@@ -82,24 +82,24 @@ func likeDraining[M any](rows []engine.Row[M]) []engine.Row[M] {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
 		if slices.Contains(r.From, draining) && (r.On.Has(events.CommandAwait) || r.On.Has(events.CommandClose)) {
-			rows[i].From = append(slices.Clone(r.From), lowering)
+			rows[i].From = append(slices.Clone(r.From), downgrading)
 		}
 	}
 	return rows
 }
 
-// lowers is the return of a writer's work with the wish to read on.
-func (p *readWrite) lowers(ev events.Event) bool {
+// downgrades is the return of a writer's work with the wish to read on.
+func (p *readWrite) downgrades(ev events.Event) bool {
 	return ev.Request != 0 && p.shared == "" && ev.Attached
 }
 
-// lower puts a reader's node in the place of the writer's: the same number and
+// downgrade puts a reader's node in the place of the writer's: the same number and
 // GUID, in one transaction, so that no other writer comes between. Its term as a
 // writer is over, because others may read from the commit on.
-func (p *readWrite) lower(ev events.Event, out *engine.Outbox) {
+func (p *readWrite) downgrade(ev events.Event, out *engine.Outbox) {
 	p.works--
-	p.then = stay
-	p.far(out)
+	p.nextIntent = keepPlace
+	p.dropHeartbeats(out)
 	p.waiters = append(p.waiters, ev.Request)
 	out.Multi(
 		events.Op{Verb: "create", Path: join(p.dir, p.loweredName()), Mode: events.Ephemeral, Data: p.data},
@@ -108,41 +108,43 @@ func (p *readWrite) lower(ev events.Event, out *engine.Outbox) {
 }
 
 // loweredName is the writer's name on the other side.
-func (p *readWrite) loweredName() string { return relabel(p.own, p.label, p.kin[1]) }
+func (p *readWrite) loweredName() string { return relabel(p.own, p.label, p.lineLabels[1]) }
 
 // becomeReader is the transaction, committed: the node is another one now, and is
 // read back.
 func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
-	p.own, p.label = p.loweredName(), p.kin[1]
+	p.own, p.label = p.loweredName(), p.lineLabels[1]
 	p.shared, p.inherited = p.label, p.token
 	p.owned, p.watched, p.revoked = false, false, false
 	p.readOwn(out)
 }
 
-// giveUpLowering ends the hold: what is left of it, on either side, has to go.
-func (p *readWrite) giveUpLowering(ev events.Event, out *engine.Outbox) {
+// giveUpDowngrade ends the hold: what is left of it, on either side, has to go.
+func (p *readWrite) giveUpDowngrade(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Kind == events.ReplyMulti && ev.Code == events.OK:
 		p.own = p.loweredName()
 	case ev.Kind == events.ReplyMulti && ev.Code.Unknown():
 		p.own, p.unknown = "", true
 	}
-	p.then = leave
+	p.nextIntent = closeNext
 	p.refuseWaiters(events.LeadershipLost, cmp.Or(string(ev.Code), "confirmed too late"), out)
 }
 
-// loseLowering ends the hold with its session, which takes both nodes with it.
-func (p *readWrite) loseLowering(ev events.Event, out *engine.Outbox) {
+// loseDowngrade ends the hold with its session, which takes both nodes with it.
+func (p *readWrite) loseDowngrade(ev events.Event, out *engine.Outbox) {
 	p.refuseWaiters(events.LeadershipLost, events.ReasonSessionOver.String(), out)
 	p.finish(ev, out)
 }
 
 // replaced is the transaction, committed, with somebody who still wants it.
-func (p *readWrite) replaced(ev events.Event) bool { return ev.Code == events.OK && p.then != leave }
+func (p *readWrite) replaced(ev events.Event) bool {
+	return ev.Code == events.OK && p.nextIntent != closeNext
+}
 
 // mayRead is the reader's node, read back, under a confirmation. Nobody is listed:
 // the writer was first, no writer's name is ever made outside the sequence, and
 // other readers do not matter.
 func (p *readWrite) mayRead(ev events.Event) bool {
-	return p.ours(ev) && confirmed(ev) && p.then != leave
+	return p.ours(ev) && confirmed(ev) && p.nextIntent != closeNext
 }

@@ -13,17 +13,17 @@ import (
 // once at most. A machine deals with one and is over.
 type request struct {
 	standalone
-	founder
+	parentMaker
 	ops       []events.Op
-	together  bool     // it is a multi, even of one operation
+	isMulti   bool     // it is a multi, even of one operation
 	parents   bool     // missing parents are made
 	protected bool     // the node's name holds a GUID, by which it is found again
 	guid      string   // of a protected node
 	command   uint64   // the call; 0 once it was answered
 	closing   []uint64 // commands to answer at the end
 	session   int64    // that a write belongs to; 0: none yet
-	astray    bool     // a protected create was sent and not answered: the node is looked for
-	deserted  bool     // nobody wants the protected node any more
+	mayExist  bool     // a protected create was sent and not answered: the node is looked for
+	abandoned bool     // nobody wants the protected node any more
 }
 
 // RequestRecipe makes a user's requests. Path is the node's, Ops of command.open
@@ -33,8 +33,8 @@ var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
 
 func newRequest(open events.Event) (*request, error) {
 	o := options{values: open.Options}
-	r := &request{standalone: newStandalone(open, &o), founder: newFounder(parent(open.Path)), ops: open.Ops,
-		together: o.flag("multi"), parents: o.flag("parents"), protected: o.flag("protected")}
+	r := &request{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), ops: open.Ops,
+		isMulti: o.flag("multi"), parents: o.flag("parents"), protected: o.flag("protected")}
 	if len(r.ops) == 0 && o.err == nil {
 		o.err = errors.New("a request without operations")
 	}
@@ -46,14 +46,14 @@ func newRequest(open events.Event) (*request, error) {
 
 // States of requests, besides those in states.go.
 const (
-	founding   engine.State = "founding"   // missing parents are being created, before an unprotected create
+	preparing  engine.State = "founding"   // missing parents are being created, before an unprotected create
 	asking     engine.State = "asking"     // the request is on its way
 	tracing    engine.State = "tracing"    // a protected node is looked for by its GUID
 	discarding engine.State = "discarding" // a protected node that nobody wants any more is looked for and deleted
 )
 
 var (
-	pursued   = from{founding, tracing, suspended, pausing, discarding}
+	pursued   = from{preparing, tracing, suspended, pausing, discarding}
 	requested = append(from{asking}, pursued...)
 )
 
@@ -63,7 +63,7 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
 		{Name: asking, Doc: "The request is on its way; before a protected node, where its parents did not exist, those. The end of the connection is not its end: the answer says whether it was sent."},
-		{Name: founding, Doc: "The parents of an unprotected node did not exist; they are being made, as containers where the server can. The node is asked for when they are there."},
+		{Name: preparing, Doc: "The parents of an unprotected node did not exist; they are being made, as containers where the server can. The node is asked for when they are there."},
 		{Name: tracing, Doc: "Whether the protected node was made is being looked up, by its GUID."},
 		{Name: suspended, Doc: "No connection. What was not sent is sent after the next one, and so is a read again."},
 		{Name: pausing, Doc: "The node could not be looked for. The next attempt waits for a back-off with jitter."},
@@ -85,58 +85,58 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), When: (*request).cutOff, To: suspended},
 		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), To: closed, Do: (*request).conclude},
 		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unsent, To: suspended},
-		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unknown, To: closed, Do: (*request).doubt},
+		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
 		{From: from{asking}, On: on(events.ReplyMulti), To: closed, Do: (*request).conclude},
 
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).ofParent, To: asking, Do: (*request).noteParent},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unsent, To: suspended},
-		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).traceable, To: suspended, Do: (*request).stray},
-		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unknown, To: closed, Do: (*request).doubt},
-		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).orphanedGuarded, To: asking, Do: (*request).found, Then: (*request).send},
-		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).orphaned, To: founding, Do: (*request).found},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).traceable, To: suspended, Do: (*request).noteMayExist},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).orphanedGuarded, To: asking, Do: (*request).createParents, Then: (*request).send},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents, To: preparing, Do: (*request).createParents},
 		{From: from{asking}, On: on(events.ReplyCreate), To: closed, Do: (*request).conclude},
-		{From: from{founding}, On: on(events.ReplyCreate), When: (*request).leafMade, To: asking, Do: (*request).ask},
-		{From: from{founding}, On: on(events.ReplyCreate), When: (*request).leafRefused, To: closed, Do: (*request).conclude},
-		{From: from{founding}, On: on(events.ReplyCreate), To: founding, Do: (*request).noteStaged},
+		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsMade, To: asking, Do: (*request).ask},
+		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsRefused, To: closed, Do: (*request).conclude},
+		{From: from{preparing}, On: on(events.ReplyCreate), To: preparing, Do: (*request).noteStaged},
 
-		{From: from{tracing, discarding}, On: on(events.ReplyMulti), When: (*request).passing, To: pausing, Do: (*request).complain},
+		{From: from{tracing, discarding}, On: on(events.ReplyMulti), When: (*request).transient, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{tracing, discarding}, On: on(events.ReplyMulti), To: engine.Stay},
 		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).there, To: closed, Do: (*request).adopt},
-		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).passing, To: pausing, Do: (*request).complain},
-		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).denied, To: closed, Do: (*request).doubt},
-		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).elsewhere, To: closed, Do: (*request).expire},
+		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).transient, To: pausing, Do: (*request).failAndBackOff},
+		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).denied, To: closed, Do: (*request).answerUnknown},
+		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).otherSession, To: closed, Do: (*request).expire},
 		{From: from{tracing}, On: on(events.ReplyChildren), To: asking, Do: (*request).ask},
 		{From: from{discarding}, On: on(events.ReplyChildren), When: (*request).there, To: discarding, Do: (*request).discard},
-		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), When: (*request).denied, To: pausing, Do: (*request).complain},
+		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), When: (*request).denied, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), To: closed, Do: (*request).end},
 
-		{From: from{founding, tracing, discarding, pausing}, On: on(events.ConnectionSuspended), To: suspended},
+		{From: from{preparing, tracing, discarding, pausing}, On: on(events.ConnectionSuspended), To: suspended},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).reads, To: suspended},
-		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).durable, To: suspended, Do: (*request).stray},
+		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).durable, To: suspended, Do: (*request).noteMayExist},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).guarded, To: closed, Do: (*request).expire},
-		{From: from{asking}, On: on(events.ConnectionLost), To: closed, Do: (*request).doubt},
+		{From: from{asking}, On: on(events.ConnectionLost), To: closed, Do: (*request).answerUnknown},
 		{From: pursued, On: on(events.ConnectionLost), When: (*request).lasting, To: suspended},
 		{From: pursued, On: on(events.ConnectionLost), To: closed, Do: (*request).expire},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).unwanted, To: discarding, Do: (*request).seek},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).lost, To: tracing, Do: (*request).seek},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).unwanted, To: discarding, Do: (*request).listParent},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).lost, To: tracing, Do: (*request).listParent},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: asking, Do: (*request).ask},
-		{From: from{pausing}, On: on(events.TimerFired), When: (*request).unwanted, To: discarding, Do: (*request).seek},
-		{From: from{pausing}, On: on(events.TimerFired), To: tracing, Do: (*request).seek},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*request).unwanted, To: discarding, Do: (*request).listParent},
+		{From: from{pausing}, On: on(events.TimerFired), To: tracing, Do: (*request).listParent},
 
-		{From: from{asking}, On: on(events.CommandClose), When: (*request).guarded, To: discarding, Do: (*request).desert, Then: (*request).seek},
+		{From: from{asking}, On: on(events.CommandClose), When: (*request).guarded, To: discarding, Do: (*request).abandon, Then: (*request).listParent},
 		{From: from{asking}, On: on(events.CommandClose), When: (*request).reads, To: closed, Do: (*request).leave, Then: (*request).withdraw},
-		{From: from{asking}, On: on(events.CommandClose), To: closed, Do: (*request).leave, Then: (*request).doubt},
-		{From: from{tracing}, On: on(events.CommandClose), To: discarding, Do: (*request).desert, Then: (*request).seek},
-		{From: from{pausing}, On: on(events.CommandClose), To: pausing, Do: (*request).desert},
-		{From: from{suspended}, On: on(events.CommandClose), When: (*request).lost, To: suspended, Do: (*request).desert},
-		{From: from{latent, founding, suspended}, On: on(events.CommandClose), To: closed, Do: (*request).leave, Then: (*request).withdraw},
+		{From: from{asking}, On: on(events.CommandClose), To: closed, Do: (*request).leave, Then: (*request).answerUnknown},
+		{From: from{tracing}, On: on(events.CommandClose), To: discarding, Do: (*request).abandon, Then: (*request).listParent},
+		{From: from{pausing}, On: on(events.CommandClose), To: pausing, Do: (*request).abandon},
+		{From: from{suspended}, On: on(events.CommandClose), When: (*request).lost, To: suspended, Do: (*request).abandon},
+		{From: from{latent, preparing, suspended}, On: on(events.CommandClose), To: closed, Do: (*request).leave, Then: (*request).withdraw},
 		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).leave},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
 			Why: "nothing was asked yet"},
 		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached}, Why: "the answer, which always comes, says whether the request was sent"},
-		{In: from{founding, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: from{preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{tracing, suspended, pausing, discarding}, On: []events.Kind{events.ReplyCreate}, Why: "the node is looked for, behind the create"},
 	},
@@ -170,24 +170,26 @@ func (r *request) guarded(events.Event) bool { return r.protected }
 // traceable is a protected create without an answer.
 func (r *request) traceable(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
-// orphaned is a create without a parent that shall have one. Parents that were
+// wantsParents is a create without a parent that shall have one. Parents that were
 // there and have gone again are made again at once: a request is not paced.
-func (r *request) orphaned(ev events.Event) bool {
-	return r.parents && (r.parentless(ev) || ev.Code == events.NoNode && r.stood)
+func (r *request) wantsParents(ev events.Event) bool {
+	return r.parents && (r.parentMissing(ev) || ev.Code == events.NoNode && r.stood)
 }
 
 // orphanedGuarded is orphaned of a protected create. It leaves right behind its
 // parents: where a server that knows no containers ends the connection behind the
 // first of them, the node is looked for. An unprotected create would be answered
 // with "outcome unknown" then, so it waits until its parents are there.
-func (r *request) orphanedGuarded(ev events.Event) bool { return r.protected && r.orphaned(ev) }
+func (r *request) orphanedGuarded(ev events.Event) bool { return r.protected && r.wantsParents(ev) }
 
-// leafMade is the lowest parent, there now.
-func (r *request) leafMade(ev events.Event) bool { return ev.Request == r.leaf && stood(ev) }
+// parentsMade is the lowest parent, there now.
+func (r *request) parentsMade(ev events.Event) bool {
+	return ev.Request == r.lowestCreate && createdOrThere(ev)
+}
 
-// leafRefused is the lowest parent, not to be made: not even as a persistent node.
-func (r *request) leafRefused(ev events.Event) bool {
-	return ev.Request == r.leaf && !(ev.Code == events.Unimplemented && r.flight == events.Container)
+// parentsRefused is the lowest parent, not to be made: not even as a persistent node.
+func (r *request) parentsRefused(ev events.Event) bool {
+	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.flight == events.Container)
 }
 
 // there is a listing with the protected node in it.
@@ -203,8 +205,8 @@ func (r *request) denied(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
-// elsewhere is another session than the one that the create belongs to.
-func (r *request) elsewhere(ev events.Event) bool { return ev.Session != r.session }
+// otherSession is another session than the one that the create belongs to.
+func (r *request) otherSession(ev events.Event) bool { return ev.Session != r.session }
 
 // durable is a protected node that outlives its session.
 func (r *request) durable(events.Event) bool {
@@ -213,14 +215,14 @@ func (r *request) durable(events.Event) bool {
 
 // lasting is what the end of a session does not end, while the client has another.
 func (r *request) lasting(ev events.Event) bool {
-	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.astray && r.durable(ev))
+	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.mayExist && r.durable(ev))
 }
 
 // lost is a protected create whose outcome is being looked up.
-func (r *request) lost(events.Event) bool { return r.astray }
+func (r *request) lost(events.Event) bool { return r.mayExist }
 
 // unwanted is a protected node that goes as soon as it is found.
-func (r *request) unwanted(events.Event) bool { return r.deserted }
+func (r *request) unwanted(events.Event) bool { return r.abandoned }
 
 // begin notes the call. A write belongs to the session that is there now.
 func (r *request) begin(ev events.Event, out *engine.Outbox) {
@@ -237,7 +239,7 @@ func (r *request) ask(ev events.Event, out *engine.Outbox) {
 }
 
 func (r *request) send(ev events.Event, out *engine.Outbox) {
-	r.session, r.astray = ev.Session, false
+	r.session, r.mayExist = ev.Session, false
 	op := r.ops[0]
 	switch {
 	case op.Verb == "get":
@@ -248,7 +250,7 @@ func (r *request) send(ev events.Event, out *engine.Outbox) {
 		out.With(engine.ForUser).Children(op.Path)
 	case op.Verb == "sync":
 		out.Sync(op.Path)
-	case op.Verb == "create" && !r.together:
+	case op.Verb == "create" && !r.isMulti:
 		out.Create(events.Op{Path: r.name(), Mode: op.Mode, TTL: op.TTL, Payload: op.Payload})
 	default:
 		out.With(engine.ForUser).Multi(r.ops...)
@@ -263,13 +265,13 @@ func (r *request) name() string {
 	return join(parent(r.path), ownPrefix(r.guid, base(r.path)))
 }
 
-// stray notes that the node may have been made.
-func (r *request) stray(ev events.Event, out *engine.Outbox) { r.astray = true }
+// noteMayExist notes that the node may have been made.
+func (r *request) noteMayExist(ev events.Event, out *engine.Outbox) { r.mayExist = true }
 
-// seek lists the parent, behind a check that goes through the quorum: whatever was
+// listParent lists the parent, behind a check that goes through the quorum: whatever was
 // carried out is seen. A sync would not do, for a leader that was deposed goes on
 // answering it.
-func (r *request) seek(ev events.Event, out *engine.Outbox) {
+func (r *request) listParent(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	dir := parent(r.path)
 	out.Multi(events.Check(dir))
@@ -286,24 +288,24 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 	r.answer(events.OK, r.node(ev), out)
 }
 
-// found asks for the missing parents.
-func (r *request) found(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
+// createParents asks for the missing parents.
+func (r *request) createParents(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
 
 // noteStaged is noteParent where the node waits for its parents: a server that
 // knows no containers, and goes on answering, is asked for persistent ones.
 func (r *request) noteStaged(ev events.Event, out *engine.Outbox) {
 	r.noteParent(ev, out)
-	if ev.Request == r.leaf {
+	if ev.Request == r.lowestCreate {
 		ev.NoContainers = true
-		r.found(ev, out)
+		r.createParents(ev, out)
 	}
 }
 
 // conclude answers with what the ensemble said; where it refused, on which node.
 // Whether a node exists is answered by its absence, too.
 func (r *request) conclude(ev events.Event, out *engine.Outbox) {
-	ev = r.blame(ev)
-	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.leaf {
+	ev = r.rootCause(ev)
+	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.lowestCreate {
 		r.explain(out)
 		return
 	}
@@ -311,7 +313,7 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	if code == events.NoNode && r.ops[0].Verb == "exists" {
 		code = events.OK
 	}
-	if code == events.OK && ev.Kind != events.ReplyCreate || r.together {
+	if code == events.OK && ev.Kind != events.ReplyCreate || r.isMulti {
 		text = "" // of a multi, the results say which node it was
 	}
 	r.answer(code, text, out)
@@ -326,8 +328,8 @@ func (r *request) explain(out *engine.Outbox) {
 	r.answer(events.NodeType, why, out)
 }
 
-// doubt answers that the outcome is not known.
-func (r *request) doubt(ev events.Event, out *engine.Outbox) {
+// answerUnknown answers that the outcome is not known.
+func (r *request) answerUnknown(ev events.Event, out *engine.Outbox) {
 	r.answer(events.OutcomeUnknown, r.path, out)
 	r.end(ev, out)
 }
@@ -349,12 +351,12 @@ func (r *request) withdraw(ev events.Event, out *engine.Outbox) {
 	r.end(ev, out)
 }
 
-// desert leaves a protected node behind that may have been made: nobody will ever
+// abandon leaves a protected node behind that may have been made: nobody will ever
 // want it.
-func (r *request) desert(ev events.Event, out *engine.Outbox) {
+func (r *request) abandon(ev events.Event, out *engine.Outbox) {
 	r.leave(ev, out)
 	r.answer(events.Closed, "", out)
-	r.astray, r.deserted = true, true
+	r.mayExist, r.abandoned = true, true
 }
 
 // answer ends the call, once.

@@ -236,7 +236,7 @@ var plantedChores = []plant{
 	{"a protected node is not looked for", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"lost": never}}},
 	{"a protected node that nobody wants stays", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
 		"there": func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) && !model.(*request).deserted
+			return holds(ev) && !model.(*request).abandoned
 		}}}},
 	{"a protected create is made anew in the next session", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"elsewhere": never}}},
 	{"a deletion takes any node at its path", "deletion", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{

@@ -45,8 +45,8 @@ func (c *jobElection) newSeal() events.Op {
 	return events.Op{Verb: "create", Path: c.sealPath(), Mode: events.Ephemeral, Data: c.data}
 }
 
-// pins are the checks that hold only under this term.
-func (c *jobElection) pins() []events.Op {
+// termChecks are the checks that hold only under this term.
+func (c *jobElection) termChecks() []events.Op {
 	return []events.Op{
 		{Verb: "check", Path: c.marker, Version: c.version},
 		{Verb: "check", Path: c.sealPath(), Version: -1},

@@ -26,9 +26,9 @@ func newSelector(open events.Event) (*selector, error) {
 	return p, o.err
 }
 
-// quickly is how long a term has to last for the next one to follow without a
+// minTerm is how long a term has to last for the next one to follow without a
 // pause.
-const quickly = 100 * time.Millisecond
+const minTerm = 100 * time.Millisecond
 
 var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	Name: "selector",
@@ -50,7 +50,7 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).absentIdling, To: idle, Do: (*selector).settle},
 		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).idles, To: idle, Do: (*selector).settle},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).idlesEmpty, To: idle, Do: (*selector).settle},
-	}, engine.Lift(slices.Concat(standingRows, lineRows), (*selector).inLine), []engine.Row[selector]{
+	}, engine.Lift(slices.Concat(requeueRows, lineRows), (*selector).inLine), []engine.Row[selector]{
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*selector).conclude},
 		{From: from{idle}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
 		{From: from{idle}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).queueLater},
@@ -66,18 +66,20 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 })
 
 // idles is a selector on its way out of the line.
-func (p *selector) idles(events.Event) bool { return p.then == stayOut }
+func (p *selector) idles(events.Event) bool { return p.nextIntent == stayOut }
 
 // idlesEmpty is idles without a node, known or possible.
-func (p *selector) idlesEmpty(ev events.Event) bool { return p.then == stayOut && !p.entangled(ev) }
+func (p *selector) idlesEmpty(ev events.Event) bool {
+	return p.nextIntent == stayOut && !p.mayHaveNode(ev)
+}
 
 // refusedIdling is a create that made nothing, on the way out of the line.
 func (p *selector) refusedIdling(ev events.Event) bool {
-	return ev.Code != events.OK && !ev.Code.Unknown() && p.then == stayOut
+	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == stayOut
 }
 
 // absentIdling is absent on the way out of the line.
-func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.then == stayOut }
+func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.nextIntent == stayOut }
 
 // conclude is the return of the user's function: it ends the term, and says
 // what comes next. Work that fails or returns at once is paced.
@@ -89,21 +91,21 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 		p.announce(events.WorkFailed, ev.Text, ev, out)
 	}
 	switch {
-	case p.then == leave:
+	case p.nextIntent == closeNext:
 	case p.after == stayOut:
 		p.concludeOnce(ev, out)
-	case held && (ev.Text != "" || ev.At-p.since < int64(quickly)):
+	case held && (ev.Text != "" || ev.At-p.since < int64(minTerm)):
 		p.quick++
-		p.then = rest
+		p.nextIntent = backOff
 	case held:
-		p.quick, p.then = 0, requeue
+		p.quick, p.nextIntent = 0, requeue
 	}
 	p.drain(out)
 }
 
 func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
-	if p.then == stay {
-		p.then = stayOut
+	if p.nextIntent == keepPlace {
+		p.nextIntent = stayOut
 	}
 	if ev.Text != "" {
 		p.end, p.why = events.WorkFailed, ev.Text
@@ -117,16 +119,16 @@ func (p *selector) settle(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
 	p.forgetOwn(out)
 	p.line = line{}
-	p.then = stay
-	if p.moving != 0 {
-		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: p.moving})
-		p.moving = 0
+	p.nextIntent = keepPlace
+	if p.moveCommand != 0 {
+		out.Tell(events.ID(p.id), events.Event{Kind: events.CommandRequeue, Request: p.moveCommand})
+		p.moveCommand = 0
 	}
 }
 
 func (p *selector) queueLater(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
-	p.recover(out)
+	p.clearTrouble(out)
 	out.Answer(ev.Request, events.OK, "")
 }
 
@@ -134,10 +136,10 @@ func (p *selector) queueLater(ev events.Event, out *engine.Outbox) {
 // what stands in the way.
 func (p *selector) promiseRequeue(ev events.Event, out *engine.Outbox) {
 	switch {
-	case p.then == leave:
+	case p.nextIntent == closeNext:
 		out.Answer(ev.Request, events.Closed, "")
-	case p.then == stayOut && p.moving == 0:
-		p.moving = ev.Request
+	case p.nextIntent == stayOut && p.moveCommand == 0:
+		p.moveCommand = ev.Request
 	default:
 		out.Answer(ev.Request, events.Queued, "")
 	}

@@ -31,10 +31,10 @@ type semaphore struct {
 	limit    int  // how many permits there are
 	permits  int  // how many are wanted
 
-	pool   pool
-	names  []string      // of our permits, the own node first: those that may still stand
-	stock  uint64        // the timer of the next look at all of them
-	period time.Duration // between two such looks
+	pool       pool
+	names      []string      // of our permits, the own node first: those that may still stand
+	checkTimer uint64        // the timer of the next look at all of them
+	period     time.Duration // between two such looks
 }
 
 // pool is the directory of the permits, as it was read under the lock.
@@ -55,7 +55,7 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 	s := &semaphore{kazoo: kazoo, tries: o.flag("try"), limit: o.integer("limit", 1), permits: o.integer("permits", 1), locks: SemaphoreLocks(open.Path, kazoo)}
 	open.Path = SemaphorePool(open.Path, kazoo)
 	s.contender = newContender(open, &o)
-	s.after = leave
+	s.after = closeNext
 	s.rename()
 	if o.err == nil && (s.permits < 1 || s.permits > s.limit || s.permits > MaxPermits) {
 		return nil, fmt.Errorf("option permits: want at least 1, no more than the limit, and no more than %d", MaxPermits)
@@ -109,15 +109,15 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: sought, On: on(events.CommandAwait), To: engine.Stay, Do: (*semaphore).refuseStart},
 
 		// The directory of the permits, read.
-		{From: from{probing, queueing, looking}, On: on(events.ReplyStat), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{probing, queueing, looking}, On: on(events.ReplyStat), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).failAndYield},
 		{From: from{probing, queueing, looking}, On: on(events.ReplyStat), When: (*semaphore).disagrees, To: leaving, Do: (*semaphore).refuseLimit},
-		{From: from{probing, looking}, On: on(events.ReplyStat), When: (*semaphore).triesInVain, To: leaving, Do: (*semaphore).refuseLocked},
+		{From: from{probing, looking}, On: on(events.ReplyStat), When: (*semaphore).tryTooFew, To: leaving, Do: (*semaphore).refuseLocked},
 		{From: from{probing, queueing}, On: on(events.ReplyStat), To: engine.Stay},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*semaphore).scarce, To: full, Do: (*semaphore).notePool, Then: (*semaphore).watchPool},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*semaphore).tooFewPermits, To: full, Do: (*semaphore).notePool, Then: (*semaphore).watchPool},
 		{From: from{looking}, On: on(events.ReplyStat), To: taking, Do: (*semaphore).notePool, Then: (*semaphore).take},
 
 		// A try.
-		{From: from{probing}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{probing}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).failAndYield},
 		{From: from{probing}, On: on(events.ReplyChildren), When: (*semaphore).lineOccupied, To: leaving, Do: (*semaphore).refuseLocked},
 		{From: from{probing}, On: on(events.ReplyChildren), To: queueing, Do: (*semaphore).queue},
 		{From: from{queueing}, On: on(events.LatchWaiting), When: (*semaphore).neverWaits, To: leaving, Do: (*semaphore).refuseLocked},
@@ -128,53 +128,53 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: but(sought, queueing), On: on(events.LatchHeld), To: engine.Stay, Do: (*semaphore).noteHeld},
 		{From: from{looking, full}, On: on(events.LatchLost), To: queueing, Do: (*semaphore).noteLost},
 		{From: but(sought, looking, full), On: on(events.LatchLost), To: engine.Stay, Do: (*semaphore).noteLost},
-		{From: append(from{suspended, pausing}, acquiring...), On: on(events.LatchFailed), When: (*semaphore).lasting, To: leaving, Do: (*semaphore).passOn, Then: (*semaphore).quitAndClear},
-		{From: sought, On: on(events.LatchFailed), To: engine.Stay, Do: (*semaphore).passOn},
-		{From: from{leaving}, On: on(events.LatchClosed), When: (*semaphore).unbound, To: leaving, Do: (*semaphore).noteClosed, Then: (*semaphore).tellGone},
+		{From: append(from{suspended, pausing}, acquiring...), On: on(events.LatchFailed), When: (*semaphore).lasting, To: leaving, Do: (*semaphore).takeLatchFailure, Then: (*semaphore).quitAndClear},
+		{From: sought, On: on(events.LatchFailed), To: engine.Stay, Do: (*semaphore).takeLatchFailure},
+		{From: from{leaving}, On: on(events.LatchClosed), When: (*semaphore).hasNoPermits, To: leaving, Do: (*semaphore).noteClosed, Then: (*semaphore).tellSelfNodeGone},
 		{From: sought, On: on(events.LatchClosed), To: engine.Stay, Do: (*semaphore).noteClosed},
 
 		// Too few are free.
-		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).spare, To: taking, Do: (*semaphore).take},
-		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).giveWay},
+		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).enoughPermits, To: taking, Do: (*semaphore).take},
+		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).failAndYield},
 		{From: from{full}, On: on(events.ReplyChildren), To: full},
 		{From: from{full}, On: on(events.WatchChildren), To: full, Do: (*semaphore).watchPool},
 		{From: from{full}, On: on(events.WatchChanged, events.WatchDeleted), To: looking, Do: (*semaphore).readPool},
 
 		// Taking permits.
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).made, To: confirming, Do: (*semaphore).book, Then: (*semaphore).readBack},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).undecided, To: confirming, Do: (*semaphore).lookUp},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).moot, To: looking, Do: (*semaphore).book, Then: (*semaphore).readPool},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).outrun, To: queueing, Do: (*semaphore).leaveLine, Then: (*semaphore).queue},
-		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).giveWay},
-		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*semaphore).book},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).made, To: confirming, Do: (*semaphore).noteResult, Then: (*semaphore).readBack},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).outcomeUnknown, To: confirming, Do: (*semaphore).lookUp},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).staleDirectory, To: looking, Do: (*semaphore).noteResult, Then: (*semaphore).readPool},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).lostRace, To: queueing, Do: (*semaphore).leaveLine, Then: (*semaphore).queue},
+		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).failAndYield},
+		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*semaphore).noteResult},
 		{From: from{confirming}, On: on(events.ReplyChildren), When: (*semaphore).recovered, To: confirming, Do: (*semaphore).adopt, Then: (*semaphore).readBack},
-		{From: from{confirming}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).complain},
-		{From: from{confirming}, On: on(events.ReplyChildren), When: (*semaphore).stillHeld, To: looking, Do: (*semaphore).disown, Then: (*semaphore).readPool},
-		{From: from{confirming}, On: on(events.ReplyChildren), To: queueing, Do: (*semaphore).disown, Then: (*semaphore).queue},
+		{From: from{confirming}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).failAndBackOff},
+		{From: from{confirming}, On: on(events.ReplyChildren), When: (*semaphore).stillHeld, To: looking, Do: (*semaphore).noteNoPermits, Then: (*semaphore).readPool},
+		{From: from{confirming}, On: on(events.ReplyChildren), To: queueing, Do: (*semaphore).noteNoPermits, Then: (*semaphore).queue},
 
 		// Reading them back.
 		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).unfit, To: leaving, Do: (*semaphore).rejectPermits},
 		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).mayHold, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takePermits},
 		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).ours, To: confirming, Do: (*semaphore).noteOwn, Then: (*semaphore).seekConfirmation},
-		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).vanished, To: leaving, Do: (*semaphore).refuseGone},
-		{From: from{confirming}, On: on(events.ReplyStat), To: pausing, Do: (*semaphore).complain},
+		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).ownGone, To: leaving, Do: (*semaphore).refuseGone},
+		{From: from{confirming}, On: on(events.ReplyStat), To: pausing, Do: (*semaphore).failAndBackOff},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*semaphore).nowConfirmed, To: leading, Do: (*semaphore).takePermits},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).refuseGone},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*semaphore).inconclusive, To: confirming, Do: (*semaphore).seekConfirmation},
 		{From: from{confirming}, On: on(events.TimerFired), To: confirming, Do: (*semaphore).seekConfirmation},
-		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).complain},
+		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).failAndBackOff},
 		{From: from{confirming}, On: on(events.WatchDeleted), To: leaving, Do: (*semaphore).refuseGone},
 		{From: from{confirming}, On: on(events.WatchChanged), To: confirming, Do: (*semaphore).readBack},
 
 		// Permits that are held.
-		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*semaphore).lapse},
+		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*semaphore).endBelief},
 		{From: from{leading}, On: on(events.WatchChanged), To: leading, Do: (*semaphore).reread},
-		{From: from{leading}, On: on(events.ReplyStat), When: (*semaphore).ours, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takeStockLater},
+		{From: from{leading}, On: on(events.ReplyStat), When: (*semaphore).ours, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).schedulePermitCheck},
 		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*semaphore).stepDown},
-		{From: from{leading}, On: on(events.TimerFired), To: leading, Do: (*semaphore).takeStock},
+		{From: from{leading}, On: on(events.TimerFired), To: leading, Do: (*semaphore).checkPermits},
 		{From: from{leading}, On: on(events.ReplyMulti), When: (*semaphore).checkedGone, To: draining, Do: (*semaphore).stepDown},
-		{From: from{leading}, On: on(events.ReplyMulti), To: leading, Do: (*semaphore).takeStockLater},
-		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*semaphore).ridesOut, To: leading, Do: (*semaphore).hush},
+		{From: from{leading}, On: on(events.ReplyMulti), To: leading, Do: (*semaphore).schedulePermitCheck},
+		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*semaphore).ridesOut, To: leading, Do: (*semaphore).dropPending},
 		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*semaphore).stepDownSuspended},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*semaphore).stepDownLost, Then: (*semaphore).drop},
 		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*semaphore).noteSession, Then: (*semaphore).reread},
@@ -182,39 +182,39 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*semaphore).closeStepDown},
 
 		// The connection.
-		{From: acquiring, On: on(events.ConnectionSuspended), To: suspended, Do: (*semaphore).hold},
-		{From: append(from{suspended}, acquiring...), On: on(events.ConnectionLost), To: suspended, Do: (*semaphore).forfeit},
-		{From: from{draining, pausing}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*semaphore).forfeit},
+		{From: acquiring, On: on(events.ConnectionSuspended), To: suspended, Do: (*semaphore).dropAllButCreate},
+		{From: append(from{suspended}, acquiring...), On: on(events.ConnectionLost), To: suspended, Do: (*semaphore).losePermits},
+		{From: from{draining, pausing}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*semaphore).losePermits},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*semaphore).noteSession},
 		{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*semaphore).noteSession},
 
 		// What comes next: after a pause, an outage, or a term.
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 		{From: from{draining}, On: on(events.WorkDrained), To: deciding},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).bound, To: leaving, Do: (*semaphore).clear},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).leaves, To: closed, Do: (*semaphore).finish},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).mustClean, To: leaving, Do: (*semaphore).clear},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).isClosing, To: closed, Do: (*semaphore).finish},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).exhausted, To: leaving, Do: (*semaphore).quitAndClear},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).detached, To: suspended},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).inFlight, To: taking},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).unsure, To: confirming, Do: (*semaphore).lookUp},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).placed, To: confirming, Do: (*semaphore).readBack},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).createUnknown, To: confirming, Do: (*semaphore).lookUp},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).hasNode, To: confirming, Do: (*semaphore).readBack},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).probe},
 		{From: from{deciding}, On: on(engine.AtOnce), To: queueing, Do: (*semaphore).queue},
 
 		// The way out.
 		{From: append(from{latent, suspended, pausing}, acquiring...), On: on(events.CommandClose), To: leaving, Do: (*semaphore).withdraw, Then: (*semaphore).clear},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*semaphore).withdraw},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).book, Then: (*semaphore).clear},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*semaphore).made, To: leaving, Do: (*semaphore).release, Then: (*semaphore).tellGone},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).noteResult, Then: (*semaphore).clear},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*semaphore).made, To: leaving, Do: (*semaphore).release, Then: (*semaphore).tellSelfNodeGone},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*semaphore).checkedGone, To: leaving, Do: (*semaphore).lookUp},
 		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*semaphore).retryDelete},
 		{From: from{leaving}, On: on(events.ReplyChildren), When: (*semaphore).unlisted, To: leaving, Do: (*semaphore).lookAgain},
 		{From: from{leaving}, On: on(events.ReplyChildren), To: leaving, Do: (*semaphore).adopt, Then: (*semaphore).clear},
 		{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*semaphore).clear},
-		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*semaphore).hold},
-		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*semaphore).forfeit, Then: (*semaphore).tellGone},
+		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*semaphore).dropAllButCreate},
+		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*semaphore).losePermits, Then: (*semaphore).tellSelfNodeGone},
 		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*semaphore).noteSession, Then: (*semaphore).clear},
-		{From: from{leaving}, On: on(events.NodeGone), When: (*semaphore).tied, To: leaving},
+		{From: from{leaving}, On: on(events.NodeGone), When: (*semaphore).hasPermitsOrLatch, To: leaving},
 		{From: from{leaving}, On: on(events.NodeGone), To: closed, Do: (*semaphore).finish},
 	},
 	Ignores: semaphoreIgnores,

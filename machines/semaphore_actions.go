@@ -22,23 +22,23 @@ func (s *semaphore) disagrees(ev events.Event) bool {
 	return !ok || limit != 0 && limit != s.limit
 }
 
-// scarce is a directory with too few permits left. Every child counts, as it
+// tooFewPermits is a directory with too few permits left. Every child counts, as it
 // does for Curator and kazoo.
-func (s *semaphore) scarce(ev events.Event) bool {
+func (s *semaphore) tooFewPermits(ev events.Event) bool {
 	return ev.Stat != nil && int(ev.Stat.NumChildren)+s.permits > s.limit
 }
 
-// triesInVain is a try that finds too few.
-func (s *semaphore) triesInVain(ev events.Event) bool { return s.tries && s.scarce(ev) }
+// tryTooFew is a try that finds too few.
+func (s *semaphore) tryTooFew(ev events.Event) bool { return s.tries && s.tooFewPermits(ev) }
 
-// spare is a listing that leaves enough.
-func (s *semaphore) spare(ev events.Event) bool {
+// enoughPermits is a listing that leaves enough.
+func (s *semaphore) enoughPermits(ev events.Event) bool {
 	return !s.unlisted(ev) && len(ev.Children)+s.permits <= s.limit
 }
 
 // triesAnew is a try that has nothing in the line and may look.
 func (s *semaphore) triesAnew(ev events.Event) bool {
-	return s.latch == "" && s.tries && ev.Attached && !s.spent && s.then != leave && !s.entangled(ev)
+	return s.latch == "" && s.tries && ev.Attached && !s.gaveUp && s.nextIntent != closeNext && !s.mayHaveNode(ev)
 }
 
 // neverWaits is a try.
@@ -52,25 +52,25 @@ func (s *semaphore) lineOccupied(ev events.Event) bool {
 	return false
 }
 
-// moot is a transaction that failed because the directory of the permits is not
+// staleDirectory is a transaction that failed because the directory of the permits is not
 // what it was, while the lock is held.
-func (s *semaphore) moot(ev events.Event) bool {
-	return s.held != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there)
+func (s *semaphore) staleDirectory(ev events.Event) bool {
+	return s.latchNode != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there)
 }
 
-// outrun is a transaction that came too late: the lock's node, or the directory of
+// lostRace is a transaction that came too late: the lock's node, or the directory of
 // the permits, is not what it was.
-func (s *semaphore) outrun(ev events.Event) bool {
+func (s *semaphore) lostRace(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there
 }
 
 // recovered is a listing with our permits.
 func (s *semaphore) recovered(ev events.Event) bool {
-	return ev.Code == events.OK && len(s.among(ev.Children)) > 0
+	return ev.Code == events.OK && len(s.ownPermits(ev.Children)) > 0
 }
 
 // stillHeld is a lock that was not given up: the transaction was not carried out.
-func (s *semaphore) stillHeld(ev events.Event) bool { return s.held != "" }
+func (s *semaphore) stillHeld(ev events.Event) bool { return s.latchNode != "" }
 
 // mayHold is ours with all that belief needs besides.
 func (s *semaphore) mayHold(ev events.Event) bool { return s.ours(ev) && confirmed(ev) }
@@ -83,19 +83,23 @@ func (s *semaphore) lasting(ev events.Event) bool {
 }
 
 // indebted is an acquisition that has, or may have, permits.
-func (s *semaphore) indebted(ev events.Event) bool { return len(s.names) > 0 || s.entangled(ev) }
+func (s *semaphore) indebted(ev events.Event) bool { return len(s.names) > 0 || s.mayHaveNode(ev) }
 
-// unbound is an acquisition that has no permits.
-func (s *semaphore) unbound(ev events.Event) bool { return !s.indebted(ev) }
+// hasNoPermits is an acquisition that has no permits.
+func (s *semaphore) hasNoPermits(ev events.Event) bool { return !s.indebted(ev) }
 
-// tied is an acquisition that has permits, or a latch.
-func (s *semaphore) tied(ev events.Event) bool { return s.indebted(ev) || s.latches > 0 }
+// hasPermitsOrLatch is an acquisition that has permits, or a latch.
+func (s *semaphore) hasPermitsOrLatch(ev events.Event) bool {
+	return s.indebted(ev) || s.openLatches > 0
+}
 
-// bound is an acquisition that is over, and has permits or a latch.
-func (s *semaphore) bound(ev events.Event) bool { return s.then == leave && s.tied(ev) }
+// mustClean is an acquisition that is over, and has permits or a latch.
+func (s *semaphore) mustClean(ev events.Event) bool {
+	return s.nextIntent == closeNext && s.hasPermitsOrLatch(ev)
+}
 
-// among are our permits in a listing, in order.
-func (s *semaphore) among(children []string) []string {
+// ownPermits are our permits in a listing, in order.
+func (s *semaphore) ownPermits(children []string) []string {
 	if s.kazoo {
 		own := slices.DeleteFunc(slices.Clone(children), func(name string) bool { return !slices.Contains(s.kazooNames(), name) })
 		slices.Sort(own)
@@ -139,7 +143,7 @@ func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
 // queue has a latch stand in the line of locks.
 func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 	options := map[string]string{"label": s.lockLabel(), "lean": "true"}
-	s.standAt(s.locks, &s.contender, options, out)
+	s.openLatch(s.locks, &s.contender, options, out)
 }
 
 // readPool reads the limit and the number of permits, with a watch on the limit.
@@ -174,7 +178,7 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	case !s.pool.agreed:
 		limit = events.Op{Verb: "set", Path: s.home, Data: FormatLimit(s.limit), Version: s.pool.version}
 	}
-	ops := []events.Op{{Verb: "delete", Path: s.held, Version: -1}, limit}
+	ops := []events.Op{{Verb: "delete", Path: s.latchNode, Version: -1}, limit}
 	for i := range s.permits {
 		op := events.Op{Verb: "create", Path: join(s.home, ownPrefix(s.guid, LeaseLabel)), Mode: events.EphemeralSequential, Data: s.data}
 		if s.kazoo {
@@ -185,9 +189,9 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	s.creating = out.Multi(ops...)
 }
 
-// book notes what the transaction came to. Nothing else is asked for while it is
+// noteResult notes what the transaction came to. Nothing else is asked for while it is
 // under way, so its answer is the only one that may come late.
-func (s *semaphore) book(ev events.Event, out *engine.Outbox) {
+func (s *semaphore) noteResult(ev events.Event, out *engine.Outbox) {
 	s.creating, s.unknown = 0, ev.Code.Unknown()
 	if ev.Code != events.OK {
 		return
@@ -197,44 +201,46 @@ func (s *semaphore) book(ev events.Event, out *engine.Outbox) {
 	for _, path := range ev.Children {
 		names = append(names, base(path))
 	}
-	s.possess(s.among(names), out)
+	s.notePermits(s.ownPermits(names), out)
 }
 
 // adopt takes the permits that a listing shows.
 func (s *semaphore) adopt(ev events.Event, out *engine.Outbox) {
 	s.unknown = false
-	s.possess(s.among(ev.Children), out)
+	s.notePermits(s.ownPermits(ev.Children), out)
 }
 
-// possess notes our permits. The lock's node went with the transaction that made
+// notePermits notes our permits. The lock's node went with the transaction that made
 // them, so the latch is told, and is over.
-func (s *semaphore) possess(names []string, out *engine.Outbox) {
+func (s *semaphore) notePermits(names []string, out *engine.Outbox) {
 	if !slices.Contains(names[:min(1, len(names))], s.own) {
-		s.far(out) // the heartbeat shall not go on checking a node that is gone
+		s.dropHeartbeats(out) // the heartbeat shall not go on checking a node that is gone
 	}
 	s.names, s.own = names, ""
 	if len(names) > 0 {
 		s.own = names[0]
 	}
-	if s.held != "" {
-		out.Tell(s.latch, events.Event{Kind: events.WatchDeleted, Path: s.held})
+	if s.latchNode != "" {
+		out.Tell(s.latch, events.Event{Kind: events.WatchDeleted, Path: s.latchNode})
 	}
-	s.leaveLatch(out)
+	s.closeLatch(out)
 }
 
-// disown is a transaction that was not carried out.
-func (s *semaphore) disown(ev events.Event, out *engine.Outbox) { s.creating, s.unknown = 0, false }
+// noteNoPermits is a transaction that was not carried out.
+func (s *semaphore) noteNoPermits(ev events.Event, out *engine.Outbox) {
+	s.creating, s.unknown = 0, false
+}
 
 // leaveLine gives the place in the line up, for a new one at its tail.
 func (s *semaphore) leaveLine(ev events.Event, out *engine.Outbox) {
-	s.disown(ev, out)
-	s.leaveLatch(out)
+	s.noteNoPermits(ev, out)
+	s.closeLatch(out)
 }
 
 // readBack reads the own permit's stat, with a watch.
 func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	s.unread(ev, out)
+	s.forgetReads(ev, out)
 	s.readOwn(out)
 }
 
@@ -245,41 +251,41 @@ func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 			s.guards = append(s.guards, events.Check(join(s.home, name)))
 		}
 	}
-	s.takeOffice(ev, out)
+	s.beginTerm(ev, out)
 	s.period = time.Duration(ev.ValidUntil-ev.At) / 2
-	s.takeStockLater(ev, out)
+	s.schedulePermitCheck(ev, out)
 }
 
-// takeStockLater asks after permits that are not watched, as often as belief by
+// schedulePermitCheck asks after permits that are not watched, as often as belief by
 // checks is confirmed: a watch for each would cost a request for each.
-func (s *semaphore) takeStockLater(ev events.Event, out *engine.Outbox) {
+func (s *semaphore) schedulePermitCheck(ev events.Event, out *engine.Outbox) {
 	if len(s.guards) > 0 {
-		out.StopTimer(s.stock)
-		s.stock = out.Timer(checkTimer, s.period)
+		out.StopTimer(s.checkTimer)
+		s.checkTimer = out.Timer(checkTimer, s.period)
 	}
 }
 
-// takeStock asks whether every permit still stands.
-func (s *semaphore) takeStock(ev events.Event, out *engine.Outbox) {
+// checkPermits asks whether every permit still stands.
+func (s *semaphore) checkPermits(ev events.Event, out *engine.Outbox) {
 	if ev.Attached {
 		out.Multi(s.guards...)
 	}
 }
 
-// passOn makes the latch's trouble one's own.
-func (s *semaphore) passOn(ev events.Event, out *engine.Outbox) {
+// takeLatchFailure makes the latch's trouble one's own.
+func (s *semaphore) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 	s.announce(ev.Code, ev.Text, ev, out)
 	s.wait(ev)
 }
 
-// giveWay is complain without keeping others from the permits.
-func (s *semaphore) giveWay(ev events.Event, out *engine.Outbox) {
-	s.leaveLatch(out)
-	s.complain(ev, out)
+// failAndYield is complain without keeping others from the permits.
+func (s *semaphore) failAndYield(ev events.Event, out *engine.Outbox) {
+	s.closeLatch(out)
+	s.failAndBackOff(ev, out)
 }
 
-// lapse ends belief because the own permit is gone; others may stand.
-func (s *semaphore) lapse(ev events.Event, out *engine.Outbox) {
+// endBelief ends belief because the own permit is gone; others may stand.
+func (s *semaphore) endBelief(ev events.Event, out *engine.Outbox) {
 	s.names = s.names[1:]
 	s.stepDownGone(ev, out)
 }
@@ -287,8 +293,8 @@ func (s *semaphore) lapse(ev events.Event, out *engine.Outbox) {
 // drop forgets permits that went with the session.
 func (s *semaphore) drop(ev events.Event, out *engine.Outbox) { s.names = nil }
 
-// forfeit is the end of the session: the permits go with it.
-func (s *semaphore) forfeit(ev events.Event, out *engine.Outbox) {
+// losePermits is the end of the session: the permits go with it.
+func (s *semaphore) losePermits(ev events.Event, out *engine.Outbox) {
 	s.lose(ev, out)
 	s.names = nil
 	s.rename()
@@ -296,9 +302,9 @@ func (s *semaphore) forfeit(ev events.Event, out *engine.Outbox) {
 
 // refuse ends the acquisition: its caller is told, and nothing stays.
 func (s *semaphore) refuse(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	s.then = leave
+	s.nextIntent = closeNext
 	s.refuseWaiters(code, text, out)
-	s.leaveLatch(out)
+	s.closeLatch(out)
 	s.clear(ev, out)
 }
 
@@ -335,7 +341,7 @@ func (s *semaphore) quitAndClear(ev events.Event, out *engine.Outbox) {
 // withdraw is close, with the place in the line of locks given up.
 func (s *semaphore) withdraw(ev events.Event, out *engine.Outbox) {
 	s.close(ev, out)
-	s.leaveLatch(out)
+	s.closeLatch(out)
 }
 
 // clear makes sure that no permit is left, as soon as there is a connection: all
@@ -347,7 +353,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	switch {
 	case !s.indebted(ev):
-		s.tellGone(ev, out)
+		s.tellSelfNodeGone(ev, out)
 	case !ev.Attached:
 	case s.unknown:
 		s.lookUp(ev, out)

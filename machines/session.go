@@ -26,14 +26,14 @@ const (
 	restTimer      = "rest"            // the pause before the next session
 )
 
-// restAtLast is the pause between sessions once the retry policy has given up:
+// pauseAfterGiveUp is the pause between sessions once the retry policy has given up:
 // a client that was not closed goes on trying.
-const restAtLast = 5 * time.Second
+const pauseAfterGiveUp = 5 * time.Second
 
-// syncsToACheck is after how many heartbeats that check no node one does, where a
+// syncsPerCheck is after how many heartbeats that check no node one does, where a
 // sync would be enough: servers do not tell whoever may not read its node any more
 // that it is gone.
-const syncsToACheck = 3
+const syncsPerCheck = 3
 
 // session is the connection as a machine: it numbers ZooKeeper sessions, runs
 // the heartbeat while somebody leads or is next in line, and alone knows until
@@ -44,34 +44,34 @@ type session struct {
 	observerMasters bool
 	rideOut         bool
 	retry           Policy
-	dice            dice
+	dice            jitter
 
-	number     int64 // of the current ZooKeeper session; 0 between two
-	opened     int64 // numbers given out
-	id         int64 // ZooKeeper's own
-	timeout    time.Duration
-	attached   bool
-	attachedAt int64 // when the present connection began
-	ever       bool  // some session was connected before
-	failures   int   // sessions lost in a row without a connection
-	lostTold   bool  // LOST was told for the outage that is going on
-	closing    uint64
-	replaced   bool // the session is being ended, and another is to begin
+	number        int64 // of the current ZooKeeper session; 0 between two
+	opened        int64 // numbers given out
+	id            int64 // ZooKeeper's own
+	timeout       time.Duration
+	attached      bool
+	attachedAt    int64 // when the present connection began
+	everConnected bool  // some session was connected before
+	failures      int   // sessions lost in a row without a connection
+	lostTold      bool  // LOST was told for the outage that is going on
+	closing       uint64
+	replaced      bool // the session is being ended, and another is to begin
 
 	heard      int64 // when the ensemble's leader or quorum answered last
 	heardSent  int64 // and when that was asked for
 	countsFrom int64 // only what is asked for from then on confirms: the leader stood still
 
-	quorum     bool  // a committed write was acknowledged on this connection
-	confirmed  int64 // when the last confirmed request was sent
-	validUntil int64
-	beating    uint64 // the heartbeat that is not answered yet
-	verifying  uint64 // the read behind it
-	probed     holder // whose node it checks
-	syncs      int    // heartbeats in a row that checked none
-	misses     int    // heartbeats in a row that confirmed nothing
-	since      int64  // since when heartbeats run without a break; 0: they do not
-	office     office
+	quorum           bool  // a committed write was acknowledged on this connection
+	confirmed        int64 // when the last confirmed request was sent
+	validUntil       int64
+	pendingHeartbeat uint64         // the heartbeat that is not answered yet
+	verifying        uint64         // the read behind it
+	checkedEntry     heartbeatEntry // whose node it checks
+	syncs            int            // heartbeats in a row that checked none
+	missedHeartbeats int            // heartbeats in a row that confirmed nothing
+	since            int64          // since when heartbeats run without a break; 0: they do not
+	heartbeats       heartbeatSet
 
 	// The servers were found to know no containers. It is kept for as long as the client
 	// lives, over reconnects and sessions. An ensemble that is being upgraded has servers
@@ -95,7 +95,7 @@ func newSession(open events.Event) (*session, error) {
 		observerMasters: o.flag("observerMasters"),
 		rideOut:         o.flag("rideOut"),
 		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
-		dice:            newDice(open.Seed),
+		dice:            newJitter(open.Seed),
 	}
 	return s, o.err
 }
@@ -140,7 +140,7 @@ func (s *session) Confirms(ev events.Event) bool {
 // noteContainersUnknown notes that parents have to be persistent nodes.
 func (s *session) noteContainersUnknown(ev events.Event, out *engine.Outbox) { s.noContainers = true }
 
-func (s *session) healthy(events.Event) bool { return s.span(0, 0) > 0 }
+func (s *session) healthy(events.Event) bool { return s.beliefSpan(0, 0) > 0 }
 
 // heartbeatDue reports whether the timer that fired is the heartbeat's.
 func (s *session) heartbeatDue(ev events.Event) bool { return ev.Request == s.heartbeat }
@@ -151,7 +151,7 @@ func (s *session) deadlinePassed(ev events.Event) bool {
 // late is a confirmation that comes after the deadline: belief was over in
 // between, so it has to be won back and not just prolonged.
 func (s *session) late(ev events.Event) bool {
-	return s.confirming(ev) && s.validUntil != 0 && ev.At >= s.validUntil && !s.office.empty()
+	return s.confirming(ev) && s.validUntil != 0 && ev.At >= s.validUntil && !s.heartbeats.empty()
 }
 
 func (s *session) confirming(ev events.Event) bool { return ev.Code == events.OK }
@@ -159,7 +159,7 @@ func (s *session) confirming(ev events.Event) bool { return ev.Code == events.OK
 func (s *session) timedOut(ev events.Event) bool { return ev.Request == s.elapsed }
 
 func (s *session) ridesOut(events.Event) bool {
-	return s.rideOut && s.validUntil != 0 && !s.office.empty()
+	return s.rideOut && s.validUntil != 0 && !s.heartbeats.empty()
 }
 
 // connect opens the next ZooKeeper session.
@@ -181,35 +181,35 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	s.heard, s.heardSent, s.countsFrom = ev.At, ev.At, 0 // the leader was asked, and has touched the session
 	ridden := s.validUntil
 	s.unconfirmed()
-	if ridden != 0 && !s.office.empty() {
+	if ridden != 0 && !s.heartbeats.empty() {
 		s.validUntil = ridden
 		s.watchDeadline(ev, out)
 	}
 	told := events.Reconnected
-	if !s.ever {
+	if !s.everConnected {
 		told = events.Connected
 	}
-	s.ever, s.lostTold = true, false
+	s.everConnected, s.lostTold = true, false
 	out.Notify(events.Notify{What: told, Session: s.number, Text: ev.Server})
 	if !s.healthy(ev) {
 		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: fmt.Sprintf(
 			"the server granted a session timeout of %s, too short to lead safely with a tick of %s: ask for more, or set the ensemble's real tick", s.timeout, s.tick)})
 	}
 	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Reattached: ev.Reattached})
-	if !s.office.empty() {
-		s.beat(ev, out)
+	if !s.heartbeats.empty() {
+		s.sendHeartbeat(ev, out)
 	}
 }
 
 // unconfirmed forgets every confirmation of the connection before.
 func (s *session) unconfirmed() {
-	s.quorum, s.confirmed, s.validUntil, s.since, s.beating, s.verifying, s.misses = false, 0, 0, 0, 0, 0, 0
+	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0, 0, 0, 0
 }
 
 // suspend is the end of a connection.
 func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	s.attached, s.beating, s.verifying, s.since = false, 0, 0, 0
+	s.attached, s.pendingHeartbeat, s.verifying, s.since = false, 0, 0, 0
 	if s.ridesOut(ev) {
 		s.watchDeadline(ev, out)
 	} else {
@@ -233,16 +233,16 @@ func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	lost := s.number
 	s.number, s.attached, s.replaced = 0, false, false
 	s.unconfirmed()
-	s.office.clear()
+	s.heartbeats.clear()
 	out.Deadline(lost, 0, 0)
-	if s.ever && !s.lostTold {
+	if s.everConnected && !s.lostTold {
 		s.lostTold = true
 		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text})
 	}
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: ev.Code, Text: ev.Text})
-	wait, again := s.retry.Next(s.failures, 0, s.dice.roll())
+	wait, again := s.retry.Next(s.failures, 0, s.dice.next())
 	if !again {
-		wait = restAtLast
+		wait = pauseAfterGiveUp
 	}
 	s.failures++
 	out.Timer(restTimer, wait)
@@ -253,11 +253,11 @@ func (s *session) report(ev events.Event, out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Failed, Session: s.number, Code: ev.Code, Text: ev.Text})
 }
 
-// prolong takes a confirmed request: belief holds until a span after it was sent.
-func (s *session) prolong(ev events.Event, out *engine.Outbox) {
+// extendBelief takes a confirmed request: belief holds until a span after it was sent.
+func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	s.hear(ev)
 	if ev.Kind != events.ConnectionConfirmed {
-		s.beating = 0
+		s.pendingHeartbeat = 0
 	}
 	if ev.Kind != events.ReplySync {
 		s.quorum = true
@@ -265,10 +265,10 @@ func (s *session) prolong(ev events.Event, out *engine.Outbox) {
 	if !s.quorum || ev.SentAt <= s.confirmed {
 		return
 	}
-	s.confirmed, s.misses = ev.SentAt, 0
-	s.validUntil = ev.SentAt + int64(s.span(ev.SentAt, ev.Contact))
-	out.Deadline(s.number, s.validUntil, ev.SentAt+int64(s.life(ev.SentAt, ev.Contact)))
-	if !s.office.empty() {
+	s.confirmed, s.missedHeartbeats = ev.SentAt, 0
+	s.validUntil = ev.SentAt + int64(s.beliefSpan(ev.SentAt, ev.Contact))
+	out.Deadline(s.number, s.validUntil, ev.SentAt+int64(s.sessionLife(ev.SentAt, ev.Contact)))
+	if !s.heartbeats.empty() {
 		s.watchDeadline(ev, out)
 	}
 }
@@ -280,7 +280,7 @@ func (s *session) renew(ev events.Event, out *engine.Outbox) {
 	s.hear(ev)
 	s.expire(ev, out)
 	if ev.Kind != events.ConnectionConfirmed {
-		s.beating = 0
+		s.pendingHeartbeat = 0
 	}
 	if ev.Kind != events.ReplySync { // which confirms nothing without a write before it
 		out.Tell(events.SessionMachine, events.Event{Kind: events.ConnectionConfirmed, Session: ev.Session, SentAt: ev.SentAt, Contact: ev.Contact, Zxid: ev.Zxid})
@@ -294,9 +294,9 @@ func (s *session) settle(ev events.Event, out *engine.Outbox) {
 	}
 	s.hear(ev)
 	if ev.Kind != events.ConnectionConfirmed {
-		s.beating, s.misses = 0, 0
+		s.pendingHeartbeat, s.missedHeartbeats = 0, 0
 	}
-	if !s.office.empty() {
+	if !s.heartbeats.empty() {
 		s.beatLater(time.Duration(s.askAt(ev.At)-ev.At), out)
 	}
 }
@@ -307,9 +307,9 @@ func (s *session) watchDeadline(ev events.Event, out *engine.Outbox) {
 	s.deadline = out.Timer(deadlineTimer, time.Duration(s.validUntil-ev.At))
 }
 
-// rewatch winds a deadline timer that rang before the deadline, which moved.
-func (s *session) rewatch(ev events.Event, out *engine.Outbox) {
-	if ev.Request == s.deadline && s.validUntil != 0 && !s.office.empty() {
+// rearmDeadline winds a deadline timer that rang before the deadline, which moved.
+func (s *session) rearmDeadline(ev events.Event, out *engine.Outbox) {
+	if ev.Request == s.deadline && s.validUntil != 0 && !s.heartbeats.empty() {
 		s.watchDeadline(ev, out)
 	}
 }

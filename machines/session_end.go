@@ -36,14 +36,14 @@ func (s *session) finish(ev events.Event, out *engine.Outbox) {
 	s.closing = ev.Request
 	s.attached = false
 	s.unconfirmed()
-	s.office.clear()
+	s.heartbeats.clear()
 	out.Deadline(s.number, 0, 0)
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: events.Closed})
 	out.Effect(events.CloseSession{Session: s.number})
 }
 
-// over answers the close.
-func (s *session) over(ev events.Event, out *engine.Outbox) {
+// answerClosed answers the close.
+func (s *session) answerClosed(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.CommandClose {
 		s.closing = ev.Request
 	}

@@ -42,7 +42,7 @@ func TestAnswersOfALeaderThatStoodStillDoNotCount(t *testing.T) {
 		{"a period is shorter than a tick", 4 * time.Second, "", []answer{{write, 0, 0}, {write, 4 * time.Second, 4 * time.Second}, {write, 5 * time.Second, 5 * time.Second}, {write, 6 * time.Second, 6 * time.Second}}, 6 * time.Second},
 	} {
 		got, s := hear(c.timeout, c.observers, c.answers)
-		if want := int64(c.from); c.from == 0 && got != 0 || c.from != 0 && got != start+want+int64(s.span(start+want, 0)) {
+		if want := int64(c.from); c.from == 0 && got != 0 || c.from != 0 && got != start+want+int64(s.beliefSpan(start+want, 0)) {
 			t.Errorf("%s: belief lasts until %s, and should rest on what was sent at %s", c.name, time.Duration(got-start), c.from)
 		}
 	}

@@ -29,8 +29,8 @@ func (s *standalone) noNode(ev events.Event) bool { return ev.Code == events.NoN
 // refused is any failure.
 func (s *standalone) refused(ev events.Event) bool { return ev.Code != events.OK }
 
-// passing is a failure that may be over by itself, and an outcome that is not known.
-func (s *standalone) passing(ev events.Event) bool {
+// transient is a failure that may be over by itself, and an outcome that is not known.
+func (s *standalone) transient(ev events.Event) bool {
 	return ev.Code.Transient() || ev.Code == events.NotSent && !ev.Attached
 }
 
@@ -43,15 +43,15 @@ func (s *standalone) refuseStart(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.AlreadyStarted, "")
 }
 
-// complain tells a failure and waits before the next attempt, which always comes.
-func (s *standalone) complain(ev events.Event, out *engine.Outbox) {
+// failAndBackOff tells a failure and waits before the next attempt, which always comes.
+func (s *standalone) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	s.fail(ev.Code, s.words(ev), ev, out)
+	s.fail(ev.Code, s.failureText(ev), ev, out)
 	out.Timer(backOffTimer, s.restNext())
 }
 
-// words say what a failure is about, and why where that is known.
-func (s *standalone) words(ev events.Event) string {
+// failureText say what a failure is about, and why where that is known.
+func (s *standalone) failureText(ev events.Event) string {
 	path := cmp.Or(ev.Path, s.path)
 	if ev.Text == "" {
 		return path

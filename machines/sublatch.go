@@ -11,19 +11,19 @@ import (
 // its own, which tells the machine that opened it (its patron) when it waits, is held,
 // lost, in trouble or over.
 type sublatch struct {
-	held    string // the latch's node while the latch is held
-	latch   events.ID
-	opened  uint64 // latches opened
-	latches int    // of them, those that are not over yet
+	latchNode   string // the latch's node while the latch is held
+	latch       events.ID
+	opened      uint64 // latches opened
+	openLatches int    // of them, those that are not over yet
 }
 
-// standAt has a latch stand in the line of a directory, if none does yet.
-func (e *sublatch) standAt(dir string, patron *contender, options map[string]string, out *engine.Outbox) {
+// openLatch has a latch stand in the line of a directory, if none does yet.
+func (e *sublatch) openLatch(dir string, patron *contender, options map[string]string, out *engine.Outbox) {
 	if e.latch != "" {
 		return
 	}
 	e.opened++
-	e.latches++
+	e.openLatches++
 	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), patron.id, e.opened))
 	options["patron"] = patron.id
 	out.Tell(e.latch, events.Event{
@@ -33,16 +33,16 @@ func (e *sublatch) standAt(dir string, patron *contender, options map[string]str
 	out.Tell(e.latch, events.Event{Kind: events.CommandStart})
 }
 
-// leaveLatch gives the latch, or the place in its line, to the next.
-func (e *sublatch) leaveLatch(out *engine.Outbox) {
+// closeLatch gives the latch, or the place in its line, to the next.
+func (e *sublatch) closeLatch(out *engine.Outbox) {
 	if e.latch != "" {
 		out.Tell(e.latch, events.Event{Kind: events.CommandClose})
-		e.latch, e.held = "", ""
+		e.latch, e.latchNode = "", ""
 	}
 }
 
-func (e *sublatch) noteHeld(ev events.Event, out *engine.Outbox) { e.held = ev.Path }
+func (e *sublatch) noteHeld(ev events.Event, out *engine.Outbox) { e.latchNode = ev.Path }
 
-func (e *sublatch) noteLost(ev events.Event, out *engine.Outbox) { e.held = "" }
+func (e *sublatch) noteLost(ev events.Event, out *engine.Outbox) { e.latchNode = "" }
 
-func (e *sublatch) noteClosed(ev events.Event, out *engine.Outbox) { e.latches-- }
+func (e *sublatch) noteClosed(ev events.Event, out *engine.Outbox) { e.openLatches-- }

@@ -7,14 +7,14 @@ import (
 
 // term is belief, and the work done under it.
 type term struct {
-	leads   bool
-	first   bool        // nobody is ahead: what is missing is a confirmation
-	rideOut bool        // a disconnect does not end belief
-	guards  []events.Op // what guarded writes begin with, where the own node's name is not its alone
-	near    bool        // the session machine was told that we lead or are next in line
-	works   int         // pieces of work that have not returned
-	waiters []uint64
-	since   int64 // when the term began
+	leads        bool
+	first        bool        // nobody is ahead: what is missing is a confirmation
+	rideOut      bool        // a disconnect does not end belief
+	guards       []events.Op // what guarded writes begin with, where the own node's name is not its alone
+	heartbeating bool        // the session machine was told that we lead or are next in line
+	works        int         // pieces of work that have not returned
+	waiters      []uint64
+	since        int64 // when the term began
 }
 
 // outage is why a selector that does not queue again ends with a connection.

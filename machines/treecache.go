@@ -20,24 +20,24 @@ const treeWindow = 32
 // chart's are about the whole.
 type treeCache struct {
 	standalone
-	depth  int
-	most   int // nodes
-	root   *branch
-	size   int     // nodes that are known, read or not yet
-	due    []*look // to be sent, in order
-	flying []*look
-	seen   bool // something was told, in some session
-	told   bool // that all is read, on this connection
-	gap    bool // there was no connection for a while since that was told
+	depth    int
+	maxNodes int // nodes
+	root     *cachedNode
+	size     int     // nodes that are known, read or not yet
+	due      []*look // to be sent, in order
+	inFlight []*look
+	seen     bool // something was told, in some session
+	told     bool // that all is read, on this connection
+	gap      bool // there was no connection for a while since that was told
 }
 
 func newTreeCache(open events.Event) (*treeCache, error) {
 	o := options{values: open.Options}
-	t := &treeCache{standalone: newStandalone(open, &o), depth: -1, most: 1, size: 1}
+	t := &treeCache{standalone: newStandalone(open, &o), depth: -1, maxNodes: 1, size: 1}
 	if _, ok := open.Options["depth"]; ok {
 		t.depth = o.integer("depth", t.depth)
 	}
-	t.most = max(t.most, o.integer("most", 100_000))
+	t.maxNodes = max(t.maxNodes, o.integer("most", 100_000))
 	t.root = newBranch(nil, t.path)
 	return t, o.err
 }
@@ -101,11 +101,11 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).mark},
 
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle},
-		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
+		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{absent}, On: on(events.ReplyStat, events.WatchCreated), To: reading, Do: (*treeCache).readTop},
 
-		{From: from{reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).doubt},
-		{From: from{reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).doubt},
+		{From: from{reading, watching, absent, pausing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*treeCache).noteGap},
+		{From: from{reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*treeCache).proceed},
 		{From: append(from{latent}, growing...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
@@ -116,19 +116,19 @@ func treeCacheRows() []engine.Row[treeCache] {
 // its data may both say that it is gone, or may fail.
 func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
-		{From: from{reading}, On: on(reply), When: (*treeCache).void, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
 		{From: from{reading}, On: on(reply), When: (*treeCache).rootless, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
-		{From: from{reading}, On: on(reply), When: (*treeCache).halting, To: pausing, Do: (*treeCache).complain, Then: (*treeCache).keepDue},
+		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).refused, To: reading, Do: (*treeCache).forbid, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(reply), When: (*treeCache).refused, To: reading, Do: (*treeCache).tellUnreadable, Then: (*treeCache).proceed},
 	}
 }
 
 // Watches says which nodes matter: those that are known.
 func (t *treeCache) Watches(path string) bool { return t.find(path) != nil }
 
-// void is an answer about a node that has left the cache meanwhile.
-func (t *treeCache) void(ev events.Event) bool {
+// nodeDropped is an answer about a node that has left the cache meanwhile.
+func (t *treeCache) nodeDropped(ev events.Event) bool {
 	b := t.about(ev)
 	return b == nil || b.dead
 }
@@ -136,17 +136,17 @@ func (t *treeCache) void(ev events.Event) bool {
 // rootless is the node at the top, gone.
 func (t *treeCache) rootless(ev events.Event) bool { return t.noNode(ev) && t.about(ev) == t.root }
 
-// halting is a failure that keeps everything waiting: one that may be over by
+// blocksAll is a failure that keeps everything waiting: one that may be over by
 // itself, or that the node at the top cannot be read. Any other node that cannot
 // be read is known as such, and the rest goes on.
-func (t *treeCache) halting(ev events.Event) bool {
-	return t.passing(ev) || t.refused(ev) && !t.noNode(ev) && t.about(ev) == t.root
+func (t *treeCache) blocksAll(ev events.Event) bool {
+	return t.transient(ev) || t.refused(ev) && !t.noNode(ev) && t.about(ev) == t.root
 }
 
 // overflows is a listing that makes more nodes known than there may be.
 func (t *treeCache) overflows(ev events.Event) bool {
 	size := t.size
-	for kid, name := range t.about(ev).abreast(ev.Children) {
+	for kid, name := range t.about(ev).pairChildren(ev.Children) {
 		switch {
 		case kid == nil:
 			size++
@@ -154,5 +154,5 @@ func (t *treeCache) overflows(ev events.Event) bool {
 			size -= kid.count()
 		}
 	}
-	return size > t.most
+	return size > t.maxNodes
 }

@@ -19,7 +19,7 @@ func (t *treeCache) want(l *look) {
 
 // proceed sends what is due, so much at a time. When nothing is left, all is read.
 func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
-	for len(t.due) > 0 && len(t.flying) < treeWindow {
+	for len(t.due) > 0 && len(t.inFlight) < treeWindow {
 		l := t.due[0]
 		t.due = t.due[1:]
 		l.due = false
@@ -31,16 +31,16 @@ func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 		default:
 			l.request = out.With(engine.Watch).Children(l.of.path)
 		}
-		t.flying = append(t.flying, l)
+		t.inFlight = append(t.inFlight, l)
 	}
-	if len(t.flying) == 0 {
+	if len(t.inFlight) == 0 {
 		out.Tell(events.ID(t.id), events.Event{Kind: events.TreeRead})
 	}
 }
 
 // about is the node that an answer is about, nil when none was asked after.
-func (t *treeCache) about(ev events.Event) *branch {
-	for _, l := range t.flying {
+func (t *treeCache) about(ev events.Event) *cachedNode {
+	for _, l := range t.inFlight {
 		if l.request == ev.Request {
 			return l.of
 		}
@@ -48,10 +48,10 @@ func (t *treeCache) about(ev events.Event) *branch {
 	return nil
 }
 
-// land takes an answer in: what changed while it was under way is asked again.
-func (t *treeCache) land(ev events.Event) *branch {
+// takeAnswer takes an answer in: what changed while it was under way is asked again.
+func (t *treeCache) takeAnswer(ev events.Event) *cachedNode {
 	b := t.about(ev)
-	t.flying = slices.DeleteFunc(t.flying, func(l *look) bool {
+	t.inFlight = slices.DeleteFunc(t.inFlight, func(l *look) bool {
 		landed := l.request == ev.Request
 		if landed {
 			l.request = 0
@@ -64,46 +64,46 @@ func (t *treeCache) land(ev events.Event) *branch {
 	return b
 }
 
-// ground is the end of what is under way: its answers will not come any more.
-func (t *treeCache) ground() []*look {
-	looks := append(t.flying, t.due...)
+// dropInFlight is the end of what is under way: its answers will not come any more.
+func (t *treeCache) dropInFlight() []*look {
+	looks := append(t.inFlight, t.due...)
 	for _, l := range looks {
 		l.request, l.due = 0, false
 	}
-	t.flying, t.due = nil, nil
+	t.inFlight, t.due = nil, nil
 	return looks
 }
 
 // keepDue puts off what was under way, and what was due after it.
 func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
-	for _, l := range t.ground() {
+	for _, l := range t.dropInFlight() {
 		t.want(l)
 	}
 	if !t.root.told {
 		t.want(&t.root.self)
 	}
-	t.waver(ev.Code, out)
+	t.tellStale(ev.Code, out)
 }
 
-// waver tells that what was told may be out of date, once.
-func (t *treeCache) waver(why events.Code, out *engine.Outbox) {
+// tellStale tells that what was told may be out of date, once.
+func (t *treeCache) tellStale(why events.Code, out *engine.Outbox) {
 	if t.told {
 		out.Notify(events.Notify{What: events.Stale, Path: t.path, Code: why})
 	}
 	t.told = false
 }
 
-// doubt is the end of a connection: nodes may change, come and go unseen.
-func (t *treeCache) doubt(ev events.Event, out *engine.Outbox) {
-	t.ground()
+// noteGap is the end of a connection: nodes may change, come and go unseen.
+func (t *treeCache) noteGap(ev events.Event, out *engine.Outbox) {
+	t.dropInFlight()
 	t.told = t.seen && !t.gap
 	t.gap = t.seen
-	t.waver(events.ConnectionLoss, out)
+	t.tellStale(events.ConnectionLoss, out)
 }
 
 // settle tells that all is read, once on each connection.
 func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
-	t.recover(out)
+	t.clearTrouble(out)
 	if t.told {
 		return
 	}
@@ -131,10 +131,10 @@ func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
 	t.again(t.root)
 }
 
-func (t *treeCache) again(b *branch) {
+func (t *treeCache) again(b *cachedNode) {
 	b.listed = false
 	t.want(&b.self)
-	for _, kid := range b.kids {
+	for _, kid := range b.children {
 		t.again(kid)
 	}
 }
@@ -146,7 +146,7 @@ func (t *treeCache) mark(ev events.Event, out *engine.Outbox) {
 	switch {
 	case b == nil:
 	case ev.Kind == events.WatchDeleted:
-		b.listed, b.spent = false, true
+		b.listed, b.deleted = false, true
 		if b == t.root {
 			t.want(&b.self)
 		}
@@ -161,7 +161,7 @@ func (t *treeCache) mark(ev events.Event, out *engine.Outbox) {
 // stands. Ephemeral nodes have none; the owner of a container, and of a node with a
 // TTL, is below zero.
 func (t *treeCache) take(ev events.Event, out *engine.Outbox) {
-	b, stat := t.land(ev), events.Stat{}
+	b, stat := t.takeAnswer(ev), events.Stat{}
 	if ev.Stat != nil {
 		stat = *ev.Stat
 	}
@@ -174,16 +174,16 @@ func (t *treeCache) take(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// forbid tells that a node cannot be read; nor is known what is below it.
-func (t *treeCache) forbid(ev events.Event, out *engine.Outbox) {
-	b := t.land(ev)
+// tellUnreadable tells that a node cannot be read; nor is known what is below it.
+func (t *treeCache) tellUnreadable(ev events.Event, out *engine.Outbox) {
+	b := t.takeAnswer(ev)
 	t.prune(b, out)
 	t.tell(b, events.Stat{}, events.Notify{Code: ev.Code}, out)
 }
 
 // tell tells what a read has found, without a word to listeners (silent) where
 // that was known: the rest of the Stat may be news.
-func (t *treeCache) tell(b *branch, now events.Stat, n events.Notify, out *engine.Outbox) {
+func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *engine.Outbox) {
 	n.Silent = b.told && b.refused == n.Code && b.czxid == now.Czxid && b.version == now.Version
 	if b.czxid != now.Czxid {
 		b.listed = false // another node: so are its children
@@ -197,40 +197,40 @@ func (t *treeCache) tell(b *branch, now events.Stat, n events.Notify, out *engin
 // enumerate takes a listing: what is new is read, and so is what took the place of
 // another, or could not be read before; what is gone is told.
 func (t *treeCache) enumerate(ev events.Event, out *engine.Outbox) {
-	b := t.land(ev)
-	var kids []*branch
-	for kid, name := range b.abreast(ev.Children) {
+	b := t.takeAnswer(ev)
+	var kids []*cachedNode
+	for kid, name := range b.pairChildren(ev.Children) {
 		switch {
 		case name == "":
-			t.bury(kid, out)
+			t.tellRemoved(kid, out)
 			continue
 		case kid == nil:
 			kid = newBranch(b, join(b.path, name))
 			t.size++
 			t.want(&kid.self)
-		case kid.spent || kid.refused != events.OK:
+		case kid.deleted || kid.refused != events.OK:
 			t.want(&kid.self)
 		}
-		kid.spent = false
+		kid.deleted = false
 		kids = append(kids, kid)
 	}
-	b.kids, b.listed = kids, true
+	b.children, b.listed = kids, true
 }
 
 // drop is a node that is gone before its directory was listed again.
 func (t *treeCache) drop(ev events.Event, out *engine.Outbox) {
-	b := t.land(ev)
+	b := t.takeAnswer(ev)
 	if i, known := b.parent.kid(b.name()); known {
-		b.parent.kids = slices.Delete(b.parent.kids, i, i+1)
+		b.parent.children = slices.Delete(b.parent.children, i, i+1)
 	}
-	t.bury(b, out)
+	t.tellRemoved(b, out)
 }
 
 // discard is an answer that is of no use any more.
-func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.land(ev) }
+func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.takeAnswer(ev) }
 
-// bury tells that a node is gone, and first what was below it.
-func (t *treeCache) bury(b *branch, out *engine.Outbox) {
+// tellRemoved tells that a node is gone, and first what was below it.
+func (t *treeCache) tellRemoved(b *cachedNode, out *engine.Outbox) {
 	t.prune(b, out)
 	b.dead = true
 	t.size--
@@ -239,18 +239,18 @@ func (t *treeCache) bury(b *branch, out *engine.Outbox) {
 	}
 }
 
-func (t *treeCache) prune(b *branch, out *engine.Outbox) {
-	for _, kid := range b.kids {
-		t.bury(kid, out)
+func (t *treeCache) prune(b *cachedNode, out *engine.Outbox) {
+	for _, kid := range b.children {
+		t.tellRemoved(kid, out)
 	}
-	b.kids, b.listed = nil, false
+	b.children, b.listed = nil, false
 }
 
 // clear is the end of the node at the top, until there is another.
 func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	t.ground()
-	t.bury(t.root, out)
+	t.dropInFlight()
+	t.tellRemoved(t.root, out)
 	t.root, t.size = newBranch(nil, t.path), 1
 }
 
@@ -261,8 +261,8 @@ func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) {
 
 // giveUp stops reading for good: half a tree would be none.
 func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {
-	t.ground()
+	t.dropInFlight()
 	t.root = newBranch(nil, t.path)
-	t.fail(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.most), ev, out)
-	t.waver(events.TreeTooLarge, out)
+	t.fail(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.maxNodes), ev, out)
+	t.tellStale(events.TreeTooLarge, out)
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// branch is one node that a tree cache knows.
-type branch struct {
-	path   string
-	parent *branch
-	kids   []*branch // by name
-	level  int       // below the top
-	dead   bool      // it has left the cache
+// cachedNode is one node that a tree cache knows.
+type cachedNode struct {
+	path     string
+	parent   *cachedNode
+	children []*cachedNode // by name
+	level    int           // below the top
+	dead     bool          // it has left the cache
 
 	self  look // of the node's data
 	below look // of its children
 
 	told    bool // it was read, and that was told
 	listed  bool // its children were, and the watch on them may stand
-	spent   bool // it was deleted: what is listed at its path after that is another
+	deleted bool // it was deleted: what is listed at its path after that is another
 	refused events.Code
 	czxid   int64
 	version int32
@@ -29,13 +29,13 @@ type branch struct {
 
 // look is one of the two reads of a node.
 type look struct {
-	of      *branch
+	of      *cachedNode
 	due     bool   // it has to be sent, or sent again
 	request uint64 // the one under way
 }
 
-func newBranch(parent *branch, path string) *branch {
-	b := &branch{path: path, parent: parent}
+func newBranch(parent *cachedNode, path string) *cachedNode {
+	b := &cachedNode{path: path, parent: parent}
 	if parent != nil {
 		b.level = parent.level + 1
 	}
@@ -43,31 +43,31 @@ func newBranch(parent *branch, path string) *branch {
 	return b
 }
 
-func (b *branch) name() string { return base(b.path) }
+func (b *cachedNode) name() string { return base(b.path) }
 
 // count is how many nodes it is, with all below it.
-func (b *branch) count() int {
+func (b *cachedNode) count() int {
 	n := 1
-	for _, kid := range b.kids {
+	for _, kid := range b.children {
 		n += kid.count()
 	}
 	return n
 }
 
 // kid is where the child of this name stands, or would.
-func (b *branch) kid(name string) (int, bool) {
-	return slices.BinarySearchFunc(b.kids, name, func(kid *branch, name string) int { return strings.Compare(kid.name(), name) })
+func (b *cachedNode) kid(name string) (int, bool) {
+	return slices.BinarySearchFunc(b.children, name, func(kid *cachedNode, name string) int { return strings.Compare(kid.name(), name) })
 }
 
-// abreast are the children as they are known and as they are listed, by name: no
+// pairChildren are the children as they are known and as they are listed, by name: no
 // branch for one that is new, no name for one that is gone.
-func (b *branch) abreast(listing []string) iter.Seq2[*branch, string] {
+func (b *cachedNode) pairChildren(listing []string) iter.Seq2[*cachedNode, string] {
 	names := slices.Compact(slices.Sorted(slices.Values(listing)))
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "/") }) // no server says so
-	return func(yield func(*branch, string) bool) {
-		kids := b.kids
+	return func(yield func(*cachedNode, string) bool) {
+		kids := b.children
 		for len(kids)+len(names) > 0 {
-			var kid *branch
+			var kid *cachedNode
 			var name string
 			if len(names) == 0 || len(kids) > 0 && kids[0].name() <= names[0] {
 				kid, kids = kids[0], kids[1:]
@@ -83,7 +83,7 @@ func (b *branch) abreast(listing []string) iter.Seq2[*branch, string] {
 }
 
 // find is the node with this path, nil when it is not known.
-func (t *treeCache) find(path string) *branch {
+func (t *treeCache) find(path string) *cachedNode {
 	if path == t.path {
 		return t.root
 	}
@@ -96,7 +96,7 @@ func (t *treeCache) find(path string) *branch {
 		if !known {
 			return nil
 		}
-		b = b.kids[i]
+		b = b.children[i]
 	}
 	return b
 }

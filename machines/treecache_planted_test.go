@@ -36,12 +36,12 @@ var plantedTrees = []plant{
 	trees("a watch that a deletion has spent is taken to stand", "mark", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		do(ev)
 		if b := t.find(ev.Path); b != nil {
-			b.spent = false
+			b.deleted = false
 		}
 	}),
 	trees("another node at the path keeps the children of the first", "take", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		b := t.about(ev)
-		had := len(b.kids) > 0
+		had := len(b.children) > 0
 		do(ev)
 		if had {
 			b.below.due = false
@@ -57,27 +57,27 @@ var plantedTrees = []plant{
 		t.seen = true
 	}),
 	trees("what was under way at the end of a connection is waited for", "doubt", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		flying := t.flying
+		flying := t.inFlight
 		do(ev)
-		t.flying = flying
+		t.inFlight = flying
 	}),
 	trees("all is read, it says, with answers under way", "proceed", func(t *treeCache, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 		do(ev)
-		if len(t.due) == 0 && len(t.flying) > 0 {
+		if len(t.due) == 0 && len(t.inFlight) > 0 {
 			out.Tell(events.ID(t.id), events.Event{Kind: events.TreeRead})
 		}
 	}),
 	trees("what is under way is not counted", "proceed", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		for len(t.due) > 0 {
-			flying := t.flying
-			t.flying = nil
+			flying := t.inFlight
+			t.inFlight = nil
 			do(ev)
-			t.flying = append(flying, t.flying...)
+			t.inFlight = append(flying, t.inFlight...)
 		}
 		do(ev)
 	}),
 	trees("what is gone is not told", "enumerate", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		for kid, name := range t.about(ev).abreast(ev.Children) {
+		for kid, name := range t.about(ev).pairChildren(ev.Children) {
 			if name == "" {
 				kid.told = false
 			}
@@ -85,7 +85,7 @@ var plantedTrees = []plant{
 		do(ev)
 	}),
 	trees("with the top goes only the top", "clear", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		t.root.kids = nil
+		t.root.children = nil
 		do(ev)
 	}),
 	trees("a failure that passes leaves what it hit unread", "keepDue", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {

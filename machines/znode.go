@@ -308,19 +308,19 @@ func guid(seed string, n uint64) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
-// dice turns a seed into a sequence of numbers in [0, 1): jitter that replays.
-type dice struct{ state uint64 }
+// jitter turns a seed into a sequence of numbers in [0, 1): jitter that replays.
+type jitter struct{ state uint64 }
 
-func newDice(seed string) dice {
+func newJitter(seed string) jitter {
 	h := sha256.Sum256([]byte(seed + "/dice"))
-	d := dice{}
+	d := jitter{}
 	for _, b := range h[:8] {
 		d.state = d.state<<8 | uint64(b)
 	}
 	return d
 }
 
-func (d *dice) roll() float64 {
+func (d *jitter) next() float64 {
 	d.state += 0x9e3779b97f4a7c15
 	z := d.state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -37,15 +37,15 @@ const (
 
 // Item is the name of one item, taken apart.
 type Item struct {
-	Name     string
-	Stem     string // what stands before the number
-	Rank     int64  // the priority, or when it is due
-	ID       string
-	Sequence int64
+	Name       string
+	NamePrefix string // what stands before the number
+	Rank       int64  // the priority, or when it is due
+	ID         string
+	Sequence   int64
 }
 
-// stem is what a create asks for: the sequence flag adds the number.
-func (k ItemKind) stem(rank int64, id string) string {
+// namePrefix is what a create asks for: the sequence flag adds the number.
+func (k ItemKind) namePrefix(rank int64, id string) string {
 	switch k {
 	case ByPriority:
 		sign := "1"
@@ -56,13 +56,13 @@ func (k ItemKind) stem(rank int64, id string) string {
 	case ByDue:
 		return fmt.Sprintf("%s%s%08X%s", itemLabel, itemSeparator, rank, itemSeparator)
 	case ByID:
-		return StemOf(id)
+		return NamePrefixOf(id)
 	}
 	return itemLabel
 }
 
-// StemOf is what a create of an item with an id asks for.
-func StemOf(id string) string { return itemLabel + itemSeparator + FixID(id) + itemSeparator }
+// NamePrefixOf is what a create of an item with an id asks for.
+func NamePrefixOf(id string) string { return itemLabel + itemSeparator + FixID(id) + itemSeparator }
 
 // FixID is an id as it stands in a name: "/" and "|" have become "_".
 func FixID(id string) string { return strings.NewReplacer("/", "_", itemSeparator, "_").Replace(id) }
@@ -93,8 +93,8 @@ func (k ItemKind) Parse(name string) (Item, bool) {
 		}
 	}
 	number, valid := parseSequence(rest)
-	i.Sequence, i.Stem = number, strings.TrimSuffix(name, rest)
-	return i, ok && valid && (k == ByID || name[:len(name)-len(rest)] == k.stem(i.Rank, ""))
+	i.Sequence, i.NamePrefix = number, strings.TrimSuffix(name, rest)
+	return i, ok && valid && (k == ByID || name[:len(name)-len(rest)] == k.namePrefix(i.Rank, ""))
 }
 
 // ended reports whether the queue's counter has passed its end: the order of what is

@@ -52,9 +52,9 @@ func TestItemsAreTakenApart(t *testing.T) {
 			if kind == ByPriority && rank != int64(int32(rank)) || kind == ByDue && rank < 0 {
 				continue
 			}
-			name := fmt.Sprintf("%s%010d", kind.stem(rank, "a/b|c"), 7)
+			name := fmt.Sprintf("%s%010d", kind.namePrefix(rank, "a/b|c"), 7)
 			i, ok := kind.Parse(name)
-			if !ok || i.Sequence != 7 || i.Stem != kind.stem(rank, "a/b|c") || (kind == ByPriority || kind == ByDue) && i.Rank != rank || kind == ByID && i.ID != "a_b_c" {
+			if !ok || i.Sequence != 7 || i.NamePrefix != kind.namePrefix(rank, "a/b|c") || (kind == ByPriority || kind == ByDue) && i.Rank != rank || kind == ByID && i.ID != "a_b_c" {
 				t.Errorf("%s: %q is %+v, %v", kind, name, i, ok)
 			}
 		}

@@ -105,14 +105,14 @@ func TestNamesAndDiceComeFromTheSeed(t *testing.T) {
 		}
 		seen[g] = true
 	}
-	a, b, other := newDice("seed"), newDice("seed"), newDice("other")
+	a, b, other := newJitter("seed"), newJitter("seed"), newJitter("other")
 	same := 0
 	for range 1000 {
-		x := a.roll()
-		if x < 0 || x >= 1 || x != b.roll() {
+		x := a.next()
+		if x < 0 || x >= 1 || x != b.next() {
 			t.Fatal("the dice do not repeat themselves")
 		}
-		if x == other.roll() {
+		if x == other.next() {
 			same++
 		}
 	}
