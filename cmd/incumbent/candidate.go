@@ -16,34 +16,36 @@ type candidate interface {
 	close(context.Context) error
 }
 
-func standLatch(e *elector) (candidate, error) {
+func newLatchCandidate(e *elector) (candidate, error) {
 	l, err := e.client.Latch(e.path, incumbent.LatchOptions{ID: e.id})
 	if err != nil {
 		return nil, err
 	}
-	return keeper{l}, l.Start()
+	return latchCandidate{l}, l.Start()
 }
 
-// standElection joins a plain election.
-func standElection(e *elector) (candidate, error) {
+// newElectionCandidate joins a plain election.
+func newElectionCandidate(e *elector) (candidate, error) {
 	el, err := e.client.Election(e.path, e.prefix, incumbent.LatchOptions{ID: e.id})
 	if err != nil {
 		return nil, err
 	}
-	return keeper{el}, el.Start()
+	return latchCandidate{el}, el.Start()
 }
 
-// keeper is a latch, or a candidate of a plain election.
-type keeper struct {
+// latchCandidate is a latch, or a candidate of a plain election.
+type latchCandidate struct {
 	place interface {
 		Await(context.Context) (*incumbent.Leadership, error)
 		Close(context.Context) error
 	}
 }
 
-func (k keeper) await(ctx context.Context) (*incumbent.Leadership, error) { return k.place.Await(ctx) }
-func (k keeper) done(held *incumbent.Leadership)                          { held.Release() }
-func (k keeper) close(ctx context.Context) error                          { return k.place.Close(ctx) }
+func (k latchCandidate) await(ctx context.Context) (*incumbent.Leadership, error) {
+	return k.place.Await(ctx)
+}
+func (k latchCandidate) done(held *incumbent.Leadership) { held.Release() }
+func (k latchCandidate) close(ctx context.Context) error { return k.place.Close(ctx) }
 
 // prefixes are the plain elections that a command looks at besides.
 type prefixes []string
@@ -61,7 +63,7 @@ type selector struct {
 	ended   chan error // what ended Run by itself
 }
 
-func standSelector(e *elector) (candidate, error) {
+func newSelectorCandidate(e *elector) (candidate, error) {
 	s := &selector{terms: make(chan *incumbent.Leadership), over: make(chan struct{}), closing: make(chan struct{}), ended: make(chan error, 1)}
 	var err error
 	s.Selector, err = e.client.Selector(e.path, s.work, incumbent.SelectorOptions{

@@ -19,10 +19,10 @@ import (
 
 // connection is the flags of every command that talks to an ensemble.
 type connection struct {
-	servers, authFile       string
-	timeout, tick, patience time.Duration
-	tlsCA, tlsCert, tlsKey  string
-	verbose                 bool
+	servers, authFile             string
+	timeout, tick, connectTimeout time.Duration
+	tlsCA, tlsCert, tlsKey        string
+	verbose                       bool
 }
 
 const exitCodes = `
@@ -38,7 +38,7 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.servers, "servers", servers, "the ensemble, as host:port,host:port/chroot; INCUMBENT_SERVERS sets the default")
 	f.DurationVar(&c.timeout, "timeout", 15*time.Second, "session timeout to ask for")
 	f.DurationVar(&c.tick, "tick", 2*time.Second, "the ensemble's tickTime; too small a value is unsafe")
-	f.DurationVar(&c.patience, "connect-timeout", 10*time.Second, "how long to wait for the first connection")
+	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long to wait for the first connection")
 	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential;\nwithout it, INCUMBENT_AUTH holds one")
 	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
 	f.StringVar(&c.tlsCert, "tls-cert", "", "PEM file of the own certificate, with --tls-key")
@@ -52,7 +52,7 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"timeout", c.timeout}, {"tick", c.tick}, {"connect-timeout", c.patience}} {
+	}{{"timeout", c.timeout}, {"tick", c.tick}, {"connect-timeout", c.connectTimeout}} {
 		if d.value <= 0 {
 			return cfg, cli.Usage("--%s is %s: give a positive time, such as 10s", d.name, d.value)
 		}
@@ -81,7 +81,7 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 		}
 		auth, err := incumbent.ParseAuth(env)
 		if err != nil {
-			return nil, cli.Usage("INCUMBENT_AUTH: %w", bare(err))
+			return nil, cli.Usage("INCUMBENT_AUTH: %w", trimLibrary(err))
 		}
 		return []incumbent.Auth{auth}, nil
 	}
@@ -121,13 +121,13 @@ func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent
 	if err != nil {
 		return nil, cli.Usage("%w", flagNames(err))
 	}
-	limit, cancel := context.WithTimeoutCause(ctx, c.patience, fmt.Errorf("gave up after %s", c.patience))
+	limit, cancel := context.WithTimeoutCause(ctx, c.connectTimeout, fmt.Errorf("gave up after %s", c.connectTimeout))
 	defer cancel()
 	err = client.WaitConnected(limit)
 	if err == nil {
 		return client, nil
 	}
-	c.hangUp(client)
+	c.closeClient(client)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -137,8 +137,8 @@ func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent
 	return nil, cli.Exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
 }
 
-// hangUp closes a client, within a bound.
-func (c *connection) hangUp(client *incumbent.Client) {
+// closeClient closes a client, within a bound.
+func (c *connection) closeClient(client *incumbent.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = client.Close(ctx) // what is left goes with the session
@@ -148,11 +148,11 @@ func (c *connection) hangUp(client *incumbent.Client) {
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
 		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca").Replace(err.Error())
-	return bare(errors.New(text))
+	return trimLibrary(errors.New(text))
 }
 
-// bare takes the library's name off an error: the program's stands before it.
-func bare(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "incumbent: ")) }
+// trimLibrary takes the library's name off an error: the program's stands before it.
+func trimLibrary(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "incumbent: ")) }
 
 // failure gives an error of the library its exit code.
 func failure(err error) error {
@@ -164,14 +164,14 @@ func failure(err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.As(err, &refused) && refused.Code == events.NoNode: // a chroot that does not exist
-		return cli.Exit(exitObstructed, err)
+		return cli.Exit(exitConfig, err)
 	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed):
 		return cli.Exit(exitNoAuth, err)
 	case errors.Is(err, incumbent.ErrNotConnected), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers), errors.Is(err, incumbent.ErrTimeoutTooShort):
-		return cli.Exit(exitObstructed, err)
+		return cli.Exit(exitConfig, err)
 	}
 	return cli.Exit(cli.ExitFailed, err)
 }

@@ -26,7 +26,7 @@ const electHelp = `Queue for leadership and run a command only while leading.
 type elector struct {
 	*app
 	connection
-	deed
+	action
 	path, id, record     string
 	prefix               string // of a plain election
 	try, grace           time.Duration
@@ -40,19 +40,19 @@ type elector struct {
 	signals *signals
 }
 
-// deed is what a command does, in its own words.
-type deed struct {
+// action is what a command does, in its own words.
+type action struct {
 	usage, pathName string // how it is called at least, and what names the path
 	line            string // the kind of line that it stands in
 	doing, done     string
 	does            string
-	stand           func(*elector) (candidate, error)
+	newCandidate    func(*elector) (candidate, error)
 }
 
-var leads = deed{"incumbent elect --path /jobs/nightly -- ./nightly.sh", "--path", "latch", "leading", "led", "leads", standLatch}
+var leads = action{"incumbent elect --path /jobs/nightly -- ./nightly.sh", "--path", "latch", "leading", "led", "leads", newLatchCandidate}
 
 func (a *app) elect() *cobra.Command {
-	e := &elector{app: a, deed: leads}
+	e := &elector{app: a, action: leads}
 	c := &cobra.Command{
 		Use:   "elect --path PATH [flags] -- COMMAND [ARGUMENT…]",
 		Short: "run a command only while leading",
@@ -72,9 +72,9 @@ func (a *app) elect() *cobra.Command {
 			case plain && e.useSelector:
 				return cli.Usage("--prefix and --selector are two kinds of line: choose one")
 			case plain:
-				e.line, e.stand = "election", standElection
+				e.line, e.newCandidate = "election", newElectionCandidate
 			case e.useSelector:
-				e.line, e.stand = "lock", standSelector
+				e.line, e.newCandidate = "lock", newSelectorCandidate
 			}
 			e.command = args
 			return e.run(c)
@@ -108,10 +108,10 @@ func (e *elector) check(c *cobra.Command) error {
 		return cli.Usage("--try and --grace take no negative time")
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
-		return cli.Usage("%s: %w", e.pathName, bare(err))
+		return cli.Usage("%s: %w", e.pathName, trimLibrary(err))
 	}
 	if err := incumbent.CheckPath(e.path, e.prefixes()...); err != nil {
-		return cli.Usage("--prefix: %w", bare(err))
+		return cli.Usage("--prefix: %w", trimLibrary(err))
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return interrupted(err)
 	}
-	defer e.hangUp(e.client)
-	e.place, err = e.stand(e)
+	defer e.closeClient(e.client)
+	e.place, err = e.newCandidate(e)
 	if err != nil {
 		return failure(err)
 	}
@@ -177,7 +177,7 @@ func (e *elector) queue() error {
 
 // leave gives the place up and passes the reason on, if it is one.
 func (e *elector) leave(reason error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), e.farewell())
+	ctx, cancel := context.WithTimeout(context.Background(), e.closeTimeout())
 	defer cancel()
 	if err := e.place.close(ctx); err != nil {
 		e.Note("the node could not be deleted: it goes with the session, %s from now at the latest: %v", e.client.SessionTimeout(), err)
@@ -188,9 +188,9 @@ func (e *elector) leave(reason error) error {
 	return reason
 }
 
-// farewell is how long leaving may take: without a connection there is little to
+// closeTimeout is how long leaving may take: without a connection there is little to
 // wait for.
-func (e *elector) farewell() time.Duration {
+func (e *elector) closeTimeout() time.Duration {
 	switch e.client.Connection() {
 	case incumbent.Connected, incumbent.Reconnected:
 		return 10 * time.Second
@@ -206,7 +206,7 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	free := func() { cancel(nil) }
 	if e.try > 0 {
 		timer := time.AfterFunc(e.try, func() {
-			cancel(cli.Exit(exitTried, fmt.Errorf("not %s after %s (--try)", e.doing, e.try)))
+			cancel(cli.Exit(exitTimeout, fmt.Errorf("not %s after %s (--try)", e.doing, e.try)))
 		})
 		defer timer.Stop()
 	}
@@ -214,7 +214,7 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		e.tellPlace(looking)
+		e.printPosition(looking)
 	}()
 	l, err := e.place.await(ctx)
 	enough()
@@ -232,8 +232,8 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	return nil, nil, failure(err)
 }
 
-// tellPlace says who else is in the line, once.
-func (e *elector) tellPlace(ctx context.Context) {
+// printPosition says who else is in the line, once.
+func (e *elector) printPosition(ctx context.Context) {
 	if p, ok := e.place.(*permits); ok {
 		p.tell(ctx)
 		return

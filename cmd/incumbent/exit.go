@@ -11,8 +11,8 @@ const (
 	exitSystem      = 71  // EX_OSERR
 	exitLost        = 75  // EX_TEMPFAIL: leadership was lost
 	exitNoAuth      = 77  // EX_NOPERM
-	exitObstructed  = 78  // EX_CONFIG: something in the line has to be mended by hand
-	exitTried       = 124 // as timeout(1): --try went by
+	exitConfig      = 78  // EX_CONFIG: something in the line has to be mended by hand
+	exitTimeout     = 124 // as timeout(1): --try went by
 	exitCannotRun   = 126 // as shells do
 	exitNotFound    = 127
 	exitSignal      = 128 // plus the signal's number

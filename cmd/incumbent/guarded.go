@@ -40,25 +40,25 @@ Exit codes: the command's own, 128 and the signal's number where one killed it,
 126 or 127 where it cannot be started, and
 `
 
-// guarded runs the command of elect or lock for one term, beside its guard.
-type guarded struct {
+// guardedCommand runs the command of elect or lock for one term, beside its guard.
+type guardedCommand struct {
 	*elector
 	*group.Group
-	warned   bool
-	believed time.Time // until when leadership could be believed, as seen last
+	warned     bool
+	validUntil time.Time // until when leadership could be believed, as seen last
 }
 
-func (e *elector) newGuarded() (*guarded, error) {
+func (e *elector) newGuarded() (*guardedCommand, error) {
 	g, err := group.New(guardName)
 	if err != nil {
 		return nil, cli.Exit(exitSystem, fmt.Errorf("no command is run without its guard: %w", err))
 	}
-	return &guarded{elector: e, Group: g}, nil
+	return &guardedCommand{elector: e, Group: g}, nil
 }
 
 // lead runs the command under a term, until it ends or has been ended because
 // the term did. Nobody of its group is left when it returns, and no guard.
-func (g *guarded) lead(l *incumbent.Leadership) (code int, lost bool, err error) {
+func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err error) {
 	led, lost, err := g.work(l)
 	if killErr := g.Kill(); killErr != nil {
 		return exitSystem, lost, killErr
@@ -75,8 +75,8 @@ func (g *guarded) lead(l *incumbent.Leadership) (code int, lost bool, err error)
 
 // work is lead, up to the command's own end. It led for no time if there was no
 // leadership any more to begin with.
-func (g *guarded) work(l *incumbent.Leadership) (led time.Duration, lost bool, err error) {
-	g.follow(l)
+func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost bool, err error) {
+	g.updateGuard(l)
 	if l.Check() != nil {
 		return 0, true, nil
 	}
@@ -93,8 +93,8 @@ func (g *guarded) work(l *incumbent.Leadership) (led time.Duration, lost bool, e
 	g.Note("%s %s with token %d; running %s in process group %d", g.doing, g.path, l.Token(), cli.Quote(g.command[0]), g.ID())
 	lost = g.until(l)
 	over := time.Now()
-	if lost && g.believed.Before(over) { // this process was stopped, and learnt of it late
-		over = g.believed
+	if lost && g.validUntil.Before(over) { // this process was stopped, and learnt of it late
+		over = g.validUntil
 	}
 	if lost {
 		g.end(l)
@@ -103,7 +103,7 @@ func (g *guarded) work(l *incumbent.Leadership) (led time.Duration, lost bool, e
 }
 
 // prepare is the command with its environment.
-func (g *guarded) prepare(l *incumbent.Leadership) *exec.Cmd {
+func (g *guardedCommand) prepare(l *incumbent.Leadership) *exec.Cmd {
 	cmd := exec.Command(g.command[0], g.command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(),
@@ -112,8 +112,8 @@ func (g *guarded) prepare(l *incumbent.Leadership) *exec.Cmd {
 }
 
 // until returns when the command has ended (false) or leadership has (true).
-func (g *guarded) until(l *incumbent.Leadership) bool {
-	tick := time.NewTicker(g.pace())
+func (g *guardedCommand) until(l *incumbent.Leadership) bool {
+	tick := time.NewTicker(g.guardInterval())
 	defer tick.Stop()
 	for {
 		select {
@@ -122,18 +122,18 @@ func (g *guarded) until(l *incumbent.Leadership) bool {
 		case <-l.Context().Done():
 			return true
 		case <-tick.C:
-			g.follow(l)
+			g.updateGuard(l)
 		}
 	}
 }
 
-// pace is how often the guard is told the time.
-func (g *guarded) pace() time.Duration {
+// guardInterval is how often the guard is told the time.
+func (g *guardedCommand) guardInterval() time.Duration {
 	return max(5*time.Millisecond, min(250*time.Millisecond, g.client.SessionTimeout()/40))
 }
 
 // end has the command end: in good order at first, then at once.
-func (g *guarded) end(l *incumbent.Leadership) {
+func (g *guardedCommand) end(l *incumbent.Leadership) {
 	_ = g.Until(g.deadline(l)) // a guard that is gone has done its work
 	deadline := time.NewTimer(time.Until(g.deadline(l)))
 	defer deadline.Stop()
@@ -141,7 +141,7 @@ func (g *guarded) end(l *incumbent.Leadership) {
 	if d := time.Until(g.deadline(l)); d > 0 {
 		left = "is told to end, and killed after " + cli.Short(d)
 	}
-	g.Note("%v; the command %s", bare(reason(l)), left)
+	g.Note("%v; the command %s", trimLibrary(reason(l)), left)
 	g.Stop()
 	select {
 	case <-g.Done():
@@ -159,15 +159,15 @@ func reason(l *incumbent.Leadership) error {
 }
 
 // deadline is when nobody of the group may be left.
-func (g *guarded) deadline(l *incumbent.Leadership) time.Time {
+func (g *guardedCommand) deadline(l *incumbent.Leadership) time.Time {
 	return l.AloneUntil().Add(g.grace)
 }
 
-// follow tells the guard how long the group may live, and notes how long
+// updateGuard tells the guard how long the group may live, and notes how long
 // leadership may be believed.
-func (g *guarded) follow(l *incumbent.Leadership) {
+func (g *guardedCommand) updateGuard(l *incumbent.Leadership) {
 	if l.Check() == nil {
-		g.believed = l.ValidUntil()
+		g.validUntil = l.ValidUntil()
 	}
 	if err := g.Until(g.deadline(l)); err != nil && !g.warned {
 		g.warned = true

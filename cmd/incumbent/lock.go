@@ -26,10 +26,10 @@ A semaphore, also one of -n 1, and a mutex on the same PATH do not see each othe
    73  the file of --record cannot be written
    78  something in the line has to be mended by hand: the message says what` + exitCodes
 
-var holds = deed{"incumbent lock /locks/report -- ./report.sh", "PATH", "lock", "holding", "held", "holds", standMutex}
+var holds = action{"incumbent lock /locks/report -- ./report.sh", "PATH", "lock", "holding", "held", "holds", newMutexCandidate}
 
 func (a *app) lock() *cobra.Command {
-	e := &elector{app: a, deed: holds}
+	e := &elector{app: a, action: holds}
 	c := &cobra.Command{
 		Use:   "lock PATH [flags] -- COMMAND [ARGUMENT…]",
 		Short: "run a command only while holding a lock",
@@ -52,7 +52,7 @@ func (a *app) lock() *cobra.Command {
 			case e.permits < 1:
 				return cli.Usage("-n is how many may hold the lock at a time: at least 1")
 			case c.Flags().Changed("permits"):
-				e.stand = standPermits
+				e.newCandidate = newPermitsCandidate
 			case e.setLimit:
 				return cli.Usage("--set-limit is for a semaphore: give -n, too")
 			}
@@ -77,7 +77,7 @@ type lock struct {
 	left    error // why the node of the last hold could not be deleted
 }
 
-func standMutex(e *elector) (candidate, error) {
+func newMutexCandidate(e *elector) (candidate, error) {
 	m, err := e.client.Mutex(e.path, incumbent.MutexOptions{ID: e.id})
 	if err != nil {
 		return nil, err
@@ -96,13 +96,13 @@ func (l *lock) await(ctx context.Context) (_ *incumbent.Leadership, err error) {
 	case err != nil:
 		return nil, err
 	case !held:
-		return nil, cli.Exit(exitTried, errors.New(l.busy+" (--no-wait)"))
+		return nil, cli.Exit(exitTimeout, errors.New(l.busy+" (--no-wait)"))
 	}
 	return l.hold.Leadership, nil
 }
 
 func (l *lock) done(*incumbent.Leadership) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.elector.farewell())
+	ctx, cancel := context.WithTimeout(context.Background(), l.elector.closeTimeout())
 	defer cancel()
 	if err := l.hold.Unlock(ctx); !errors.Is(err, incumbent.ErrLeadershipLost) {
 		l.left = err
@@ -117,7 +117,7 @@ type permits struct {
 	semaphore *incumbent.Semaphore
 }
 
-func standPermits(e *elector) (candidate, error) {
+func newPermitsCandidate(e *elector) (candidate, error) {
 	s, err := e.client.Semaphore(e.path, e.permits, incumbent.SemaphoreOptions{ID: e.id})
 	if err == nil && e.setLimit {
 		if err = e.client.WaitConnected(e.signals.ctx); err == nil {

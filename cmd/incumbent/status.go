@@ -56,14 +56,14 @@ func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains
 		return err
 	}
 	if err := incumbent.CheckPath(dir, plains...); err != nil {
-		return cli.Usage("%w", bare(err))
+		return cli.Usage("%w", trimLibrary(err))
 	}
 	client, err := conn.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer conn.hangUp(client)
-	limit, cancel := context.WithTimeoutCause(ctx, conn.patience, fmt.Errorf("no answer within %s", conn.patience))
+	defer conn.closeClient(client)
+	limit, cancel := context.WithTimeoutCause(ctx, conn.connectTimeout, fmt.Errorf("no answer within %s", conn.connectTimeout))
 	defer cancel()
 	line, err := client.Line(limit, dir, plains...)
 	if err != nil {
@@ -91,7 +91,7 @@ func participantObject(position int, p incumbent.Participant) participant {
 		o.Session = hex(p.Owner)
 	}
 	if p.Err != nil {
-		o.Error = bare(p.Err).Error()
+		o.Error = trimLibrary(p.Err).Error()
 	}
 	return o
 }
@@ -159,7 +159,7 @@ func (a *app) lineRows(line incumbent.Line) [][]string {
 		session, remark := hex(p.Owner), ""
 		switch {
 		case p.Err != nil:
-			session, remark = "-", "unreadable: "+cli.Plain(bare(p.Err).Error())
+			session, remark = "-", "unreadable: "+cli.Plain(trimLibrary(p.Err).Error())
 		case persistent(p):
 			session, remark = "-", "PERSISTENT: no session owns it, so it never goes: delete it by hand"
 		case p.Leads:

@@ -36,7 +36,7 @@ Exit codes:
 
 func (a *app) follow(ctx context.Context, conn *connection, dir string, plains prefixes) error {
 	if err := incumbent.CheckPath(dir, plains...); err != nil {
-		return cli.Usage("%w", bare(err))
+		return cli.Usage("%w", trimLibrary(err))
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
@@ -48,15 +48,15 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 	if err != nil {
 		return err
 	}
-	defer conn.hangUp(client)
+	defer conn.closeClient(client)
 	defer client.OnConnection(a.tellConnection)()
-	told := teller{app: a, before: map[string]seen{}}
+	told := changePrinter{app: a, before: map[string]lastChange{}}
 	for change, err := range client.Watch(ctx, dir, plains...) {
 		switch {
 		case err != nil && a.JSON:
-			a.Out.Object(map[string]any{"at": time.Now(), "event": "error", "error": bare(err).Error()})
+			a.Out.Object(map[string]any{"at": time.Now(), "event": "error", "error": trimLibrary(err).Error()})
 		case err != nil:
-			a.Note("%v", bare(err))
+			a.Note("%v", trimLibrary(err))
 		default:
 			told.tell(time.Now(), change)
 		}
@@ -85,15 +85,15 @@ func (a *app) tellConnection(s incumbent.ConnectionState) {
 // clock is how times are shown.
 const clock = "15:04:05.000"
 
-// seen is what was told of a line last, and when.
-type seen struct {
+// lastChange is what was told of a line last, and when.
+type lastChange struct {
 	change incumbent.Change
 	at     time.Time
 }
 
-type teller struct {
+type changePrinter struct {
 	*app
-	before map[string]seen // by prefix
+	before map[string]lastChange // by prefix
 }
 
 // changeObject is a change for --json.
@@ -108,12 +108,12 @@ type changeObject struct {
 	PreviousFor *int64       `json:"previousMs,omitempty"`
 }
 
-func (t *teller) tell(now time.Time, c incumbent.Change) {
+func (t *changePrinter) tell(now time.Time, c incumbent.Change) {
 	last, known := t.before[c.Prefix]
 	if known && last.change.Vacant == c.Vacant && last.change.Leader.Token == c.Leader.Token {
 		return // told again after an outage
 	}
-	t.before[c.Prefix] = seen{c, now}
+	t.before[c.Prefix] = lastChange{c, now}
 	lasted := now.Sub(last.at)
 	if t.JSON {
 		o := changeObject{At: now, Event: "leads", Recipe: c.Recipe}
