@@ -100,13 +100,13 @@ func (g *Group) Stop() {
 	g.Signal(syscall.SIGCONT)
 }
 
-// killing is how long killed processes may take to be gone.
-const killing = 5 * time.Second
+// killTimeout is how long killed processes may take to be gone.
+const killTimeout = 5 * time.Second
 
 // Kill ends the whole group at once, the guard included, and returns when nobody
 // is left in it.
 func (g *Group) Kill() error {
-	err := kill(g.ID(), killing)
+	err := kill(g.ID(), killTimeout)
 	if err != nil {
 		return err
 	}

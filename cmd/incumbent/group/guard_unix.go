@@ -15,9 +15,9 @@ import (
 // ready is what a guard says when it is on duty.
 const ready = "ready\n"
 
-// glance is how often the guard looks at the clock: timers stop while a machine
+// pollInterval is how often the guard looks at the clock: timers stop while a machine
 // sleeps, the clock does not.
-const glance = 100 * time.Millisecond
+const pollInterval = 100 * time.Millisecond
 
 // Guard is the guard's own program. What it reads are lines, each with the time
 // at which its group is to be killed, in nanoseconds of a clock that goes on
@@ -46,7 +46,7 @@ func watch(in io.Reader) string {
 			}
 		}
 	}()
-	look := time.NewTicker(glance)
+	look := time.NewTicker(pollInterval)
 	defer look.Stop()
 	until := int64(0)
 	for {
