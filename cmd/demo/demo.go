@@ -79,7 +79,7 @@ func (a *app) show(ctx context.Context, record string) error {
 	}
 	defer f.Close()
 	began := time.Now()
-	tell := a.tellStory
+	tell := a.printStory
 	if a.JSON {
 		tell = func(l story.Line) { a.Out.Object(l) }
 	}
@@ -112,7 +112,7 @@ func (a *app) show(ctx context.Context, record string) error {
 	return nil
 }
 
-func (a *app) tellStory(l story.Line) {
+func (a *app) printStory(l story.Line) {
 	text := cli.Plain(l.Text)
 	switch l.Event {
 	case "chapter":
