@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// actor is a participant with a client, and so a session, of its own.
-type actor struct {
+// participant is a participant with a client, and so a session, of its own.
+type participant struct {
 	name   string
 	client *incumbent.Client
 	latch  *incumbent.Latch
@@ -31,8 +31,8 @@ type change struct {
 }
 
 // open connects an actor.
-func (p *play) open(name string) (*actor, error) {
-	a := &actor{name: name, log: &bytes.Buffer{}, again: make(chan struct{}, 16)}
+func (p *demoRun) open(name string) (*participant, error) {
+	a := &participant{name: name, log: &bytes.Buffer{}, again: make(chan struct{}, 16)}
 	cfg := incumbent.Config{Servers: p.srv.Addr(), SessionTimeout: timeout, Tick: tick, Record: a.log}
 	if len(p.actors) == 0 {
 		cfg.Record = io.MultiWriter(a.log, p.Log)
@@ -51,7 +51,7 @@ func (p *play) open(name string) (*actor, error) {
 }
 
 // join has a latch queue.
-func (p *play) join(name string) error {
+func (p *demoRun) join(name string) error {
 	a, err := p.open(name)
 	if err != nil {
 		return fmt.Errorf("%s connects: %w", name, err)
@@ -66,7 +66,7 @@ func (p *play) join(name string) error {
 	return a.latch.Start()
 }
 
-func (p *play) actor(name string) *actor {
+func (p *demoRun) actor(name string) *participant {
 	for _, a := range p.actors {
 		if a.name == name {
 			return a
@@ -75,7 +75,7 @@ func (p *play) actor(name string) *actor {
 	return nil
 }
 
-func (a *actor) reconnected(ctx context.Context) error {
+func (a *participant) reconnected(ctx context.Context) error {
 	select {
 	case <-a.again:
 		return nil
@@ -86,7 +86,7 @@ func (a *actor) reconnected(ctx context.Context) error {
 
 // handOver waits until one leads and the one before says that it does not, and
 // tells it. Anything else that is heard is an error.
-func (p *play) handOver(next, before string) error {
+func (p *demoRun) handOver(next, before string) error {
 	leads, ended := change{}, change{}
 	for leads.who == "" || before != "" && ended.who == "" {
 		var c change
@@ -117,7 +117,7 @@ func (p *play) handOver(next, before string) error {
 }
 
 // leads tells that somebody leads; the token must have grown.
-func (p *play) leads(line Line, token int64) error {
+func (p *demoRun) leads(line Line, token int64) error {
 	if token <= p.token {
 		return fmt.Errorf("%s leads with token %d after one with %d", line.Who, token, p.token)
 	}

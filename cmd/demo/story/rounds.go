@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// turn is one term of a selector, waiting for its cue to end.
-type turn struct {
+// heldTurn is one term of a selector, waiting for its cue to end.
+type heldTurn struct {
 	who   string
 	token int64
 	over  chan struct{}
@@ -24,14 +24,14 @@ const (
 	turnTime = 120 * time.Millisecond // a term that ends at once is followed by a pause
 )
 
-func (p *play) rounds() error {
+func (p *demoRun) rounds() error {
 	const dir = "/demo/selector"
 	p.chapter("4. Five selectors queue at %s, and again after every term: three rounds.", dir)
 	a, err := p.open("selectors")
 	if err != nil {
 		return err
 	}
-	turns := make(chan turn)
+	turns := make(chan heldTurn)
 	for i := range players {
 		name := fmt.Sprintf("s%d", i+1)
 		s, err := a.client.Selector(dir, act(name, turns), incumbent.SelectorOptions{
@@ -77,19 +77,19 @@ func (p *play) rounds() error {
 	return nil
 }
 
-func next(ctx context.Context, turns chan turn) (turn, error) {
+func next(ctx context.Context, turns chan heldTurn) (heldTurn, error) {
 	select {
 	case t := <-turns:
 		return t, nil
 	case <-ctx.Done():
-		return turn{}, context.Cause(ctx)
+		return heldTurn{}, context.Cause(ctx)
 	}
 }
 
 // act is a selector's function: it leads until it is told that this is enough.
-func act(name string, turns chan turn) incumbent.Work {
+func act(name string, turns chan heldTurn) incumbent.Work {
 	return func(l *incumbent.Leadership) error {
-		t := turn{name, l.Token(), make(chan struct{})}
+		t := heldTurn{name, l.Token(), make(chan struct{})}
 		select {
 		case turns <- t:
 		case <-l.Context().Done():
@@ -105,9 +105,9 @@ func act(name string, turns chan turn) incumbent.Work {
 }
 
 // replay closes every client and replays what each recorded.
-func (p *play) replay() error {
+func (p *demoRun) replay() error {
 	p.chapter("5. What every client recorded is fed to fresh state machines.")
-	if err := p.dismiss(); err != nil {
+	if err := p.closeAll(); err != nil {
 		return fmt.Errorf("the clients close: %w", err)
 	}
 	var sum engine.Replayed

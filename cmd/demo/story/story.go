@@ -46,21 +46,21 @@ const (
 	timeout = 2 * time.Second
 )
 
-// play is one run.
-type play struct {
+// demoRun is one run.
+type demoRun struct {
 	Options
 	ctx     context.Context
 	srv     *zkmem.Server
-	actors  []*actor
+	actors  []*participant
 	changes chan change
 	token   int64 // the highest that led
 }
 
 // Run plays it all. The error says what did not come out as told.
 func Run(ctx context.Context, o Options) (err error) {
-	p := &play{Options: o, ctx: ctx, srv: zkmem.New(zkmem.Options{Tick: tick}), changes: make(chan change, 1024)}
+	p := &demoRun{Options: o, ctx: ctx, srv: zkmem.New(zkmem.Options{Tick: tick}), changes: make(chan change, 1024)}
 	defer p.srv.Close()
-	defer func() { err = errors.Join(err, p.dismiss()) }()
+	defer func() { err = errors.Join(err, p.closeAll()) }()
 	if err := p.srv.Listen("127.0.0.1:0"); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-func (p *play) chapter(format string, args ...any) {
+func (p *demoRun) chapter(format string, args ...any) {
 	p.Tell(Line{Event: "chapter", Text: fmt.Sprintf(format, args...)})
 }
 
@@ -83,7 +83,7 @@ const dir = "/demo/latch"
 // term is how long a leader works, for people to see.
 const term = 250 * time.Millisecond
 
-func (p *play) queue() error {
+func (p *demoRun) queue() error {
 	p.chapter("1. Three latches queue at %s, each with a session of its own.", dir)
 	for i, name := range []string{"a", "b", "c"} {
 		if err := p.join(name); err != nil {
@@ -99,7 +99,7 @@ func (p *play) queue() error {
 	return p.showQueue("a", "b", "c")
 }
 
-func (p *play) kill() error {
+func (p *demoRun) kill() error {
 	p.chapter("2. The session of a is killed, as if its machine had died.")
 	p.work(term)
 	line, err := p.actors[1].client.Line(p.ctx, dir)
@@ -120,7 +120,7 @@ func (p *play) kill() error {
 }
 
 // lose takes the reply to d's create away.
-func (p *play) lose() error {
+func (p *demoRun) lose() error {
 	p.chapter("3. d queues, and the reply to its create is lost with the connection.")
 	creates := make(chan zkmem.Request, 64)
 	remove := p.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
@@ -166,7 +166,7 @@ func (p *play) lose() error {
 }
 
 // work is what a leader does: nothing, for a while.
-func (p *play) work(d time.Duration) {
+func (p *demoRun) work(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -176,7 +176,7 @@ func (p *play) work(d time.Duration) {
 }
 
 // queued waits until so many nodes stand in a line.
-func (p *play) queued(dir string, n int) error {
+func (p *demoRun) queued(dir string, n int) error {
 	err := p.srv.WaitFor(p.ctx, func(v *zkmem.View) bool { return len(v.Children(dir)) == n })
 	if err != nil {
 		return fmt.Errorf("waiting for %d in line at %s: %w", n, dir, err)
@@ -185,7 +185,7 @@ func (p *play) queued(dir string, n int) error {
 }
 
 // last is the node at the end of a line.
-func (p *play) last(dir string) (node string) {
+func (p *demoRun) last(dir string) (node string) {
 	p.srv.View(func(v *zkmem.View) {
 		var newest int64
 		for _, name := range v.Children(dir) {
@@ -198,7 +198,7 @@ func (p *play) last(dir string) (node string) {
 }
 
 // showQueue reads the line from outside, and checks it.
-func (p *play) showQueue(want ...string) error {
+func (p *demoRun) showQueue(want ...string) error {
 	line, err := p.actors[1].client.Line(p.ctx, dir)
 	if err != nil {
 		return err
@@ -214,8 +214,8 @@ func (p *play) showQueue(want ...string) error {
 	return nil
 }
 
-// dismiss closes all clients.
-func (p *play) dismiss() error {
+// closeAll closes all clients.
+func (p *demoRun) closeAll() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), timeout)
 	defer cancel()
 	var errs []error

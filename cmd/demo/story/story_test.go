@@ -27,10 +27,10 @@ func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
 }
 
 // hear makes a play that hears these changes and nothing else.
-func hear(changes ...change) *play {
+func hear(changes ...change) *demoRun {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := &play{ctx: ctx, changes: make(chan change, len(changes)), actors: []*actor{{name: "a"}, {name: "b"}}}
+	p := &demoRun{ctx: ctx, changes: make(chan change, len(changes)), actors: []*participant{{name: "a"}, {name: "b"}}}
 	p.Tell = func(Line) {}
 	for _, c := range changes {
 		p.changes <- c
@@ -40,10 +40,10 @@ func hear(changes ...change) *play {
 
 func TestWhatIsNotAsToldIsAnError(t *testing.T) {
 	lost := errors.New("lost")
-	for want, p := range map[string]*play{
+	for want, p := range map[string]*demoRun{
 		"b leads, but it is the turn of a":     hear(change{who: "b"}),
 		"b says that it does not lead any mor": hear(change{who: "b", lost: lost}),
-		"with token 3 after one with 3":        func() *play { p := hear(change{who: "a", term: incumbent.Term{Token: 3}}); p.token = 3; return p }(),
+		"with token 3 after one with 3":        func() *demoRun { p := hear(change{who: "a", term: incumbent.Term{Token: 3}}); p.token = 3; return p }(),
 	} {
 		// The context has ended, but what was heard may still be taken first.
 		err := p.handOver("a", "")
