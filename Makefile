@@ -71,9 +71,9 @@ chaos: ## MINUTES of kill -9, SIGSTOP and cut links on three real servers, drawn
 lint: ## gofmt, go vet (also as on macOS and Windows), staticcheck, go mod tidy, of every module; needs make deps
 	@bash scripts/lint
 
-.PHONY: hurry
-hurry: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
-	$(GO) test -count=1 -timeout 30m -v ./test/hurry -args -full
+.PHONY: scale
+scale: ## 100,000 latches opened and closed, 10,000 recipes through an expiry: what is left behind
+	$(GO) test -count=1 -timeout 30m -v ./test/scale -args -full
 
 .PHONY: herd
 herd: ## what it costs when all candidates watch the leader, beside watching the one before: the table of docs/herd.md

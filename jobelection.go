@@ -119,7 +119,7 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 			return false, trouble
 		case phase == "leading":
 			return j.HasLeadership(), nil
-		case phase == "following":
+		case phase == "standby":
 			return false, nil
 		}
 		select {
@@ -217,7 +217,7 @@ func (j *JobElection) ID() string { return j.latch.participant.ID() }
 func (j *JobElection) State() State { return j.latch.participant.State() }
 
 // Phase is the state inside STARTED, by its name in docs/statecharts:
-// "following", "queueing", "leading", …
+// "standby", "queueing", "leading", …
 func (j *JobElection) Phase() string { return j.latch.participant.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The election

@@ -76,7 +76,7 @@ var refusals = []struct {
 	{"generic function", func(c *Chart[worker]) { c.Rows[1].When = genericGuard[int] }, "its name cannot be drawn"},
 	{"no states", func(c *Chart[worker]) { c.States = nil }, "no states"},
 	{"ignored kind that is not declared", func(c *Chart[worker]) { c.Ignores[0].On = append(c.Ignores[0].On, events.HeartbeatUnneeded) },
-		"an Ignore names kind office.far, which Kinds does not declare"},
+		"an Ignore names kind heartbeat.unneeded, which Kinds does not declare"},
 	{"a command that nobody answers", func(c *Chart[worker]) {
 		c.Kinds = append(c.Kinds, events.CommandAwait)
 		c.Ignores = append(c.Ignores, Ignore{[]State{ready}, []events.Kind{events.CommandAwait}, "a toy"})

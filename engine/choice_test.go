@@ -101,7 +101,7 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 	c := chooserTable()
 	c.Rows[12].Do = (*worker).stamp // a timer, which ready does not hear
 	chart := MustCompile(c)
-	m := &Machine[worker]{Model: &worker{}, rig: newStepper(chart), state: asking}
+	m := &Machine[worker]{Model: &worker{}, stepper: newStepper(chart), state: asking}
 	got := refusal(func() { m.deliver(events.Event{Kind: events.WorkReturned}, &Outbox{}) })
 	if !strings.Contains(got, `chart worker: row "work.returned > else" into ready asks for timer.fired, but that state has no row for it`) {
 		t.Error(got)

@@ -67,7 +67,7 @@ func (r recipe[M]) bind() func(events.Event) (instance, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Machine[M]{Model: model, rig: rig, state: r.chart.States[0].Name}, nil
+		return &Machine[M]{Model: model, stepper: rig, state: r.chart.States[0].Name}, nil
 	}
 }
 

@@ -49,7 +49,7 @@ func TestLiftedRows(t *testing.T) {
 	if r := d.Rows[0]; r.Label() != "command.start [loud]" || !slices.Equal(r.Actions, []string{"ring", "echo"}) || d.Model != "tower" {
 		t.Errorf("%s: %s / %v", d.Model, r.Label(), r.Actions)
 	}
-	m := Machine[tower]{Model: &tower{}, rig: newStepper(c), state: up}
+	m := Machine[tower]{Model: &tower{}, stepper: newStepper(c), state: up}
 	for _, text := range []string{"loud", "low"} {
 		m.deliver(events.Event{Kind: events.CommandStart, Request: 1, Text: text}, &Outbox{})
 	}
@@ -63,7 +63,7 @@ func TestLiftedRows(t *testing.T) {
 			}
 		}
 	}).(recipe[tower])
-	m.rig = newStepper(changed.Compiled)
+	m.stepper = newStepper(changed.Compiled)
 	if m.deliver(events.Event{Kind: events.CommandStart, Text: "loud"}, &Outbox{}); m.Model.bell.rung != -1 {
 		t.Errorf("a change of a lifted action left %d", m.Model.bell.rung)
 	}

@@ -112,7 +112,7 @@ func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, ou
 // golden trace and a reader of the code need.
 type Machine[M any] struct {
 	Model   *M
-	rig     *stepper[M]
+	stepper *stepper[M]
 	state   State
 	pending pending
 }
@@ -134,11 +134,11 @@ type instance interface {
 	concerned(path string) bool
 }
 
-func (m *Machine[M]) chartName() string { return m.rig.chart.Name }
+func (m *Machine[M]) chartName() string { return m.stepper.chart.Name }
 func (m *Machine[M]) current() State    { return m.state }
-func (m *Machine[M]) final() bool       { return m.state == m.rig.chart.Final }
+func (m *Machine[M]) final() bool       { return m.state == m.stepper.chart.Final }
 func (m *Machine[M]) hears(k events.Kind) bool {
-	return slices.Contains(m.rig.chart.Kinds, k)
+	return slices.Contains(m.stepper.chart.Kinds, k)
 }
 func (m *Machine[M]) awaited(number uint64) (await, bool) {
 	return m.pending.find(number)
@@ -163,14 +163,14 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 		m.pending.done(ev.Request)
 	}
 	before := m.pending.mark()
-	t := m.rig.step(m.Model, m.state, ev, out)
+	t := m.stepper.step(m.Model, m.state, ev, out)
 	m.state = t.To
 	if t.To != t.From {
-		m.pending.drop(before, out, func(k events.Kind) bool { return m.rig.awaits(t.To, k) })
+		m.pending.drop(before, out, func(k events.Kind) bool { return m.stepper.awaits(t.To, k) })
 	}
 	m.mustHaveRows(before, t)
 	if out.how != 0 {
-		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.rig.chart.Name, t.Row, out.how))
+		panic(fmt.Sprintf("engine: chart %s: row %q asks for nothing with the modifier %s", m.stepper.chart.Name, t.Row, out.how))
 	}
 	return t
 }
@@ -179,9 +179,9 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 // its state would not know what to do with. Golden traces find such rows.
 func (m *Machine[M]) mustHaveRows(before uint64, t Transition) {
 	for _, a := range m.pending.open {
-		if a.number > before && !m.rig.awaits(m.state, a.kind) {
+		if a.number > before && !m.stepper.awaits(m.state, a.kind) {
 			panic(fmt.Sprintf("engine: chart %s: row %q into %s asks for %s, but that state has no row for it",
-				m.rig.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
+				m.stepper.chart.Name, t.Row, t.To, strings.TrimPrefix(string(a.kind), "reply.")))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestModifiersJoin(t *testing.T) {
 func TestModifiersNeedARequest(t *testing.T) {
 	r := newStepper(MustCompile(workerTable()))
 	r.arrows[key{ready, events.CommandStart}][0].acts = []act[worker]{{"hesitate", func(_ *worker, _ events.Event, out *Outbox) { out.With(Watch) }}}
-	m := &Machine[worker]{Model: &worker{}, rig: r, state: ready}
+	m := &Machine[worker]{Model: &worker{}, stepper: r, state: ready}
 	got := refusal(func() { m.deliver(events.Event{Kind: events.CommandStart, Request: 1}, &Outbox{}) })
 	want(t, "refusal", got, `engine: chart worker: row "command.start" asks for nothing with the modifier Watch`)
 }

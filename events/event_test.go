@@ -135,7 +135,7 @@ func TestBigNumbersAreStrings(t *testing.T) {
 // What is not set is left out: most events have three fields.
 func TestEmptyFieldsAreLeftOut(t *testing.T) {
 	b, err := json.Marshal(events.Event{Kind: events.HeartbeatUnneeded})
-	if err != nil || string(b) != `{"kind":"office.far"}` {
+	if err != nil || string(b) != `{"kind":"heartbeat.unneeded"}` {
 		t.Errorf("%s, %v", b, err)
 	}
 }
@@ -187,7 +187,7 @@ func TestEffectsInWords(t *testing.T) {
 		{events.Abandon{Session: 2}, "abandon session 2"},
 		{events.SetTimer{Request: 4, Name: "back-off", After: 1500 * time.Millisecond}, "#4 timer back-off 1.5s"},
 		{events.StopTimer{Request: 4}, "stop timer #4"},
-		{events.Tell{To: "session", Event: events.Event{Kind: events.HeartbeatWanted, Path: "/l/n"}}, "tell session office.near /l/n"},
+		{events.Tell{To: "session", Event: events.Event{Kind: events.HeartbeatWanted, Path: "/l/n"}}, "tell session heartbeat.wanted /l/n"},
 		{events.Deadline{Session: 1}, "valid until: unconfirmed"},
 		{events.Deadline{Session: 1, Until: int64(7 * time.Second)}, "valid until 7s"},
 		{events.Notify{What: events.Elected, Path: "/l/n", Token: 9}, "notify elected /l/n token=9"},

@@ -62,8 +62,8 @@ const (
 // What recipes tell the session machine: someone leads or is next in line, and
 // so the heartbeat has to run.
 const (
-	HeartbeatWanted   Kind = "office.near" // Path is the own node; SessionID, where its name carries no GUID, the session that owns it
-	HeartbeatUnneeded Kind = "office.far"  // no longer
+	HeartbeatWanted   Kind = "heartbeat.wanted"   // Path is the own node; SessionID, where its name carries no GUID, the session that owns it
+	HeartbeatUnneeded Kind = "heartbeat.unneeded" // no longer
 )
 
 // ContainersUnknown is told to the session machine by a machine whose parents'
@@ -76,11 +76,11 @@ const BeliefLapsed Kind = "belief.lapsed"
 
 // What a latch tells the machine that opened it, which machines calls its patron.
 const (
-	LatchHeld    Kind = "latch.held"   // the latch leads; Path is its node
-	LatchWaiting Kind = "latch.waits"  // it stands behind another (told to semaphores)
-	LatchLost    Kind = "latch.lost"   // not any longer; it queues again by itself
-	LatchFailed  Kind = "latch.failed" // a failure stands in its way: Code, Text; it goes on at a pace
-	LatchClosed  Kind = "latch.closed" // it is over, and its node is gone
+	LatchHeld    Kind = "latch.held"    // the latch leads; Path is its node
+	LatchWaiting Kind = "latch.waiting" // it stands behind another (told to semaphores)
+	LatchLost    Kind = "latch.lost"    // not any longer; it queues again by itself
+	LatchFailed  Kind = "latch.failed"  // a failure stands in its way: Code, Text; it goes on at a pace
+	LatchClosed  Kind = "latch.closed"  // it is over, and its node is gone
 )
 
 // NodeGone is told by a machine to itself: the node that had to go is gone.
@@ -88,7 +88,7 @@ const NodeGone Kind = "node.gone"
 
 // QueueTurn is told by a producer or a consumer to itself when it has finished one
 // thing: what is next?
-const QueueTurn Kind = "queue.turn"
+const QueueNext Kind = "queue.next"
 
 // TreeRead is told by a tree cache to itself when nothing is left to read.
 const TreeRead Kind = "tree.read"
@@ -109,7 +109,7 @@ func Kinds() []Kind {
 		HeartbeatWanted, HeartbeatUnneeded,
 		ContainersUnknown,
 		BeliefLapsed,
-		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueTurn, TreeRead,
+		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueNext, TreeRead,
 		TimerFired,
 	}
 }

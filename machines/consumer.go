@@ -71,11 +71,11 @@ type outcome string
 
 const (
 	noOutcome    outcome = ""
-	finished     outcome = "finished" // it and its lock are deleted
-	failed       outcome = "failed"   // its version counts the tries; its lock stays
-	deadLettered outcome = "buried"   // it goes to the dead letters
-	released     outcome = "released" // its lock is deleted
-	timed        outcome = "timed"    // of no item: the time of the ensemble's leader is asked for
+	finished     outcome = "finished"    // it and its lock are deleted
+	failed       outcome = "failed"      // its version counts the tries; its lock stays
+	deadLettered outcome = "dead-letter" // it goes to the dead letters
+	released     outcome = "released"    // its lock is deleted
+	timed        outcome = "timed"       // of no item: the time of the ensemble's leader is asked for
 )
 
 // ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),
@@ -108,7 +108,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	Final: closed,
 	Happy: from{latent, waiting, settling, reading, working},
 	Kinds: []events.Kind{
-		events.CommandStart, events.CommandClose, events.WorkReturned, events.QueueTurn,
+		events.CommandStart, events.CommandClose, events.WorkReturned, events.QueueNext,
 		events.ReplyCreate, events.ReplyChildren, events.ReplyStat, events.ReplyMulti,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 		events.WatchChildren, events.WatchDeleted,
@@ -118,20 +118,20 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: consumes, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
 		// What is next, first what is not finished.
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).detached, To: suspended},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).uncertain, To: verifying, Do: (*consumer).verify},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unsettled, To: settling, Do: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).untaken, To: taking, Do: (*consumer).take},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unwanted, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).unread, To: reading, Do: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).over, To: closed, Do: (*consumer).end},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).closesAfterLocks, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).mustList, To: listing, Do: (*consumer).list},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).timeUnknown, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).retryable, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).free, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueTurn), When: (*consumer).ready, To: settling, Do: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueTurn), To: waiting, Do: (*consumer).rest},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).detached, To: suspended},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).uncertain, To: verifying, Do: (*consumer).verify},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).unsettled, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).untaken, To: taking, Do: (*consumer).take},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).unwanted, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).unread, To: reading, Do: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).over, To: closed, Do: (*consumer).end},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).closesAfterLocks, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustList, To: listing, Do: (*consumer).list},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).timeUnknown, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).retryable, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).free, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).ready, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), To: waiting, Do: (*consumer).rest},
 
 		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
 		{From: from{listing, settling}, On: on(events.ReplyCreate), To: engine.Stay, Do: (*consumer).noteDirectory},
@@ -192,10 +192,10 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{suspended, pausing}, On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
 	},
 	Ignores: []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueTurn, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
+		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueNext, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
 			events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
 			Why: "nothing was asked before the start"},
-		{In: but(consumes, waiting), On: []events.Kind{events.QueueTurn}, Why: "whoever is busy looks at what is next when it has finished"},
+		{In: but(consumes, waiting), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
 		{In: but(consumes, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
 		{In: but(consumes, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: append(from{waiting, working, pausing}, wanting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},

@@ -48,7 +48,7 @@ func (c *consumer) Watches(path string) bool { return path == c.path }
 
 // tellNext has the machine look at what is next.
 func (c *consumer) tellNext(ev events.Event, out *engine.Outbox) {
-	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueTurn})
+	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueNext})
 }
 
 // noteChange notes that the queue has changed.

@@ -35,7 +35,7 @@ type agenda struct {
 
 func newContender(open events.Event, o *options) contender {
 	return contender{
-		id: open.Name, seed: open.Seed, opener: events.ID(o.text("patron", "")),
+		id: open.Name, seed: open.Seed, opener: events.ID(o.text("opener", "")),
 		node:    node{home: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
 		term:    term{rideOut: o.flag("rideOut")},
 		trouble: newTrouble(open, o, defaultRetry),

@@ -6,7 +6,7 @@
 // derived from the seed in the command that opened the machine.
 //
 //	session.go      the connection: session_chart.go its rows, session_end.go its ends, heartbeat.go when it asks for
-//	                confirmations, belief.go the deadline of belief, office.go the nodes that the heartbeat checks
+//	                confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that the heartbeat checks
 //	states.go       states that several recipes have; timers.go the names of timers; options.go what a machine is opened with
 //	node.go         the own node; naming.go how the nodes of a line are told apart
 //	term.go         belief, and the work done under it
@@ -14,7 +14,7 @@
 //	contender.go    all three, for what may lead or hold; contender_actions.go what its rows do
 //	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do
 //	acquisition.go  a place that is held once and given up: the rows of mutexes and read-write locks
-//	founder.go      makes missing directories
+//	parents.go      makes missing directories
 //	sublatch.go     a latch that another machine opens, which waits in a line for it
 //	latch.go        the leader latch
 //	selector.go     the leader selector
@@ -22,19 +22,19 @@
 //	mutex.go        the mutex: one machine for each acquisition
 //	readwrite.go    the two sides of a read-write lock
 //	semaphore.go    the semaphore, the same way; semaphore_actions.go what its rows do
-//	jobelection.go  Elastic-Job's election; jobelection_actions.go, seal.go what its rows do
+//	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	standalone.go   what the recipes without a line share
-//	observer.go     who leads a line, from outside
+//	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, kept over sessions; persistent_actions.go what its rows do
 //	onlook.go       watching from outside: membership.go the members of a group, nodewatch.go one node
-//	treecache.go    a node and all below it; treecache_branch.go what is known of each, treecache_actions.go what the rows do
+//	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_actions.go what the rows do
 //	number.go       one operation on a number in a node
 //	deletion.go     a node that has to go, over sessions
-//	passage.go      one call at a barrier (barrier.go), which waits until the node is gone, or at a gate (gate.go), until it is there
+//	barriercall.go      one call at a barrier (barrier.go), which waits until the node is gone, or at a gate (gate.go), until it is there
 //	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go
 //	request.go      one read or write of a user's
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
-//	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_aside.go items that
+//	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_defer.go items that
 //	                cannot be read or written, consumer_end.go the end of its session and of the machine
 //	queue.go        what both share: directories, and the time of the ensemble's leader
 //	znode.go        names and sequence numbers, Curator's layout; znode_queue.go those of queues

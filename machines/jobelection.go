@@ -33,14 +33,14 @@ func newJobElection(open events.Event) (*jobElection, error) {
 
 // States of job elections, besides those in states.go.
 const (
-	following engine.State = "following" // another instance leads
-	checking  engine.State = "checking"  // the latch is held: the marker is read again
+	standby  engine.State = "standby"  // another instance leads
+	checking engine.State = "checking" // the latch is held: the marker is read again
 )
 
 var (
-	running = from{looking, following, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}
+	running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}
 	// candidacy are those who stand between the start and office.
-	candidacy = from{looking, following, queueing, checking, marking, confirming}
+	candidacy = from{looking, standby, queueing, checking, marking, confirming}
 )
 
 var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
@@ -49,7 +49,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: looking, Doc: "The marker is being read, with a watch that stands on a missing one, too."},
-		{Name: following, Doc: "Another instance leads: its marker is watched, and nothing is asked until it goes."},
+		{Name: standby, Doc: "Another instance leads: its marker is watched, and nothing is asked until it goes."},
 		{Name: queueing, Doc: "Nobody leads: a latch, a machine of its own, stands in line for the right to write the marker."},
 		{Name: checking, Doc: "The latch is held: the marker is read again under it, and the seals are listed."},
 		{Name: marking, Doc: "The write of the marker is on its way. It commits only while the latch's node stands, and ends all other seals."},
@@ -89,8 +89,8 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).marked, To: confirming, Do: (*jobElection).confirmByWrite},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).vacantHeld, To: checking, Do: (*jobElection).inspect},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).vacant, To: queueing, Do: (*jobElection).queue},
-		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).lasting, To: following, Do: (*jobElection).obstructed},
-		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).occupied, To: following, Do: (*jobElection).follow},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).lasting, To: standby, Do: (*jobElection).obstructed},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).occupied, To: standby, Do: (*jobElection).follow},
 		{From: from{checking}, On: on(events.ReplyStat), When: (*jobElection).vacant, To: checking},
 		{From: from{checking}, On: on(events.ReplyChildren), When: (*jobElection).listed, To: marking, Do: (*jobElection).writeMarker},
 		{From: from{checking}, On: on(events.ReplyChildren), To: pausing, Do: (*jobElection).failAndYield},
@@ -117,7 +117,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*jobElection).settleWrite},
 
 		// Watches on the marker.
-		{From: from{following, queueing, confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking, Do: (*jobElection).look},
+		{From: from{standby, queueing, confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking, Do: (*jobElection).look},
 		{From: from{queueing}, On: on(events.WatchCreated), To: looking, Do: (*jobElection).look},
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*jobElection).endBelief},
 		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).doubtSeal, Then: (*jobElection).stepDown},
@@ -187,7 +187,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 			Why: "nothing was asked before the start, which is told the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
-		{In: from{following, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the watch stands on a marker that is there"},
+		{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the watch stands on a marker that is there"},
 		{In: candidacy, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
 		{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and taking office asks for a confirmation"},

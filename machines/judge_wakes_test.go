@@ -22,7 +22,7 @@ func (j *judge) jobElection(c *jobElection, state engine.State, owed map[events.
 		return owed[events.ReplyMulti]
 	case confirming:
 		return owed[events.ReplyMulti] || owed[events.TimerFired]
-	case following:
+	case standby:
 		return watched
 	case queueing:
 		return watched && c.latch != ""

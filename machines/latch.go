@@ -10,7 +10,7 @@ import (
 // LatchRecipe makes leader latches: each holds its place and its leadership
 // until it is closed, resigns, or loses it. Curator's LeaderLatch, on the same
 // names. Options: "rideOut", "tokenFloor", "retry". Of one that another machine
-// opens: "patron", "label" for what stands before the number, and "lean" for a node
+// opens: "opener", "label" for what stands before the number, and "unwatched" for a node
 // that is not read back.
 var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 
@@ -20,7 +20,7 @@ type latch struct{ place }
 func newLatch(open events.Event) (*latch, error) {
 	o := options{values: open.Options}
 	l := &latch{newPlace(open, &o, o.text("label", LatchLabel))}
-	if o.flag("lean") {
+	if o.flag("unwatched") {
 		l.read = forNothing
 	}
 	return l, o.err

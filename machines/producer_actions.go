@@ -57,7 +57,7 @@ func (p *producer) enqueue(ev events.Event, out *engine.Outbox) {
 
 // tellNext has the machine look at what is next.
 func (p *producer) tellNext(ev events.Event, out *engine.Outbox) {
-	out.Tell(events.ID(p.id), events.Event{Kind: events.QueueTurn})
+	out.Tell(events.ID(p.id), events.Event{Kind: events.QueueNext})
 }
 
 func (p *producer) refuseClosed(ev events.Event, out *engine.Outbox) {

@@ -9,7 +9,7 @@ import (
 )
 
 // downgrading is the state of a writer on its way to be a reader.
-const downgrading engine.State = "lowering"
+const downgrading engine.State = "downgrading"
 
 // ReadWriteRecipe makes the acquisitions of a read-write lock: a reader waits for
 // the nearest writer before it, a writer for everybody. Curator's

@@ -46,7 +46,7 @@ func newRequest(open events.Event) (*request, error) {
 
 // States of requests, besides those in states.go.
 const (
-	preparing  engine.State = "founding"   // missing parents are being created, before an unprotected create
+	preparing  engine.State = "preparing"  // missing parents are being created, before an unprotected create
 	asking     engine.State = "asking"     // the request is on its way
 	tracing    engine.State = "tracing"    // a protected node is looked for by its GUID
 	discarding engine.State = "discarding" // a protected node that nobody wants any more is looked for and deleted

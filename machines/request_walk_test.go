@@ -238,7 +238,7 @@ var plantedChores = []plant{
 		"there": func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !model.(*request).abandoned
 		}}}},
-	{"a protected create is made anew in the next session", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"elsewhere": never}}},
+	{"a protected create is made anew in the next session", "request", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"otherSession": never}}},
 	{"a deletion takes any node at its path", "deletion", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
 		"vanished": func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode }}}},
 	{"a number is added to again when the answer was lost", "number", mutate.Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"moved": never}}},

@@ -142,7 +142,7 @@ func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
 
 // queue has a latch stand in the line of locks.
 func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
-	options := map[string]string{"label": s.lockLabel(), "lean": "true"}
+	options := map[string]string{"label": s.lockLabel(), "unwatched": "true"}
 	s.openLatch(s.locks, &s.contender, options, out)
 }
 
@@ -261,7 +261,7 @@ func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) schedulePermitCheck(ev events.Event, out *engine.Outbox) {
 	if len(s.guards) > 0 {
 		out.StopTimer(s.checkTimer)
-		s.checkTimer = out.Timer(checkTimer, s.period)
+		s.checkTimer = out.Timer(checkPermitsTimer, s.period)
 	}
 }
 

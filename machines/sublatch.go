@@ -25,7 +25,7 @@ func (e *sublatch) openLatch(dir string, patron *contender, options map[string]s
 	e.opened++
 	e.openLatches++
 	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), patron.id, e.opened))
-	options["patron"] = patron.id
+	options["opener"] = patron.id
 	out.Tell(e.latch, events.Event{
 		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: patron.data,
 		Seed: guid(patron.seed, e.opened), Options: options,

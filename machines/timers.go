@@ -2,12 +2,12 @@ package machines
 
 // Timers, by the names that logs have. A machine has at most one of a name.
 const (
-	backOffTimer     = "back-off"     // the pause after a failure, before the next attempt
-	confirmTimer     = "confirm"      // when to ask for a confirmation again, because none counts before
-	deleteAgainTimer = "delete again" // the pause before the own node is deleted once more
-	listAgainTimer   = "list again"   // the pause before the line is listed once more, to find nodes that have to go
-	lookAgainTimer   = "look again"   // the pause before the owners of nodes are asked for once more
-	checkTimer       = "take stock"   // when to check again that all permits that are held still exist
-	nextTimer        = "next"         // when the next item of a queue is due, or may be tried again
-	roomTimer        = "room"         // when to ask again whether a full queue has room
+	backOffTimer      = "back-off"      // the pause after a failure, before the next attempt
+	confirmTimer      = "confirm"       // when to ask for a confirmation again, because none counts before
+	deleteAgainTimer  = "delete again"  // the pause before the own node is deleted once more
+	listAgainTimer    = "list again"    // the pause before the line is listed once more, to find nodes that have to go
+	lookAgainTimer    = "look again"    // the pause before the owners of nodes are asked for once more
+	checkPermitsTimer = "check permits" // when to check again that all permits that are held still exist
+	nextTimer         = "next"          // when the next item of a queue is due, or may be tried again
+	roomTimer         = "room"          // when to ask again whether a full queue has room
 )

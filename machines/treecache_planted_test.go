@@ -56,7 +56,7 @@ var plantedTrees = []plant{
 		do(ev)
 		t.seen = true
 	}),
-	trees("what was under way at the end of a connection is waited for", "doubt", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	trees("what was under way at the end of a connection is waited for", "noteGap", func(t *treeCache, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		flying := t.inFlight
 		do(ev)
 		t.inFlight = flying
@@ -96,8 +96,8 @@ var plantedTrees = []plant{
 		t.told = false
 		do(ev)
 	}),
-	trunks("a node that has left the cache comes back with a late answer", "void", never),
-	trunks("a failure that passes is taken for a refusal", "halting", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+	trunks("a node that has left the cache comes back with a late answer", "nodeDropped", never),
+	trunks("a failure that passes is taken for a refusal", "blocksAll", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 		return holds(ev) && model.(*treeCache).about(ev) == model.(*treeCache).root
 	}),
 }

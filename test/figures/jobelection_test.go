@@ -34,7 +34,7 @@ func TestRequestsOfAJobElection(t *testing.T) {
 	figure(t, "a job without a leader, start to leading: of them writes", writes, 3)
 
 	reset(srv)
-	second.stand("/job", "following")
+	second.stand("/job", "standby")
 	figure(t, "a job with a leader, start to following: requests", srv.Counts().Total, 1)
 
 	reset(srv)

@@ -27,7 +27,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 
 // doors are the files at the door that are not called after their recipe.
 var doors = map[string]string{
-	"observer": "watch.go", // what users call is Client.Watch
+	"leaderwatch": "watch.go", // what users call is Client.Watch
 }
 
 // One name, in every room: whoever has found one of these files has found all.

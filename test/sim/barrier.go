@@ -130,13 +130,13 @@ var plantedBarriers = []Plant{
 		}
 	})},
 	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
-		return instead("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("barrierOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0
 		})
 	})},
 	{Name: "barrier: a change of the node's data spends the watch", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchChanged)}}
 	})},
-	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("stands", always) })},
+	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("nodeCreated", always) })},
 	{Name: "barrier: a refused removal counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("gone", always) })},
 }

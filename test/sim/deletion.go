@@ -137,7 +137,7 @@ var plantedDeletions = []Plant{
 	inDeletion("it takes any node at its path", func() mutate.Mutation {
 		return instead("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
 	}),
-	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return instead("unsure", never) }),
+	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return instead("wasSent", never) }),
 	inDeletion("who wrote meanwhile has it stay", func() mutate.Mutation { return instead("written", never) }),
 	inDeletion("a refused delete counts as done", func() mutate.Mutation { return instead("gone", always) }),
 	inDeletion("an outage ends it", func() mutate.Mutation {

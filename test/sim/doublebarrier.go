@@ -276,7 +276,7 @@ var plantedDoubleBarriers = []Plant{
 	})},
 	{Name: "doublebarrier: it leaves without waiting", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation { return instead("alone", always) })},
 	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: in("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return instead("entangled", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("mayHaveNode", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.CommandCancel && holds(ev)
 		})
 	})},

@@ -55,8 +55,8 @@ var plantedElections = []Plant{
 	})},
 	{Name: "election: a node is deleted by a name of another connection", Shape: func(p *Plan) { in(plainNames)(p); p.often(6, "cut", "operator deletes the line") },
 		Mutations: inOne("election", func() mutate.Mutation {
-			return mutate.Mutation{Actions: map[string]acting{"depart": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-				*field[bool](model, "sure") = *field[string](model, "own") != ""
+			return mutate.Mutation{Actions: map[string]acting{"deleteOwn": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+				*field[bool](model, "ownerKnown") = *field[string](model, "own") != ""
 				do(ev)
 			}}}
 		})},

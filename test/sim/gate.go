@@ -29,7 +29,7 @@ var plantedGates = []Plant{
 	})},
 	{Name: "gate: who looks twice goes through", Shape: in("/app/gate"), Mutations: inOne("gate", func() mutate.Mutation {
 		looks := map[any]int{}
-		return instead("ajar", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("gateOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			looks[model]++
 			return holds(ev) || looks[model] > 1
 		})

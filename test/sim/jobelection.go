@@ -26,11 +26,11 @@ func init() {
 		recipe: "jobelection", home: office, path: job, rooms: []string{office, office + "/latch"}, apart: true, named: true, keeps: []string{"latch"},
 		act: actLatch, told: worksWhenGranted,
 		spot:      func(*user) string { return machines.JobMarker(job) },
-		rests:     []engine.State{"leading", "following", "closed", ""},
+		rests:     []engine.State{"leading", "standby", "closed", ""},
 		unsettled: leaderless,
 		wakes: map[engine.State]waking{
 			"looking": answered, "checking": answered, "marking": answered, "confirming": answered,
-			"following": needs(1), "queueing": needs(1), "leading": needs(1),
+			"standby": needs(1), "queueing": needs(1), "leading": needs(1),
 			"draining": working, "pausing": timed,
 			"leaving": latched,
 		},
@@ -67,7 +67,7 @@ func leaderless(u *user) string {
 		case "leading":
 			leaders++
 			stand++
-		case "following":
+		case "standby":
 			stand++
 		}
 	}
@@ -78,15 +78,15 @@ func leaderless(u *user) string {
 }
 
 var plantedJobs = []Plant{
-	{Name: "jobelection: any marker is its own", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation { return instead("mayGovern", anyOwner) })},
+	{Name: "jobelection: any marker is its own", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation { return instead("mayLeadByMarker", anyOwner) })},
 	{Name: "jobelection: takes office without a confirmation", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
-		return instead("mayGovern", believing(func(events.Event) bool { return true }))
+		return instead("mayLeadByMarker", believing(func(events.Event) bool { return true }))
 	})},
 	{Name: "jobelection: the marker's end is no reason to look", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchDeleted)}}
 	})},
 	{Name: "jobelection: closing, it leaves the marker", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"bound": never, "tied": never}}
+		return mutate.Mutation{Guards: map[string]guarding{"mustClean": never, "hasMarkerOrLatch": never}}
 	})},
 	{Name: "jobelection: it leads on by another's marker", Shape: in(office), Mutations: inOne("jobelection", func() mutate.Mutation {
 		return mutate.Mutation{Guards: map[string]guarding{"unchanged": always}, Actions: map[string]acting{}}

@@ -93,16 +93,16 @@ func (k *checks) waits(u *user, state string) {
 
 var plantedMutexes = []Plant{
 	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() mutate.Mutation { return instead("occupied", never) })},
-	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return instead("outrun", never) })},
-	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return instead("entangled", never) })},
+	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return instead("tryBehind", never) })},
+	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return instead("mayHaveNode", never) })},
 	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() mutate.Mutation {
 		return mutate.Mutation{
-			Guards:  map[string]guarding{"inherits": never},
+			Guards:  map[string]guarding{"mayTakeOver": never},
 			Actions: map[string]acting{"rejoin": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},
 		}
 	})},
 	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() mutate.Mutation {
-		return instead("departs", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("mustDeleteFirst", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.WorkDrained && holds(ev)
 		})
 	})},

@@ -140,7 +140,7 @@ var plantedWatchers = []Plant{
 		return e
 	})},
 	inWatch("an outage is not told", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"doubt": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
+		return mutate.Mutation{Actions: map[string]acting{"noteGap": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
 	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { in(watched)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)

@@ -227,7 +227,7 @@ var plantedNumbers = []Plant{
 	bySync("number", numbers),
 	inNumber("it is added to again when the answer was lost", func() mutate.Mutation { return instead("moved", never) }),
 	inNumber("who was faster is not looked at", func() mutate.Mutation { return instead("done", always) }),
-	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation { return instead("unsure", never) }),
+	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation { return instead("wasSent", never) }),
 	inNumber("whatever it is, it is what was expected", func() mutate.Mutation { return instead("unequal", never) }),
 	inNumber("a number of the same version is the same", func() mutate.Mutation {
 		return instead("moved", func(model any, ev events.Event, holds func(events.Event) bool) bool {

@@ -12,7 +12,7 @@ import (
 // processes have one beside their other handles.
 func init() {
 	roles = append(roles, &role{
-		recipe: "observer",
+		recipe: "leaderwatch",
 		wakes: map[engine.State]waking{
 			"watching": needs(1), "vacant": needs(1), "absent": needs(1),
 			"observing": answered, "reading": answered, "pausing": timed,
@@ -28,7 +28,7 @@ func (w *harness) watchFromOutside(c *client, seed string) {
 	}
 	all := labels()
 	label := all[d.IntN(len(all))]
-	u := &user{c: c, id: "observer-0", role: roleOf("observer"), works: map[uint64]bool{}, awaits: map[uint64]bool{}}
+	u := &user{c: c, id: "observer-0", role: roleOf("leaderwatch"), works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	c.users = append(c.users, u)
 	c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
 	w.After(world.Between(d, 0, 4*time.Second), func() { c.Run(u.start) })

@@ -101,7 +101,7 @@ func lateReset(times int, by func(events.Event) bool) mutate.Mutation {
 			again[model]++
 			do(ev)
 		},
-		"takeOffice": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+		"beginTerm": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			do(ev)
 			if again[model] >= times && by(ev) {
 				out.With(engine.Unawaited).Delete(ownPath(model))
@@ -117,7 +117,7 @@ func resets(deletes bool) mutate.Mutation {
 		return ev.Kind == events.ReplyStat && ev.Code == events.NoNode && ev.Path != ownPath(model)
 	}
 	return mutate.Mutation{
-		Guards: map[string]guarding{"vanished": func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		Guards: map[string]guarding{"ownGone": func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || mistaken(model, ev)
 		}},
 		Actions: map[string]acting{"enrol": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {

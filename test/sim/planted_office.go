@@ -20,7 +20,7 @@ var plantedOffices = []Plant{
 		return nextWhen(func(model any, second, read, tied bool) bool { return read && !tied })
 	})},
 	{Name: "inherits from whoever is deleted, itself included", Mutations: inLines(func() mutate.Mutation {
-		return instead("inherits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("mayTakeOver", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ahead := *field[string](model, "predecessor"); ahead != "" {
 				ev.Path = *field[string](model, "dir") + "/" + ahead
 			}
@@ -28,14 +28,14 @@ var plantedOffices = []Plant{
 		})
 	})},
 	{Name: "inherits without a confirmation on this connection", Mutations: inLines(func() mutate.Mutation {
-		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
+		return instead("mayTakeOver", believing(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
 	})},
 	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") }, Mutations: inLines(func() mutate.Mutation {
-		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
+		return instead("mayTakeOver", believing(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
 	})},
 	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
 		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
-		m.Guards = map[string]guarding{"inherits": taken("owned", "watched")}
+		m.Guards = map[string]guarding{"mayTakeOver": taken("owned", "watched")}
 		m.Actions["rewatchOwn"] = keeping("line")
 		return m
 	})},

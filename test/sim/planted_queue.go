@@ -82,14 +82,14 @@ var plantedProducers = []Plant{
 		return ops
 	})},
 	{Name: "producer: after a lost reply the marker is not compared", Shape: in(goods), Mutations: inOne("producer", func() mutate.Mutation {
-		return mutate.Mutation{Guards: map[string]guarding{"vouched": never, "untouched": answeredOK}}
+		return mutate.Mutation{Guards: map[string]guarding{"markerSaysCommitted": never, "markerUnchanged": answeredOK}}
 	})},
 	// What is sent again brings the server up to date: the marker has to be read in
 	// place of that for a server that lags behind to matter.
 	{Name: "producer: after a lost reply the marker is read, at whatever server", Shape: func(p *Plan) { in(goods)(p); p.often(12, "lag", "cut after apply") }, Mutations: inOne("producer", func() mutate.Mutation {
 		return mutate.Mutation{
 			Actions: map[string]acting{"send": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
-				if *field[bool](model, "doubt") && ev.Kind == events.ConnectionAttached {
+				if *field[bool](model, "outcomeUnknown") && ev.Kind == events.ConnectionAttached {
 					out.With(engine.Data).Get(*field[string](model, "marker"))
 					return
 				}
@@ -157,19 +157,19 @@ var plantedConsumers = []Plant{
 		slices.Reverse(*field[[]machines.Item](model, "backlog"))
 	})},
 	{Name: "consumer: due times are read from the host's clock", Shape: in(goods), Posted: hearing("consumer", hostsClock)},
-	{Name: "consumer: what is new is no reason to look", Shape: in(goods), Mutations: doing("consumer", "stir", deafTo(events.WatchChildren))},
+	{Name: "consumer: what is new is no reason to look", Shape: in(goods), Mutations: doing("consumer", "noteChange", deafTo(events.WatchChildren))},
 	{Name: "consumer: what another has locked is left to it for ever", Shape: func(p *Plan) { in(goods)(p); p.often(3, "client dies") }, Mutations: doing("consumer", "rest", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		*field[bool](model, "skipped") = false
 		do(ev)
 	})},
-	{Name: "consumer: a try that failed is a good one", Shape: in(goods), Mutations: doing("consumer", "judge", func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "consumer: a try that failed is a good one", Shape: in(goods), Mutations: doing("consumer", "decideOutcome", func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		ev.Text = ""
 		do(ev)
 	})},
 	{Name: "consumer: dead letters are not written", Shape: func(p *Plan) { in(goods)(p); p.often(1, "failing work") }, Stepped: inMultis("consumer", func(ops []events.Op) []events.Op {
 		return slices.DeleteFunc(ops, func(op events.Op) bool { return strings.HasPrefix(op.Path, goodsDead+"/") })
 	})},
-	{Name: "consumer: an item is given up a try early", Shape: func(p *Plan) { in(goods)(p); p.often(1, "failing work") }, Mutations: doing("consumer", "judge", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "consumer: an item is given up a try early", Shape: func(p *Plan) { in(goods)(p); p.often(1, "failing work") }, Mutations: doing("consumer", "decideOutcome", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		tries := field[int](model, "tries")
 		*tries--
 		do(ev)

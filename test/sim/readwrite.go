@@ -20,8 +20,8 @@ func init() {
 		recipe: "readwrite", label: machines.WriteLabel, shared: machines.ReadLabel, home: readWriteHome, apart: true, most: 3, calls: true,
 		act: actReadWrite, told: toldReadWrite, cancel: (*user).giveUp, returns: (*user).readsOn,
 		healed: (*user).withdraw, rests: []engine.State{""},
-		wakes:  with(holdWakes, map[engine.State]waking{"lowering": timed}), // answers come, or their loss
-		sores:  map[engine.State][]ambush{"verifying": usual("hide the own node, then delete it"), "lowering": append(usual("pause", "cut"), endSession)},
+		wakes:  with(holdWakes, map[engine.State]waking{"downgrading": timed}), // answers come, or their loss
+		sores:  map[engine.State][]ambush{"verifying": usual("hide the own node, then delete it"), "downgrading": append(usual("pause", "cut"), endSession)},
 		plants: plantedReadWrite,
 	})
 }
@@ -160,7 +160,7 @@ var plantedReadWrite = []Plant{
 		return e
 	})},
 	{Name: "readwrite: a transaction in doubt leaves its node", Shape: in(readWriteHome), Mutations: inOne("readwrite", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"giveUpLowering": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		return mutate.Mutation{Actions: map[string]acting{"giveUpDowngrade": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			do(ev)
 			*field[bool](model, "unknown") = false
 		}}}

@@ -193,9 +193,9 @@ var plantedSemaphores = []Plant{
 		}
 		return true
 	}},
-	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("scarce", never) })},
+	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("tooFewPermits", never) })},
 	{Name: "semaphore: one more than the limit", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation {
-		return instead("spare", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("enoughPermits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
 		})
 	})},

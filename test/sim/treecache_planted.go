@@ -66,7 +66,7 @@ var plantedTrees = []Plant{
 		shorten(model, "due", 1, length(model, "due"))
 	}),
 	treeAction("what is under way is not counted", "proceed", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		flying := slice(model, "flying")
+		flying := slice(model, "inFlight")
 		under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
 		for length(model, "due") > 0 {
 			flying.SetZero()
@@ -78,7 +78,7 @@ var plantedTrees = []Plant{
 	}),
 	treeAction("all is read, it says, with answers under way", "proceed", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 		do(ev)
-		if length(model, "due") == 0 && length(model, "flying") > 0 {
+		if length(model, "due") == 0 && length(model, "inFlight") > 0 {
 			out.Tell(events.ID(*field[string](model, "id")), events.Event{Kind: events.TreeRead})
 		}
 	}),
@@ -87,7 +87,7 @@ var plantedTrees = []Plant{
 		do(ev)
 	}),
 	inTree("a failure that passes is taken for a refusal", func() mutate.Mutation {
-		return instead("halting", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return instead("blocksAll", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && ev.Path == orchard
 		})
 	}),

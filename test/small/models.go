@@ -41,43 +41,43 @@ const (
 // failures decide nothing but whether there was a failure; and with the timeout
 // of a search a confirmation lasts as long however long heartbeats have run.
 var fields = map[string]how{
-	"place.label": fixed, "place.contender": inside, "place.inquiry": fixed /* of plain names, which no search has */, "place.line": inside,
-	"place.kin": printed, "place.shared": value,
+	"place.label": fixed, "place.contender": inside, "place.ownerSearch": fixed /* of plain names, which no search has */, "place.line": inside,
+	"place.lineLabels": printed, "place.shared": value,
 
-	"contender.id": fixed, "contender.seed": fixed, "contender.patron": value, "contender.node": inside, "contender.term": inside,
+	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside, "contender.term": inside,
 	"contender.trouble": inside, "contender.agenda": inside,
 
-	"node.home": fixed, "node.data": fixed, "node.naming": fixed, "node.read": value, "node.floor": fixed, "node.owner": zookeeps,
+	"node.home": fixed, "node.data": fixed, "node.naming": fixed, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
 	"node.own": name, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
-	"node.pinned": fixed, "node.sure": fixed, // of plain names
+	"node.pinned": fixed, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
-	"founder.dir": fixed, "founder.top": call, "founder.leaf": call, "founder.tried": value, "founder.stood": value,
-	"founder.obstacle": inside, "founder.flight": value, "founder.hungUp": value,
-	"refusal.code": value, "refusal.path": fixed, "refusal.text": fixed, // they are words
+	"parentMaker.dir": fixed, "parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value, "parentMaker.stood": value,
+	"parentMaker.obstacle": inside, "parentMaker.flight": value, "parentMaker.willDisconnect": value,
+	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
 	"line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names, "line.purged": value,
 
 	// A latch does not ask when its term began.
-	"term.leads": value, "term.first": value, "term.near": value, "term.works": value, "term.waiters": several, "term.since": fixed,
+	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several, "term.since": fixed,
 	"term.rideOut": fixed,
 
 	"trouble.retry": fixed, "trouble.dice": fixed, "trouble.code": value, "trouble.text": fixed, "trouble.failures": some,
-	"trouble.failedAt": fixed, "trouble.quick": some, "trouble.spent": value,
+	"trouble.failedAt": fixed, "trouble.quick": some, "trouble.gaveUp": value,
 
-	"agenda.then": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moving": some,
+	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
 	"agenda.end": value, "agenda.why": fixed,
 
 	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
 	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.countsFrom": ahead,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
-	"session.attached": value, "session.attachedAt": recent, "session.ever": value, "session.failures": fixed,
+	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
-	"session.validUntil": ahead, "session.beating": call, "session.verifying": fixed, // plain names only
-	"session.misses": some, "session.since": some, "session.noContainers": value,
-	"session.probed": inside, "holder.machine": value, "holder.path": name, "holder.owner": fixed /* of plain names */, "session.syncs": value,
-	"session.office": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
+	"session.validUntil": ahead, "session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
+	"session.missedHeartbeats": some, "session.since": some, "session.noContainers": value,
+	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value,
+	"session.heartbeats": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
 
 // stale is the number of a request that nobody awaits any more.
@@ -155,9 +155,9 @@ func (s *sheet) model(v reflect.Value, d desk, c *client, oldest int64) {
 		case inside:
 			s.model(f, d, c, oldest)
 		case holders:
-			s.add(as, int64(f.FieldByName("holders").Len()))
-			for j := range f.FieldByName("holders").Len() {
-				s.name(f.FieldByName("holders").Index(j).FieldByName("path").String())
+			s.add(as, int64(f.FieldByName("entries").Len()))
+			for j := range f.FieldByName("entries").Len() {
+				s.name(f.FieldByName("entries").Index(j).FieldByName("path").String())
 			}
 		default:
 			s.field(f, h, d, c, oldest)

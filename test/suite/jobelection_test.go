@@ -83,7 +83,7 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 		for _, j := range rest {
 			j.c.tape.Until("a second election", func(records []events.Record) bool {
 				for _, r := range records {
-					if r.Machine == j.id && r.From == "following" && r.To == "looking" {
+					if r.Machine == j.id && r.From == "standby" && r.To == "looking" {
 						return true
 					}
 				}

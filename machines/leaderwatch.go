@@ -35,7 +35,7 @@ var (
 )
 
 var observerChart = engine.MustCompile(engine.Chart[leaderWatch]{
-	Name: "observer",
+	Name: "leaderwatch",
 	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the place where one would appear.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},

@@ -1,6 +1,6 @@
-// Package hurry is many handles at once: opened and closed without a rest, and
+// Package scale tests many handles at once: opened and closed without a pause, and
 // carried over the end of their session. What it asks is what is left behind.
-package hurry
+package scale
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// full is the size that a release is tried with: make hurry.
+// full is the size that a release is tried with: make scale.
 var full = flag.Bool("full", false, "1,000 latches a hundred times, 10,000 recipes through an expiry")
 
 // within bounds every wait. It is no measurement.

@@ -1,4 +1,4 @@
-package hurry
+package scale
 
 import (
 	"context"
