@@ -50,7 +50,7 @@ func WaitAt(items int) QueueBound { return QueueBound{true, items, true} }
 // All its methods are safe to call from any goroutine.
 type Queue[T any] struct {
 	queue queue[T]
-	Slot  QueueWriter[T] // where items are put, for what puts into queues of any kind
+	Writer  QueueWriter[T] // where items are put, for what puts into queues of any kind
 }
 
 // NewQueue makes a handle on a queue: a directory that is made when it is missing. It
@@ -61,7 +61,7 @@ func NewQueue[T any](c *Client, path string, options QueueOptions[T]) (*Queue[T]
 	if err := q.queue.open(c, path, machines.FIFO, options); err != nil {
 		return nil, err
 	}
-	q.Slot.queue = &q.queue
+	q.Writer.queue = &q.queue
 	return q, nil
 }
 
@@ -74,12 +74,12 @@ func NewQueue[T any](c *Client, path string, options QueueOptions[T]) (*Queue[T]
 // Other errors: ErrQueueFull, ErrClosed, ErrOutcomeUnknown (the producer's own node was
 // deleted by somebody while a reply was missing, or the handle closed), ErrCounterEnd,
 // or an *Error for what the ensemble, or this side, refuses.
-func (q *Queue[T]) Put(ctx context.Context, items ...T) error { return q.Slot.Put(ctx, items...) }
+func (q *Queue[T]) Put(ctx context.Context, items ...T) error { return q.Writer.Put(ctx, items...) }
 
 // PutTogether puts items into one node: one consumer has them all, one after the
 // other. In other respects it is Put.
 func (q *Queue[T]) PutTogether(ctx context.Context, items ...T) error {
-	return q.Slot.PutTogether(ctx, items...)
+	return q.Writer.PutTogether(ctx, items...)
 }
 
 // PutLater puts one item in the background, after all that were put before. Heard is
@@ -89,7 +89,7 @@ func (q *Queue[T]) PutTogether(ctx context.Context, items ...T) error {
 // PutLater waits, as long as the context does, while a thousand items are on their
 // way. Its own error says why the item was not taken at all.
 func (q *Queue[T]) PutLater(ctx context.Context, item T, heard func(error)) error {
-	return q.Slot.PutLater(ctx, item, heard)
+	return q.Writer.PutLater(ctx, item, heard)
 }
 
 // queue is what the queues of all kinds share: a producer, and what consumers of it
