@@ -49,8 +49,8 @@ func WaitAt(items int) QueueBound { return QueueBound{true, items, true} }
 //
 // All its methods are safe to call from any goroutine.
 type Queue[T any] struct {
-	queue queue[T]
-	Writer  QueueWriter[T] // where items are put, for what puts into queues of any kind
+	queue  queue[T]
+	Writer QueueWriter[T] // where items are put, for what puts into queues of any kind
 }
 
 // NewQueue makes a handle on a queue: a directory that is made when it is missing. It

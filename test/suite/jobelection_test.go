@@ -128,7 +128,7 @@ func TestRemoveLeaderElectsAnew(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		a := instance(t, e, "")
 		if want := incumbent.JobInstanceID(); a.ID() != want || !strings.HasSuffix(want, fmt.Sprintf("@-@%d", os.Getpid())) {
-			t.Errorf("the id is %q, and InstanceID %q", a.ID(), want)
+			t.Errorf("the id is %q, and JobInstanceID %q", a.ID(), want)
 		}
 		ok(t, a.ElectLeader(a.c.ctx))
 		held := a.lead()

@@ -46,7 +46,7 @@ func main() {
 	servers := flag.String("servers", "127.0.0.1:2181", "the ensemble")
 	job := flag.String("job", "/jobs/shards", "the job's node")
 	shards := flag.Int("shards", 5, "how many shards the job has")
-	id := flag.String("id", incumbent.InstanceID(), "what this instance is called")
+	id := flag.String("id", incumbent.JobInstanceID(), "what this instance is called")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
