@@ -62,7 +62,7 @@ func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
 		settles time.Duration // what it heard last is as old as if the ensemble's leader had stood still
 		row     string
 	}{
-		"awake":  {0, 0, "watch.deleted [inherits]"},
+		"awake":  {0, 0, "watch.deleted [mayTakeOver]"},
 		"asleep": {10 * time.Second, 2 * time.Second, "reply."},
 	} {
 		t.Run(name, func(t *testing.T) {
