@@ -103,8 +103,8 @@ func TestMakeTestNeedsOnlyGo(t *testing.T) {
 }
 
 // The words of golden traces are the switches of two functions.
-func TestContributingHasTheWordsOfTraces(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+func TestThePageOnTracesHasTheirWords(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "traces.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestContributingHasTheWordsOfTraces(t *testing.T) {
 	}
 	for _, w := range words {
 		if !regexp.MustCompile("`" + w + "[ =`]").Match(text) {
-			t.Errorf("CONTRIBUTING.md does not say what %q means in a golden trace", w)
+			t.Errorf("docs/traces.md does not say what %q means in a golden trace", w)
 		}
 	}
 }
