@@ -1,5 +1,6 @@
-// Package embed does what the README tells a newcomer to do: its example is put
-// into a module of its own, built there, and run against an ensemble in memory.
+// Package embed does what the README says: its example is put into a module of its
+// own with the README's lines for go.mod, built there, and run against an in-memory
+// ZooKeeper.
 package embed
 
 import (
@@ -21,30 +22,48 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-const (
-	begin = "<!-- embed -->\n```go\n"
-	end   = "```\n<!-- /embed -->"
-)
+// example is the README's example, and the file in which the whole program stands.
+var example = regexp.MustCompile("(?s)<!-- embed (\\S+) -->\n```go\n(.*?)```\n<!-- /embed -->")
 
-// snippet is the README's example, which lies between two markers.
-func snippet(t *testing.T, root string) string {
+// module is what the README has a newcomer add to go.mod.
+var module = regexp.MustCompile("(?s)```\n(require .*?\nreplace \\S+ => )\\.\\./incumbent\n```")
+
+// maxLines is how long the README's example may be.
+const maxLines = 15
+
+func readme(t *testing.T, root string) string {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(string(readme), "\r\n", "\n")
-	_, rest, ok := strings.Cut(text, begin)
-	code, _, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("README.md has no example between %q and %q", begin, end)
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+// snippet returns the README's example, and the name of the file it is from.
+func snippet(t *testing.T, root string) (code, file string) {
+	t.Helper()
+	found := example.FindStringSubmatch(readme(t, root))
+	if found == nil {
+		t.Fatalf("README.md has no example that matches %s", example)
 	}
-	return code
+	return found[2], found[1]
+}
+
+// whole returns the program whose core is the README's example.
+func whole(t *testing.T, root string) string {
+	t.Helper()
+	_, file := snippet(t, root)
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
 // embedder writes a module that uses this one as the README says. The sums are
-// this module's own, so nothing is fetched but, where the module cache is fresh,
-// the go.mod of an older golang.org/x/sys: building this module never asks for it,
+// this module's own, so nothing is fetched but, if the module cache is new,
+// the go.mod of an older golang.org/x/sys: building this module never needs it,
 // and go mod tidy does.
 func embedder(t *testing.T, root, code string) (dir string) {
 	t.Helper()
@@ -53,9 +72,11 @@ func embedder(t *testing.T, root, code string) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod := "module example.com/embedder\n\ngo 1.25\n\n" +
-		"require github.com/incumbent-go/incumbent v0.0.0\n\n" +
-		"replace github.com/incumbent-go/incumbent => " + filepath.ToSlash(root) + "\n"
+	lines := module.FindStringSubmatch(readme(t, root))
+	if lines == nil {
+		t.Fatalf("README.md has no lines for go.mod that match %s", module)
+	}
+	mod := "module example.com/embedder\n\ngo 1.25\n\n" + lines[1] + filepath.ToSlash(root) + "\n"
 	for name, text := range map[string]string{"go.mod": mod, "go.sum": string(sums), "main.go": code} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -90,20 +111,27 @@ func TestTheReadmesExampleRunsInAModuleOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := snippet(t, root)
+	code, file := snippet(t, root)
 	if formatted, err := format.Source([]byte(code)); err != nil || !bytes.Equal(formatted, []byte(code)) {
 		t.Errorf("the README's example is not as gofmt has it: %v", err)
 	}
-	dir := embedder(t, root, code)
+	if lines := strings.Count(code, "\n"); lines > maxLines {
+		t.Errorf("the README's example has %d lines\n\twhy not: it has to be read at a glance, so it has at most %d", lines, maxLines)
+	}
+	program := whole(t, root)
+	if !strings.Contains(program, "\n"+code) {
+		t.Errorf("%s does not have the README's example, line by line", file)
+	}
+	dir := embedder(t, root, program)
 	command(t, dir, "go", "mod", "tidy")
 	mustRequire(t, dir)
-	program := filepath.Join(dir, "embedder")
+	binary := filepath.Join(dir, "embedder")
 	if runtime.GOOS == "windows" {
-		program += ".exe"
+		binary += ".exe"
 	}
-	command(t, dir, "go", "build", "-o", program, ".")
-	t.Run("leads", func(t *testing.T) { mustLead(t, dir, program) })
-	t.Run("ends by SIGTERM without a server", func(t *testing.T) { mustEnd(t, program) })
+	command(t, dir, "go", "build", "-o", binary, ".")
+	t.Run("leads", func(t *testing.T) { mustLead(t, dir, binary) })
+	t.Run("ends by SIGTERM without a server", func(t *testing.T) { mustEnd(t, binary) })
 }
 
 // mustLead runs the example against a server in memory.

@@ -14,7 +14,7 @@ func TestIncumbentIsBuiltByItsPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := embedder(t, root, snippet(t, root))
+	dir := embedder(t, root, whole(t, root))
 	program := filepath.Join(dir, "incumbent")
 	if runtime.GOOS == "windows" {
 		program += ".exe"

@@ -1,0 +1,49 @@
+// Nightly runs a job in one process at a time: the one that leads. Start it on
+// several hosts, with the servers of your ensemble as its argument; copy it, and
+// put your job into importOrders.
+package main
+
+import (
+	"context"
+	"errors"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/incumbent-go/incumbent"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: nightly HOST:PORT,…")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := lead(ctx, os.Args[1]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func lead(ctx context.Context, servers string) error { // "zk1:2181,zk2:2181,zk3:2181"
+	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
+	if err != nil {
+		return err
+	}
+	nightly, err := client.Selector("/jobs/nightly", work, incumbent.SelectorOptions{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(nightly.Run(ctx), client.Close(ctx)) // Run returns after one term
+}
+
+func work(l *incumbent.Leadership) error { // called when this process leads
+	return importOrders(l.Context(), l.Token()) // must return when the context ends
+}
+
+// importOrders is the job. It gives the token to every store that it writes to, so
+// that a store can refuse a process that was paused.
+func importOrders(ctx context.Context, token int64) error {
+	log.Printf("leading with token %d", token)
+	return ctx.Err()
+}
