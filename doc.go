@@ -89,8 +89,8 @@
 // counts from the last request that the ensemble's quorum, or where that is safe its
 // leader, has processed. A follower that was cut off, or a deposed leader that goes on
 // answering, cannot extend it. No term begins before the work of the last one has
-// returned. Everything that happens can be recorded and replayed. The README lists all
-// promises.
+// returned. Everything that happens can be recorded and replayed. docs/promises.md lists
+// all promises.
 //
 // # What is not
 //
