@@ -17,7 +17,7 @@ import (
 )
 
 // A golden trace is a conversation: a command, "----", what the machines did
-// with it. CONTRIBUTING.md has the words that a trace may use; make golden
+// with it. docs/traces.md has the words that a trace may use; make golden
 // writes the answers anew.
 
 // TestTraces walks every conversation, replays its records, and asks at the end
