@@ -1,0 +1,150 @@
+package house
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// maxWords is how long the pages for newcomers may be.
+var maxWords = map[string]int{"README.md": 1200, "ARCHITECTURE.md": 2000, "CONTRIBUTING.md": 1400}
+
+// pages returns every markdown page of the checkout, by its path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := walk(func(path_, text string) error {
+		if strings.HasSuffix(path_, ".md") {
+			all[path_] = strings.ReplaceAll(text, "\r\n", "\n")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A newcomer reads three pages to the end. What is longer belongs in docs.
+func TestThePagesForNewcomersAreShort(t *testing.T) {
+	all := pages(t)
+	for _, name := range slices.Sorted(maps.Keys(maxWords)) {
+		if words := len(strings.Fields(all[name])); words == 0 || words > maxWords[name] {
+			t.Errorf("%s has %d words, of %d\n\twhy not: a long page is not read: move the detail to a page in docs", name, words, maxWords[name])
+		}
+	}
+}
+
+// The front page has what nobody may have to search for.
+func TestTheReadmeHasWhatComesFirst(t *testing.T) {
+	readme := pages(t)["README.md"]
+	for _, part := range []string{
+		"not published yet", "\nreplace " + module + " => ../incumbent\n", "\ngo run ./cmd/demo ", "\nmake test ",
+		"](docs/promises.md)", "](docs/recipes.md)", "](docs/README.md)", "\n## Limits\n",
+	} {
+		if !strings.Contains(readme, part) {
+			t.Errorf("README.md does not have %q", part)
+		}
+	}
+}
+
+// docs/README.md is the index: a page that it does not name is not found.
+func TestTheIndexNamesEveryPage(t *testing.T) {
+	all := pages(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		page, is := strings.CutPrefix(name, "docs/")
+		if is && !strings.Contains(page, "/") && page != "README.md" && !strings.Contains(all["docs/README.md"], "]("+page+")") {
+			t.Errorf("docs/README.md does not link to %s\n\twhy not: a page that is not in the index is not found", page)
+		}
+	}
+}
+
+// docs/recipes.md lists what users can make, and README.md what there is.
+func TestEveryRecipeIsListed(t *testing.T) {
+	all := pages(t)
+	for _, r := range machines.Recipes() {
+		if r.Name() != "session" && !regexp.MustCompile(`\]\(statecharts/`+r.Name()+`\.md\)`).MatchString(all["docs/recipes.md"]) {
+			t.Errorf("docs/recipes.md does not link to the chart of %s", r.Name())
+		}
+	}
+}
+
+var (
+	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	spans    = regexp.MustCompile("`[^`\n]*`")
+	pageLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading  = regexp.MustCompile(`(?m)^#{1,6} +(.+)$`)
+	unslug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// anchors returns the names that GitHub gives to a page's headings.
+func anchors(text string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		title := regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`).ReplaceAllString(m[1], "$1")
+		slug := strings.ReplaceAll(unslug.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
+		for name, n := slug, 1; ; n++ {
+			if !found[name] {
+				found[name] = true
+				break
+			}
+			name = fmt.Sprintf("%s-%d", slug, n)
+		}
+	}
+	return found
+}
+
+// deadLinks returns the relative links of a page that lead to no file or heading.
+func deadLinks(name string, all map[string]string, exists func(string) bool) (dead []string) {
+	text := spans.ReplaceAllString(fenced.ReplaceAllString(all[name], ""), "")
+	for _, m := range pageLink.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+			continue
+		}
+		file, anchor, deep := strings.Cut(m[1], "#")
+		target := name
+		if file != "" {
+			target = path.Join(path.Dir(name), file)
+		}
+		if !exists(target) || deep && !anchors(all[target])[anchor] {
+			dead = append(dead, m[1])
+		}
+	}
+	return dead
+}
+
+// Every relative link leads to a file, and its anchor to a heading there.
+func TestLinksLeadSomewhere(t *testing.T) {
+	all := pages(t)
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
+		return err == nil
+	}
+	links := 0
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		links += len(pageLink.FindAllString(all[name], -1))
+		for _, link := range deadLinks(name, all, there) {
+			t.Errorf("%s: the link %s leads nowhere", name, link)
+		}
+	}
+	if links < 100 {
+		t.Errorf("only %d links were found", links)
+	}
+	breach := map[string]string{
+		"a.md":   "# A\n[b](d/b.md#two--three) [c](d/c.md) [d](#none) [e](https://x.org/y) `[f](f.md)`\n```\n[g](g.md)\n# no heading\n```\n[h](#no-heading)",
+		"d/b.md": "## Two & `three`\n[a](../a.md#a) [up](b.md#two--three-1)\n## Two & three\n[a](a.md)",
+	}
+	known := func(name string) bool { return breach[name] != "" }
+	got := append(deadLinks("a.md", breach, known), deadLinks("d/b.md", breach, known)...)
+	if want := []string{"d/c.md", "#none", "#no-heading", "a.md"}; !slices.Equal(got, want) {
+		t.Errorf("the dead links are %q\nwant               %q", got, want)
+	}
+}
