@@ -77,6 +77,35 @@ func TestEveryRecipeIsListed(t *testing.T) {
 	}
 }
 
+// unplain are words that a page does without: each has a plainer one, or hides who does what.
+var unplain = regexp.MustCompile(`(?i)\b(whoever|whom|beside|anew|in vain|all the same|for all that|for ever|told)\b`)
+
+// plainless returns the lines of a page that have such a word outside of code.
+func plainless(text string) (found []string) {
+	for _, line := range strings.Split(spans.ReplaceAllString(fenced.ReplaceAllString(text, ""), ""), "\n") {
+		for _, word := range unplain.FindAllString(line, -1) {
+			found = append(found, fmt.Sprintf("%q in %q", word, line))
+		}
+	}
+	return found
+}
+
+// The pages are in plain words. Those that are generated, and the histories, have no such rule.
+func TestPagesAreInPlainWords(t *testing.T) {
+	for name, text := range pages(t) {
+		if dir := path.Dir(name); dir != "." && dir != "docs" {
+			continue
+		}
+		for _, word := range plainless(text) {
+			t.Errorf("%s: %s\n\twhy not: readers who know Go and ZooKeeper have to look it up: name who does what", name, word)
+		}
+	}
+	breach := "Whoever is\ntold, in `told`\n```\nfor ever\n```\nbesides"
+	if got := plainless(breach); len(got) != 2 {
+		t.Errorf("found %q in the breach, instead of two words", got)
+	}
+}
+
 var (
 	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 	spans    = regexp.MustCompile("`[^`\n]*`")
