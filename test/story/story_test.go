@@ -15,6 +15,7 @@ var (
 	runs    = flag.Int("runs", 1, "how often each scenario is played")
 	only    = flag.Int("only", 0, "play this scenario only, by its row in the table, from 1")
 	picture = flag.String("picture", "", "where to draw the first run's timeline at the shortest timeout, as SVG")
+	front   = flag.String("front", "", "where to draw the README's picture: the first scenario of this library, zk.Lock and Curator")
 )
 
 // TestNobodyBelievesTwice is the story. Without -full it is a sample: the session timeout at which others overlap longest.
@@ -41,14 +42,22 @@ func TestNobodyBelievesTwice(t *testing.T) {
 	}
 	t.Logf("who believes when, in the first run of each scenario\n%s", timeline(first))
 	t.Logf("for how long two believed at once (%d runs of each scenario)\n\n%s", *runs, table(all))
-	if *picture != "" {
-		if err := os.WriteFile(*picture, []byte(svg(shortest(first))), 0o600); err != nil {
-			t.Error(err)
-		}
-	}
+	draw(t, *picture, shortest(first), kinds...)
+	draw(t, *front, of(shortest(first), scenarios[0].name), byUs, byLock, byCurator)
 	// Without this the test could not fail, and would prove nothing.
 	if c := summary(all, all[0].scenario, timeouts[0], byDeaf); c.overlapped != c.runs {
 		t.Errorf("with the heartbeat off two believed at once in %d of %d runs only: the stopwatch, or the cut, does not work", c.overlapped, c.runs)
+	}
+}
+
+// draw writes a picture of these kinds, if a file is named.
+func draw(t *testing.T, name string, all []outcome, shown ...kind) {
+	t.Helper()
+	if name == "" {
+		return
+	}
+	if err := os.WriteFile(name, []byte(svg(all, shown...)), 0o600); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -68,6 +77,16 @@ func judge(t *testing.T, some []outcome) {
 func shortest(all []outcome) (some []outcome) {
 	for _, o := range all {
 		if o.timeout == timeoutsOf(all)[0] {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// of returns the outcomes of one scenario.
+func of(all []outcome, scenario string) (some []outcome) {
+	for _, o := range all {
+		if o.scenario == scenario {
 			some = append(some, o)
 		}
 	}
