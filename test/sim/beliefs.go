@@ -191,6 +191,7 @@ func (k *checks) replied(c *client, a *world.Packet, ev events.Event) {
 	k.refused(c, a, ev.Code)
 	k.views(c, a)
 	k.answersTree(c, a)
+	k.answersListing(c, a)
 	if a.SentAt == 0 || ev.Code != events.OK || a.Conn != c.Conn() {
 		return
 	}

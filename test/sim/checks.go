@@ -204,7 +204,7 @@ func (k *checks) record(c *client, r events.Record) {
 	c.became(r)
 	k.hears(c, r)
 	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.bench.locks != nil {
-		k.lists(u, r.Event.Children)
+		k.lists(u, u.bench.lists[r.Event.Request])
 	}
 	k.withdrawn(c, r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||

@@ -18,7 +18,7 @@ func init() {
 	roles = append(roles, &role{
 		recipe: "consumer", home: goods, rooms: goodsRooms, lasts: lastsInQueue, most: 2, apart: true, abides: true, brief: true,
 		options: func(u *user, _ *rand.Rand) map[string]string {
-			u.bench = bench{locks: map[string]string{}, had: map[*item]*delivery{}, one: &delivery{}}
+			u.bench = bench{locks: map[string]string{}, had: map[*item]*delivery{}, lists: map[uint64][]string{}, one: &delivery{}}
 			q := u.c.w.shelve()
 			q.consumers++
 			return q.options()

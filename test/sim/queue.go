@@ -73,6 +73,7 @@ type bench struct {
 	one    *delivery
 	had    map[*item]*delivery // the last of each
 	locks  map[string]string   // by path: how it ended, "" while it is there
+	lists  map[uint64][]string // what servers answered to its listings, by request
 	listed []*item             // at the last look, in order
 	before *item               // of these, the last that was handed over
 }

@@ -295,6 +295,15 @@ func (k *checks) withdrawn(c *client, r events.Record) {
 	}
 }
 
+// answersListing keeps what a server answered to a consumer's listing, whatever its
+// machine makes of it.
+func (k *checks) answersListing(c *client, a *world.Packet) {
+	if u := c.user(a.ID); u != nil && u.bench.lists != nil && a.Children != nil {
+		clear(u.bench.lists) // one at a time
+		u.bench.lists[a.Request.Header().Request] = slices.Clone(a.Children)
+	}
+}
+
 // lists keeps what a consumer has seen.
 func (k *checks) lists(u *user, names []string) {
 	b := &u.bench
