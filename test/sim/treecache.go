@@ -44,7 +44,7 @@ func init() {
 		wakes: map[engine.State]waking{
 			"reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
-		plants: plantedTrees,
+		plants: slices.Concat(plantedTrees, plantedTreeNodes),
 	})
 }
 
