@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -57,6 +58,28 @@ func TestItemsAreTakenApart(t *testing.T) {
 			if !ok || i.Sequence != 7 || i.NamePrefix != kind.namePrefix(rank, "a/b|c") || (kind == ByPriority || kind == ByDue) && i.Rank != rank || kind == ByID && i.ID != "a_b_c" {
 				t.Errorf("%s: %q is %+v, %v", kind, name, i, ok)
 			}
+		}
+	}
+}
+
+// What a listing takes for each name decides how many items a queue may have:
+// docs/queues.md has these numbers.
+func TestListingsHaveALimit(t *testing.T) {
+	for _, q := range []struct {
+		kind  ItemKind
+		rank  int64
+		bytes int
+	}{
+		{FIFO, 0, 20},
+		{ByPriority, 5, 29},
+		{ByDue, 1_700_000_000_000, 33},
+		{ByID, 0, 58},
+	} {
+		name := fmt.Sprintf("%s%010d", q.kind.stem(q.rank, strings.Repeat("x", 36)), 7)
+		each := 4 + len(name)
+		t.Logf("%-9s %d bytes for each item: %d up to 1 MB, %d up to 4 MiB", q.kind, each, (1<<20-1)/each, 4<<20/each)
+		if each != q.bytes {
+			t.Errorf("%s takes %d bytes, and docs/queues.md says %d", name, each, q.bytes)
 		}
 	}
 }
