@@ -7,7 +7,6 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // judge steps an engine and holds every step against what must always be true.
@@ -31,8 +30,8 @@ type judge struct {
 	wrongs []string
 }
 
-// newJudge is a judge of all recipes; plants are what is wrong with some of them.
-func newJudge(plants ...plant) *judge {
+// newJudge is a judge of all recipes.
+func newJudge() *judge {
 	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*jobElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
 		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
@@ -73,10 +72,6 @@ func newJudge(plants ...plant) *judge {
 				return c, err
 			})
 		}
-	}
-	for _, p := range plants {
-		i := slices.IndexFunc(recipes, func(r engine.Recipe) bool { return r.Name() == p.recipe })
-		recipes[i] = mutate.Recipe(recipes[i], p.mutation)
 	}
 	j.engine = engine.New(true, recipes...)
 	return j

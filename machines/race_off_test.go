@@ -2,7 +2,5 @@
 
 package machines
 
-const (
-	usualWalks = 50 // how many walks a test takes
-	plantEvery = 1  // of how many planted bugs a test looks for one
-)
+// usualWalks is how many walks a test takes.
+const usualWalks = 50

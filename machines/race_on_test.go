@@ -3,7 +3,4 @@
 package machines
 
 // Few with the race detector: machines have no goroutines, so it finds nothing in many, and slows them down tenfold.
-const (
-	usualWalks = 15
-	plantEvery = 5
-)
+const usualWalks = 15

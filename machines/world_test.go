@@ -36,11 +36,6 @@ type world struct {
 	ride     bool
 
 	generation int // of holds: each has names of its own
-
-	applied func(asked, events.Event)       // sees what the server did with a request; may be nil
-	told    func(events.ID, events.Answer)  // sees answers to commands; may be nil
-	heard   func(events.ID, events.Notify)  // sees what machines tell; may be nil
-	answers func(asked) (events.Code, bool) // has the server refuse, or makes sure that it does not; may be nil
 }
 
 type asked struct {
@@ -132,13 +127,6 @@ func (w *world) execute(a engine.Addressed) {
 		w.post("session", events.Event{Kind: events.ConnectionClosed, Session: e.Session})
 	case events.Notify:
 		w.notified(a.From, e)
-		if w.heard != nil {
-			w.heard(a.From, e)
-		}
-	case events.Answer:
-		if w.told != nil {
-			w.told(a.From, e)
-		}
 	case events.Request:
 		w.mustBeOwn(a.From, e)
 		r := asked{a.From, e, w.now}

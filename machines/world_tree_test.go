@@ -10,19 +10,7 @@ import (
 )
 
 func (w *world) carryOut(r asked) events.Event {
-	ev := w.apply(r)
-	if w.applied != nil {
-		w.applied(r, ev)
-	}
-	return ev
-}
-
-func (w *world) apply(r asked) events.Event {
-	if w.answers != nil {
-		if code, refused := w.answers(r); refused {
-			return events.Event{Code: code}
-		}
-	} else if !w.calm && w.dice.Intn(60) == 0 {
+	if !w.calm && w.dice.Intn(60) == 0 {
 		return events.Event{Code: []events.Code{events.NoAuth, events.Throttled}[w.dice.Intn(2)]}
 	}
 	switch e := r.r.(type) {
