@@ -233,12 +233,12 @@ func reply(r request, ev events.Event) message {
 }
 
 // notice is a watch event on its way.
-func (c *client) notice(t change) {
-	key := watchKey(t.kind, t.path)
+func (c *client) notice(kind events.Kind, path string) {
+	key := watchKey(kind, path)
 	c.watches = slices.DeleteFunc(c.watches, func(k string) bool {
-		return k == key || t.kind == events.WatchDeleted && k == t.path+"/"
+		return k == key || kind == events.WatchDeleted && k == path+"/"
 	})
-	c.inbox = append(c.inbox, message{to: latch, event: events.Event{Kind: t.kind, Session: c.number, Path: t.path}})
+	c.inbox = append(c.inbox, message{to: latch, event: events.Event{Kind: kind, Session: c.number, Path: path}})
 }
 
 // read is what the executor notes when a frame has come.

@@ -5,7 +5,7 @@
 //	world.go    a state: an ensemble, clients, what is on its way between them, the clock
 //	client.go   one process: the real engine, and the executor with zkio's guarantees
 //	server.go   the server's side: requests, watches, the end of connections and sessions
-//	tree.go     what ZooKeeper shows of the line
+//	tree.go     what the server of test/oneserver shows of the line
 //	steps.go    what can happen next, faults included, and what comes of it
 //	checks.go   the promises, held against every state
 //	canon.go    when two worlds are the same state; models.go for the machines' own fields

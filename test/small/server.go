@@ -71,7 +71,11 @@ func (w *world) serve(id, i int) {
 	if view == nil {
 		view = &w.tree
 	}
-	ev, told := w.apply(c, view, r.effect)
+	at := &w.tree
+	if w.reads(r.effect) {
+		at = view
+	}
+	ev, told := at.do(c.zkid, w.asChecked(r.effect))
 	w.fire(told) // a client's own watch event comes before the reply
 	c = w.clients[id]
 	if view = c.view; view == nil {
@@ -85,40 +89,13 @@ func (w *world) serve(id, i int) {
 	c.inbox = append(c.inbox, m)
 }
 
-func (w *world) apply(c *client, view *tree, e events.Request) (ev events.Event, told []change) {
-	switch e := e.(type) {
-	case events.Create:
-		ev.Path, ev.Code = w.tree.create(e, c.zkid, c.id)
-		ev.Zxid = w.tree.zxid
-		return ev, []change{{events.WatchChildren, dir}}
-	case events.Delete:
-		told, ev.Code = w.tree.remove(e.Path)
-	case events.Get:
-		ev = look(view, e.Path)
-	case events.Exists:
-		ev = look(view, e.Path)
-	case events.Children:
-		if !view.exists(e.Path) {
-			return events.Event{Code: events.NoNode}, nil
-		}
-		ev.Children = view.children()
-	case events.Multi:
-		if !view.exists(e.Ops[0].Path) {
-			return events.Event{Code: events.NoNode}, nil
-		}
-		if w.Plant == nil || !w.Plant.Reads {
-			w.tree.zxid++
-		}
+// asChecked is a request as a server takes it: planted, it only looks whether a node
+// that it is to check is there.
+func (w *world) asChecked(r events.Request) events.Request {
+	if check, ok := r.(events.Multi); ok && w.reads(r) {
+		return events.Exists{Path: check.Ops[0].Path}
 	}
-	return ev, told
-}
-
-func look(view *tree, path string) events.Event {
-	n, found := view.find(path)
-	if !found {
-		return events.Event{Code: events.NoNode}
-	}
-	return events.Event{Stat: n.stat()}
+	return r
 }
 
 // catchUp is a server that lags and learns of everything.
@@ -136,9 +113,9 @@ func (c *client) catchUp(w *world) {
 		now, found := w.tree.find(path)
 		switch {
 		case !found:
-			c.notice(change{events.WatchDeleted, path})
+			c.notice(events.WatchDeleted, path)
 		case now.mzxid != n.mzxid:
-			c.notice(change{events.WatchChanged, path})
+			c.notice(events.WatchChanged, path)
 		}
 	}
 }
@@ -151,6 +128,7 @@ func (w *world) attach(id int, backwards, lags bool) {
 	case c.zkid == 0:
 		w.ids++
 		c.zkid, c.alive = w.ids, true
+		w.tree.server.Open(c.zkid)
 	case !c.alive:
 		c.over, c.armed = true, nil
 		c.post(events.Event{Kind: events.ConnectionLost, Code: events.SessionExpired})
@@ -170,9 +148,9 @@ func (w *world) attach(id int, backwards, lags bool) {
 	for _, path := range armed {
 		switch n, found := view.find(path); {
 		case !found:
-			c.notice(change{events.WatchDeleted, path})
+			c.notice(events.WatchDeleted, path)
 		case n.mzxid > c.seen:
-			c.notice(change{events.WatchChanged, path})
+			c.notice(events.WatchChanged, path)
 		default:
 			c.watches = append(c.watches, path)
 		}

@@ -276,8 +276,7 @@ func (w *world) do(s step) {
 	case remove:
 		n := w.tree.nodes[s.arg]
 		w.rob(n)
-		told, _ := w.tree.remove(dir + "/" + n.name)
-		w.fire(told)
+		w.fire(w.tree.remove(int(s.arg)))
 	case set:
 		w.fire(w.tree.set(int(s.arg)))
 	default:

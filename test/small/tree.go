@@ -1,23 +1,25 @@
 package small
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/oneserver"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // dir is the directory of the one line.
 const dir = "/l"
 
-// tree is what a ZooKeeper server shows of the line: one directory and its
-// children. It is a value: nodes are never changed in place.
+// tree is what a ZooKeeper server shows of the line. It is a value: a copy stays as
+// it is.
 type tree struct {
-	dir   bool
-	count int32 // the directory's counter of creates
-	zxid  int64
-	nodes []node // in order of creation
+	server oneserver.Server
+	zxid   int64
+	dir    bool
+	nodes  []node // in order of creation
 }
 
 // node is one child of the directory.
@@ -28,10 +30,18 @@ type node struct {
 	who          int   // which participant, as the data says
 }
 
-// change is what watches are told of.
-type change struct {
-	kind events.Kind
-	path string
+func newTree() tree { return tree{server: oneserver.New(1000), zxid: 1000} }
+
+// changed takes the line down as the server has it now.
+func (t *tree) changed(told []zkmem.Event) []zkmem.Event {
+	t.zxid, t.dir, t.nodes = t.server.Zxid(), t.server.Stat(dir) != nil, nil
+	for _, name := range t.server.Children(dir) {
+		path := dir + "/" + name
+		stat := t.server.Stat(path)
+		t.nodes = append(t.nodes, node{name, stat.Czxid, stat.Mzxid, stat.EphemeralOwner, int(t.server.Data(path)[0] - 'A')})
+	}
+	slices.SortFunc(t.nodes, func(a, b node) int { return cmp.Compare(a.czxid, b.czxid) })
+	return told
 }
 
 func (t *tree) find(path string) (node, bool) {
@@ -43,79 +53,37 @@ func (t *tree) find(path string) (node, bool) {
 	return node{}, false
 }
 
-// exists reports whether a node, or the directory, is there.
-func (t *tree) exists(path string) bool {
-	if path == dir {
-		return t.dir
-	}
-	_, found := t.find(path)
-	return found
-}
-
-func (t *tree) children() []string {
-	names := make([]string, len(t.nodes))
-	for i, n := range t.nodes {
-		names[i] = n.name
-	}
-	return names
-}
-
-// create makes the directory, or a sequential ephemeral node in it.
-func (t *tree) create(e events.Create, owner int64, who int) (path string, code events.Code) {
-	if e.Path == dir {
-		if t.dir {
-			return "", events.NodeExists
+// do carries out a session's request.
+func (t *tree) do(session int64, r events.Request) (events.Event, []zkmem.Event) {
+	ev, told := t.server.Do(session, r)
+	if len(ev.Children) > 0 { // by name is by GUID, which may decide nothing
+		ev.Children = ev.Children[:0]
+		for _, n := range t.nodes {
+			ev.Children = append(ev.Children, n.name)
 		}
-		t.zxid++
-		t.dir = true
-		return dir, events.OK
 	}
-	if !t.dir {
-		return "", events.NoNode
+	if !reads(r) {
+		t.changed(told)
 	}
-	t.zxid++
-	path = fmt.Sprintf("%s%010d", e.Path, t.count)
-	t.count++
-	t.nodes = append(slices.Clip(t.nodes), node{path[len(dir)+1:], t.zxid, t.zxid, owner, who})
-	return path, events.OK
+	return ev, told
 }
 
-// remove deletes a node.
-func (t *tree) remove(path string) (told []change, code events.Code) {
-	if _, found := t.find(path); !found {
-		return nil, events.NoNode
-	}
-	t.zxid++
-	t.nodes = slices.DeleteFunc(slices.Clone(t.nodes), func(n node) bool { return dir+"/"+n.name == path })
-	return []change{{events.WatchDeleted, path}, {events.WatchChildren, dir}}, events.OK
+// remove has an operator delete a node.
+func (t *tree) remove(i int) []zkmem.Event {
+	return t.changed(t.server.Delete(dir + "/" + t.nodes[i].name))
+}
+
+// set has an operator change a node's data, to what they are.
+func (t *tree) set(i int) []zkmem.Event {
+	path := dir + "/" + t.nodes[i].name
+	return t.changed(t.server.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: t.server.Data(path), Version: zkmem.AnyVersion}))
 }
 
 // end removes all nodes of a session, in one transaction.
-func (t *tree) end(owner int64) (told []change) {
-	for _, n := range t.nodes {
-		if n.owner == owner {
-			told = append(told, change{events.WatchDeleted, dir + "/" + n.name}, change{events.WatchChildren, dir})
-		}
-	}
-	t.zxid++
-	t.nodes = slices.DeleteFunc(slices.Clone(t.nodes), func(n node) bool { return n.owner == owner })
-	return told
-}
-
-// set changes a node's data.
-func (t *tree) set(i int) []change {
-	t.zxid++
-	t.nodes = slices.Clone(t.nodes)
-	t.nodes[i].mzxid = t.zxid
-	return []change{{events.WatchChanged, dir + "/" + t.nodes[i].name}}
-}
+func (t *tree) end(session int64) []zkmem.Event { return t.changed(t.server.End(session)) }
 
 // number is the number at the end of a place's name.
 func number(name string) int64 {
 	p, _ := machines.ParsePlace(name, machines.LatchLabel)
 	return p.Sequence
-}
-
-func (n node) stat() *events.Stat {
-	return &events.Stat{Czxid: n.czxid, Mzxid: n.mzxid, EphemeralOwner: n.owner}
 }

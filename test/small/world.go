@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/oneserver"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // The clock has one hand that moves by a unit, the period of the heartbeat. All
@@ -75,13 +77,14 @@ type world struct {
 
 // newWorld is the first state: every program has started its handle.
 func newWorld(cfg *Config, record bool) *world {
-	w := &world{Config: cfg, now: 100 * int64(unit), tree: tree{zxid: 1000}, left: cfg.Faults, record: record}
+	w := &world{Config: cfg, now: 100 * int64(unit), tree: newTree(), left: cfg.Faults, record: record}
 	for i := range cfg.Participants {
 		w.clients = append(w.clients, newClient(w, i))
 		w.clients[i].begin(w)
 	}
 	if cfg.Settled {
-		w.tree.dir = true
+		_, told := w.tree.server.Put(dir, zkmem.Persistent, 0)
+		w.tree.changed(told)
 		for i := range w.clients {
 			w.attach(i, false, false)
 			w.clients[i].heard = w.now
@@ -122,11 +125,12 @@ func (w *world) tell(format string, args ...any) {
 
 // fire tells the servers' watches of changes, in order. A server that lags
 // tells its clients when it learns of them.
-func (w *world) fire(told []change) {
+func (w *world) fire(told []zkmem.Event) {
 	for _, t := range told {
+		kind := oneserver.Kind(t.Type)
 		for i := range w.clients {
-			if c := w.clients[i]; c.attached && c.view == nil && slices.Contains(c.watches, watchKey(t.kind, t.path)) {
-				w.touch(i).notice(t)
+			if c := w.clients[i]; c.attached && c.view == nil && slices.Contains(c.watches, watchKey(kind, t.Path)) {
+				w.touch(i).notice(kind, t.Path)
 			}
 		}
 	}
