@@ -2,11 +2,9 @@ package machines
 
 import (
 	"fmt"
-	"math/rand"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -28,9 +26,7 @@ const (
 )
 
 func newJobs(seed int64) *jobs {
-	w := &jobs{broken: map[string]bool{}, world: &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
-		nodes: map[string]*events.Stat{}, count: map[string]int32{}, watchers: map[string][]events.ID{},
-		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}}
+	w := &jobs{broken: map[string]bool{}, world: emptyWorld(seed)}
 	ride := fmt.Sprint(w.dice.Intn(2) == 0)
 	options := map[string]string{"rideOut": ride}
 	if seed%4 == 1 {
@@ -92,49 +88,42 @@ func (w *jobs) use() {
 
 // operate is something that others do to the job.
 func (w *jobs) operate() {
-	marker := w.nodes[theMarker]
+	marker := w.stat(theMarker)
 	switch n := w.dice.Intn(14); {
 	case n < 3 && marker != nil:
 		w.remove(theMarker)
-	case n < 5 && marker == nil && w.nodes[theElection] != nil:
-		w.zxid++
-		w.put(theMarker, []int64{1000, 1000, 0}[w.dice.Intn(3)])
+	case n < 5 && marker == nil && w.stat(theElection) != nil:
+		w.put(theMarker, []int64{others, others, 0}[w.dice.Intn(3)])
 	case n < 6 && marker != nil:
-		w.zxid++
 		w.set(theMarker)
 	case n < 7:
-		for _, name := range seals(w.children(theElection)) {
+		for _, name := range seals(w.server.Children(theElection)) {
 			w.remove(theElection + "/" + name)
 			w.broken[theElection+"/"+name] = true
 		}
-	case n < 9 && w.nodes[theLatch] != nil:
-		w.zxid++
-		w.put(fmt.Sprintf("%s/latch-%010d", theLatch, w.count[theLatch]), 1000)
-		w.count[theLatch]++
+	case n < 9 && w.stat(theLatch) != nil:
+		w.place(theLatch+"/"+LatchLabel, others)
 	case n < 12:
-		if names := w.children(theLatch); len(names) > 0 {
+		if names := w.server.Children(theLatch); len(names) > 0 {
 			w.remove(theLatch + "/" + names[w.dice.Intn(len(names))])
 		}
 	case n < 13:
 		w.reap()
 	case w.dice.Intn(5) == 0:
-		for _, path := range w.paths() {
-			w.remove(path)
-		}
-		w.count = map[string]int32{}
+		w.removeAll()
 	}
 }
 
 // mustWriteUnderTheLatch: a marker of ours is made only in a transaction in which
 // the latch's node, ours, headed its line.
 func (w *jobs) mustWriteUnderTheLatch() {
-	marker := w.nodes[theMarker]
-	if marker == nil || marker.Czxid != w.zxid || marker.EphemeralOwner != w.number {
+	marker := w.stat(theMarker)
+	if marker == nil || marker.Czxid != w.server.Zxid() || marker.EphemeralOwner != w.number {
 		return
 	}
-	line, _ := Line(w.children(theLatch), LatchLabel)
-	if len(line) == 0 || w.nodes[theLatch+"/"+line[0].Name].EphemeralOwner != w.number {
-		w.wrong("the marker was written at %d without the latch: %v", w.zxid, line)
+	line, _ := Line(w.server.Children(theLatch), LatchLabel)
+	if len(line) == 0 || w.stat(theLatch+"/"+line[0].Name).EphemeralOwner != w.number {
+		w.wrong("the marker was written at %d without the latch: %v", w.server.Zxid(), line)
 	}
 }
 
@@ -145,12 +134,12 @@ func (w *jobs) mustHoldWhatItBelieves() {
 	if c == nil || !c.leads || !w.attached || len(w.inbox)+len(w.pending) > 0 {
 		return
 	}
-	marker, seal := w.nodes[theMarker], c.sealPath()
+	marker, seal := w.stat(theMarker), c.sealPath()
 	if marker == nil || marker.EphemeralOwner != w.number || marker.Czxid != c.token || marker.Version != c.guards[0].Version {
 		w.wrong("leads with token %d, and the marker is %v (guards %v)", c.token, marker, c.guards)
 	}
-	if w.nodes[seal] == nil && !w.broken[seal] || seal != c.guards[1].Path {
-		w.wrong("leads with the guards %v, and the seal is %s: %v", c.guards, seal, w.nodes[seal])
+	if w.stat(seal) == nil && !w.broken[seal] || seal != c.guards[1].Path {
+		w.wrong("leads with the guards %v, and the seal is %s: %v", c.guards, seal, w.stat(seal))
 	}
 }
 
@@ -158,9 +147,9 @@ func (w *jobs) mustHoldWhatItBelieves() {
 func (w *jobs) heal() {
 	w.calm = true
 	w.reap()
-	for _, path := range w.paths() {
-		owner := w.nodes[path].EphemeralOwner
-		if owner >= 1000 || owner == 0 && path == theMarker {
+	for _, path := range w.server.Paths() {
+		owner := w.stat(path).EphemeralOwner
+		if owner == others || owner == 0 && path == theMarker {
 			w.remove(path)
 		}
 	}
@@ -193,8 +182,8 @@ func (w *jobs) mustBeGone(t *testing.T) {
 	if got := w.engine.Machines(); !slices.Equal(got, []events.ID{events.SessionMachine}) {
 		t.Errorf("machines are left: %v\n%s", got, w.story(30))
 	}
-	for _, path := range w.paths() {
-		if w.nodes[path].EphemeralOwner != 0 || strings.HasPrefix(path, theLatch+"/") {
+	for _, path := range w.server.Paths() {
+		if w.stat(path).EphemeralOwner != 0 || strings.HasPrefix(path, theLatch+"/") {
 			t.Errorf("%s is left behind\n%s", path, w.story(30))
 		}
 	}

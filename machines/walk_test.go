@@ -167,13 +167,13 @@ func (w *world) workReturns(id events.ID) {
 
 // operate is something that others do to the line.
 func (w *world) operate() {
-	paths := w.paths()
+	paths := w.server.Paths()
 	pick := func() string { return paths[w.dice.Intn(len(paths))] }
 	label := []string{LatchLabel, SelectorLabel, "n_", ReadLabel, WriteLabel}[w.dice.Intn(5)]
 	switch n := w.dice.Intn(13); {
 	case len(paths) == 0:
 	case n == 12:
-		if p := w.members["election"]; p != nil && w.nodes[p.path()] != nil {
+		if p := w.members["election"]; p != nil && w.stat(p.path()) != nil {
 			w.usurp(p.path())
 		}
 	case n < 3:
@@ -181,23 +181,19 @@ func (w *world) operate() {
 			w.remove(path)
 		}
 	case n < 6:
-		if path := pick(); w.nodes[path].EphemeralOwner != 0 {
-			w.zxid++
-			w.fire(events.WatchChanged, path)
+		if path := pick(); w.stat(path).EphemeralOwner != 0 {
+			w.set(path)
 		}
-	case n < 8 && w.nodes["/a/l"] != nil:
-		w.place("/a/l/"+label, 1000)
-	case n < 9 && w.nodes["/a/l"] != nil:
+	case n < 8 && w.stat("/a/l") != nil:
+		w.place("/a/l/"+label, others)
+	case n < 9 && w.stat("/a/l") != nil:
 		w.place("/a/l/"+label, 0)
-	case n < 10 && w.nodes["/a/l"] != nil:
-		w.nodes[fmt.Sprintf("/a/l/foreign-%d", w.zxid)] = &events.Stat{Czxid: w.zxid}
+	case n < 10 && w.stat("/a/l") != nil:
+		w.put(fmt.Sprintf("/a/l/foreign-%d", w.server.Zxid()), 0)
 	case n < 11:
 		w.reap()
 	case w.dice.Intn(5) == 0:
-		for _, path := range paths {
-			w.remove(path)
-		}
-		w.count = map[string]int32{}
+		w.removeAll()
 	}
 }
 
@@ -205,22 +201,15 @@ func (w *world) operate() {
 // anew does.
 func (w *world) usurp(path string) {
 	w.remove(path)
-	w.zxid++
-	w.nodes[path] = &events.Stat{Czxid: w.zxid, EphemeralOwner: 1000}
-}
-
-func (w *world) place(prefix string, owner int64) {
-	w.zxid++
-	w.nodes[fmt.Sprintf("%s%010d", prefix, w.count["/a/l"])] = &events.Stat{Czxid: w.zxid, EphemeralOwner: owner}
-	w.count["/a/l"]++
+	w.put(path, others)
 }
 
 // heal ends all faults, and takes away what others left in the line.
 func (w *world) heal() {
 	w.calm = true
 	w.reap()
-	for _, path := range w.paths() {
-		if owner := w.nodes[path].EphemeralOwner; strings.Count(path, "/") == 3 && (owner == 0 || owner >= 1000) {
+	for _, path := range w.server.Paths() {
+		if owner := w.stat(path).EphemeralOwner; strings.Count(path, "/") == 3 && (owner == 0 || owner == others) {
 			w.remove(path)
 		}
 	}
@@ -281,8 +270,8 @@ func (w *world) mustProgress(t *testing.T) {
 			t.Errorf("%s waits, and nobody leads\n%s", id, w.story(20))
 		}
 	}
-	for _, path := range w.paths() {
-		if w.nodes[path].EphemeralOwner == 0 {
+	for _, path := range w.server.Paths() {
+		if w.stat(path).EphemeralOwner == 0 {
 			continue
 		}
 		owned := false
@@ -321,8 +310,8 @@ func (w *world) mustVanish(t *testing.T) {
 	for id := range w.members {
 		t.Errorf("%s is not closed but %s\n%s", id, w.engine.State(id), w.story(20))
 	}
-	for _, path := range w.paths() {
-		if w.nodes[path].EphemeralOwner != 0 {
+	for _, path := range w.server.Paths() {
+		if w.stat(path).EphemeralOwner != 0 {
 			t.Errorf("%s is left behind", path)
 		}
 	}

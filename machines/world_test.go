@@ -4,31 +4,31 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/oneserver"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // world is an ensemble of one server, one client's executor and its user, as
 // small as they can be: enough for events to be plausible in any order.
 type world struct {
 	*judge
-	dice  *rand.Rand
-	calm  bool // no faults any more
-	now   int64
-	zxid  int64
-	nodes map[string]*events.Stat
-	count map[string]int32
+	dice *rand.Rand
+	calm bool // no faults any more
+	now  int64
+
+	server  oneserver.Server
+	watches *zkmem.Watches[events.ID]
 
 	number   int64 // of the session that was asked for last
 	alive    bool  // that session, at the server
 	attached bool
 	pending  []asked           // requests on their way to the server
 	inbox    []events.Envelope // what was posted and not taken out
-	watchers map[string][]events.ID
 	command  uint64
 	works    map[events.ID]int
 	tokens   map[string]int64
@@ -47,10 +47,17 @@ type asked struct {
 var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "election", "mutex", "mutex-2", "mutex-3",
 	"readwrite", "readwrite-2", "readwrite-3", "readwrite-4"}
 
-func newWorld(seed int64) *world {
-	w := &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
-		nodes: map[string]*events.Stat{}, count: map[string]int32{}, watchers: map[string][]events.ID{},
+// emptyWorld has no machines yet.
+func emptyWorld(seed int64) *world {
+	w := &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second),
+		server: oneserver.New(100), watches: zkmem.NewWatches[events.ID](),
 		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}
+	w.server.Open(others)
+	return w
+}
+
+func newWorld(seed int64) *world {
+	w := emptyWorld(seed)
 	if seed%3 == 1 {
 		w.timeout = 4 * time.Second // heartbeats by check
 	}
@@ -121,6 +128,7 @@ func (w *world) execute(a engine.Addressed) {
 	switch e := a.Effect.(type) {
 	case events.Connect:
 		w.number, w.alive, w.attached = e.Session, true, false
+		w.server.Open(w.number)
 	case events.CloseSession:
 		w.disconnect()
 		w.expire()
@@ -167,7 +175,11 @@ func (w *world) notified(id events.ID, n events.Notify) {
 // it is a persistent one of the machine's own.
 func (w *world) mustBeOwn(id events.ID, r events.Request) {
 	d, deletes := r.(events.Delete)
-	if !deletes || w.nodes[d.Path] == nil || w.nodes[d.Path].EphemeralOwner == w.number || strings.Contains(d.Path, guid(string(id), 1)) {
+	if !deletes || strings.Contains(d.Path, guid(string(id), 1)) {
+		return
+	}
+	node := w.stat(d.Path)
+	if node == nil || node.EphemeralOwner == w.number {
 		return
 	}
 	told := slices.ContainsFunc(w.inbox, func(env events.Envelope) bool {
@@ -178,7 +190,7 @@ func (w *world) mustBeOwn(id events.ID, r events.Request) {
 		return a.from == id && reads && get.Path == d.Path
 	})
 	if !told && !asked {
-		w.wrong("%s: deletes %s, which session %d owns", id, d.Path, w.nodes[d.Path].EphemeralOwner)
+		w.wrong("%s: deletes %s, which session %d owns", id, d.Path, node.EphemeralOwner)
 	}
 }
 
@@ -239,33 +251,6 @@ func (w *world) attach() {
 		w.attached = true
 		w.post("session", events.Event{Kind: events.ConnectionAttached, Session: w.number, SessionID: w.number, Timeout: int64(w.timeout)})
 	}
-}
-
-// expire ends the session at the server; its nodes go at once or later.
-func (w *world) expire() {
-	w.alive = false
-	w.watchers = map[string][]events.ID{}
-	if w.calm || w.dice.Intn(2) == 0 {
-		w.reap()
-	}
-}
-
-// reap removes the nodes of sessions that are over.
-func (w *world) reap() {
-	for _, path := range w.paths() {
-		if owner := w.nodes[path].EphemeralOwner; owner > 0 && owner < 1000 && (owner != w.number || !w.alive) {
-			w.remove(path)
-		}
-	}
-}
-
-func (w *world) paths() []string {
-	var all []string
-	for path := range w.nodes {
-		all = append(all, path)
-	}
-	sort.Strings(all)
-	return all
 }
 
 func isHold(id events.ID) bool { _, hold := holds[id]; return hold }

@@ -1,159 +1,98 @@
 package machines
 
 import (
-	"fmt"
 	"slices"
-	"sort"
-	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/oneserver"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
+// others is the session of all other clients.
+const others = 1000
+
+// carryOut has the server deal with a request, and arms the watch that it asks for.
 func (w *world) carryOut(r asked) events.Event {
 	if !w.calm && w.dice.Intn(60) == 0 {
 		return events.Event{Code: []events.Code{events.NoAuth, events.Throttled}[w.dice.Intn(2)]}
 	}
+	ev, told := w.server.Do(w.number, r.r)
+	w.tell(told)
 	switch e := r.r.(type) {
-	case events.Create:
-		return w.create(e)
-	case events.Delete:
-		return events.Event{Code: w.remove(e.Path)}
 	case events.Get:
-		ev := w.stat(e.Path, r.from, e.Watch)
-		if e.Data && w.dice.Intn(3) == 0 {
+		w.arm(zkmem.DataWatch, e.Path, r.from, e.Watch && ev.Code == events.OK)
+		if e.Data && ev.Code == events.OK && w.dice.Intn(3) == 0 {
 			ev.Data = []byte(Revoke)
 		}
-		return ev
 	case events.Exists:
-		if e.Watch && w.nodes[e.Path] == nil && !slices.Contains(w.watchers[e.Path], r.from) {
-			w.watchers[e.Path] = append(w.watchers[e.Path], r.from)
-		}
-		return w.stat(e.Path, r.from, e.Watch)
+		w.arm(zkmem.DataWatch, e.Path, r.from, e.Watch)
 	case events.Children:
-		if w.nodes[e.Path] == nil {
-			return events.Event{Code: events.NoNode}
-		}
-		if e.Watch && !slices.Contains(w.watchers[e.Path+"/"], r.from) {
-			w.watchers[e.Path+"/"] = append(w.watchers[e.Path+"/"], r.from)
-		}
-		return events.Event{Children: w.children(e.Path)}
-	case events.Multi:
-		return w.multi(e.Ops)
+		w.arm(zkmem.ChildWatch, e.Path, r.from, e.Watch && ev.Code == events.OK)
 	}
-	return events.Event{Zxid: w.zxid}
+	return ev
 }
 
-// multi carries out all or nothing: it looks first whether every operation would
-// go through, as long as none depends on another but for a set of what was made.
-func (w *world) multi(ops []events.Op) events.Event {
-	made := map[string]bool{}
-	for _, op := range ops {
-		node := w.nodes[op.Path]
-		switch {
-		case op.Verb == "create" && node != nil:
-			return events.Event{Code: events.NodeExists}
-		case op.Verb == "create":
-			made[op.Path] = true
-		case node == nil && !made[op.Path]:
-			return events.Event{Code: events.NoNode}
-		case node != nil && op.Version != -1 && op.Version != node.Version:
-			return events.Event{Code: events.BadVersion}
-		}
+func (w *world) arm(kind zkmem.WatchKind, path string, id events.ID, watch bool) {
+	if watch {
+		w.watches.Add(kind, path, id)
 	}
-	w.zxid++
-	for _, op := range ops {
-		switch op.Verb {
-		case "create":
-			owner := int64(0)
-			if op.Mode == events.Ephemeral {
-				owner = w.number
-			}
-			w.put(op.Path, owner)
-		case "set":
-			w.set(op.Path)
-		case "delete":
-			w.remove(op.Path)
-		}
-	}
-	return events.Event{Zxid: w.zxid}
 }
 
-// put makes a node in the transaction that is going on.
+// tell tells those who watch, or will hear of it when they are connected again.
+func (w *world) tell(all []zkmem.Event) {
+	for _, e := range all {
+		for _, id := range w.watches.Fire(e) {
+			w.post(id, events.Event{Kind: oneserver.Kind(e.Type), Session: w.number, Path: e.Path})
+		}
+	}
+}
+
+// put has somebody make a node; owner is a session, or 0.
 func (w *world) put(path string, owner int64) {
-	w.nodes[path] = &events.Stat{Czxid: w.zxid, EphemeralOwner: owner}
-	w.fire(events.WatchCreated, path)
-	w.fire(events.WatchChildren, path[:strings.LastIndexByte(path, '/')+1])
+	_, told := w.server.Put(path, modeOf(owner, zkmem.Ephemeral, zkmem.Persistent), owner)
+	w.tell(told)
 }
 
-// set changes a node's data, whatever it was.
-func (w *world) set(path string) {
-	w.nodes[path].Version++
-	w.fire(events.WatchChanged, path)
+// place has somebody stand in a line.
+func (w *world) place(prefix string, owner int64) {
+	_, told := w.server.Put(prefix, modeOf(owner, zkmem.EphemeralSequential, zkmem.PersistentSequential), owner)
+	w.tell(told)
 }
 
-func (w *world) create(e events.Create) events.Event {
-	parent := e.Path[:strings.LastIndexByte(e.Path, '/')]
-	if parent != "" && w.nodes[parent] == nil {
-		return events.Event{Code: events.NoNode}
+func modeOf(owner int64, owned, free zkmem.Mode) zkmem.Mode {
+	if owner != 0 {
+		return owned
 	}
-	path, owner := e.Path, int64(0)
-	if e.Mode == events.EphemeralSequential || e.Mode == events.PersistentSequential {
-		path = fmt.Sprintf("%s%010d", path, w.count[parent])
-		w.count[parent]++
-	}
-	if e.Mode == events.EphemeralSequential {
-		owner = w.number
-	}
-	if w.nodes[path] != nil {
-		return events.Event{Code: events.NodeExists}
-	}
-	w.zxid++
-	w.put(path, owner)
-	return events.Event{Path: path, Zxid: w.zxid}
+	return free
 }
 
-func (w *world) remove(path string) events.Code {
-	if w.nodes[path] == nil {
-		return events.NoNode
-	}
-	delete(w.nodes, path)
-	w.zxid++
-	w.fire(events.WatchDeleted, path)
-	w.fire(events.WatchDeleted, path+"/")
-	w.fire(events.WatchChildren, path[:strings.LastIndexByte(path, '/')+1])
-	return events.OK
-}
+func (w *world) set(path string) { w.tell(w.server.Set(path)) }
 
-// fire tells those who watch, or will hear of it when they are connected again.
-// Those who watch a directory's children are listed under its path and a slash.
-func (w *world) fire(kind events.Kind, path string) {
-	told := w.watchers[path]
-	delete(w.watchers, path)
-	path = strings.TrimSuffix(path, "/")
-	for _, id := range told {
-		w.post(id, events.Event{Kind: kind, Session: w.number, Path: path})
+func (w *world) remove(path string) { w.tell(w.server.Delete(path)) }
+
+// removeAll has an operator delete everything.
+func (w *world) removeAll() {
+	for _, path := range slices.Backward(w.server.Paths()) {
+		w.remove(path)
 	}
 }
 
-func (w *world) stat(path string, id events.ID, watch bool) events.Event {
-	s := w.nodes[path]
-	if s == nil {
-		return events.Event{Code: events.NoNode}
+func (w *world) stat(path string) *events.Stat { return w.server.Stat(path) }
+
+// expire ends the session at the server; its nodes go at once or later.
+func (w *world) expire() {
+	w.alive = false
+	w.watches = zkmem.NewWatches[events.ID]()
+	if w.calm || w.dice.Intn(2) == 0 {
+		w.reap()
 	}
-	if watch && !slices.Contains(w.watchers[path], id) {
-		w.watchers[path] = append(w.watchers[path], id)
-	}
-	copied := *s
-	return events.Event{Stat: &copied}
 }
 
-func (w *world) children(dir string) []string {
-	var names []string
-	for path := range w.nodes {
-		if rest, under := strings.CutPrefix(path, dir+"/"); under && !strings.Contains(rest, "/") {
-			names = append(names, rest)
+// reap removes the nodes of sessions that are over.
+func (w *world) reap() {
+	for _, session := range w.server.Sessions() {
+		if session != others && (session != w.number || !w.alive) {
+			w.tell(w.server.End(session))
 		}
 	}
-	sort.Strings(names)
-	return names
 }
