@@ -157,7 +157,7 @@ func (w *world) notified(id events.ID, n events.Notify) {
 		if strings.HasPrefix(string(id), "selector") {
 			w.works[id]++
 		}
-		line := LatchLabel
+		line := string(id) // of a candidate for a job: its latches have tokens of their own
 		if p := w.places[id]; p != nil && p.shared != "" {
 			return // beside others, in any order
 		} else if p != nil {
