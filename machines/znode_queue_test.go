@@ -75,7 +75,7 @@ func TestListingsHaveALimit(t *testing.T) {
 		{ByDue, 1_700_000_000_000, 33},
 		{ByID, 0, 58},
 	} {
-		name := fmt.Sprintf("%s%010d", q.kind.stem(q.rank, strings.Repeat("x", 36)), 7)
+		name := fmt.Sprintf("%s%010d", q.kind.namePrefix(q.rank, strings.Repeat("x", 36)), 7)
 		each := 4 + len(name)
 		t.Logf("%-9s %d bytes for each item: %d up to 1 MB, %d up to 4 MiB", q.kind, each, (1<<20-1)/each, 4<<20/each)
 		if each != q.bytes {

@@ -13,7 +13,7 @@ var beyond = []struct {
 	from   engine.State
 	why    string
 }{
-	{append([]string{"readwrite"}, lineCharts...), "reply.create [undecided]", "enrolling",
+	{append([]string{"readwrite"}, lineCharts...), "reply.create [outcomeUnknown]", "enrolling",
 		"zkio tells suspended before every reply with an unknown outcome, so enrolling and verifying are left by then"},
 	{lineCharts, "reply.create [refusedIdling]", "leaving",
 		"a selector gives its one term up in between connections, and zkio answers a create before the next one begins"},
@@ -28,7 +28,7 @@ var beyond = []struct {
 		"the same while a disconnect is ridden out"},
 	{[]string{"mutex", "readwrite"}, "connection.lost", "probing",
 		"a connection ends, through suspended, before its session does"},
-	{[]string{"election"}, "reply.stat [tied]", "waiting",
+	{[]string{"election"}, "reply.stat [createdLater]", "waiting",
 		"a counter that repeats itself cannot make a name without a GUID twice"},
 	{[]string{"doublebarrier"}, "reply.create [doubtful]", "entering",
 		"the name of an own node is never used again, and zkio tells suspended before every reply with an unknown outcome"},
@@ -36,9 +36,9 @@ var beyond = []struct {
 		"hardly ever: a pause after a refusal would have to last from a disconnect to the end of the session"},
 	{[]string{"semaphore", "jobelection"}, "[inFlight]", "deciding",
 		"zkio answers a transaction before the next connection begins"},
-	{[]string{"semaphore"}, "reply.multi [undecided]", "taking",
+	{[]string{"semaphore"}, "reply.multi [outcomeUnknown]", "taking",
 		"zkio tells suspended before every reply with an unknown outcome"},
-	{[]string{"jobelection"}, "reply.multi [undecided]", "marking", "the same"},
+	{[]string{"jobelection"}, "reply.multi [outcomeUnknown]", "marking", "the same"},
 	{[]string{"nodewatch", "membership"}, "watch.changed", "absent",
 		"a node that appears is told first, unless it may not be read just then, or the news cross the look for it"},
 	{[]string{"membership"}, "watch.deleted", "absent",
@@ -59,7 +59,7 @@ var lent = []struct {
 	recipe string
 	Row
 }{
-	{"election", Row{"session", "connected", "reply.stat [displaced]"}},
+	{"election", Row{"session", "connected", "reply.stat [replaced]"}},
 	{"election", Row{"session", "connected", "reply.stat"}},
 }
 

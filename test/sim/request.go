@@ -29,7 +29,7 @@ func init() {
 		spot:  spotRequest,
 		rests: []engine.State{""},
 		wakes: map[engine.State]waking{
-			"asking": answered, "founding": answered, "tracing": answered, "discarding": answered, "pausing": timed,
+			"asking": answered, "preparing": answered, "tracing": answered, "discarding": answered, "pausing": timed,
 		},
 		sores:  map[engine.State][]ambush{"asking": {endSession}, "discarding": usual("close")},
 		plants: plantedRequests,
@@ -201,18 +201,18 @@ var plantedRequests = []Plant{
 	inRequest("a node whose answer was lost is made anew", func() mutate.Mutation { return instead("lost", never) }),
 	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
 		return instead("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) && !*field[bool](model, "deserted")
+			return holds(ev) && !*field[bool](model, "abandoned")
 		})
 	}),
 	inRequest("the search for a node that nobody wants ends when it is refused", func() mutate.Mutation {
 		return instead("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) && !*field[bool](model, "deserted")
+			return holds(ev) && !*field[bool](model, "abandoned")
 		})
 	}),
-	inRequest("a protected create is made anew in the next session", func() mutate.Mutation { return instead("elsewhere", never) }),
+	inRequest("a protected create is made anew in the next session", func() mutate.Mutation { return instead("otherSession", never) }),
 	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation { return instead("reads", always) }),
 	inRequest("what was lost was done", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"doubt": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+		return mutate.Mutation{Actions: map[string]acting{"answerUnknown": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			if command := field[uint64](model, "command"); *command != 0 && ev.Kind == events.ReplyMulti {
 				out.Answer(*command, events.OK, "")
 				*command = 0

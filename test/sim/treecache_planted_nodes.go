@@ -27,7 +27,7 @@ func nodeBelow(node any, path string) any {
 	if *field[string](node, "path") == path {
 		return node
 	}
-	kids := slice(node, "kids")
+	kids := slice(node, "children")
 	for i := range kids.Len() {
 		if found := nodeBelow(kids.Index(i).Interface(), path); found != nil {
 			return found
@@ -38,7 +38,7 @@ func nodeBelow(node any, path string) any {
 
 // treeReading returns the nodes of which a cache awaits an answer, by request.
 func treeReading(model any) map[uint64]any {
-	all, flying := map[uint64]any{}, slice(model, "flying")
+	all, flying := map[uint64]any{}, slice(model, "inFlight")
 	for i := range flying.Len() {
 		all[*field[uint64](flying.Index(i).Interface(), "request")] = pointer(flying.Index(i).Elem(), "of")
 	}
@@ -71,22 +71,22 @@ var plantedTreeNodes = []Plant{
 	treeAction("a watch that a deletion has spent is taken to stand", "mark", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		do(ev)
 		if node := treeNode(model, ev.Path); node != nil {
-			*field[bool](node, "spent") = false
+			*field[bool](node, "deleted") = false
 		}
 	}),
 	treeAction("another node at the path keeps the children of the first", "take", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		node := treeReading(model)[ev.Request]
-		had := length(node, "kids") > 0
+		had := length(node, "children") > 0
 		do(ev)
 		if had {
 			notListed(model, node)
 		}
 	}),
-	treeAction("what was under way at the end of a connection is waited for", "doubt", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
-		flying := slice(model, "flying")
+	treeAction("what was under way at the end of a connection is waited for", "noteGap", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		flying := slice(model, "inFlight")
 		under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
 		do(ev)
 		flying.Set(under)
 	}),
-	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation { return instead("void", never) }),
+	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation { return instead("nodeDropped", never) }),
 }
