@@ -3,6 +3,10 @@
 // nested modules, too: each folder with a go.mod below this one. It keeps go test's ok and FAIL lines,
 // shows the output of tests that failed, and counts.
 //
+// A test that runs a part, by test/selection, is counted and named. If the level is
+// prove and the arguments say -race, the tests that ran a part under the race
+// detector run a second time without it, and then one that runs a part is a failure.
+//
 // A test that cannot run here skips with a message that begins with "not run: ".
 // With INCUMBENT_REQUIRE=all every skip is a failure; one without these words
 // always is. So are a test that does not end, a package that fails though its
@@ -23,6 +27,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // timeout bounds one package's tests, unless an argument says otherwise.
@@ -30,14 +36,42 @@ const timeout = "10m"
 
 func main() {
 	begun := time.Now()
-	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
-	err := run(t, ".", os.Args[1:])
-	if slices.Contains(os.Args[1:], "./...") {
-		err = cmp.Or(err, runNested(t, ".", os.Args[1:]))
+	level, err := selection.Parse(os.Getenv(selection.Variable))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
 	}
+	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
+	err = everything(t, level, os.Args[1:], runModules)
 	if !t.end(err, time.Since(begun)) {
 		os.Exit(1)
 	}
+}
+
+// everything runs the tests, and at level prove a second time those that ran a part
+// under the race detector.
+func everything(t *tally, level selection.Level, args []string, run func(*tally, []string) error) error {
+	err := run(t, args)
+	if level != selection.Prove {
+		return err
+	}
+	if slices.Contains(args, "-race") && len(t.parts) > 0 {
+		again, owed := t.again(args)
+		err = cmp.Or(err, run(t, again))
+		t.demandRun(owed)
+	}
+	t.demandAll()
+	return err
+}
+
+// runModules runs the tests of the module here and, if all packages are meant, of those
+// below it.
+func runModules(t *tally, args []string) error {
+	err := run(t, ".", args)
+	if slices.Contains(args, "./...") {
+		err = cmp.Or(err, runNested(t, ".", args))
+	}
+	return err
 }
 
 // run feeds what go test tells, in a module's folder, to the tally.
@@ -48,6 +82,9 @@ func run(t *tally, dir string, args []string) error {
 	}
 	cmd := exec.Command("go", append(all, args...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	if !slices.Contains(args, "-race") {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as on a machine without a C compiler
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -73,11 +110,12 @@ type tally struct {
 
 	said     map[key][]string
 	running  map[key]bool
-	passed   int
+	passed   map[key]bool
 	failed   []failure
-	packages int
+	packages map[string]bool // that passed
 	skipped  int
-	notRun   map[string]int // reason: how many tests
+	notRun   map[string]int   // reason: how many tests
+	parts    map[key][]string // tests that ran a part, and of what
 }
 
 // failure is a test that failed; if test is empty, a package that failed, or
@@ -88,7 +126,10 @@ type failure struct {
 }
 
 func newTally(out io.Writer, require bool) *tally {
-	return &tally{out: out, require: require, said: map[key][]string{}, running: map[key]bool{}, notRun: map[string]int{}}
+	return &tally{
+		out: out, require: require, said: map[key][]string{}, running: map[key]bool{},
+		passed: map[key]bool{}, packages: map[string]bool{}, notRun: map[string]int{}, parts: map[key][]string{},
+	}
 }
 
 func (t *tally) fail(k key, why string) { t.failed = append(t.failed, failure{k, why}) }
@@ -117,6 +158,9 @@ func (t *tally) take(e event) {
 	case "run":
 		t.running[k] = true
 	case "output":
+		if _, of, ok := strings.Cut(e.Output, ": "+selection.Prefix); ok {
+			t.parts[k] = append(t.parts[k], strings.TrimSpace(of))
+		}
 		t.said[k] = append(t.said[k], e.Output)
 	case "pass", "fail", "skip":
 		if e.Test == "" {
@@ -136,7 +180,7 @@ func (t *tally) testEnds(k key, action string) {
 	}
 	switch action {
 	case "pass":
-		t.passed++
+		t.passed[k] = true
 	case "fail":
 		t.fail(k, "")
 		fmt.Fprint(t.out, strings.Join(t.said[k], ""))
@@ -165,7 +209,7 @@ func reason(said []string) (string, bool) {
 // said in it when it failed: by tests, too, that never ended.
 func (t *tally) packageEnds(e event) {
 	if e.Action == "pass" {
-		t.packages++
+		t.packages[e.Package] = true
 	}
 	if e.Action == "fail" {
 		t.packageFails(e.Package)
@@ -219,12 +263,13 @@ func (t *tally) end(err error, took time.Duration) bool {
 	if len(why) == 0 {
 		why = []string{"nothing"}
 	}
+	t.nameParts()
 	word := "PASS"
 	if len(t.failed) > 0 {
 		word = "FAIL"
 	}
 	fmt.Fprintf(t.out, "%s: %d passed, %d failed, %d not run, in %d packages and %s\n",
-		word, t.passed, len(t.failed), t.skipped, t.packages, took.Round(100*time.Millisecond))
-	fmt.Fprintf(t.out, "not run: %s\n", strings.Join(why, ", "))
+		word, len(t.passed), len(t.failed), t.skipped, len(t.packages), took.Round(100*time.Millisecond))
+	fmt.Fprintf(t.out, "not run: %s%s\n", strings.Join(why, ", "), t.partly())
 	return len(t.failed) == 0
 }

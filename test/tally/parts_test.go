@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/selection"
+)
+
+const (
+	partOfSome = `{"Action":"output","Package":"p","Test":"TestFew/a","Output":"    p_test.go:1: selected: 5 of 100 worlds\n"}
+{"Action":"pass","Package":"p","Test":"TestFew/a"}
+{"Action":"output","Package":"q","Test":"TestHours","Output":"    q_test.go:1: selected: 1h0m0s of 4h0m0s, virtual\n"}
+{"Action":"pass","Package":"q","Test":"TestHours"}
+`
+	allOfSome = `{"Action":"pass","Package":"p","Test":"TestFew/a"}
+{"Action":"pass","Package":"q","Test":"TestHours"}
+`
+)
+
+// prove is what make prove does with runs that say this. It returns the arguments of each.
+func prove(level selection.Level, args []string, streams ...string) (text string, good bool, ran [][]string) {
+	var b strings.Builder
+	t := newTally(&b, true)
+	err := everything(t, level, args, func(t *tally, args []string) error {
+		if len(ran) == len(streams) {
+			return errors.New("one run too many")
+		}
+		t.read(strings.NewReader(streams[len(ran)]))
+		ran = append(ran, args)
+		return nil
+	})
+	good = t.end(err, time.Second)
+	return b.String(), good, ran
+}
+
+var raced = []string{"-race", "-count=1", "-v", "./..."}
+
+func TestTheLastLineSaysHowManyRanAPart(t *testing.T) {
+	text, good, ran := prove(selection.Test, raced, partOfSome)
+	want := "a part: p: TestFew/a 5 of 100 worlds\na part: q: TestHours 1h0m0s of 4h0m0s, virtual\n" +
+		"PASS: 2 passed, 0 failed, 0 not run, in 0 packages and 1s\n" +
+		"not run: nothing; 2 tests ran a part by selection, make prove runs all of them\n"
+	if !good || text != want || len(ran) != 1 {
+		t.Errorf("good %t, %d runs\n%s", good, len(ran), text)
+	}
+}
+
+func TestWhatRanAPartWithTheRaceDetectorRunsAgainWithoutIt(t *testing.T) {
+	text, good, ran := prove(selection.Prove, raced, partOfSome, allOfSome)
+	want := [][]string{raced, {"-count=1", "-v", "-run", "^(TestFew|TestHours)$", "p", "q"}}
+	if fmt.Sprint(ran) != fmt.Sprint(want) {
+		t.Errorf("ran %q", ran)
+	}
+	if !good || !strings.HasPrefix(text, "PASS: 2 passed") || !strings.HasSuffix(text, "not run: nothing\n") {
+		t.Errorf("good %t\n%s", good, text)
+	}
+}
+
+// Where everything is to run, a part is a failure, and so is a test of which there is no second run.
+func TestProveLeavesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		args    []string
+		streams []string
+		want    string
+	}{
+		"a part without the race detector": {raced[1:], []string{partOfSome}, "FAIL: q TestHours: ran a part where all was to run: 1h0m0s of 4h0m0s, virtual\n"},
+		"a part in the second run, too":    {raced, []string{partOfSome, partOfSome}, "FAIL: p TestFew/a: ran a part where all was to run: 5 of 100 worlds\n"},
+		"no second run": {raced, []string{partOfSome, strings.Split(allOfSome, "\n")[0]},
+			"FAIL: q TestHours: ran a part with the race detector, and was not run again without it\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, good, ran := prove(selection.Prove, c.args, c.streams...)
+			if good || !strings.Contains(text, c.want) || len(ran) != len(c.streams) {
+				t.Errorf("good %t, %d runs\n%s", good, len(ran), text)
+			}
+		})
+	}
+	if _, good, ran := prove(selection.Prove, raced, allOfSome); !good || len(ran) != 1 {
+		t.Errorf("nothing ran a part: good %t, %d runs", good, len(ran))
+	}
+	if !slices.Contains(raced, "-race") {
+		t.Error("the arguments were changed")
+	}
+}
