@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -24,10 +25,7 @@ func TestNeverTwoBelievers(t *testing.T) {
 	}
 	t.Logf("INCUMBENT_SEED=%d", seed)
 	dice := rand.New(rand.NewPCG(seed, 0))
-	walks, rounds := 16, 150
-	if testing.Short() || raced {
-		walks = 4
-	}
+	walks, rounds := selection.Of(t, "walks", 4, 8, 16), 150
 	leaders := 0
 	for i := range walks {
 		timeout := []time.Duration{4, 6, 10, 15}[i%4] * time.Second

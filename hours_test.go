@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -79,10 +80,7 @@ func (s *shift) work(t *testing.T, who string) Work {
 // for hours of a virtual clock: selectors hand leadership round twice a minute,
 // and every few minutes something breaks and is mended.
 func TestHoursOfHandOversAndFaults(t *testing.T) {
-	members, hours := 4, 4
-	if raced {
-		hours = 1
-	}
+	members, hours := 4, selection.Of(t, "virtual hours", 1, 1, 4)
 	for seed, ride := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ride out %t", ride), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -145,10 +146,7 @@ func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Co
 // for half of a timeout, and a clock that is half of a timeout ahead afterwards.
 func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	const timeout = 4 * time.Second
-	idle := time.Hour
-	if raced {
-		idle /= 10
-	}
+	idle := selection.Of(t, "without work", time.Hour/10, time.Hour/10, time.Hour)
 	for what, happens := range map[string]func(*testing.T, *node){
 		"it is idle": func(*testing.T, *node) { pass(idle) },
 		"10,000 steps": func(_ *testing.T, n *node) {

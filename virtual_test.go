@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -20,9 +21,7 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 		{15 * time.Second, 3750 * time.Millisecond, 10 * time.Hour}, // by check
 		{40 * time.Second, 5 * time.Second, 10 * time.Hour},         // by sync
 	} {
-		if raced {
-			test.lasting /= 10
-		}
+		test.lasting = selection.Of(t, "with a timeout of "+test.timeout.String(), test.lasting/10, test.lasting/10, test.lasting)
 		t.Run(test.timeout.String(), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				n := w.start(timeouts(test.timeout, 2*time.Second))

@@ -1,5 +1,0 @@
-//go:build !race
-
-package incumbent
-
-const raced = false
