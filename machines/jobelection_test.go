@@ -41,7 +41,7 @@ func newJobs(seed int64) *jobs {
 
 // TestRandomJobs walks at random as TestRandomWalk does.
 func TestRandomJobs(t *testing.T) {
-	for seed := range int64(*walks) {
+	for seed := range int64(someWalks(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newJobs(seed)
 			for range 1500 {

@@ -9,15 +9,24 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
-var walks = flag.Int("walks", usualWalks, "how many random walks to take")
+var walks = flag.Int("walks", 0, "how many random walks to take, if not as many as test/selection says")
+
+// someWalks is how many walks a test takes.
+func someWalks(t *testing.T) int {
+	if *walks > 0 {
+		return *walks
+	}
+	return selection.Of(t, "walks", 10, 30, 50)
+}
 
 // TestRandomWalk feeds thousands of plausible events in an order that nobody
 // thought of, heals the world, demands that everybody gets where they want to,
 // closes everything, and demands that nothing is left.
 func TestRandomWalk(t *testing.T) {
-	for seed := range int64(*walks) {
+	for seed := range int64(someWalks(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(seed)
 			for range 1500 {
