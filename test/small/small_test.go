@@ -13,23 +13,19 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 var full = flag.Bool("full", false, "search the worlds of make small: tens of minutes")
 
-// everyTime are the worlds of every test run.
+// everyTime are the worlds of make prove; the first of them are those of every test run.
 var everyTime = []Config{
 	{Participants: 1, Faults: 1},
+	{Participants: 2, Faults: 1, Settled: true},
 	{Participants: 2, Faults: 1},
 	{Participants: 2, Faults: 1, Settled: true, RideOut: true},
 	{Participants: 2, Faults: 2, Settled: true, States: 20_000},
 	{Participants: 3, Faults: 1, Settled: true},
-}
-
-// whenRaced are smaller: the search is one goroutine, and ten times slower.
-var whenRaced = []Config{
-	{Participants: 1, Faults: 1},
-	{Participants: 2, Faults: 1, Settled: true},
 }
 
 // atLeisure are the worlds of make small.
@@ -46,12 +42,9 @@ var atLeisure = []Config{
 // TestWorlds: in every state that can be reached all promises hold, and from
 // every one a leader can be.
 func TestWorlds(t *testing.T) {
-	worlds, progress := everyTime, io.Writer(nil)
-	switch {
-	case *full:
-		worlds, progress = atLeisure, os.Stderr
-	case raced || testing.Short():
-		worlds = whenRaced
+	worlds, progress := atLeisure, io.Writer(os.Stderr)
+	if !*full {
+		worlds, progress = everyTime[:selection.Of(t, "small worlds", 2, 4, len(everyTime))], nil
 	}
 	for _, cfg := range worlds {
 		if cfg.States == 0 && !*full {
@@ -132,8 +125,8 @@ func mustReplay(t *testing.T, log []events.Record) {
 // about on different ways, go on alike.
 func TestOneDigestOneState(t *testing.T) {
 	cfg := Config{Participants: 2, Faults: 1, Settled: true, Prove: 25}
-	if raced {
-		cfg.States, cfg.Prove = 1500, 25
+	if !selection.Full(t, "1500 states") {
+		cfg.States = 1500
 	}
 	r := Search(cfg, nil)
 	t.Logf("%s; %d of %d merged were compared", r, r.Proved, r.Merged)

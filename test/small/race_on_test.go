@@ -1,5 +1,0 @@
-//go:build race
-
-package small
-
-const raced = true
