@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // scribe is an Observer that writes down what each client records, and when.
@@ -70,12 +71,9 @@ func three(recipe string, deeds ...Deed) Script {
 
 func at(d time.Duration) int64 { return int64(d) }
 
-// worlds is how many of n random scripts are played: fewer with -short.
-func worlds(n int64) int64 {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
+// worlds is how many of n random scripts are played.
+func worlds(t *testing.T, n int64) int64 {
+	return selection.Of(t, "random scripts", n/10, n/4, n)
 }
 
 // random is a script with some deeds by a die.
@@ -97,7 +95,7 @@ func random(seed int64) Script {
 }
 
 func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
-	for seed := range worlds(40) {
+	for seed := range worlds(t, 40) {
 		s := random(seed)
 		one, two := play(t, s, time.Minute), play(t, s, time.Minute)
 		if one.text() != two.text() || one.w.Moments() != two.w.Moments() {
@@ -114,7 +112,7 @@ func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
 
 // A deed that is added under way gives what it gives in the script from the beginning.
 func TestByHandIsByScript(t *testing.T) {
-	for seed := range worlds(200) {
+	for seed := range worlds(t, 200) {
 		s := random(seed)
 		slices.SortStableFunc(s.Deeds, func(a, b Deed) int { return cmp.Compare(a.At, b.At) })
 		d, hand := rand.New(rand.NewPCG(uint64(seed), 5)), &scribe{}
@@ -203,7 +201,7 @@ func TestNothingDiffersBeforeADeed(t *testing.T) {
 // with many throws of the dice, and all others record the same, byte for byte and
 // nanosecond for nanosecond.
 func TestOnlyWhatIsCausedDiffers(t *testing.T) {
-	for seed := range worlds(20) {
+	for seed := range worlds(t, 20) {
 		for _, do := range []string{Cut, Mute, Freeze} {
 			s := three("latch")
 			s.Seed, s.Clients[2].Waits = seed, true
