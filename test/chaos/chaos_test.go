@@ -15,12 +15,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent/test/ensemble"
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/story"
 )
 
 var (
 	seed    = flag.Uint64("seed", 1, "what the faults, and the lengths of terms, are drawn from")
-	minutes = flag.Float64("minutes", 0, "how long the faults go on; by default 90 s, and 20 s under the race detector")
+	minutes = flag.Float64("minutes", 0, "how long the faults go on; by default as test/selection says: 90 s or 20 s")
 	session = flag.Duration("session", 4*time.Second, "the session timeout")
 	keep    = flag.Bool("keep", false, "keep the logs of a run that passes, too")
 )
@@ -39,14 +40,15 @@ func TestMain(m *testing.M) {
 // TestChaos is the run. What is asked of this library's lines is everything; of the others, that their violations are
 // found: without them the harness would prove nothing.
 func TestChaos(t *testing.T) {
-	o := options{seed: *seed, long: usual, kinds: everybody, session: *session, opening: true}
-	if raced && *minutes == 0 {
-		o.kinds, o.opening = ours, false
-	} else {
-		o.classes = story.Compile(t, filepath.Join("java", "Candidate.java"))
+	o := options{seed: *seed, long: time.Duration(*minutes * float64(time.Minute)), kinds: everybody, session: *session, opening: true}
+	if o.long == 0 {
+		o.long = 90 * time.Second
+		if !selection.Full(t, "20 s of 1m30s of faults, to this library's clients alone") {
+			o.long, o.kinds, o.opening = 20*time.Second, ours, false
+		}
 	}
-	if *minutes > 0 {
-		o.long = time.Duration(*minutes * float64(time.Minute))
+	if o.opening {
+		o.classes = story.Compile(t, filepath.Join("java", "Candidate.java"))
 	}
 	o.dir = folder(t, o.seed)
 	all := run(t, o)

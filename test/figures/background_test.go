@@ -46,6 +46,7 @@ func (f *flight) Write(p []byte) (int, error) {
 func TestManyRequestsInTheBackground(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/n")
+	many := size(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tape.Within)
 	defer cancel()
 	wire := &flight{}
@@ -82,7 +83,7 @@ func TestManyRequestsInTheBackground(t *testing.T) {
 	ok(t, err)
 	ok(t, after.Close(ctx))
 	figure(t, fmt.Sprintf("goroutines more with %d requests that wait", many), runtime.NumGoroutine()-goroutines, many+200)
-	figure(t, "bytes of heap and stack for each of them", int((heap()+stacks()-before)/many), 16<<10)
+	figure(t, "bytes of heap and stack for each of them", int((heap()+stacks()-before)/int64(many)), 16<<10)
 	close(gate)
 	heard.Wait()
 	names, err := c.Children("/n").Do(ctx)

@@ -44,10 +44,8 @@ func TestRequestsOfAJobElection(t *testing.T) {
 	figure(t, "a leader that leaves, and its successor's election: requests", srv.Counts().Total, 10)
 }
 
-// jobs is how many jobs one client stands for: 2,000, fewer under the race detector.
-const jobs = many / 5
-
 func TestTwoThousandJobsOverOneClient(t *testing.T) {
+	jobs := size(t) / 5
 	srv := zkmem.Start(t)
 	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr()})
 	ok(t, err)
@@ -76,7 +74,7 @@ func TestTwoThousandJobsOverOneClient(t *testing.T) {
 		return true
 	}))
 	figure(t, fmt.Sprintf("goroutines more with %d idle jobs", jobs), settledGoroutines(goroutines)-goroutines, 4)
-	t.Logf("the heap grew by %d bytes a job in all, the server's nodes among them", (heap()-before)/jobs)
+	t.Logf("the heap grew by %d bytes a job in all, the server's nodes among them", (heap()-before)/int64(jobs))
 
 	// One job is elected anew, and no other job's nodes are touched.
 	reset(srv)

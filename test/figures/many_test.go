@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -43,9 +44,16 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// size is how many latches, requests or nodes a figure is about.
+func size(t *testing.T) int {
+	t.Helper()
+	return selection.Of(t, "latches, requests or nodes", 2_000, 2_000, 10_000)
+}
+
 func TestTenThousandLatchesCostNoGoroutineAndLittleMemory(t *testing.T) {
+	many := size(t)
 	srv := zkmem.Start(t)
-	plain := baseline(t, srv)
+	plain := baseline(t, srv, many)
 	srv.Wipe()
 
 	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: srv.Addr()})
@@ -64,8 +72,8 @@ func TestTenThousandLatchesCostNoGoroutineAndLittleMemory(t *testing.T) {
 	ok(t, err)
 	after := heap()
 	figure(t, fmt.Sprintf("goroutines more with %d idle latches", many), settledGoroutines(goroutines)-goroutines, 4)
-	figure(t, "bytes of heap for each latch beyond go-zookeeper's watch and the server's node", int((after-before-plain)/many), 8<<10)
-	t.Logf("the heap grew by %d bytes a latch in all, of which %d are go-zookeeper's and the server's", (after-before)/many, plain/many)
+	figure(t, "bytes of heap for each latch beyond go-zookeeper's watch and the server's node", int((after-before-plain)/int64(many)), 8<<10)
+	t.Logf("the heap grew by %d bytes a latch in all, of which %d are go-zookeeper's and the server's", (after-before)/int64(many), plain/int64(many))
 	runtime.KeepAlive(latches)
 	ok(t, c.Close(ctx))
 }
@@ -84,7 +92,7 @@ func settledGoroutines(want int) (n int) {
 
 // baseline is what the same nodes and watches cost in bytes with the client
 // library alone: a node, a directory and one watch for each path.
-func baseline(t testing.TB, srv *zkmem.Server) int64 {
+func baseline(t testing.TB, srv *zkmem.Server, many int) int64 {
 	t.Helper()
 	conn, _, err := zk.Connect([]string{srv.Addr()}, 15*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	ok(t, err)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package figures
-
-const many = 10_000
