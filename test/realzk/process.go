@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // Process is one ZooKeeper server as the operating system sees it. It ends with the test binary, even if that is killed.
@@ -20,6 +22,9 @@ type Process struct {
 // Require skips the test where no server could be started, or fails it where everything is required.
 func Require(t testing.TB) {
 	t.Helper()
+	if !selection.StartsServers(t) {
+		NotRun(t, "real ZooKeeper (make quick starts none)")
+	}
 	if _, err := exec.LookPath("java"); err != nil {
 		NotRun(t, "real ZooKeeper (no java)")
 	}
