@@ -23,14 +23,17 @@ install: ## build the operators' program, incumbent, and put it where go install
 	@dir=$$($(GO) env GOBIN); [ -n "$$dir" ] || dir=$$($(GO) env GOPATH)/bin; dir=$${dir%%:*}; mkdir -p "$$dir" && \
 	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/incumbent && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
 
-# The build cache must not decide: -count=1 runs every test, every time.
-.PHONY: test
-test: ## run every test of every module once, without cgo; the last line names what was not run
-	@CGO_ENABLED=0 $(GO) run ./test/tally -count=1 $(ARGS) ./...
-
-.PHONY: race
-race: ## the same with the race detector; needs a C compiler
-	@CGO_ENABLED=1 $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
+# The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
+# test/selection.
+.PHONY: quick test prove race
+quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
+	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 $(ARGS) ./...
+test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
+	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 $(ARGS) ./...
+prove: ## every test with the race detector, then without it and in full those that ran a part; needs make deps
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
+race: ## the first half of make prove: every test with the race detector; needs a C compiler
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
 
 .PHONY: golden
 golden: ## write the golden traces and the simulation's digests anew; read the diff before committing it

@@ -1,9 +1,11 @@
 package house
 
 import (
+	"go/ast"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,46 +29,65 @@ func ciSteps(t *testing.T) []string {
 	return steps
 }
 
-// shortened are the packages that play less under the race detector and use a real server, by their files.
-func shortened(all []*file) []string {
-	less, real := map[string]bool{}, map[string]bool{}
-	for _, f := range all {
-		less[f.dir] = less[f.dir] || strings.HasPrefix(f.text, "//go:build !race\n")
-		for _, path := range f.local {
-			real[f.dir] = real[f.dir] || path == module+"/test/realzk" || path == module+"/test/ensemble"
-		}
-	}
-	var dirs []string
-	for dir := range less {
-		if less[dir] && real[dir] {
-			dirs = append(dirs, "./"+dir)
-		}
-	}
-	slices.Sort(dirs)
-	return dirs
-}
-
-// One run of all tests has nothing but Go, the other has the race detector; a test that needs a real server and plays
-// less with the race detector is in a third, or nobody plays it in full.
+// One run has nothing but Go; the other runs everything, in full, with everything required. What it does is in test/tally,
+// which fails a test that runs a part there, and in the Makefile.
 func TestEveryTestIsRunInFullSomewhere(t *testing.T) {
-	want := []string{"bash scripts/bare make test", "make race", "go run ./test/tally -count=1 " + strings.Join(shortened(files(t)), " ")}
+	want := []string{"bash scripts/bare make test", "make prove"}
 	if got := ciSteps(t); !slices.Equal(got, want) {
 		t.Errorf(".ci/run has the tests\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
-	var breach []*file
+}
+
+const selects = "test/selection"
+
+var amounts = []rule{
+	{
+		name: "only test/selection decides how much is run",
+		why:  "a test that plays less for a reason of its own is played in full by nobody: make prove runs again what test/selection made smaller",
+		finds: func(f *file) []finding {
+			if f.dir == selects {
+				return nil
+			}
+			var found []finding
+			for _, group := range f.tree.Comments {
+				for _, c := range group.List {
+					if ofRace.MatchString(c.Text) {
+						found = append(found, finding{c.Pos(), "is built by the race detector: " + c.Text})
+					}
+				}
+			}
+			return append(found, f.each(func(n ast.Node) string {
+				switch name := f.called(n); name {
+				case "testing.Short":
+					return "asks for testing.Short"
+				case module + "/" + selects + ".Parse", module + "/" + selects + ".Variable":
+					if f.dir != "test/tally" {
+						return "asks for the level itself"
+					}
+				}
+				return ""
+			})...)
+		},
+		breach: breach{"test/new/race_off_test.go", "//go:build linux && !race\n\npackage fresh\n"},
+	},
+}
+
+// ofRace is a build constraint that the race detector decides.
+var ofRace = regexp.MustCompile(`^//go:build .*\brace\b`)
+
+func TestNobodyShortensATestAlone(t *testing.T) {
 	for path, text := range map[string]string{
-		"test/new/race_off_test.go": "//go:build !race\n\npackage fresh\n",
-		"test/new/new_test.go":      `package fresh; import "github.com/incumbent-go/incumbent/test/realzk"`,
-		"test/old/race_off_test.go": "//go:build !race\n\npackage old\n",
+		"x_test.go":             `package x; import "testing"; func f() bool { return testing.Short() }`,
+		"machines/few_test.go":  "//go:build race\n\npackage machines\n",
+		"test/new/some_test.go": `package some; import "` + module + `/test/selection"; var level, _ = selection.Parse("prove")`,
 	} {
 		f, err := parse(path, text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		breach = append(breach, f)
-	}
-	if got := shortened(breach); !slices.Equal(got, []string{"./test/new"}) {
-		t.Errorf("shortened: %q", got)
+		if found := amounts[0].finds(f); len(found) != 1 {
+			t.Errorf("%s: found %v", path, found)
+		}
 	}
 }
 
@@ -77,12 +98,12 @@ func TestTheBareMachineHasNothingButGo(t *testing.T) {
 	}
 	cmd := exec.Command("bash", "scripts/bare", "sh", "-c", `
 		for name in java javac python python3 cc gcc g++ clang c99; do command -v $name; done
-		echo "require=$INCUMBENT_REQUIRE server=$INCUMBENT_ZK home=$ZOOKEEPER_HOME"
+		echo "level=$INCUMBENT_LEVEL require=$INCUMBENT_REQUIRE server=$INCUMBENT_ZK home=$ZOOKEEPER_HOME"
 		for name in go git make sh; do command -v $name >/dev/null || echo "no $name"; done`)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "INCUMBENT_REQUIRE=all", "INCUMBENT_ZK=h:1", "ZOOKEEPER_HOME=/opt/zk")
+	cmd.Env = append(os.Environ(), "INCUMBENT_LEVEL=quick", "INCUMBENT_REQUIRE=all", "INCUMBENT_ZK=h:1", "ZOOKEEPER_HOME=/opt/zk")
 	out, err := cmd.CombinedOutput()
-	if want := "require= server= home=\n"; string(out) != want {
+	if want := "level= require= server= home=\n"; string(out) != want {
 		t.Errorf("%v: got\n%swant\n%s", err, out, want)
 	}
 }

@@ -79,26 +79,37 @@ func TestEveryTestMainLooksForLeaks(t *testing.T) {
 	}
 }
 
-// A fresh machine may have Go and nothing else.
-func TestMakeTestNeedsOnlyGo(t *testing.T) {
+// recipe is what a target of the Makefile runs.
+func recipe(t *testing.T, target string) (lines []string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var recipe []string
-	_, rest, ok := strings.Cut(string(text), "\ntest: ")
+	_, rest, ok := strings.Cut(string(text), "\n"+target+": ")
 	if !ok {
-		t.Fatal("the Makefile has no target test")
+		t.Fatalf("the Makefile has no target %s", target)
 	}
 	for _, line := range strings.Split(rest, "\n")[1:] {
 		if !strings.HasPrefix(line, "\t") {
 			break
 		}
-		recipe = append(recipe, line)
+		lines = append(lines, strings.TrimPrefix(line, "\t"))
 	}
-	want := []string{"\t@CGO_ENABLED=0 $(GO) run ./test/tally -count=1 $(ARGS) ./..."}
-	if !slices.Equal(recipe, want) {
-		t.Errorf("make test runs %q\n\twhy not: the README promises that it needs nothing but Go, no C compiler and no Java", recipe)
+	return lines
+}
+
+// A fresh machine may have Go and nothing else, and each level is what its target says.
+func TestEveryLevelHasItsTarget(t *testing.T) {
+	const tally = " $(GO) run ./test/tally "
+	for _, c := range []struct{ target, runs, why string }{
+		{"quick", "@CGO_ENABLED=0 INCUMBENT_LEVEL=quick" + tally + "-count=1 $(ARGS) ./...", "it is for a machine with nothing but Go, and runs all packages"},
+		{"test", "@CGO_ENABLED=0 INCUMBENT_LEVEL=test" + tally + "-count=1 $(ARGS) ./...", "the README promises that it needs nothing but Go, no C compiler and no Java"},
+		{"prove", "@CGO_ENABLED=1 INCUMBENT_LEVEL=prove" + tally + "-race -count=1 $(ARGS) ./...", "it runs everything, with the race detector, too"},
+	} {
+		if got := recipe(t, c.target); !slices.Equal(got, []string{c.runs}) {
+			t.Errorf("make %s runs %q, want %q\n\twhy not: %s", c.target, got, c.runs, c.why)
+		}
 	}
 }
 
