@@ -20,6 +20,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -250,8 +251,8 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 // long, a log can be read, and every record is written, or in exactly one gap, with
 // its whole step.
 func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
-	gapped := 0
-	for seed := range uint64(200) {
+	gapped, seeds := 0, selection.Of(t, "writers", 50, 100, 200)
+	for seed := range uint64(seeds) {
 		synctest.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))
 			log := &lazy{dice: rand.New(rand.NewPCG(seed, 5))}
@@ -297,8 +298,8 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 			gapped += len(gaps)
 		})
 	}
-	if gapped < 200 {
-		t.Errorf("%d gaps in 200 logs: the test shows little", gapped)
+	if gapped < seeds {
+		t.Errorf("%d gaps in %d logs: the test shows little", gapped, seeds)
 	}
 }
 

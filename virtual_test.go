@@ -50,11 +50,12 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 // the server falls silent at, belief ends at validUntil, and the session is
 // expired only later.
 func TestBeliefEndsBeforeTheServerGivesUpTheSession(t *testing.T) {
+	moments := selection.Of(t, "moments", 3, 6, 12)
 	for _, timeout := range []time.Duration{4, 6, 10, 15} {
 		for _, dir := range []zkmem.Direction{zkmem.Inbound, zkmem.Outbound} {
 			for _, ride := range []bool{false, true} {
 				t.Run(fmt.Sprintf("T=%ds/%d/ride out %t", timeout, dir, ride), func(t *testing.T) {
-					for i := range 12 {
+					for i := range moments {
 						bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 							silence(t, w, timeout*time.Second, dir, ride, 30*time.Second+time.Duration(i)*317*time.Millisecond)
 						})
