@@ -87,3 +87,27 @@ func TestProveLeavesNothing(t *testing.T) {
 		t.Error("the arguments were changed")
 	}
 }
+
+// What is not run at all is said once.
+func TestATestThatSkipsRanNoPart(t *testing.T) {
+	text, good, _ := prove(selection.Test, raced, `{"Action":"output","Package":"p","Test":"TestReal","Output":"    p_test.go:1: selected: 20 s of 90 s\n"}
+{"Action":"output","Package":"p","Test":"TestReal","Output":"    p_test.go:2: not run: real ZooKeeper (no java)\n"}
+{"Action":"skip","Package":"p","Test":"TestReal"}
+`)
+	if good || strings.Contains(text, "a part") || !strings.HasSuffix(text, "not run: real ZooKeeper (no java) [1]\n") {
+		t.Errorf("good %t\n%s", good, text)
+	}
+}
+
+func TestTheEnvironmentOfGoTest(t *testing.T) {
+	for _, c := range []struct{ given, want string }{{"", "GOGC=400"}, {"50", "GOGC=50"}} {
+		t.Setenv("GOGC", c.given)
+		t.Setenv("CGO_ENABLED", "1")
+		if env := environment(raced); !slices.Contains(env, c.want) || slices.Contains(env, "CGO_ENABLED=0") {
+			t.Errorf("with the race detector, GOGC=%q: want %s and cgo", c.given, c.want)
+		}
+		if env := environment(raced[1:]); !slices.Contains(env, c.want) || !slices.Contains(env, "CGO_ENABLED=0") {
+			t.Errorf("without it, GOGC=%q: want %s and no cgo", c.given, c.want)
+		}
+	}
+}
