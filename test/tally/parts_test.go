@@ -100,14 +100,23 @@ func TestATestThatSkipsRanNoPart(t *testing.T) {
 }
 
 func TestTheEnvironmentOfGoTest(t *testing.T) {
-	for _, c := range []struct{ given, want string }{{"", "GOGC=400"}, {"50", "GOGC=50"}} {
-		t.Setenv("GOGC", c.given)
-		t.Setenv("CGO_ENABLED", "1")
-		if env := environment(raced); !slices.Contains(env, c.want) || slices.Contains(env, "CGO_ENABLED=0") {
-			t.Errorf("with the race detector, GOGC=%q: want %s and cgo", c.given, c.want)
+	last := func(env []string, name string) (value string) {
+		for _, entry := range env {
+			if v, ok := strings.CutPrefix(entry, name+"="); ok {
+				value = v
+			}
 		}
-		if env := environment(raced[1:]); !slices.Contains(env, c.want) || !slices.Contains(env, "CGO_ENABLED=0") {
-			t.Errorf("without it, GOGC=%q: want %s and no cgo", c.given, c.want)
+		return value
+	}
+	t.Setenv("CGO_ENABLED", "1")
+	for given, want := range map[string]string{"": "400", "50": "50"} {
+		t.Setenv("GOGC", given)
+		with, without := environment(raced), environment(raced[1:])
+		if last(with, "GOGC") != want || last(without, "GOGC") != want {
+			t.Errorf("GOGC=%q became %q and %q", given, last(with, "GOGC"), last(without, "GOGC"))
+		}
+		if last(with, "CGO_ENABLED") != "1" || last(without, "CGO_ENABLED") != "0" {
+			t.Errorf("cgo: %q with the race detector, %q without", last(with, "CGO_ENABLED"), last(without, "CGO_ENABLED"))
 		}
 	}
 }
