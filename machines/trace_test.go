@@ -25,7 +25,7 @@ import (
 func TestTraces(t *testing.T) {
 	fired := newCoverage()
 	play := func(t *testing.T, path string) {
-		mustSayWhy(t, path)
+		mustBeWellFormed(t, path)
 		c := newConversation(t, fired)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
 		c.replays(t)
@@ -75,16 +75,6 @@ func asElection(latch string) string {
 	return strings.NewReplacer("latch-0", "n_0", "latch--", "n_-", "latch-2147", "n_2147", "latch", "election").Replace(latch)
 }
 
-func mustSayWhy(t *testing.T, path string) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(string(b), "# ") {
-		t.Errorf("%s: the first line must say why the trace exists", path)
-	}
-}
-
 // conversation is an engine whose clock and ensemble are played by a file.
 type conversation struct {
 	*judge
@@ -115,14 +105,16 @@ func newConversation(t *testing.T, fired *coverage) *conversation {
 
 // say plays one directive:
 //
-//	at 2s                      the clock moves on by so much
-//	open latch id=a path=/l    a machine of this recipe, named like it (or name=latch-2), with options k=v
-//	connected [timeout=15s]    session 1 is opened and attached, quietly
-//	attach, suspend, lose      the connection, as zkio tells it
-//	latch leads, latch waits behind=(latch-0000000000)
-//	                           the usual way there, quietly, with the options of open
-//	latch reply.create seq=7   an event for a machine; an answer finds the oldest request of its kind by itself.
-//	                           "own" is the name, or path, of the machine's own node
+//	connected [timeout=15s]      opens session 1 and attaches it, quietly
+//	open latch id=a path=/l      makes a machine of this recipe, named like it (or name=latch-2), with options k=v
+//	leads latch                  makes the machine and takes the usual way there, quietly
+//	waits latch seq=1 behind=(…) likewise, behind these nodes
+//	at 2s                        moves the clock on
+//	attach, suspend, lose        change the connection, as zkio tells it
+//	latch reply.create seq=7     is an event for a machine; an answer finds the oldest request of its kind by itself.
+//	                             "own" is the name, or path, of the machine's own node
+//
+// CONTRIBUTING.md has the arguments of events.
 func (c *conversation) say(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "at":
