@@ -20,11 +20,14 @@ import (
 // with it. docs/traces.md has the words that a trace may use; make golden
 // writes the answers anew.
 
-// TestTraces walks every conversation, replays its records, and asks at the end
-// whether every row of every chart has fired in some of them.
+// TestTraces plays every conversation and replays its records. When all of them
+// have run, it asks whether each row of each chart has fired in one of them: with
+// -run TestTraces/latch/x, the other rows are nobody's fault.
 func TestTraces(t *testing.T) {
 	fired := newCoverage()
+	played := map[string]bool{}
 	play := func(t *testing.T, path string) {
+		played[path] = true
 		mustBeWellFormed(t, path)
 		c := newConversation(t, fired)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
@@ -34,8 +37,13 @@ func TestTraces(t *testing.T) {
 	for _, r := range Recipes() {
 		t.Run(r.Name(), func(t *testing.T) { datadriven.Walk(t, filepath.Join("testdata", r.Name()), play) })
 	}
-	if !t.Failed() {
-		fired.mustBeWhole(t)
+	all := traces(t)
+	if n := left(all, played); n > 0 {
+		t.Logf("%d of %d traces did not run, so no row is missed", n, len(all))
+	} else if !t.Failed() {
+		for _, gap := range fired.gaps() {
+			t.Error(gap)
+		}
 	}
 }
 
