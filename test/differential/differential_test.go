@@ -1,8 +1,8 @@
 // Package differential runs the same random operations against zkmem and a real ZooKeeper and compares everything that
 // the clients are told: replies, Stats, errors, watch events and their order.
 //
-// INCUMBENT_DIFF_SEED sets the first seed (a failure prints its own), INCUMBENT_DIFF_ROUNDS the number of rounds and
-// INCUMBENT_DIFF_STEPS the steps in each.
+// INCUMBENT_DIFF_SEED sets the first seed (a failure prints its own), INCUMBENT_DIFF_ROUNDS the number of rounds,
+// INCUMBENT_DIFF_STEPS the steps in each, and INCUMBENT_DIFF_HISTORY how many steps a failure prints before its own.
 package differential
 
 import (
@@ -97,7 +97,7 @@ func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ttl
 	t.Helper()
 	worlds := []*world{newWorld(realAddr), newWorld(memAddr)}
 	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0, ttl: ttl}
-	var history []string
+	var history []played
 	for _, w := range worlds {
 		w.begin(m.root)
 	}
@@ -110,9 +110,9 @@ func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ttl
 			told[side] = w.perform(s)
 		}
 		seen.add(s, told[0])
-		history = append(history, fmt.Sprintf("%d client %d: %s\n%s", i, slot, s.name, indent(told[0])))
+		history = append(history, played{i, slot, s.name, told[0], told[1]})
 		if told[0] != told[1] {
-			t.Errorf("seed %d, step %d\n%s\nzkmem instead:\n%s", seed, i, strings.Join(history[max(0, len(history)-setting(t, "INCUMBENT_DIFF_HISTORY", 40)):], "\n"), indent(told[1]))
+			t.Error(difference(seed, history, setting(t, "INCUMBENT_DIFF_HISTORY", 40)))
 			return false
 		}
 	}
@@ -121,8 +121,6 @@ func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ttl
 	}
 	return true
 }
-
-func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 func newWorld(addr string) *world {
 	w := &world{addr: addr, names: map[int64]string{}}

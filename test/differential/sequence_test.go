@@ -74,7 +74,7 @@ func TestTheSequenceEndsAsOnTheRealServer(t *testing.T) {
 		w.end()
 	}
 	if told[0] != told[1] {
-		t.Fatalf("the real server:\n%s\nzkmem:\n%s", told[0], told[1])
+		t.Fatal(played{name: "creates past the end of /q's counter", real: told[0], mem: told[1]}.differs())
 	}
 	t.Log(told[0])
 }

@@ -175,7 +175,7 @@ func (m *maker) setWatches(slot int) step {
 			lists[i] = append(lists[i], m.path())
 		}
 	}
-	name := fmt.Sprintf("setWatches %d back %d %q", op, back, lists)
+	name := fmt.Sprintf("%s back %d %q", opNames[op], back, lists)
 	return step{slot: slot, name: name, do: func(c *client) []string {
 		body := enc{}.i64(c.w.base + back).strs(lists[0]).strs(lists[1]).strs(lists[2])
 		if op == opSetWatches2 {
@@ -261,5 +261,5 @@ func (m *maker) comeBack(slot int, hasSession bool) step {
 }
 
 func (m *maker) request(slot int, op int32, body enc) step {
-	return step{slot: slot, name: fmt.Sprintf("op %d %q", op, []byte(body)), do: func(c *client) []string { return c.ask(op, body) }}
+	return step{slot: slot, name: fmt.Sprintf("%s %q", opNames[op], []byte(body)), do: func(c *client) []string { return c.ask(op, body) }}
 }
