@@ -157,8 +157,7 @@ func (n *node) own() (path string) {
 
 // pass lets virtual time go by.
 func pass(d time.Duration) {
-	timer := time.NewTimer(d)
-	<-timer.C
+	time.Sleep(d) // virtual
 	synctest.Wait()
 }
 

@@ -16,7 +16,7 @@ import (
 type slowLink struct{ net.Conn }
 
 func (l slowLink) Read(b []byte) (int, error) {
-	<-time.After(time.Millisecond)
+	time.Sleep(time.Millisecond) // virtual
 	return l.Conn.Read(b[:min(len(b), 64)])
 }
 

@@ -24,7 +24,7 @@ func TestAnIdleLoopGivesSignsOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
-		<-time.After(time.Hour)
+		time.Sleep(time.Hour) // virtual
 		synctest.Wait()
 		records, effects := len(s.records), len(s.did)
 		for range 3 {
@@ -57,7 +57,7 @@ func TestALoopThatHangsGivesNoSignOfLife(t *testing.T) {
 				s.run()
 				synctest.Wait()
 				first, second := s.SignOfLife(), s.SignOfLife()
-				<-time.After(time.Hour)
+				time.Sleep(time.Hour) // virtual
 				synctest.Wait()
 				want(t, "answered while it hangs", answered(first) || answered(second), false)
 				close(free)

@@ -85,7 +85,7 @@ func TestLoopFiresTimers(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
-		<-time.After(61 * time.Second)
+		time.Sleep(61 * time.Second) // virtual
 		synctest.Wait()
 		s.end()
 		want(t, "rows", s.rows("w"), "0s command.open\n0s command.start\n1s timer.fired\n1m1s timer.fired")
@@ -125,9 +125,9 @@ func TestLoopStopsTimers(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
-		<-time.After(time.Second / 2)
+		time.Sleep(time.Second / 2) // virtual
 		s.post("w", events.Event{Kind: events.ReplyCreate, Request: 1, Session: 1})
-		<-time.After(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		synctest.Wait()
 		s.end()
 		want(t, "rows", s.rows("w"), "0s command.open\n0s command.start\n500ms reply.create [made]")
@@ -177,7 +177,7 @@ func TestLoopStampsWhenItTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2, At: 77})
-		<-time.After(3 * time.Second)
+		time.Sleep(3 * time.Second) // virtual
 		s.run()
 		synctest.Wait()
 		s.end()
