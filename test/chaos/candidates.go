@@ -94,7 +94,10 @@ func (c *ownCandidate) run(w *worker) {
 		}
 		if err != nil {
 			w.say("error %v", err)
-			pause(again)
+			select {
+			case <-w.ending:
+			case <-time.After(again):
+			}
 			continue
 		}
 		if c.term(w, held) {
@@ -202,7 +205,10 @@ func (l *lock) run(w *worker) {
 		}
 		held := zk.NewLock(l.conn, l.path, zk.WorldACL(zk.PermAll))
 		if err := held.LockWithData([]byte(l.id)); err != nil {
-			pause(again)
+			select {
+			case <-w.ending:
+			case <-time.After(again):
+			}
 			continue
 		}
 		l.set(true)

@@ -23,8 +23,7 @@ func (s *stage) open() {
 	if !s.opening {
 		return
 	}
-	season := time.NewTimer(s.session / 2)
-	<-season.C
+	<-time.After(s.session / 2) // pause: how long the leaders lead before the fault
 	one := s.exposed()
 	s.begun = time.Now()
 	leader, _ := s.e.Whole()
@@ -34,8 +33,7 @@ func (s *stage) open() {
 	} else {
 		s.e.Part(one.home, leader)
 	}
-	rest := time.NewTimer(s.terms().patient + s.session/2)
-	<-rest.C
+	<-time.After(s.terms().patient + s.session/2) // pause: how long the fault lasts
 	s.e.Heal()
 	s.e.Whole()
 	s.note("opening: over")
@@ -98,8 +96,7 @@ func (s *stage) play(p plan) {
 		await(begun, f.At)
 		s.count(f.What)
 		undo := s.harm(f)
-		hold := time.NewTimer(f.For)
-		<-hold.C
+		<-time.After(f.For) // pause: how long the fault lasts
 		s.note("over: %s", f.What)
 		undo()
 		s.e.Heal()
@@ -123,8 +120,7 @@ func (p plan) long() (end time.Duration) {
 }
 
 func await(begun time.Time, at time.Duration) {
-	timer := time.NewTimer(at - time.Since(begun))
-	<-timer.C
+	<-time.After(at - time.Since(begun)) // pause: the plan says when a fault begins
 }
 
 // harm does something to servers, and returns how to take it back.
@@ -203,8 +199,7 @@ func (s *stage) hurt(begun time.Time, f fault) error {
 	s.count(f.What)
 	s.note("%s of slot %d", f.What, one.number)
 	undo := s.strain(one, f)
-	hold := time.NewTimer(f.For)
-	<-hold.C
+	<-time.After(f.For) // pause: how long the fault lasts
 	s.note("over: %s of slot %d", f.What, one.number)
 	return undo()
 }

@@ -144,7 +144,7 @@ func (s *stage) make(path string) {
 func (s *stage) holdsWithin(long time.Duration, holds func() bool) bool {
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()
-	for end := time.Now().Add(long); !holds(); <-ticker.C {
+	for end := time.Now().Add(long); !holds(); <-ticker.C { // pause: between looks at other processes, which report nothing
 		if time.Now().After(end) {
 			return false
 		}

@@ -137,7 +137,7 @@ func (w *worker) look() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	held, last, told := false, int64(0), int64(0)
-	for range ticker.C {
+	for range ticker.C { // pause: the interval of the samples
 		before := monotonic()
 		holds := w.believes()
 		after := monotonic()
@@ -173,7 +173,11 @@ func (w *worker) term(believes func() bool, token int64, over <-chan struct{}) (
 	defer enough.Stop()
 	value, err := w.ask(load, token, 0)
 	if err != nil {
-		pause(again)
+		select { // a term whose token the store refuses is about to end
+		case <-over:
+		case <-w.ending:
+		case <-time.After(again):
+		}
 		return false
 	}
 	ticker := time.NewTicker(saveEvery)
@@ -194,7 +198,7 @@ func (w *worker) term(believes func() bool, token int64, over <-chan struct{}) (
 		if !believes() {
 			return false
 		}
-		pause(dwell)
+		<-time.After(dwell) // pause: the work between belief and save takes that long
 		if value, err = w.ask(save, token, value+1); err != nil {
 			return false
 		}
@@ -220,9 +224,6 @@ func (w *worker) ask(v verb, token, value int64) (int64, error) {
 	}
 	return value, nil
 }
-
-// pause lets time go by, as work does.
-func pause(d time.Duration) { <-time.After(d) }
 
 // awaits waits until a belief is as wanted, or the end.
 func (w *worker) awaits(believes func() bool, want bool) bool {
