@@ -15,7 +15,7 @@ import (
 
 const (
 	within = 90 * time.Second       // for anything to happen
-	glance = 100 * time.Millisecond // between looks at a line's nodes
+	glance = 100 * time.Millisecond // before a read that failed is tried again
 )
 
 // scenario is one way for servers to lose each other.
@@ -192,22 +192,30 @@ func (k *take) await(p *pair, what string, t *track, want bool) {
 // less than it is later.
 func (k *take) season() {
 	for _, p := range k.pairs {
-		timer := time.NewTimer(k.sampler.began(p.ta) + p.timeout/2 - k.watch.at())
-		<-timer.C
+		<-time.After(k.sampler.began(p.ta) + p.timeout/2 - k.watch.at()) // pause: how long they lead before the cut
 	}
 }
 
 // awaitLine waits until both are in line.
 func (k *take) awaitLine(p *pair) {
 	k.t.Helper()
-	ticker := time.NewTicker(glance)
-	defer ticker.Stop()
-	for end := time.Now().Add(within); time.Now().Before(end); <-ticker.C {
-		if names, _, err := k.onlook.Children(p.path); err == nil && len(names) == 2 {
+	overdue := time.After(within)
+	for {
+		names, _, changed, err := k.onlook.ChildrenW(p.path)
+		if err == nil && len(names) == 2 {
 			return
 		}
+		var again <-chan time.Time
+		if err != nil {
+			again = time.After(glance)
+		}
+		select {
+		case <-changed:
+		case <-again:
+		case <-overdue:
+			k.t.Fatalf("%s at %s: its line never had two in it: %v", p.kind, p.timeout, err)
+		}
 	}
-	k.t.Fatalf("%s at %s: its line never had two in it", p.kind, p.timeout)
 }
 
 func (k *take) outcomes(s scenario, cut time.Duration) []outcome {
