@@ -198,14 +198,13 @@ func gone(t *testing.T, l *line, want int) {
 	defer cancel()
 	defer c.Close(ctx)
 	ok(t, c.WaitConnected(ctx))
-	ticker := time.NewTicker(realzk.SharedTick)
-	defer ticker.Stop()
-	for {
+	for _, err := range c.WatchChildren(ctx, l.path) {
+		ok(t, err)
 		all, err := c.Line(ctx, l.path)
 		ok(t, err)
 		if len(all.Participants) == want {
 			return
 		}
-		<-ticker.C
 	}
+	t.Fatalf("not %d are in line within %s", want, tape.Within)
 }
