@@ -235,7 +235,8 @@ func wakes(t *testing.T, srv *zkmem.Server, p *programtest.Program, started, up 
 	t.Helper()
 	inLine(t, srv, line, 0)
 	over := time.Now()
-	<-time.After(up.Sub(started) + 50*time.Millisecond) // so that from leading to here it is longer than from started to over, as it is printed
+	// From leading to here has to be longer than from started to over, as it is printed.
+	<-time.After(up.Sub(started) + 50*time.Millisecond) // pause: how long it is stopped
 	p.Signal(syscall.SIGCONT)
 	p.Exits(75)
 	led := regexp.MustCompile(`led for (\S+); the command ended with 137`).FindStringSubmatch(p.Err.String())

@@ -112,11 +112,11 @@ func (s *stillness) stop(leader *ensemble.Server, rest time.Duration) (through i
 	for i, m := range s.members {
 		at := time.NewTimer(4*time.Second + rand.N(rest-4*time.Second))
 		writes.Go(func() {
-			<-at.C
+			<-at.C // pause: each write has a moment of its own
 			_, answered[i] = m.client.Create(m.path+"-written", nil).Do(ctx)
 		})
 	}
-	<-time.After(rest)
+	<-time.After(rest) // pause: how long the leader stands still
 	leader.Resume()
 	writes.Wait()
 	s.lead()

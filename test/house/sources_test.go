@@ -145,26 +145,6 @@ func isTestingCall(f *file, n ast.Node, names ...string) (*ast.CallExpr, string)
 
 var tests = []rule{
 	{
-		name: "no sleep in tests",
-		why:  "a sleep is too short on some machine and too long on all others: wait for the event itself, or sleep in testing/synctest and say // virtual",
-		finds: func(f *file) []finding {
-			if !f.test {
-				return nil
-			}
-			lines := strings.Split(f.text, "\n")
-			return f.each(func(n ast.Node) string {
-				if f.called(n) != "time.Sleep" {
-					return ""
-				}
-				if f.local["synctest"] == "testing/synctest" && strings.Contains(lines[f.line(n.Pos())-1], "// virtual") {
-					return ""
-				}
-				return "sleeps"
-			})
-		},
-		breach: breach{"x_test.go", "package incumbent; import \"time\"\nfunc f() { time.Sleep(1) // virtual, but outside synctest\n}"},
-	},
-	{
 		name: "a skip says what was not run",
 		why:  "a skipped test looks like a passed one: make test collects these messages for its last line, and CI takes every skip for a failure",
 		finds: func(f *file) []finding {

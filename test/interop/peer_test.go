@@ -190,7 +190,7 @@ func (p *goPeer) join(recipe, id, path string) error {
 	s, err := p.client.Selector(path, func(l *incumbent.Leadership) error {
 		whole := time.After(brisk)
 		m.term(l.Context())
-		<-whole
+		<-whole // pause: work lasts that long, or a back-off follows it
 		return nil
 	}, incumbent.SelectorOptions{LatchOptions: options, AutoRequeue: true})
 	if err != nil {

@@ -184,7 +184,7 @@ func (l *Link) join(near net.Conn) {
 func (l *Link) dial() (net.Conn, error) {
 	ticker := time.NewTicker(patience / 100)
 	defer ticker.Stop()
-	for end := time.Now().Add(patience); ; <-ticker.C {
+	for end := time.Now().Add(patience); ; <-ticker.C { // pause: between tries to dial
 		far, err := net.DialTimeout("tcp", l.target, patience)
 		l.mu.Lock()
 		over := l.closed || l.refuses

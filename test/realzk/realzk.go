@@ -170,7 +170,7 @@ func (s *Server) end(signal string) {
 func (s *Server) awaitReady() error {
 	ticker := time.NewTicker(between)
 	defer ticker.Stop()
-	for end := time.Now().Add(readyWithin); time.Now().Before(end); <-ticker.C {
+	for end := time.Now().Add(readyWithin); time.Now().Before(end); <-ticker.C { // pause: between looks at a server, which reports nothing
 		if answer, err := Word(s.addr, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
 			return nil
 		}

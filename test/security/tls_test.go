@@ -130,7 +130,7 @@ func startSecured(t *testing.T) secured {
 	t.Cleanup(func() { process.End("") })
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for end := time.Now().Add(readyWithin); ; <-ticker.C {
+	for end := time.Now().Add(readyWithin); ; <-ticker.C { // pause: between looks at a server, which reports nothing
 		if answer, err := realzk.Word(s.plain, "srvr"); err == nil && strings.Contains(answer, "Mode:") {
 			return s
 		}

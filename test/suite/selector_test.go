@@ -102,7 +102,7 @@ func TestFiveSelectorsLeadOnceARoundInQueueOrder(t *testing.T) {
 						t.Fatalf("requeue while leading: %t, %v", requeued, err)
 					}
 				}
-				<-time.After(lasting)
+				<-time.After(lasting) // pause: work lasts that long, or a back-off follows it
 				now.finish <- nil
 				s.enrolled(round + 2)
 				s.settled("waiting")
