@@ -13,6 +13,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -41,7 +42,7 @@ type node struct {
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, o zkmem.Options, test func(*testing.T, *world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		w := &world{t: t, srv: zkmem.New(o), now: sinceStart(), pipes: map[*node]net.Conn{}, down: map[*node]bool{}}
 		t.Cleanup(func() {
 			w.srv.Close()

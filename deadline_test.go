@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -303,7 +303,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 // TestAServerThatGrantsNoTimeMakesNobodyBusy: the session timeout is the server's
 // word, and a reconnect can change it to anything.
 func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c, asked := &Client{closed: make(chan struct{})}, 0
 		now := sinceStart()
 		c.clock = clock{func() int64 {

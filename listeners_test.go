@@ -7,13 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // A listener is called with a new value only once that is the present one, however
 // long it takes to set.
 func TestAListenerFindsTheValueInPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		var all listeners[int64]
 		var present atomic.Int64
 		type call struct{ with, found int64 }

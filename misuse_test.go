@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -141,7 +141,7 @@ func TestZeroHandles(t *testing.T) {
 				continue // fmt calls it
 			}
 			t.Run(typ.Name()+"."+m.Name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				virtual.Test(t, func(t *testing.T) {
 					f := zero.Method(m.Index)
 					text, panicked := outcome(f, arguments(f.Type(), t.Context()))
 					switch {

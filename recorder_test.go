@@ -21,6 +21,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -253,7 +254,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 	gapped, seeds := 0, selection.Of(t, "writers", 50, 100, 200)
 	for seed := range uint64(seeds) {
-		synctest.Test(t, func(t *testing.T) {
+		virtual.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))
 			log := &lazy{dice: rand.New(rand.NewPCG(seed, 5))}
 			const room = 20000
@@ -298,8 +299,8 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 			gapped += len(gaps)
 		})
 	}
-	if gapped < seeds {
-		t.Errorf("%d gaps in %d logs: the test shows little", gapped, seeds)
+	if gapped < 200 {
+		t.Errorf("%d gaps in 200 logs: the test shows little", gapped)
 	}
 }
 
@@ -321,7 +322,7 @@ func (l *lazy) Write(b []byte) (int, error) {
 
 // A record that is larger than the buffer goes to the writer past it.
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		log := &stumbling{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
 		r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), recordRoom)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 func answered(sign <-chan struct{}) bool {
@@ -21,7 +22,7 @@ func answered(sign <-chan struct{}) bool {
 // A loop that waits for events answers at once, as often as it is asked; nothing
 // is recorded and nothing done.
 func TestAnIdleLoopGivesSignsOfLife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		time.Sleep(time.Hour) // virtual
@@ -46,7 +47,7 @@ func TestAnIdleLoopGivesSignsOfLife(t *testing.T) {
 func TestALoopThatHangsGivesNoSignOfLife(t *testing.T) {
 	for _, where := range []string{"effect", "record"} {
 		t.Run(where, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
 				s := newStage(bubble{time.Now()})
 				free := make(chan struct{})
 				if where == "effect" {

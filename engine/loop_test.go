@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 // bubble is the time of a synctest bubble, which only moves when all wait.
@@ -81,7 +82,7 @@ func (s *stage) rows(machine events.ID) string {
 }
 
 func TestLoopFiresTimers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
@@ -103,7 +104,7 @@ func (a ahead) Now() int64 { return a.bubble.Now() + a.by.Load() }
 // What is due by the clock is dealt with when the loop is woken, though no timer has
 // fired and nothing was posted.
 func TestLoopLooksAtItsTimersWhenItIsWoken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		clock := ahead{bubble{time.Now()}, &atomic.Int64{}}
 		s := newStage(clock)
 		s.run()
@@ -121,7 +122,7 @@ func TestLoopLooksAtItsTimersWhenItIsWoken(t *testing.T) {
 }
 
 func TestLoopStopsTimers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
@@ -151,7 +152,7 @@ func (p plodding) Now() int64 { return p.looks.Add(1) * int64(time.Second/10) }
 // A timer that comes due while a long line of events is dealt with does not wait
 // for its end.
 func TestLoopFiresTimersBetweenEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(plodding{bubble{time.Now()}, new(atomic.Int64)})
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
 		for range 100 {
@@ -174,7 +175,7 @@ func TestLoopFiresTimersBetweenEvents(t *testing.T) {
 
 // The loop stamps an event when it takes it out, not when it was posted.
 func TestLoopStampsWhenItTakes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2, At: 77})
 		time.Sleep(3 * time.Second) // virtual
@@ -187,7 +188,7 @@ func TestLoopStampsWhenItTakes(t *testing.T) {
 
 // Answers that an executor posts at once come after what was posted before.
 func TestLoopKeepsTheOrderOfTheInbox(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.answer = func(id events.ID, e events.Effect) {
 			if c, ok := e.(events.Create); ok {
@@ -205,7 +206,7 @@ func TestLoopKeepsTheOrderOfTheInbox(t *testing.T) {
 
 // Effects are handed out before their records are written.
 func TestLoopRecordsAfterItsEffects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		var order []string
 		s.answer = func(events.ID, events.Effect) { order = append(order, "effect") }
@@ -218,7 +219,7 @@ func TestLoopRecordsAfterItsEffects(t *testing.T) {
 }
 
 func TestLoopWithoutRecorder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.record = nil
 		s.run()

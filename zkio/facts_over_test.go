@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -57,7 +58,7 @@ func TestFact15_NobodyWatchesForAMachineThatIsOver(t *testing.T) {
 // What a machine that is over has waiting to leave: its reads stay here, its writes leave and are answered, and what
 // others wait for is not touched. After a reconnect nothing of it is armed.
 func TestTheLanesOfAMachineThatIsOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		for _, path := range []string{"/n", "/gone", "/held"} {
 			p.Create(path, nil, zkmem.Persistent)

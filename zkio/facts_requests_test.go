@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -89,7 +90,7 @@ func TestFact03_NothingWaitsAcrossADisconnect(t *testing.T) {
 // What was written and not answered is reported lost in the order of sending.
 func TestFact03_LostAnswersComeInTheOrderOfSending(t *testing.T) {
 	const n = 50
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, attached := pipedRig(t, p, zkio.Config{Window: n})
 		p.Intercept(func(q zkmem.Request) zkmem.Verdict {
@@ -136,7 +137,7 @@ func TestFact03_NotConnectedIsNotSent(t *testing.T) {
 
 // A server that answers pings and leaves a request without an answer loses the connection.
 func TestFact04_ARequestThatIsNeverAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, _ := pipedRig(t, p, zkio.Config{})
 		remove := p.Intercept(func(q zkmem.Request) zkmem.Verdict {

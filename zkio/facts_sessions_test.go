@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -78,7 +78,7 @@ func TestFact01_NothingCrossesSessions(t *testing.T) {
 // A server that takes the connection and says nothing is given up after the
 // handshake's own deadline, not after 6.7 session timeouts.
 func TestFact04_OwnDeadlineForTheHandshake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{HandshakeTimeout: time.Hour})
 		p.Freeze(zkmem.Outbound)
 		start := time.Now()
@@ -98,7 +98,7 @@ func TestFact04_OwnDeadlineForTheHandshake(t *testing.T) {
 
 // Silence is noticed after two thirds of the timeout, and told at once.
 func TestFact05_SilenceIsNoticed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, _ := pipedRig(t, p, zkio.Config{})
 		p.Freeze(zkmem.Outbound)
@@ -173,7 +173,7 @@ func TestFact09_CloseIsConfirmedOrAbandoned(t *testing.T) {
 		}
 	})
 	t.Run("no answer", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		virtual.Test(t, func(t *testing.T) {
 			p := newPipes(t, zkmem.Options{})
 			r, _ := pipedRig(t, p, zkio.Config{})
 			p.Freeze(zkmem.Outbound)
@@ -250,7 +250,7 @@ func TestFact10_CallsInFlightAtTheEnd(t *testing.T) {
 
 // A dial that does not come back wedges zk.Conn: the watchdog abandons it.
 func TestFact12_WatchdogAbandonsAWedgedConn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		stuck := make(chan struct{})
 		cfg := zkio.Config{Servers: []string{"mem"}}
@@ -311,7 +311,7 @@ func TestFact27_AuthFailedEndsTheSession(t *testing.T) {
 // An ensemble that was wiped closes the connection of a session that has seen
 // more, without a word and for ever. A probe learns that the session is gone.
 func TestWipedEnsembleEndsTheSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, _ := pipedRig(t, p, zkio.Config{Backoff: time.Second})
 		for i := range 3 {
@@ -332,7 +332,7 @@ func TestWipedEnsembleEndsTheSession(t *testing.T) {
 // A server that only lags is never used, and the session lives on: the probe's
 // sync brings it up to date.
 func TestLaggingServerIsNotUsed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, first := pipedRig(t, p, zkio.Config{Backoff: time.Second})
 		early := p.Snapshot()
@@ -367,7 +367,7 @@ func TestLaggingServerIsNotUsed(t *testing.T) {
 // the session for ever, for it has seen more, and every probe keeps it alive. The
 // probe that learns how far the ensemble is ends it, and its nodes with it.
 func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, _ := pipedRig(t, p, zkio.Config{Backoff: time.Second})
 		r.ask(events.Create{Call: r.call(), Path: "/own", Mode: events.Ephemeral})

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -15,7 +16,7 @@ import (
 // Attached is told only after the credentials were accepted and the watches
 // armed again.
 func TestFact11_AttachedComesLast(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, attached := pipedRig(t, p, zkio.Config{Auth: []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}}})
 		r.ask(events.Create{Call: r.call(), Path: "/own", Mode: events.Ephemeral})

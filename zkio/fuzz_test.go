@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -56,7 +57,7 @@ func FuzzServerBytes(f *testing.F) {
 	all([]byte("\x7f\xff\xff\xff"), []byte("\x00\x00\x00\x10"))
 	all(frame(1, -1, ""), frame(1, 1<<62, zeros(4+stat)), frame(1, 5, zeros(4+stat)))
 	f.Fuzz(func(t *testing.T, said []byte) {
-		synctest.Test(t, func(t *testing.T) {
+		virtual.Test(t, func(t *testing.T) {
 			r := rogue(t, zkio.Config{MaxAnswer: 1 << 16}, func(v villain) {
 				go func() { _, _ = v.Write(said) }()
 				_, _ = io.Copy(io.Discard, v)
@@ -107,7 +108,7 @@ func FuzzGreeting(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 	f.Add([]byte("\x15\x03\x01\x00\x02\x02\x16"))
 	f.Fuzz(func(t *testing.T, said []byte) {
-		synctest.Test(t, func(t *testing.T) {
+		virtual.Test(t, func(t *testing.T) {
 			r := mute(t, zkio.Config{}, func(v villain) {
 				go func() { _, _ = v.Write(said) }()
 				_, _ = io.Copy(io.Discard, v)

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
@@ -154,7 +154,7 @@ func TestNoServerHoldsARequestForLonger(t *testing.T) {
 	const longest = 15*time.Second + 6*time.Second
 	for name, serve := range villains {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
 				r := rogue(t, zkio.Config{}, serve)
 				r.await(events.ConnectionAttached)
 				start := time.Now()
@@ -184,7 +184,7 @@ func TestNoServerHoldsARequestForLonger(t *testing.T) {
 // A server that answers the re-arming of watches with events without end is not
 // listened to until memory runs out.
 func TestEventsWithoutEndInTheHandshake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
 		r := rogue(t, zkio.Config{}, func(v villain) {
 			for {
@@ -222,7 +222,7 @@ func TestEventsWithoutEndInTheHandshake(t *testing.T) {
 // a server that lags behind is known when the session comes back, and refused.
 func TestWhatASessionHasSeenNeverFalls(t *testing.T) {
 	const seen = 9
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		claimed := make(chan int64, 1)
 		r := mute(t, zkio.Config{}, func(v villain) {
 			hello := make([]byte, 4096)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -64,7 +65,7 @@ func TestFact24_IPv6Literal(t *testing.T) {
 // Attempts are paced: a pause of at most Backoff before every round, and one
 // refusal in the same words is told once in ten seconds.
 func TestAttemptsArePaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		attempts := 0
 		cfg := zkio.Config{Servers: []string{"a", "b"}, Backoff: time.Second}
 		cfg.Dial = func(context.Context, string, string) (net.Conn, error) {

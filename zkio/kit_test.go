@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -40,6 +41,7 @@ type rig struct {
 func newRig(t *testing.T, cfg zkio.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, more: make(chan struct{})}
+	virtual.Log(t, r.transcript)
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 15 * time.Second
 	}

@@ -8,10 +8,11 @@ import (
 	"regexp"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 // pinned is the version whose behaviour the wire relies on.
@@ -70,7 +71,7 @@ func (r *recorder) SetReadDeadline(t time.Time) error {
 }
 
 func TestPinWhatTheWireReliesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		rec := &recorder{Conn: client}
 		go stubServer(server)

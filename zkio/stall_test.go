@@ -2,10 +2,10 @@ package zkio_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -15,7 +15,7 @@ import (
 // contact is what the server had heard before, and not the ping that lay in the
 // network.
 func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		began := time.Now()
 		now := func() int64 { return int64(time.Since(began)) + 1 }
@@ -51,7 +51,7 @@ func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 	for _, lag := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
 		t.Run(lag.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
 				const every = 300 * time.Millisecond
 				began := time.Now()
 				now := func() int64 { return int64(time.Since(began)) + 1 }

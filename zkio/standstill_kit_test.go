@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -108,7 +109,7 @@ const third = 5 * time.Second
 // standstill runs a test in a synctest bubble.
 func standstill(t *testing.T, test func(*testing.T, *stage)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := &stage{loop: &loop{began: time.Now()}, pipes: newPipes(t, zkmem.Options{})}
 		s.rig = newRig(t, zkio.Config{
 			Servers: []string{"mem:2181"}, Timeout: 3 * third, Backoff: time.Second, Now: s.loop.now, SignOfLife: s.signOfLife, Warn: s.warn,

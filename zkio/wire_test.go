@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -22,7 +23,7 @@ import (
 func TestHandshakeCutAtEveryByte(t *testing.T) {
 	for _, direction := range []zkmem.Direction{zkmem.Inbound, zkmem.Outbound} {
 		t.Run(fmt.Sprintf("direction %d", direction), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
 				p := newPipes(t, zkmem.Options{})
 				auth := []zkio.Auth{{Scheme: "digest", Credentials: []byte("u:p")}}
 				r, attached := pipedRig(t, p, zkio.Config{Auth: auth})
@@ -59,7 +60,7 @@ func TestHandshakeCutAtEveryByte(t *testing.T) {
 // The first handshake of a session, cut at every byte, in turn.
 func TestFirstHandshakeCutAtEveryByte(t *testing.T) {
 	for _, direction := range []zkmem.Direction{zkmem.Inbound, zkmem.Outbound} {
-		synctest.Test(t, func(t *testing.T) {
+		virtual.Test(t, func(t *testing.T) {
 			p := newPipes(t, zkmem.Options{})
 			for cut := range int64(60) {
 				p.CutNext(direction, cut)
@@ -74,7 +75,7 @@ func TestFirstHandshakeCutAtEveryByte(t *testing.T) {
 
 // An answer cut at every byte is an unknown outcome, told once, after suspended.
 func TestAnswerCutAtEveryByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r, attached := pipedRig(t, p, zkio.Config{})
 		r.ask(events.Create{Call: r.call(), Path: "/n", Mode: events.Ephemeral})
@@ -100,7 +101,7 @@ func TestAnswerCutAtEveryByte(t *testing.T) {
 // Hours of sessions that hold, are cut and expire, on a virtual clock, over
 // pipes: every request is answered once, every session ends in order.
 func TestFactG_HoursInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		r := newRig(t, zkio.Config{Servers: []string{"mem"}, Dial: p.dial})
 		start := time.Now()
@@ -196,7 +197,7 @@ func (c stallConn) Close() error {
 // A request that lies in zk.Conn's queue when the connection ends was answered
 // then, and does not leave on the next one.
 func TestFact03_AQueuedFrameIsSwallowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
 		var stall atomic.Bool
 		cfg := zkio.Config{Servers: []string{"mem"}}
@@ -237,7 +238,7 @@ func TestFact14_AnEventBeforeItsReply(t *testing.T) {
 	event := "\x00\x00\x00\x1e" + "\xff\xff\xff\xff" + strings.Repeat("\xff", 8) + "\x00\x00\x00\x00" +
 		"\x00\x00\x00\x02" + "\x00\x00\x00\x03" + "\x00\x00\x00\x02/n"
 	reply := "\x00\x00\x00\x54" + "\x00\x00\x00\x01" + "\x00\x00\x00\x00\x00\x00\x00\x09" + "\x00\x00\x00\x00" + strings.Repeat("\x00", 68)
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		cfg := zkio.Config{Servers: []string{"scripted"}}
 		cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
 			client, server := net.Pipe()
@@ -282,7 +283,7 @@ func TestForeignBytes(t *testing.T) {
 	}
 	for name, bytes := range cases {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
 				cfg := zkio.Config{Servers: []string{"odd"}}
 				cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
 					client, server := net.Pipe()

@@ -16,6 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 // Within bounds every wait. It is no measurement: a test that hangs fails with
@@ -34,8 +35,13 @@ type Tape struct {
 	more    chan struct{} // closed and replaced at every write
 }
 
-// New is an empty tape.
-func New(t testing.TB) *Tape { return &Tape{t: t, more: make(chan struct{})} }
+// New returns an empty tape. If a test in a bubble makes no progress, the end of
+// its tapes is printed.
+func New(t testing.TB) *Tape {
+	r := &Tape{t: t, more: make(chan struct{})}
+	virtual.Log(t, func() string { return r.Last(30) })
+	return r
+}
 
 // Write takes what the recorder writes; a line may come in pieces.
 func (r *Tape) Write(p []byte) (int, error) {
@@ -148,6 +154,26 @@ func (r *Tape) Tail(n int) string {
 		fmt.Fprintf(&b, "  %d %s %s --%s--> %s %s %s %s\n", rec.Seq, rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path, strings.Join(rec.Effects, " | "))
 	}
 	return b.String()
+}
+
+// Last is the end of the log without what went on alike: of records that differ in
+// numbers only, such as those of heartbeats, the last two are there.
+func (r *Tape) Last(n int) string {
+	records := r.Records()
+	alike := map[string]int{}
+	var lines []string
+	for _, rec := range slices.Backward(records) {
+		what := fmt.Sprintf("%s %s --%s--> %s %s %s", rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path)
+		if alike[what]++; alike[what] > 2 {
+			continue
+		}
+		if len(lines) == n {
+			break
+		}
+		lines = append(lines, fmt.Sprintf("  %d at %s %s %s\n", rec.Seq, time.Duration(rec.Event.At), what, strings.Join(rec.Effects, " | ")))
+	}
+	slices.Reverse(lines)
+	return strings.Join(lines, "") + fmt.Sprintf("  of %d records, at most two of each kind\n", len(records))
 }
 
 // Replay feeds the log to fresh machines: the same must come of it.

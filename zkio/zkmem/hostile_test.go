@@ -5,8 +5,9 @@ import (
 	"io"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 func TestBrokenClientsAreCutOffAndHarmNobody(t *testing.T) {
@@ -57,7 +58,7 @@ func TestABrokenRequestEndsOnlyItsConnection(t *testing.T) {
 }
 
 func TestASilentHandshakeIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := New(Options{HandshakeTimeout: 3 * time.Second})
 		defer s.Close()
 		start := time.Now()

@@ -134,14 +134,18 @@ func (c *rawClient) mustCreate(path string, mode Mode) string {
 // gone waits until the server has closed the connection; whatever still comes is thrown away.
 func (c *rawClient) gone() {
 	c.t.Helper()
+	_ = c.nc.SetReadDeadline(time.Now().Add(enough)) // a pipe that was closed already takes none
 	if _, err := io.Copy(io.Discard, c.nc); err != nil {
-		c.t.Fatal(err)
+		c.t.Fatalf("the server did not end the connection of session %x within %s: %v", c.session, enough, err)
 	}
 }
 
+// enough bounds every wait. It is no measurement: a test that hangs fails with what it waits for.
+const enough = 30 * time.Second
+
 func bounded(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), enough)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/incumbent-go/incumbent/test/virtual"
 )
 
 func TestTimeoutsAreClampedToTicks(t *testing.T) {
@@ -19,7 +21,7 @@ func TestTimeoutsAreClampedToTicks(t *testing.T) {
 }
 
 func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := New(Options{Tick: time.Second})
 		defer s.Close()
 		start := time.Now()
@@ -48,7 +50,7 @@ func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
 		4 * time.Second: 4 * time.Second, 9 * time.Second: 9 * time.Second, 0: 2 * time.Second, time.Hour: 20 * time.Second,
 	} {
 		t.Run(asked.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
 				s := New(Options{Tick: time.Second})
 				defer s.Close()
 				first := newSession(t, s, 6*time.Second)
@@ -68,7 +70,7 @@ func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
 }
 
 func TestSessionsTimeOutInABlackHoleButNotWhileTheServerIsDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := New(Options{Tick: time.Second})
 		defer s.Close()
 		c := newSession(t, s, 4*time.Second)
@@ -92,7 +94,7 @@ func TestSessionsTimeOutInABlackHoleButNotWhileTheServerIsDown(t *testing.T) {
 }
 
 func TestContainersAreReapedFromTimeToTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		s := New(Options{})
 		defer s.Close()
 		s.Do(Op{Code: OpCreateContainer, Path: "/c", ACL: OpenACL()})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -96,7 +97,7 @@ func TestClientUsesEveryOperation(t *testing.T) {
 
 // A client over net.Pipe, in fake time: half an hour of pings, then a black hole until the session is gone, then a new one.
 func TestAClientLivesInFakeTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		srv := zkmem.New(zkmem.Options{})
 		defer srv.Close()
 		dial := func(string, string, time.Duration) (net.Conn, error) {
