@@ -22,6 +22,22 @@ var sleeping = []rule{
 		finds:  sleeps,
 		breach: breach{"x_test.go", "package incumbent; import \"time\"\nfunc f() { time.Sleep(1) // virtual, but outside synctest\n}"},
 	},
+	{
+		name: "a bubble has a watchdog",
+		why:  "heartbeats keep virtual time moving, so a test that waits for a lost wake-up hangs in synctest.Test until go test ends; virtual.Test says where it waits and what happened last",
+		finds: func(f *file) []finding {
+			if under(f.dir, "test/virtual") {
+				return nil
+			}
+			return f.each(func(n ast.Node) string {
+				if f.called(n) == "testing/synctest.Test" {
+					return "starts a bubble without virtual.Test"
+				}
+				return ""
+			})
+		},
+		breach: breach{"x_test.go", `package incumbent; import "testing/synctest"; func TestX(t *testing.T) { synctest.Test(t, nil) }`},
+	},
 }
 
 // sleeps finds every line of a test that waits for time alone: time.Sleep, and a
@@ -35,12 +51,17 @@ func sleeps(f *file) []finding {
 	var all []finding
 	for _, found := range s.file.each(s.look) {
 		line := lines[f.line(found.at)-1]
-		if virtual := f.local["synctest"] == "testing/synctest" && strings.Contains(line, "// virtual"); virtual || paused(line) {
+		if f.bubbles() && strings.Contains(line, "// virtual") || paused(line) {
 			continue
 		}
 		all = append(all, found)
 	}
 	return all
+}
+
+// bubbles reports whether a file imports what only tests in bubbles need.
+func (f *file) bubbles() bool {
+	return f.local["synctest"] == "testing/synctest" || f.local["virtual"] == module+"/test/virtual"
 }
 
 // paused reports whether a line is marked as a pause that is the deed itself.

@@ -81,7 +81,8 @@ func waits() string {
 	bubble := bubbleOf(stacks[0]) // the watchdog's own stack is the first
 	var mine []string
 	for _, stack := range stacks[1:] {
-		if bubbleOf(stack) == bubble && strings.Contains(stack, "_test.go:") && !strings.Contains(stack, "synctest.Run(") {
+		calls, _, _ := strings.Cut(stack, "\ncreated by ")
+		if bubbleOf(stack) == bubble && strings.Contains(calls, "_test.go:") && !strings.Contains(calls, "synctest.Run(") {
 			mine = append(mine, stack)
 		}
 	}
