@@ -14,15 +14,18 @@ import (
 type coverage struct {
 	rows    map[string]bool   // chart, state, label
 	choices map[string]string // the choice that such a row leads to
+	heard   map[string]bool   // chart, state, kind: what has rows
 }
 
 func newCoverage() *coverage {
-	v := &coverage{rows: map[string]bool{}, choices: map[string]string{}}
+	v := &coverage{rows: map[string]bool{}, choices: map[string]string{}, heard: map[string]bool{}}
 	for _, r := range Recipes() {
 		d := r.Describe()
 		for _, row := range d.ByKind() {
 			for _, from := range row.From {
 				v.choices[fmt.Sprintf("%s %s %s", d.Name, from, row.Label())] = string(row.To)
+				kind, _, _ := strings.Cut(row.Label(), " ")
+				v.heard[fmt.Sprintf("%s %s %s", d.Name, from, kind)] = true
 			}
 		}
 	}
@@ -41,6 +44,12 @@ func (v *coverage) note(r events.Record) {
 	if r.Row == events.RowIgnored {
 		v.rows[chart+" "+r.From+" "+string(r.Event.Kind)] = true
 	}
+}
+
+// hears reports whether the machine's chart has a row for a kind in this state.
+func (v *coverage) hears(machine events.ID, state string, kind events.Kind) bool {
+	chart, _, _ := strings.Cut(string(machine), "-")
+	return v.heard[fmt.Sprintf("%s %s %s", chart, state, kind)]
 }
 
 // gaps names every row that no trace fires, and every state that no trace

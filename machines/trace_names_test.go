@@ -73,17 +73,19 @@ func (c *conversation) complete(to events.ID, ev *events.Event) {
 	}
 }
 
+// awaits reports whether a machine still waits for the answer to a request.
+func (c *conversation) awaits(id events.ID, number uint64) bool {
+	return slices.ContainsFunc(c.engine.Awaits(id), func(a engine.Awaited) bool { return a.Request == number })
+}
+
 func (c *conversation) answer(to events.ID, ev *events.Event) {
-	awaited := func(number uint64) bool {
-		return slices.ContainsFunc(c.engine.Awaits(to), func(a engine.Awaited) bool { return a.Request == number })
-	}
 	for i, o := range c.owed[to] {
-		if ev.Request == 0 && !awaited(o.number) {
+		if ev.Request == 0 && !c.awaits(to, o.number) {
 			continue
 		}
 		if ev.Request == o.number || ev.Request == 0 && o.kind == ev.Kind && (ev.Path == "" || ev.Kind != events.ReplyStat || o.path == ev.Path) &&
 			(ev.Text == "" || ev.Kind != events.TimerFired || ev.Text == o.name) {
-			ev.Request = o.number
+			c.met, ev.Request = &o, o.number
 			if ev.Path == "" && ev.Kind != events.ReplyMulti {
 				ev.Path = o.path
 			}
@@ -98,7 +100,16 @@ func (c *conversation) answer(to events.ID, ev *events.Event) {
 
 func (c *conversation) note(a engine.Addressed) {
 	add := func(kind events.Kind, number uint64, name, path string) {
-		c.owed[a.From] = append(c.owed[a.From], owed{number, kind, name, path})
+		what, _ := strings.CutPrefix(fmt.Sprint(a.Effect), fmt.Sprint("#", number))
+		what = whatOf(c.readable(strings.TrimLeft(what, "!* ")))
+		nth := 0
+		for _, o := range c.fresh {
+			if o.machine == a.From && o.what == what {
+				nth++
+			}
+		}
+		o := owed{askedFor{a.From, c.turn, what, nth}, number, kind, name, path}
+		c.owed[a.From], c.fresh = append(c.owed[a.From], o), append(c.fresh, o)
 	}
 	switch e := a.Effect.(type) {
 	case events.Connect:

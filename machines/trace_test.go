@@ -30,7 +30,13 @@ func TestTraces(t *testing.T) {
 		played[path] = true
 		mustBeWellFormed(t, path)
 		c := newConversation(t, fired)
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return c.say(t, d) })
+		m := newMeanings(c)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			return m.play(d, func() string { return c.say(t, d) })
+		})
+		if changed := m.String(); changed != "" { // with -rewrite, or datadriven had found it
+			fmt.Printf("%s:\n%s", path, changed)
+		}
 		c.replays(t)
 		mirror(t, path, fired)
 	}
@@ -95,10 +101,14 @@ type conversation struct {
 	mirrors string // the recipe that plays a latch's conversation: selectors queue again by themselves
 	reads   []int  // and the session's requests that a latch's conversation has not
 	fired   *coverage
+	turn    int    // the number of the present directive
+	met     *owed  // what it answers
+	fresh   []owed // what it made machines ask
 }
 
 // owed is a request or timer that the file may answer without naming its number.
 type owed struct {
+	askedFor
 	number uint64
 	kind   events.Kind
 	name   string
@@ -346,7 +356,13 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 	if ev.Kind == events.ConnectionAttached || ev.Kind == events.ConnectionSuspended || ev.Kind == events.ConnectionLost {
 		ev.Session = cmp.Or(ev.Session, c.number)
 	}
-	for _, a := range c.step(to, ev) {
+	effects := c.step(to, ev)
+	for _, r := range c.engine.Records() {
+		if r.Internal && r.Event.Kind == events.CommandOpen { // by another machine
+			c.next[r.Machine] = r.Event.Seed
+		}
+	}
+	for _, a := range effects {
 		c.note(a)
 	}
 	if t != nil && len(c.wrongs) > 0 {
@@ -355,9 +371,6 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 	var b strings.Builder
 	for _, r := range c.engine.Records() {
 		c.fired.note(r)
-		if r.Internal && r.Event.Kind == events.CommandOpen { // by another machine
-			c.next[r.Machine] = r.Event.Seed
-		}
 		fmt.Fprintf(&b, "%s: ", r.Machine)
 		switch r.Row {
 		case events.RowLate, events.RowIgnored, events.RowUnknown, events.RowRefused, string(events.CommandOpen):
