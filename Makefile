@@ -37,7 +37,7 @@ race: ## the first half of make prove: every test with the race detector; needs 
 
 .PHONY: golden
 golden: ## write the golden traces and the simulation's digests anew; read the diff before committing it
-	$(GO) test ./machines -count=1 -run TestTraces -rewrite
+	cd machines && $(GO) test -count=1 -run TestTraces -rewrite # in its folder, so that what changed in meaning is printed
 	$(GO) test ./machines -count=1 -run TestTraces
 	$(GO) test ./test/sim -count=1 -run TestDigests -rewrite
 
