@@ -37,9 +37,9 @@ latch: listing --reply.stat [ours]--> listing
 latch reply.children children=own
 ----
 latch: listing --reply.children [mayLead]--> leading
-  tell session office.near /l/_c_<latch.1>-latch-0000000000
+  tell session heartbeat.wanted /l/_c_<latch.1>-latch-0000000000
   notify elected /l/_c_<latch.1>-latch-0000000000 token=16
-session: connected --office.near--> connected
+session: connected --heartbeat.wanted--> connected
   #1 timer deadline 7.5s
   #2 timer heartbeat 3.75s
 
