@@ -10,14 +10,14 @@ import (
 // Conn is one TCP connection between a client's executor and a server. Each
 // direction keeps its order; it may stall, and the whole may be cut.
 type Conn struct {
-	w       *World
-	x       *executor
-	server  *Server
-	session int64 // ZooKeeper's id, once greeted
-	up      way
-	down    way
-	gone    bool // at the server: nothing is read or written any more
-	hung    bool // at the client
+	w            *World
+	x            *executor
+	server       *Server
+	session      int64 // ZooKeeper's id, once greeted
+	up           direction
+	down         direction
+	serverClosed bool // at the server: nothing is read or written any more
+	clientClosed bool // at the client
 
 	queue []*Packet // at the server: requests in the order in which they came
 
@@ -26,7 +26,7 @@ type Conn struct {
 }
 
 // way is one direction.
-type way struct {
+type direction struct {
 	next    int64 // nothing arrives before it
 	stalled int64 // until then nothing arrives
 }
@@ -35,7 +35,7 @@ type way struct {
 const Forever = int64(1) << 60
 
 // arrive is when a message that leaves now gets to the other side.
-func (c *Conn) arrive(d *way) int64 {
+func (c *Conn) arrive(d *direction) int64 {
 	t := max(d.next, c.w.now+int64(c.x.c.dice.delay()), d.stalled)
 	d.next = t
 	return t
@@ -43,25 +43,25 @@ func (c *Conn) arrive(d *way) int64 {
 
 // frame is one message to the client.
 type frame struct {
-	greeting *greeting
-	pong     bool
-	rearmed  bool
-	synced   bool // the answer to a probe's sync
-	closed   bool // the end of the stream
-	watch    zkmem.EventType
-	path     string
-	reply    *Packet
-	zxid     int64
+	connectResponse *connectResponse
+	pong            bool
+	watchesSet      bool
+	synced          bool // the answer to a probe's sync
+	closed          bool // the end of the stream
+	watch           zkmem.EventType
+	path            string
+	reply           *Packet
+	zxid            int64
 }
 
-type greeting struct {
+type connectResponse struct {
 	session int64
 	timeout time.Duration
 }
 
 // send hands a frame to the client's side.
 func (c *Conn) send(f frame) {
-	if c.gone {
+	if c.serverClosed {
 		return
 	}
 	t := c.arrive(&c.down)
@@ -69,7 +69,7 @@ func (c *Conn) send(f frame) {
 		return
 	}
 	c.w.At(t, func() {
-		if !c.hung {
+		if !c.clientClosed {
 			c.inbox = append(c.inbox, f)
 			c.x.readable(c)
 		}
@@ -77,28 +77,28 @@ func (c *Conn) send(f frame) {
 }
 
 // hangUp is the server's end of a connection.
-func (c *Conn) hangUp() {
-	if c.gone {
+func (c *Conn) closeByServer() {
+	if c.serverClosed {
 		return
 	}
 	c.send(frame{closed: true})
-	c.gone = true
+	c.serverClosed = true
 	c.queue = nil
 	c.server.watches.Drop(c)
-	c.server.wires = slices.DeleteFunc(c.server.wires, func(o *Conn) bool { return o == c })
+	c.server.conns = slices.DeleteFunc(c.server.conns, func(o *Conn) bool { return o == c })
 }
 
 // leave is the client's end; the server hears of it later, or never.
-func (c *Conn) leave() {
-	if c.hung {
+func (c *Conn) closeByClient() {
+	if c.clientClosed {
 		return
 	}
-	c.hung = true
+	c.clientClosed = true
 	t := c.arrive(&c.up)
 	if t >= Forever {
 		t = c.w.now + 3*int64(c.w.script.Timeout) // keep-alive
 	}
-	c.w.At(t, c.hangUp)
+	c.w.At(t, c.closeByServer)
 }
 
 // submit carries something to the server.
@@ -108,8 +108,8 @@ func (c *Conn) submit(do func()) {
 		return
 	}
 	c.w.At(t, func() {
-		c.server.runs(func() {
-			if !c.gone {
+		c.server.run(func() {
+			if !c.serverClosed {
 				do()
 			}
 		})
@@ -117,8 +117,8 @@ func (c *Conn) submit(do func()) {
 }
 
 // drain answers what stands first in line, in order.
-func (c *Conn) drain() {
-	for len(c.queue) > 0 && !c.gone {
+func (c *Conn) answerQueue() {
+	for len(c.queue) > 0 && !c.serverClosed {
 		a := c.queue[0]
 		if a.read != nil && !a.done {
 			a.done = true

@@ -8,7 +8,7 @@ import (
 
 // Every deed says that it was done, and why not where it cannot be.
 func TestEveryDeedSaysWhatItDid(t *testing.T) {
-	for do, kind := range deeds {
+	for do, kind := range actions {
 		who := 0
 		s := three("latch")
 		w, err := New(s, nil)
@@ -29,30 +29,30 @@ func TestEveryDeedSaysWhatItDid(t *testing.T) {
 		if do == Start {
 			s.Clients[who].Waits = true
 		}
-		s.Deeds = []Deed{{At: at(20 * time.Second), Do: do, Who: who, For: time.Second}}
+		s.Actions = []Action{{At: at(20 * time.Second), Do: do, Who: who, For: time.Second}}
 		if o := play(t, s, 40*time.Second).w.Outcomes()[0]; o.Why != nil {
 			t.Errorf("%s", o)
 		}
 	}
 	moment := at(20 * time.Second)
 	for _, c := range []struct {
-		deeds []Deed
+		deeds []Action
 		want  string
 	}{
-		{[]Deed{{At: moment, Do: Start}}, "was started already"},
-		{[]Deed{{At: moment, Do: Close}, {At: moment + 1, Do: Close}}, "closes, or has closed"},
-		{[]Deed{{At: moment, Do: Close}, {At: moment + 1, Do: Resign}}, "closes, or has closed"},
-		{[]Deed{{At: 1, Do: Resign}}, "not started yet"},
-		{[]Deed{{At: moment, Do: Kill}, {At: moment, Do: Freeze, For: 1}}, "the process is dead"},
-		{[]Deed{{At: moment, Do: Freeze, For: time.Second}, {At: moment, Do: Close}}, "stands still until 21s"},
-		{[]Deed{{At: 1, Do: Cut}}, "no connection"},
-		{[]Deed{{At: 1, Do: Mute}}, "no connection"},
-		{[]Deed{{At: 1, Do: LoseReply}}, "no connection"},
-		{[]Deed{{At: 1, Do: Expire}}, "no session"},
-		{[]Deed{{At: 1, Do: Delete}}, "no node of its own"},
-		{[]Deed{{At: moment, Do: Depose, For: time.Minute}, {At: moment + 1, Do: Depose, For: 1}}, "no server leads"},
-		{[]Deed{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "stands still already"},
-		{[]Deed{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
+		{[]Action{{At: moment, Do: Start}}, "was started already"},
+		{[]Action{{At: moment, Do: Close}, {At: moment + 1, Do: Close}}, "closes, or has closed"},
+		{[]Action{{At: moment, Do: Close}, {At: moment + 1, Do: Resign}}, "closes, or has closed"},
+		{[]Action{{At: 1, Do: Resign}}, "not started yet"},
+		{[]Action{{At: moment, Do: Kill}, {At: moment, Do: Freeze, For: 1}}, "the process is dead"},
+		{[]Action{{At: moment, Do: Freeze, For: time.Second}, {At: moment, Do: Close}}, "stands still until 21s"},
+		{[]Action{{At: 1, Do: Cut}}, "no connection"},
+		{[]Action{{At: 1, Do: Mute}}, "no connection"},
+		{[]Action{{At: 1, Do: LoseReply}}, "no connection"},
+		{[]Action{{At: 1, Do: Expire}}, "no session"},
+		{[]Action{{At: 1, Do: Delete}}, "no node of its own"},
+		{[]Action{{At: moment, Do: Depose, For: time.Minute}, {At: moment + 1, Do: Depose, For: 1}}, "no server leads"},
+		{[]Action{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "stands still already"},
+		{[]Action{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
 	} {
 		outcomes := play(t, three("latch", c.deeds...), 30*time.Second).w.Outcomes()
 		if last := outcomes[len(outcomes)-1]; last.Why == nil || !strings.Contains(last.String(), c.want) {
@@ -62,7 +62,7 @@ func TestEveryDeedSaysWhatItDid(t *testing.T) {
 	leads := 0
 	for who := range Servers {
 		for _, do := range []string{Isolate, Crash} {
-			o := play(t, three("latch", Deed{At: moment, Do: do, Who: who, For: time.Second}), 30*time.Second).w.Outcomes()[0]
+			o := play(t, three("latch", Action{At: moment, Do: do, Who: who, For: time.Second}), 30*time.Second).w.Outcomes()[0]
 			if o.Why != nil && strings.Contains(o.Why.Error(), "the server leads") {
 				leads++
 			}

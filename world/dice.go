@@ -33,14 +33,14 @@ const (
 )
 
 // thrower is one participant's dice.
-type thrower struct {
+type participantDice struct {
 	w    *World
 	name string
 	dice [subjects]*momentDice
 }
 
 // roll returns the participant's dice for a subject at this moment.
-func (t *thrower) roll(s subject) *rand.Rand {
+func (t *participantDice) roll(s subject) *rand.Rand {
 	d := t.dice[s]
 	if d == nil {
 		d = &momentDice{key: hash(fmt.Sprint(t.name, " ", int(s))) ^ mix(uint64(t.w.script.Seed)), at: -1}
@@ -63,15 +63,15 @@ type momentDice struct {
 
 // Uint64 is the next throw of the moment.
 func (d *momentDice) Uint64() uint64 {
-	d.state += golden
+	d.state += splitMixStep
 	return mix(d.state)
 }
 
-const golden = 0x9e3779b97f4a7c15
+const splitMixStep = 0x9e3779b97f4a7c15
 
 // mix spreads a number over all bits.
 func mix(z uint64) uint64 {
-	z += golden
+	z += splitMixStep
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31

@@ -23,28 +23,28 @@ type executor struct {
 	ids     []int64 // and those of the sessions before, too
 	timeout time.Duration
 
-	wire     *Conn // attached
-	dialled  *Conn // in its handshake
+	conn     *Conn // attached
+	dialling *Conn // in its handshake
 	attempt  int   // counts dials, so that what belongs to an older one is ignored
 	next     int   // server to try
 	failures int
 	since    int64 // when the connection was lost
 	probing  map[int]bool
 
-	choked    int64 // until when servers refuse its requests
-	loseReply bool  // the next write is carried out, and its reply is lost
-	unheard   bool  // the next server that it turns to does not hear it
-	lastZxid  int64
-	seen      int64 // lastZxid when the connection began
-	heard     int64 // when the last frame came, by the client's clock
-	grain     int64
-	contacts  []contact
-	pinged    []int64 // when the pings left that are not answered yet
-	pending   []*Packet
-	rearming  bool
-	parked    []*Packet // planted: requests that wait for the next connection
-	early     []frame
-	mirror    mirror
+	throttledUntil int64 // until when servers refuse its requests
+	loseReply      bool  // the next write is carried out, and its reply is lost
+	nextUnanswered bool  // the next server that it turns to does not hear it
+	lastZxid       int64
+	seen           int64 // lastZxid when the connection began
+	lastFrameAt    int64 // when the last frame came, by the client's clock
+	contactGap     int64
+	contacts       []contact
+	pinged         []int64 // when the pings left that are not answered yet
+	pending        []*Packet
+	settingWatches bool
+	queued         []*Packet // planted: requests that wait for the next connection
+	earlyEvents    []frame
+	watches        watchTable
 }
 
 // post puts an event into the loop's inbox.
@@ -64,7 +64,7 @@ func (x *executor) execute(id events.ID, e events.Effect) {
 		x.close(e.Session)
 	case events.Abandon:
 		if e.Session == x.session && !x.over {
-			x.shut("abandoned")
+			x.end("abandoned")
 		}
 	case events.Request:
 		x.submit(id, e)
@@ -73,21 +73,21 @@ func (x *executor) execute(id events.ID, e events.Effect) {
 
 func (x *executor) open(n int64) {
 	if x.session != 0 && !x.over {
-		x.shut("another session takes its place")
+		x.end("another session takes its place")
 	}
 	x.session, x.over, x.closing, x.id, x.timeout = n, false, false, 0, x.w.script.Timeout
-	x.lastZxid, x.since, x.mirror, x.probing = 0, 0, mirror{}, map[int]bool{}
+	x.lastZxid, x.since, x.watches, x.probing = 0, 0, watchTable{}, map[int]bool{}
 	x.dial(0)
 }
 
 // shut ends the session on this side.
-func (x *executor) shut(why string) {
-	if x.wire != nil {
+func (x *executor) end(why string) {
+	if x.conn != nil {
 		x.detach(why)
 	}
-	if x.dialled != nil {
-		x.dialled.leave()
-		x.dialled = nil
+	if x.dialling != nil {
+		x.dialling.closeByClient()
+		x.dialling = nil
 	}
 	x.over = true
 	x.attempt++
@@ -95,7 +95,7 @@ func (x *executor) shut(why string) {
 
 // lose ends a session that the ensemble says is over.
 func (x *executor) lose(why string) {
-	x.shut(why)
+	x.end(why)
 	kind := events.ConnectionLost
 	if x.closing {
 		kind = events.ConnectionClosed
@@ -109,15 +109,15 @@ func (x *executor) close(n int64) {
 	case n != x.session || x.over:
 		x.post(events.SessionMachine, events.Event{Kind: events.ConnectionClosed, Session: n, Code: events.SessionExpired})
 	case x.closing:
-	case x.wire == nil:
+	case x.conn == nil:
 		x.closing = true
-		x.shut("closed while not connected")
+		x.end("closed while not connected")
 		x.tell(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
 	default:
 		x.closing = true
-		wire := x.wire
-		wire.submit(func() { wire.server.goodbye(wire) })
-		x.c.RunAfter(x.handshake(), func() {
+		wire := x.conn
+		wire.submit(func() { wire.server.closeSession(wire) })
+		x.c.RunAfter(x.handshakeTimeout(), func() {
 			if x.closing && !x.over {
 				x.closed(events.ConnectionLoss)
 			}
@@ -133,15 +133,15 @@ func (x *executor) ending() bool {
 
 // closed tells how a close went.
 func (x *executor) closed(code events.Code) {
-	x.shut("closed")
+	x.end("closed")
 	x.tell(events.Event{Kind: events.ConnectionClosed, Code: code})
 }
 
-func (x *executor) handshake() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
+func (x *executor) handshakeTimeout() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
 
 // submit takes a request in. What cannot leave now is answered now.
 func (x *executor) submit(id events.ID, r events.Request) {
-	x.accept(&Packet{ID: id, Request: x.c.fill(id, r), Conn: x.wire})
+	x.accept(&Packet{ID: id, Request: x.c.fill(id, r), Conn: x.conn})
 }
 
 // accept takes in a request, a machine's or the door's own.
@@ -149,9 +149,9 @@ func (x *executor) accept(a *Packet) {
 	switch r := a.Request; {
 	case r.Header().Session != x.session || x.over:
 		x.reply(a, events.SessionExpired, "not the live session")
-	case x.wire == nil && x.w.watcher.Hit(BugQueues):
-		x.parked = append(x.parked, a)
-	case x.wire == nil || x.closing:
+	case x.conn == nil && x.w.observer.Happens(BugQueuesRequests):
+		x.queued = append(x.queued, a)
+	case x.conn == nil || x.closing:
 		x.reply(a, events.NotSent, "not connected")
 	default:
 		x.send(a)
@@ -161,23 +161,23 @@ func (x *executor) accept(a *Packet) {
 // send writes one request. The faults that cut a connection at a chosen moment
 // are here: before it leaves, after, and after it was carried out.
 func (x *executor) send(a *Packet) {
-	wire, now := x.wire, x.c.Clock()
+	wire, now := x.conn, x.c.Clock()
 	a.SentAt, a.contact = now, x.contactBefore(now-int64(x.w.script.Tick)/2)
-	if x.w.watcher.Hit(BugHasty) {
+	if x.w.observer.Happens(BugCountsUnanswered) {
 		x.note(now)
 	}
-	x.mirror.subscribe(a)
+	x.watches.sent(a)
 	x.pending = append(x.pending, a)
-	x.w.watcher.Sent(x.c, a)
+	x.w.observer.Sent(x.c, a)
 	switch {
-	case x.w.watcher.Hit(CutBeforeSend):
+	case x.w.observer.Happens(CutBeforeSend):
 		x.w.After(0, func() { x.lost(wire, "cut before the request left") })
 		return
-	case x.w.watcher.Hit(CutAfterSend):
+	case x.w.observer.Happens(CutAfterSend):
 		wire.submit(func() { wire.server.take(a) })
 		x.w.After(x.c.dice.delay(), func() { x.lost(wire, "cut after the request left") })
 		return
-	case Writes(a.Request) && (x.loseReply || x.w.watcher.Hit(CutAfterApply)):
+	case Writes(a.Request) && (x.loseReply || x.w.observer.Happens(CutAfterApply)):
 		x.loseReply = false
 		wire.submit(func() { wire.server.take(a) })
 		wire.down.stalled = Forever
@@ -199,7 +199,7 @@ func Writes(r events.Request) bool {
 // lost is the end of a connection, seen from here.
 func (x *executor) lost(wire *Conn, why string) {
 	x.c.Run(func() {
-		if x.wire != wire {
+		if x.conn != wire {
 			return
 		}
 		x.detach(why)
@@ -213,8 +213,8 @@ func (x *executor) lost(wire *Conn, why string) {
 
 // detach tells that the connection is gone, then answers what it carried.
 func (x *executor) detach(why string) {
-	x.wire.leave()
-	x.wire, x.since = nil, x.c.Clock()
+	x.conn.closeByClient()
+	x.conn, x.since = nil, x.c.Clock()
 	x.c.attached = false
 	x.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
 	pending := x.pending
@@ -231,7 +231,7 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 		a.Done(a)
 		return // the caller's goroutine gets it, not the loop
 	}
-	x.mirror.settle(a)
+	x.watches.answered(a)
 	h := a.Request.Header()
 	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.SentAt, Contact: a.contact,
 		Zxid: a.zxid, Children: a.Children, Stat: a.stat, Data: a.data}
@@ -242,7 +242,7 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 	if h.Keep {
 		x.c.keep(a.ID, &ev)
 	}
-	x.w.watcher.Replied(x.c, a, ev)
+	x.w.observer.Replied(x.c, a, ev)
 	x.post(a.ID, ev)
 }
 
@@ -271,7 +271,7 @@ type contact struct{ sent, answered int64 }
 
 // note remembers a frame that was answered now.
 func (x *executor) note(sent int64) {
-	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.grain {
+	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.contactGap {
 		return
 	}
 	x.contacts = append(x.contacts, contact{sent, x.c.Clock()})
@@ -289,12 +289,12 @@ func (x *executor) contactBefore(at int64) int64 {
 
 // take deals with one frame that came.
 func (x *executor) take(wire *Conn, f frame) {
-	x.heard = x.c.Clock()
+	x.lastFrameAt = x.c.Clock()
 	switch {
-	case wire == x.dialled:
-		x.greet(wire, f)
+	case wire == x.dialling:
+		x.handshakeFrame(wire, f)
 		return
-	case wire != x.wire:
+	case wire != x.conn:
 		return
 	case f.closed:
 		if x.closing {
@@ -305,7 +305,7 @@ func (x *executor) take(wire *Conn, f frame) {
 	case f.pong:
 		x.note(x.pinged[0])
 		x.pinged = x.pinged[1:]
-		x.overdue(wire)
+		x.checkOverdue(wire)
 	case f.watch != 0:
 		x.fire(f)
 	case f.reply != nil:
@@ -361,7 +361,7 @@ func (a *Packet) atFault() string {
 }
 
 // overdue ends a connection that answers pings and nothing else.
-func (x *executor) overdue(wire *Conn) {
+func (x *executor) checkOverdue(wire *Conn) {
 	for _, a := range x.pending {
 		if x.c.Clock()-a.SentAt > int64(x.timeout) {
 			x.lost(wire, "no answer to a request for a whole session timeout")
@@ -372,7 +372,7 @@ func (x *executor) overdue(wire *Conn) {
 
 func (x *executor) fire(f frame) {
 	kind := [...]events.Kind{1: events.WatchCreated, 2: events.WatchDeleted, 3: events.WatchChanged, 4: events.WatchChildren}[f.watch]
-	for _, id := range x.mirror.fire(kind, f.path) {
+	for _, id := range x.watches.fired(kind, f.path) {
 		x.post(id, events.Event{Kind: kind, Session: x.session, Path: f.path, Zxid: f.zxid})
 	}
 }

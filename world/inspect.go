@@ -22,14 +22,14 @@ func (c *Client) Unanswered() (ids []events.ID) {
 
 // Expect returns the number of a command that is asked for by other means than Ask,
 // and answered all the same.
-func (c *Client) Expect(id events.ID) uint64 {
+func (c *Client) ExpectAnswer(id events.ID) uint64 {
 	c.command++
 	c.commands[c.command] = id
 	return c.command
 }
 
 // Forget has nobody wait for the answer of a command.
-func (c *Client) Forget(number uint64) { delete(c.commands, number) }
+func (c *Client) ForgetCommand(number uint64) { delete(c.commands, number) }
 
 // LastCommand is the number of the last command.
 func (c *Client) LastCommand() uint64 { return c.command }
@@ -58,13 +58,13 @@ func (c *Client) Timed(id events.ID, number uint64) bool {
 func (c *Client) Timers() int { return len(c.timers) }
 
 // Watches is the number of watches that the process knows of.
-func (c *Client) Watches() int { return len(c.x.mirror.all()) }
+func (c *Client) Watches() int { return len(c.x.watches.all()) }
 
 // WatchesOf is the number of paths for which a machine waits.
-func (c *Client) WatchesOf(id events.ID) int { return c.x.mirror.watched(id) }
+func (c *Client) WatchesOf(id events.ID) int { return c.x.watches.watched(id) }
 
 // Conn is the connection that is attached, nil while there is none.
-func (c *Client) Conn() *Conn { return c.x.wire }
+func (c *Client) Conn() *Conn { return c.x.conn }
 
 // Session is the number of the session that was opened last, as the machines count.
 func (c *Client) Session() int64 { return c.x.session }
@@ -91,7 +91,7 @@ func (c *Client) Ending() bool { return c.x.ending() }
 // Send has the executor send a request that is no machine's: the packet's Done gets
 // the reply.
 func (c *Client) Send(a *Packet) {
-	a.Conn = c.x.wire
+	a.Conn = c.x.conn
 	c.x.accept(a)
 }
 
@@ -100,7 +100,7 @@ func (c *Client) Attached() bool { return c.attached }
 
 // Torn reports whether the effects that are being performed are of a step that a
 // pause cut in two.
-func (c *Client) Torn() bool { return c.torn }
+func (c *Client) Interrupted() bool { return c.interrupted }
 
 // Digest is a hash of all records so far.
 func (c *Client) Digest() uint64 { return c.digest }
@@ -140,19 +140,19 @@ func (s *Server) ClockAhead() int64 { return s.ahead }
 func (s *Server) SetClockAhead(ms int64) { s.ahead = ms }
 
 // Truth is what is committed; a server's own tree may lag behind it.
-func (e *Ensemble) Truth() *zkmem.Tree { return e.truth }
+func (e *Ensemble) Committed() *zkmem.Tree { return e.committed }
 
 // Proposed is the leader's tree with everything that was proposed, nil while no
 // server leads.
 func (e *Ensemble) Proposed() *zkmem.Tree {
 	if l := e.leader; l != nil && l.leads {
-		return l.spec
+		return l.proposed
 	}
 	return nil
 }
 
 // Life counts the times that the data were replaced by others.
-func (e *Ensemble) Life() int { return e.life }
+func (e *Ensemble) Generation() int { return e.generation }
 
 // Servers are all of them.
 func (e *Ensemble) Servers() []*Server { return e.servers }

@@ -15,19 +15,19 @@ var (
 
 // Cut ends the connection, as a server does that goes away.
 func (c *Client) Cut() error {
-	if c.x.wire == nil {
+	if c.x.conn == nil {
 		return errNoConnection
 	}
-	c.x.wire.hangUp()
+	c.x.conn.closeByServer()
 	return nil
 }
 
 // CutUnheard cuts the connection, and the next one gets no answer.
-func (c *Client) CutUnheard() error {
-	if c.x.wire == nil {
+func (c *Client) CutUnanswered() error {
+	if c.x.conn == nil {
 		return errNoConnection
 	}
-	c.x.unheard = true
+	c.x.nextUnanswered = true
 	return c.Cut()
 }
 
@@ -36,7 +36,7 @@ func (c *Client) Mute() error { return c.Stall(Forever, true, true) }
 
 // Stall has nothing arrive before a moment.
 func (c *Client) Stall(until int64, up, down bool) error {
-	wire := c.x.wire
+	wire := c.x.conn
 	if wire == nil {
 		return errNoConnection
 	}
@@ -50,15 +50,15 @@ func (c *Client) Stall(until int64, up, down bool) error {
 }
 
 // Unstall cuts a connection that stalls.
-func (c *Client) Unstall() {
-	if wire := c.x.wire; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
-		wire.up, wire.down = way{}, way{}
-		wire.hangUp()
+func (c *Client) CutStalled() {
+	if wire := c.x.conn; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
+		wire.up, wire.down = direction{}, direction{}
+		wire.closeByServer()
 	}
 }
 
 // Throttle has servers refuse the client's requests for a while.
-func (c *Client) Throttle(lasts time.Duration) { c.x.choked = c.w.now + int64(lasts) }
+func (c *Client) Throttle(lasts time.Duration) { c.x.throttledUntil = c.w.now + int64(lasts) }
 
 // Kill ends the process: nothing of it runs any more.
 func (c *Client) Kill() error {
@@ -66,8 +66,8 @@ func (c *Client) Kill() error {
 		return errDead
 	}
 	c.paused = Forever
-	if c.x.wire != nil {
-		c.x.wire.leave()
+	if c.x.conn != nil {
+		c.x.conn.closeByClient()
 	}
 	return nil
 }
@@ -80,12 +80,12 @@ func (c *Client) Paused() bool { return c.w.now < c.paused }
 
 // Starve keeps the loop's goroutine waiting before every event, for a while.
 func (c *Client) Starve(by, lasts time.Duration) {
-	c.starved = by
-	c.w.After(lasts, func() { c.starved = 0 })
+	c.loopDelay = by
+	c.w.After(lasts, func() { c.loopDelay = 0 })
 }
 
 // PauseWithinStep pauses the process between its next step and the effects of it.
-func (c *Client) PauseWithinStep(d time.Duration) { c.stumble = d }
+func (c *Client) PauseWithinStep(d time.Duration) { c.pauseInStep = d }
 
 // ShiftClock sets the process's clock.
 func (c *Client) ShiftClock(by time.Duration) {
@@ -95,6 +95,6 @@ func (c *Client) ShiftClock(by time.Duration) {
 
 // Heal ends what happened to the process, but death.
 func (c *Client) Heal() {
-	c.stumble, c.starved = 0, 0
+	c.pauseInStep, c.loopDelay = 0, 0
 	c.resume()
 }

@@ -13,18 +13,18 @@ import (
 type Observer interface {
 	// Hit reports whether what has this name happens at this moment: one of the
 	// faults and bugs below.
-	Hit(name string) bool
+	Happens(name string) bool
 	// Noted is called when something happened that is seldom: see DeadlineLapsed.
-	Noted(c *Client, what string)
+	Rare(c *Client, what string)
 	// Told is called with a line of the world's story.
-	Told(at int64, format string, args ...any)
+	Logged(at int64, format string, args ...any)
 
 	// Done is called with the outcome of a deed of the script.
 	Done(o Outcome)
 	// Committed is called when a transaction has become part of the history.
 	Committed(p *Proposal)
 	// Reborn is called when the history was replaced by another.
-	Reborn()
+	DataReplaced()
 
 	// Posting is called with an event on its way into a loop's inbox, and may change
 	// it; if it returns false, the event is dropped.
@@ -57,7 +57,7 @@ type Observer interface {
 	// Payload returns the user's data in the place of their number.
 	Payload(c *Client, id events.ID, number uint64) []byte
 	// Kept is called with an answer whose data are the user's: they reach no machine.
-	Kept(c *Client, id events.ID, ev events.Event)
+	UserData(c *Client, id events.ID, ev events.Event)
 }
 
 // Faults that strike at a moment of their own: Observer.Hit decides.
@@ -73,11 +73,11 @@ const (
 
 // Bugs of the executor or the clock, planted where Observer.Hit says so.
 const (
-	BugQueues     = "bug: requests wait for the next connection, whichever session's"
-	BugHasty      = "bug: a frame that left counts as a contact, answered or not"
-	BugLingers    = "bug: a probe does not ask how far the ensemble is"
-	BugFlickers   = "bug: a deadline moves on that somebody saw pass"
-	BugClockStops = "bug: the clock stands still while the process is paused"
+	BugQueuesRequests   = "bug: requests wait for the next connection, whichever session's"
+	BugCountsUnanswered = "bug: a frame that left counts as a contact, answered or not"
+	BugProbeIgnoresZxid = "bug: a probe does not ask how far the ensemble is"
+	BugRevivesDeadline  = "bug: a deadline moves on that somebody saw pass"
+	BugClockStops       = "bug: the clock stands still while the process is paused"
 )
 
 // What Observer.Noted is told.
@@ -96,13 +96,13 @@ type Idle struct{}
 var _ Observer = Idle{}
 
 // Hit reports false.
-func (Idle) Hit(string) bool { return false }
+func (Idle) Happens(string) bool { return false }
 
 // Noted does nothing.
-func (Idle) Noted(*Client, string) {}
+func (Idle) Rare(*Client, string) {}
 
 // Told does nothing.
-func (Idle) Told(int64, string, ...any) {}
+func (Idle) Logged(int64, string, ...any) {}
 
 // Done does nothing.
 func (Idle) Done(Outcome) {}
@@ -111,7 +111,7 @@ func (Idle) Done(Outcome) {}
 func (Idle) Committed(*Proposal) {}
 
 // Reborn does nothing.
-func (Idle) Reborn() {}
+func (Idle) DataReplaced() {}
 
 // Posting reports true.
 func (Idle) Posting(*Client, events.ID, *events.Event) bool { return true }
@@ -150,7 +150,7 @@ func (Idle) Answered(*Client, events.ID, events.Answer, bool) {}
 func (Idle) Payload(*Client, events.ID, uint64) []byte { return nil }
 
 // Kept does nothing.
-func (Idle) Kept(*Client, events.ID, events.Event) {}
+func (Idle) UserData(*Client, events.ID, events.Event) {}
 
 // Stepped returns out.
 func (Idle) Stepped(_ *Client, out []engine.Addressed) []engine.Addressed { return out }

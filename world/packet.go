@@ -36,5 +36,5 @@ type Packet struct {
 // that was asked before it.
 func (a *Packet) answer(r zkmem.Result, zxid int64) {
 	a.done, a.result, a.zxid = true, r, zxid
-	a.Conn.drain()
+	a.Conn.answerQueue()
 }

@@ -30,11 +30,11 @@ func (c *Client) fill(id events.ID, r events.Request) events.Request {
 }
 
 func (c *Client) payload(id events.ID, number uint64) []byte {
-	return c.w.watcher.Payload(c, id, number)
+	return c.w.observer.Payload(c, id, number)
 }
 
 // keep takes the user's data out of an answer, failures included.
 func (c *Client) keep(id events.ID, ev *events.Event) {
-	c.w.watcher.Kept(c, id, *ev)
+	c.w.observer.UserData(c, id, *ev)
 	ev.Data = nil
 }

@@ -23,20 +23,20 @@ type Program struct {
 
 // how says how a recipe is used: by commands to one machine that stays, or by a machine
 // for each call.
-type how struct {
-	calls bool        // a machine for each call
-	want  events.Kind // the command that asks for what the program wants; "" is starting
-	give  events.Kind // and that gives it back; "" is that the work returns
-	more  map[string]string
+type usage struct {
+	calls   bool        // a machine for each call
+	acquire events.Kind // the command that asks for what the program wants; "" is starting
+	release events.Kind // and that gives it back; "" is that the work returns
+	more    map[string]string
 }
 
-var playable = map[string]how{
-	"latch":         {want: events.CommandAwait, give: events.CommandResign},
+var playable = map[string]usage{
+	"latch":         {acquire: events.CommandAwait, release: events.CommandResign},
 	"selector":      {more: map[string]string{"autoRequeue": "true"}},
-	"mutex":         {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false"}},
-	"readwrite":     {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
-	"semaphore":     {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
-	"doublebarrier": {want: events.CommandEnter, give: events.CommandLeave, more: map[string]string{"quantity": "2"}},
+	"mutex":         {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false"}},
+	"readwrite":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
+	"semaphore":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
+	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, more: map[string]string{"quantity": "2"}},
 }
 
 // Playable are the recipes that a Program can have.
@@ -61,7 +61,7 @@ func (p Program) check() error {
 // program is a Program that runs.
 type program struct {
 	Program
-	how
+	usage
 	c      *Client
 	serial int // calls so far
 	work   bool
@@ -75,7 +75,7 @@ type program struct {
 
 func (w *World) addProgram(p Program) {
 	c := w.AddClient(Process{})
-	u := &program{Program: p, how: playable[p.Recipe], c: c}
+	u := &program{Program: p, usage: playable[p.Recipe], c: c}
 	c.program = u
 	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
 	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
@@ -106,7 +106,7 @@ func (u *program) start() error {
 	case u.leaving:
 		return errLeaving
 	case u.started:
-		return errRuns
+		return errStarted
 	}
 	u.started = true
 	u.c.Ask(events.SessionMachine, events.CommandStart, events.Event{})
@@ -119,13 +119,13 @@ func (u *program) start() error {
 
 // ask asks for what the program wants.
 func (u *program) ask() {
-	if u.leaving || u.wanted != 0 || u.inside || u.want == "" {
+	if u.leaving || u.wanted != 0 || u.inside || u.acquire == "" {
 		return
 	}
 	if u.calls {
 		u.open()
 	}
-	u.wanted = u.c.Ask(u.id, u.want, events.Event{})
+	u.wanted = u.c.Ask(u.id, u.acquire, events.Event{})
 }
 
 // close ends the handle, then the session a moment later.
@@ -148,11 +148,11 @@ func (u *program) resign() error {
 	case u.leaving:
 		return errLeaving
 	case !u.started:
-		return errWaits
+		return errNotStarted
 	case !u.leads && !u.inside && !u.work:
-		return errHolds
-	case u.give != "":
-		u.c.Ask(u.id, u.give, events.Event{})
+		return errHoldsNothing
+	case u.release != "":
+		u.c.Ask(u.id, u.release, events.Event{})
 		u.inside = false
 	}
 	u.end()
@@ -167,9 +167,9 @@ func (u *program) notice(id events.ID, n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		u.leads = true
-		u.work = u.work || u.want == ""
+		u.work = u.work || u.acquire == ""
 	case events.Granted:
-		u.c.Forget(n.Work)
+		u.c.ForgetCommand(n.Work)
 		u.wanted, u.work = 0, true
 	case events.Stopped:
 		u.leads = false
@@ -183,7 +183,7 @@ func (u *program) answered(a events.Answer) {
 		return
 	}
 	u.wanted = 0
-	if u.inside = u.want == events.CommandEnter && a.Code == events.OK; !u.inside {
+	if u.inside = u.acquire == events.CommandEnter && a.Code == events.OK; !u.inside {
 		u.again()
 	}
 }

@@ -17,13 +17,13 @@ type Script struct {
 	Timeout   time.Duration `json:"timeout"`   // of sessions
 	RideOut   bool          `json:"rideOut,omitempty"`
 	Clients   []Program     `json:"clients,omitempty"` // the processes, numbered from 0 on
-	Deeds     []Deed        `json:"deeds,omitempty"`   // of one moment in their order
+	Actions   []Action      `json:"deeds,omitempty"`   // of one moment in their order
 }
 
 // Bounds of a script. A world without an end would never be run through.
 const (
 	MaxClients = 100
-	MaxDeeds   = 1000
+	MaxActions = 1000
 	MaxTime    = 24 * time.Hour
 )
 
@@ -37,13 +37,13 @@ func New(s Script, o Observer) (*World, error) {
 	if o == nil {
 		o = Idle{}
 	}
-	s.Clients, s.Deeds = slices.Clone(s.Clients), slices.Clone(s.Deeds)
-	w := &World{script: s, count: MaxDeeds, dice: map[string]*rand.Rand{}, watcher: o}
+	s.Clients, s.Actions = slices.Clone(s.Clients), slices.Clone(s.Actions)
+	w := &World{script: s, count: MaxActions, dice: map[string]*rand.Rand{}, observer: o}
 	w.ens = newEnsemble(w)
 	for _, p := range s.Clients {
 		w.addProgram(p)
 	}
-	for i, d := range s.Deeds {
+	for i, d := range s.Actions {
 		w.schedule(i, d)
 	}
 	return w, nil
@@ -52,7 +52,7 @@ func New(s Script, o Observer) (*World, error) {
 // Script returns the script, with the deeds that were added.
 func (w *World) Script() Script {
 	s := w.script
-	s.Clients, s.Deeds = slices.Clone(s.Clients), slices.Clone(s.Deeds)
+	s.Clients, s.Actions = slices.Clone(s.Clients), slices.Clone(s.Actions)
 	return s
 }
 
@@ -66,16 +66,16 @@ func (s Script) check() error {
 		return fmt.Errorf("world: a session timeout of %s: want 2 to 20 ticks of %s, as servers do", s.Timeout, s.Tick)
 	case len(s.Clients) > MaxClients:
 		return fmt.Errorf("world: %d clients: want at most %d", len(s.Clients), MaxClients)
-	case len(s.Deeds) > MaxDeeds:
-		return fmt.Errorf("world: %d deeds: want at most %d", len(s.Deeds), MaxDeeds)
+	case len(s.Actions) > MaxActions:
+		return fmt.Errorf("world: %d deeds: want at most %d", len(s.Actions), MaxActions)
 	}
 	for i, p := range s.Clients {
 		if err := p.check(); err != nil {
 			return fmt.Errorf("world: client %d: %w", i, err)
 		}
 	}
-	for i, d := range s.Deeds {
-		if err := s.checkDeed(d); err != nil {
+	for i, d := range s.Actions {
+		if err := s.checkAction(d); err != nil {
 			return fmt.Errorf("world: deed %d: %w", i, err)
 		}
 	}
@@ -83,8 +83,8 @@ func (s Script) check() error {
 }
 
 // checkDeed says what of a deed can never be done.
-func (s Script) checkDeed(d Deed) error {
-	kind, known := deeds[d.Do]
+func (s Script) checkAction(d Action) error {
+	kind, known := actions[d.Do]
 	all := len(s.Clients)
 	if kind.to == toServer {
 		all = Servers
@@ -104,19 +104,19 @@ func (s Script) checkDeed(d Deed) error {
 
 // Add adds a deed to a world that runs. What is over is not done again: a deed at or
 // before Now is refused, and needs a world of its own, made from the script.
-func (w *World) Add(d Deed) error {
+func (w *World) Add(d Action) error {
 	s := w.script
 	if d.At <= w.now {
 		return fmt.Errorf("world: %q at %d ns: the world is at %d already; make one from the script", d.Do, d.At, w.now)
 	}
-	if len(s.Deeds) >= MaxDeeds {
+	if len(s.Actions) >= MaxActions {
 		return errTooMany
 	}
-	if err := s.checkDeed(d); err != nil {
+	if err := s.checkAction(d); err != nil {
 		return fmt.Errorf("world: %w", err)
 	}
-	w.script.Deeds = append(w.script.Deeds, d)
-	w.schedule(len(s.Deeds), d)
+	w.script.Actions = append(w.script.Actions, d)
+	w.schedule(len(s.Actions), d)
 	return nil
 }
 

@@ -60,8 +60,8 @@ func (s *scribe) text() string {
 	return b.String()
 }
 
-func three(recipe string, deeds ...Deed) Script {
-	s := Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 6 * time.Second, Deeds: deeds}
+func three(recipe string, deeds ...Action) Script {
+	s := Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 6 * time.Second, Actions: deeds}
 	for range 3 {
 		s.Clients = append(s.Clients, Program{Recipe: recipe, Path: "/jobs"})
 	}
@@ -84,14 +84,14 @@ func random(seed int64) Script {
 	s := three(Playable()[d.IntN(len(playable))])
 	s.Seed, s.RideOut = seed, OneIn(d, 3)
 	kinds := slices.Sorted(func(yield func(string) bool) {
-		for k := range deeds {
+		for k := range actions {
 			if !yield(k) {
 				return
 			}
 		}
 	})
 	for range 1 + d.IntN(5) {
-		s.Deeds = append(s.Deeds, Deed{At: 1 + d.Int64N(at(40*time.Second)), Do: kinds[d.IntN(len(kinds))], Who: d.IntN(3), For: time.Duration(1 + d.Int64N(at(12*time.Second)))})
+		s.Actions = append(s.Actions, Action{At: 1 + d.Int64N(at(40*time.Second)), Do: kinds[d.IntN(len(kinds))], Who: d.IntN(3), For: time.Duration(1 + d.Int64N(at(12*time.Second)))})
 	}
 	return s
 }
@@ -103,8 +103,8 @@ func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
 		if one.text() != two.text() || one.w.Moments() != two.w.Moments() {
 			t.Errorf("seed %d: two runs of %+v differ", seed, s)
 		}
-		if len(one.w.Outcomes()) != len(s.Deeds) {
-			t.Errorf("seed %d: %d deeds, and %d outcomes", seed, len(s.Deeds), len(one.w.Outcomes()))
+		if len(one.w.Outcomes()) != len(s.Actions) {
+			t.Errorf("seed %d: %d deeds, and %d outcomes", seed, len(s.Actions), len(one.w.Outcomes()))
 		}
 		if one.w.Records() == 0 {
 			t.Errorf("seed %d: nothing was recorded", seed)
@@ -116,16 +116,16 @@ func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
 func TestByHandIsByScript(t *testing.T) {
 	for seed := range worlds(200) {
 		s := random(seed)
-		slices.SortStableFunc(s.Deeds, func(a, b Deed) int { return cmp.Compare(a.At, b.At) })
+		slices.SortStableFunc(s.Actions, func(a, b Action) int { return cmp.Compare(a.At, b.At) })
 		d, hand := rand.New(rand.NewPCG(uint64(seed), 5)), &scribe{}
 		bare := s
-		bare.Deeds = nil
+		bare.Actions = nil
 		w, err := New(bare, hand)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hand.w = w
-		for _, deed := range s.Deeds {
+		for _, deed := range s.Actions {
 			if ahead := deed.At - w.Now(); ahead > 1 {
 				w.Until(w.Now() + d.Int64N(ahead))
 			}
@@ -135,7 +135,7 @@ func TestByHandIsByScript(t *testing.T) {
 		}
 		w.Until(at(time.Minute))
 		if scripted := play(t, w.Script(), time.Minute); scripted.text() != hand.text() {
-			t.Errorf("seed %d: by hand and by script differ: %+v", seed, s.Deeds)
+			t.Errorf("seed %d: by hand and by script differ: %+v", seed, s.Actions)
 		}
 	}
 }
@@ -146,14 +146,14 @@ func TestADeedIsFirstAtItsNanosecond(t *testing.T) {
 	s := three("latch")
 	log := play(t, s, 30*time.Second).logs[1]
 	for _, l := range log[len(log)/2:] {
-		kill := Deed{At: l.at, Do: Kill, Who: 1}
+		kill := Action{At: l.at, Do: Kill, Who: 1}
 		hand := play(t, s, time.Duration(l.at-1))
 		if err := hand.w.Add(kill); err != nil {
 			t.Fatal(err)
 		}
 		hand.w.Until(at(30 * time.Second))
 		script := s
-		script.Deeds = []Deed{kill}
+		script.Actions = []Action{kill}
 		for _, o := range []*scribe{hand, play(t, script, 30*time.Second)} {
 			if last := o.logs[1][len(o.logs[1])-1]; last.at >= l.at {
 				t.Errorf("killed at %d, client 1 records at %d", l.at, last.at)
@@ -182,11 +182,11 @@ func parts(a, b *scribe, client int) int64 {
 // Without a deed nothing differs before it.
 func TestNothingDiffersBeforeADeed(t *testing.T) {
 	moment := at(17 * time.Second)
-	for do := range deeds {
+	for do := range actions {
 		for who := range 3 {
 			s := three("latch")
 			without := play(t, s, time.Minute)
-			s.Deeds = []Deed{{At: moment, Do: do, Who: who, For: 5 * time.Second}}
+			s.Actions = []Action{{At: moment, Do: do, Who: who, For: 5 * time.Second}}
 			with := play(t, s, time.Minute)
 			done := with.w.Outcomes()[0].Why == nil
 			for c := range 3 {
@@ -207,8 +207,8 @@ func TestOnlyWhatIsCausedDiffers(t *testing.T) {
 		for _, do := range []string{Cut, Mute, Freeze} {
 			s := three("latch")
 			s.Seed, s.Clients[2].Waits = seed, true
-			idle := func(deeds ...Deed) *scribe {
-				s.Deeds = deeds
+			idle := func(deeds ...Action) *scribe {
+				s.Actions = deeds
 				o := &scribe{}
 				w, err := New(s, o)
 				if err != nil {
@@ -219,7 +219,7 @@ func TestOnlyWhatIsCausedDiffers(t *testing.T) {
 				w.Until(at(time.Minute))
 				return o
 			}
-			without, with := idle(), idle(Deed{At: at(17 * time.Second), Do: do, Who: 2, For: 5 * time.Second})
+			without, with := idle(), idle(Action{At: at(17 * time.Second), Do: do, Who: 2, For: 5 * time.Second})
 			if parts(with, without, 2) < at(17*time.Second) {
 				t.Errorf("seed %d: %s changed nothing", seed, with.w.Outcomes()[0])
 			}
@@ -235,7 +235,7 @@ func TestOnlyWhatIsCausedDiffers(t *testing.T) {
 func TestADeedThatDoesNothingChangesNothing(t *testing.T) {
 	s := three("latch")
 	without := play(t, s, time.Minute)
-	s.Deeds = []Deed{{At: at(9 * time.Second), Do: Start, Who: 1}}
+	s.Actions = []Action{{At: at(9 * time.Second), Do: Start, Who: 1}}
 	if with := play(t, s, time.Minute); with.text() != without.text() || with.w.Outcomes()[0].Why == nil {
 		t.Errorf("starting what runs: %v", with.w.Outcomes())
 	}
@@ -250,18 +250,18 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 		{func(s *Script) { s.SyncLimit = 1e9 }, "syncLimit of 1000000000"},
 		{func(s *Script) { s.Timeout = time.Hour }, "2 to 20 ticks"},
 		{func(s *Script) { s.Clients = make([]Program, 1e6) }, "1000000 clients"},
-		{func(s *Script) { s.Deeds = make([]Deed, 1e6) }, "1000000 deeds"},
+		{func(s *Script) { s.Actions = make([]Action, 1e6) }, "1000000 deeds"},
 		{func(s *Script) { s.Clients[1].Recipe = strings.Repeat("x", 1e6) }, "has no program: want one of doublebarrier, latch, mutex"},
 		{func(s *Script) { s.Clients[1].Path = "jobs" }, "want one like /jobs"},
 		{func(s *Script) { s.Clients[1].Options = map[string]string{"retry": "x"} }, "cannot be set"},
-		{func(s *Script) { s.Deeds[0].Do = "sing" }, `no deed "sing"`},
-		{func(s *Script) { s.Deeds[0].At = -1 }, "want 0 to"},
-		{func(s *Script) { s.Deeds[0].At = 1 << 62 }, "want 0 to"},
-		{func(s *Script) { s.Deeds[0].Who = 3 }, "there are 3, from 0 on"},
-		{func(s *Script) { s.Deeds[0] = Deed{Do: Isolate, Who: -1, For: 1} }, "of server -1"},
-		{func(s *Script) { s.Deeds[0].For = 0 }, "want a duration"},
+		{func(s *Script) { s.Actions[0].Do = "sing" }, `no deed "sing"`},
+		{func(s *Script) { s.Actions[0].At = -1 }, "want 0 to"},
+		{func(s *Script) { s.Actions[0].At = 1 << 62 }, "want 0 to"},
+		{func(s *Script) { s.Actions[0].Who = 3 }, "there are 3, from 0 on"},
+		{func(s *Script) { s.Actions[0] = Action{Do: Isolate, Who: -1, For: 1} }, "of server -1"},
+		{func(s *Script) { s.Actions[0].For = 0 }, "want a duration"},
 	} {
-		s := three("latch", Deed{At: 1, Do: Freeze, For: 1})
+		s := three("latch", Action{At: 1, Do: Freeze, For: 1})
 		c.change(&s)
 		if _, err := New(s, nil); err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
 			t.Errorf("%v, want %q", err, c.want)
@@ -272,7 +272,7 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Until(at(time.Second))
-	if err := w.Add(Deed{At: at(time.Second), Do: Cut}); err == nil || !strings.Contains(err.Error(), "make one from the script") {
+	if err := w.Add(Action{At: at(time.Second), Do: Cut}); err == nil || !strings.Contains(err.Error(), "make one from the script") {
 		t.Errorf("a deed in the past: %v", err)
 	}
 }
@@ -290,7 +290,7 @@ func TestEveryRecipeIsPlayed(t *testing.T) {
 			for _, c := range w.Clients() {
 				if c.Holds() {
 					holders[c.ID()] = true
-					if err := w.Add(Deed{At: w.Now() + 1, Do: Resign, Who: c.ID()}); err != nil {
+					if err := w.Add(Action{At: w.Now() + 1, Do: Resign, Who: c.ID()}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -312,7 +312,7 @@ func TestStepsAreBoundedInTime(t *testing.T) {
 		t.Errorf("%d records by %d", n, w.Now())
 	}
 	for who := range 3 {
-		if err := w.Add(Deed{At: w.Now() + 1, Do: Kill, Who: who}); err != nil {
+		if err := w.Add(Action{At: w.Now() + 1, Do: Kill, Who: who}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,43 +12,43 @@ import (
 // connect is a client's handshake at a server.
 func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 	if !s.up || !s.serving {
-		c.hangUp()
+		c.closeByServer()
 		return
 	}
 	if seen > s.tree.Zxid() {
-		c.hangUp()
+		c.closeByServer()
 		return
 	}
-	s.wires = append(s.wires, c)
-	if session == 0 || s.ens.w.watcher.Hit(OtherID) {
-		s.greetNew(c, wish)
+	s.conns = append(s.conns, c)
+	if session == 0 || s.ens.w.observer.Happens(OtherID) {
+		s.createSession(c, wish)
 		return
 	}
-	for _, other := range s.wires { // the session's older connection here is cut
+	for _, other := range s.conns { // the session's older connection here is cut
 		if other != c && other.session == session {
-			other.hangUp()
+			other.closeByServer()
 			break
 		}
 	}
 	s.toLeader(func(l *Server) {
 		valid := l.validate(session, s)
 		s.fromLeader(func() {
-			if c.gone {
+			if c.serverClosed {
 				return
 			}
 			if !valid {
-				c.send(frame{greeting: &greeting{}})
-				c.hangUp()
+				c.send(frame{connectResponse: &connectResponse{}})
+				c.closeByServer()
 				return
 			}
 			c.session = session
-			c.send(frame{greeting: &greeting{session, wish}})
+			c.send(frame{connectResponse: &connectResponse{session, wish}})
 		})
 	})
 }
 
 // greetNew has the quorum make a session.
-func (s *Server) greetNew(c *Conn, wish time.Duration) {
+func (s *Server) createSession(c *Conn, wish time.Duration) {
 	s.ens.lastID++
 	id := s.ens.lastID
 	op := zkmem.Op{Code: zkmem.OpCreateSession, Number: int32(wish / time.Millisecond)}
@@ -59,9 +59,9 @@ func (s *Server) greetNew(c *Conn, wish time.Duration) {
 		zxid := l.zxid
 		l.awaitSync(zxid, func() {
 			s.fromLeader(func() {
-				if !c.gone {
+				if !c.serverClosed {
 					c.session = id
-					c.send(frame{greeting: &greeting{id, wish}})
+					c.send(frame{connectResponse: &connectResponse{id, wish}})
 				}
 			})
 		})
@@ -70,7 +70,7 @@ func (s *Server) greetNew(c *Conn, wish time.Duration) {
 
 // awaitSync runs something once all that was proposed up to a zxid is committed.
 func (s *Server) awaitSync(zxid int64, done func()) {
-	s.syncs = append(s.syncs, waitingSync{zxid, done})
+	s.waitingSyncs = append(s.waitingSyncs, waitingSync{zxid, done})
 	s.flushSyncs()
 }
 
@@ -112,14 +112,14 @@ func (s *Server) take(a *Packet) {
 	if a.read != nil && c.throttled() {
 		a.read = func() { a.result.Err, a.zxid = throttled, s.tree.Zxid() }
 	}
-	c.drain()
+	c.answerQueue()
 }
 
 // write sends a request through the quorum.
 func (s *Server) write(a *Packet) {
 	op := operation(a.Request)
 	session := a.Conn.session
-	bare := s.ens.w.watcher.Hit(NoContainers) && op.Code == zkmem.OpCreateContainer
+	bare := s.ens.w.observer.Happens(NoContainers) && op.Code == zkmem.OpCreateContainer
 	refused := !bare && a.Conn.throttled()
 	s.toLeader(func(l *Server) {
 		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
@@ -144,7 +144,9 @@ func (s *Server) write(a *Packet) {
 
 // throttled reports whether a server refuses the next request: by a die, or in an
 // ambush.
-func (c *Conn) throttled() bool { return c.w.now < c.x.choked || c.w.watcher.Hit(Throttled) }
+func (c *Conn) throttled() bool {
+	return c.w.now < c.x.throttledUntil || c.w.observer.Happens(Throttled)
+}
 
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
@@ -229,7 +231,7 @@ func Stat(s zkmem.Stat) *events.Stat {
 
 // rearm sets a session's watches again on a new connection: what changed since
 // the zxid that the client has seen is told at once.
-func (s *Server) rearm(c *Conn, since int64, all []armed) {
+func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 	s.touch(c.session)
 	for _, a := range all {
 		_, stat, err := s.tree.Get(a.path)
@@ -257,18 +259,18 @@ func (s *Server) rearm(c *Conn, since int64, all []armed) {
 		}
 		s.watches.Add(kind, a.path, c)
 	}
-	c.send(frame{rearmed: true})
+	c.send(frame{watchesSet: true})
 }
 
 // flush is a probe's sync: the answer says how far the ensemble is.
-func (s *Server) flush(c *Conn) {
+func (s *Server) syncProbe(c *Conn) {
 	s.toLeader(func(l *Server) {
 		l.awaitSync(l.zxid, func() { s.fromLeader(func() { c.send(frame{synced: true, zxid: s.tree.Zxid()}) }) })
 	})
 }
 
 // goodbye is a client's closeSession.
-func (s *Server) goodbye(c *Conn) {
+func (s *Server) closeSession(c *Conn) {
 	session := c.session
 	s.toLeader(func(l *Server) {
 		if l.closing[session] {

@@ -9,9 +9,9 @@ import (
 
 // adopt begins to watch over every session that the tree knows: a new leader
 // gives each its whole timeout again.
-func (s *Server) adopt() {
+func (s *Server) trackAll() {
 	s.tracker, s.closing, s.owner = map[int64]int64{}, map[int64]bool{}, map[int64]*Server{}
-	for _, id := range s.ens.truth.Sessions() {
+	for _, id := range s.ens.committed.Sessions() {
 		s.track(id)
 	}
 }
@@ -26,7 +26,7 @@ func (s *Server) extend(id int64) {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return
 	}
-	ms, ok := s.spec.SessionTimeout(id)
+	ms, ok := s.proposed.SessionTimeout(id)
 	if !ok {
 		return
 	}
@@ -36,7 +36,7 @@ func (s *Server) extend(id int64) {
 }
 
 // sweep proposes the end of every session that ran out.
-func (s *Server) sweep() {
+func (s *Server) expireAll() {
 	var over []int64
 	for id, end := range s.tracker {
 		if end <= s.ens.w.now && !s.closing[id] {
@@ -45,7 +45,7 @@ func (s *Server) sweep() {
 	}
 	slices.Sort(over)
 	for _, id := range over {
-		s.ens.w.Tell("server %d expires session %x", s.id, id)
+		s.ens.w.Log("server %d expires session %x", s.id, id)
 		s.expire(id, false)
 	}
 }
@@ -63,7 +63,7 @@ func (s *Server) validate(id int64, at *Server) bool {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return false
 	}
-	if _, known := s.spec.SessionTimeout(id); !known {
+	if _, known := s.proposed.SessionTimeout(id); !known {
 		return false
 	}
 	s.extend(id)
@@ -78,8 +78,8 @@ func (s *Server) flushSyncs() {
 		oldest = s.outstanding[0].Txn.Zxid
 	}
 	var waits []waitingSync
-	ready := s.syncs
-	s.syncs = nil
+	ready := s.waitingSyncs
+	s.waitingSyncs = nil
 	for _, q := range ready {
 		if q.after < oldest {
 			q.done()
@@ -87,6 +87,6 @@ func (s *Server) flushSyncs() {
 			waits = append(waits, q)
 		}
 	}
-	s.syncs = append(s.syncs, waits...)
-	sortedByOrder(s.syncs)
+	s.waitingSyncs = append(s.waitingSyncs, waits...)
+	sortedByOrder(s.waitingSyncs)
 }

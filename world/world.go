@@ -12,15 +12,15 @@ import (
 type World struct {
 	script Script
 	now    int64
-	queue  agenda
+	queue  eventQueue
 	count  uint64 // events scheduled
 	ran    uint64 // events run
 
-	ens     *Ensemble
-	clients []*Client
-	dice    map[string]*rand.Rand
-	watcher Observer
-	stopped bool
+	ens      *Ensemble
+	clients  []*Client
+	dice     map[string]*rand.Rand
+	observer Observer
+	stopped  bool
 
 	outcomes []Outcome // of the deeds so far
 	records  uint64    // of all clients
@@ -33,15 +33,15 @@ type moment struct {
 	do    func()
 }
 
-type agenda []moment
+type eventQueue []moment
 
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
+func (a eventQueue) Len() int { return len(a) }
+func (a eventQueue) Less(i, j int) bool {
 	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
 }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(moment)) }
-func (a *agenda) Pop() any {
+func (a eventQueue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *eventQueue) Push(x any)   { *a = append(*a, x.(moment)) }
+func (a *eventQueue) Pop() any {
 	old := *a
 	last := old[len(old)-1]
 	old[len(old)-1] = moment{}
@@ -102,4 +102,4 @@ func (w *World) Clients() []*Client { return slices.Clone(w.clients) }
 func (w *World) Stop() { w.stopped = true }
 
 // Tell has the observer hear a line of the world's story.
-func (w *World) Tell(format string, args ...any) { w.watcher.Told(w.now, format, args...) }
+func (w *World) Log(format string, args ...any) { w.observer.Logged(w.now, format, args...) }

@@ -19,16 +19,16 @@ import (
 // An ambush is something that happens to a machine a moment after it entered a
 // state, whichever: what a timed fault would hit once in ten thousand worlds, it
 // hits in every one that it has been laid in.
-type ambush struct {
+type stateFault struct {
 	name  string
 	share int              // of all ambushes
 	fire  func(*user) bool // false: there was nothing to hit
 }
 
-var ambushes []ambush
+var stateFaults []stateFault
 
 func init() {
-	ambushes = []ambush{
+	stateFaults = []stateFault{
 		{"close", 2, func(u *user) bool { u.c.Run(u.close); return true }},
 		{"cancel", 3, func(u *user) bool { return !u.c.Paused() && u.cancel() }},
 		{"write", 2, func(u *user) bool { return !u.c.Paused() && u.write() }},
@@ -40,46 +40,46 @@ func init() {
 		{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
 		{"delete the predecessor", 1, func(u *user) bool { return u.c.w.deleteAhead(u) }},
 		{"set the own node's data", 2, func(u *user) bool { return u.c.w.setDataOf(u) }},
-		{"set the own node's data, then delete the line", 1, func(u *user) bool { return u.c.w.setDataOf(u) && u.c.w.clear(u.dir) }},
-		{"delete the line", 1, func(u *user) bool { return u.c.w.clear(u.dir) }},
-		{"hide the line", 2, func(u *user) bool { return u.c.w.hide(u.dir) }},
-		{"hide the own node", 2, func(u *user) bool { return u.c.w.hide(u.place()) }},
-		{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.hide(u.place()) && u.c.w.deleteOf(u) }},
-		{"refuse creates", 2, func(u *user) bool { return u.c.w.forbid(u.dir, zkmem.PermCreate) }},
+		{"set the own node's data, then delete the line", 1, func(u *user) bool { return u.c.w.setDataOf(u) && u.c.w.deleteTree(u.dir) }},
+		{"delete the line", 1, func(u *user) bool { return u.c.w.deleteTree(u.dir) }},
+		{"hide the line", 2, func(u *user) bool { return u.c.w.takeRead(u.dir) }},
+		{"hide the own node", 2, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) }},
+		{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) && u.c.w.deleteOf(u) }},
+		{"refuse creates", 2, func(u *user) bool { return u.c.w.takeRights(u.dir, zkmem.PermCreate) }},
 		{"throttle", 2, func(u *user) bool { u.c.Throttle(5 * time.Millisecond); return true }},
 		{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
 	}
 }
 
 // seldom are states that few machines get into: they are ambushed more often.
-var seldom = map[string]int{"blocked": 3, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
+var rareStates = map[string]int{"blocked": 3, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
 
 // ambush lies in wait for machines that enter a state.
-func (w *harness) ambush(c *client, id events.ID, state string) {
-	if w.calm || !w.has("ambush") {
+func (w *harness) drawStateFault(c *client, id events.ID, state string) {
+	if w.healed || !w.has("ambush") {
 		return
 	}
 	if u := c.user(id); u != nil {
 		if d, sores := w.Dice("sore"), u.role.sores[engine.State(state)]; len(sores) > 0 && world.OneIn(d, 4) {
-			w.lay(u, sores[d.IntN(len(sores))])
+			w.strike(u, sores[d.IntN(len(sores))])
 		}
 	}
 	d := w.Dice("ambush")
-	if u := c.user(id); u != nil && u.hit() && world.OneIn(d, cmp.Or(seldom[state], 25)) {
-		w.lay(u, anAmbush(d))
-	} else if id == events.SessionMachine && !c.leaving && world.OneIn(d, 2*cmp.Or(seldom[state], 25)) {
+	if u := c.user(id); u != nil && u.isTarget() && world.OneIn(d, cmp.Or(rareStates[state], 25)) {
+		w.strike(u, drawAmong(d))
+	} else if id == events.SessionMachine && !c.leaving && world.OneIn(d, 2*cmp.Or(rareStates[state], 25)) {
 		w.After(shortly(d), func() {
-			if !w.calm && w.closeAll(c) {
+			if !w.healed && w.closeAll(c) {
 				w.cover.fault("client closes")
-				w.Tell("AMBUSH of client %d: close", c.ID())
+				w.Log("AMBUSH of client %d: close", c.ID())
 			}
 		})
 	}
 }
 
 // usual are ambushes by their names.
-func usual(names ...string) (all []ambush) {
-	for _, a := range ambushes {
+func faultsNamed(names ...string) (all []stateFault) {
+	for _, a := range stateFaults {
 		if slices.Contains(names, a.name) {
 			all = append(all, a)
 		}
@@ -91,7 +91,7 @@ func usual(names ...string) (all []ambush) {
 var (
 	// tooLate stops the process within a step, with an await behind it that is
 	// dealt with when belief is over by the clock, and nobody has said so.
-	tooLate = ambush{"a pause before an await", 1, func(u *user) bool {
+	pauseBeforeAwait = stateFault{"a pause before an await", 1, func(u *user) bool {
 		u.c.PauseWithinStep(u.c.w.Timeout * 3 / 5)
 		for range 2 {
 			u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
@@ -99,7 +99,7 @@ var (
 		return true
 	}}
 	// endSession closes the client while a call is under way, which it does not wait for.
-	endSession = ambush{"end the session", 1, func(u *user) bool {
+	closeSessionInCall = stateFault{"end the session", 1, func(u *user) bool {
 		if u.c.leaving {
 			return false
 		}
@@ -111,40 +111,40 @@ var (
 		return true
 	}}
 	// cutLong cuts the connection, and the next server takes its time.
-	cutLong = ambush{"cut, and no answer", 1, func(u *user) bool {
-		return u.c.CutUnheard() == nil
+	cutUnanswered = stateFault{"cut, and no answer", 1, func(u *user) bool {
+		return u.c.CutUnanswered() == nil
 	}}
 )
 
 // lasting makes a persistent node where a participant's would stand, as somebody
 // does who copies nodes by hand. It is taken away after a while.
-func (w *harness) lasting(path string, mode zkmem.Mode) bool {
-	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: path, Mode: mode, ACL: zkmem.OpenACL()})
-	w.After(world.Between(w.Dice("ambush"), w.Tick, w.Timeout), w.tidy)
+func (w *harness) createPersistent(path string, mode zkmem.Mode) bool {
+	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: path, Mode: mode, ACL: zkmem.OpenACL()})
+	w.After(world.Between(w.Dice("ambush"), w.Tick, w.Timeout), w.removeForeign)
 	return true
 }
 
-func anAmbush(d *rand.Rand) ambush {
+func drawAmong(d *rand.Rand) stateFault {
 	sum := 0
-	for _, a := range ambushes {
+	for _, a := range stateFaults {
 		sum += a.share
 	}
 	n := d.IntN(sum)
-	for _, a := range ambushes {
+	for _, a := range stateFaults {
 		if n -= a.share; n < 0 {
 			return a
 		}
 	}
-	return ambush{}
+	return stateFault{}
 }
 
 // lay has an ambush strike in a moment.
-func (w *harness) lay(u *user, a ambush) {
+func (w *harness) strike(u *user, a stateFault) {
 	w.After(shortly(w.Dice("ambush")), func() {
-		if !w.calm && a.fire(u) {
+		if !w.healed && a.fire(u) {
 			w.cover.fault("ambush")
-			w.cover.ambush(a.name)
-			w.Tell("AMBUSH of %s: %s", u.name(), a.name)
+			w.cover.stateFault(a.name)
+			w.Log("AMBUSH of %s: %s", u.name(), a.name)
 		}
 	})
 }
@@ -155,17 +155,17 @@ func shortly(d *rand.Rand) time.Duration {
 }
 
 // hit reports whether ambushes may be laid for a handle's machine.
-func (u *user) hit() bool { return u.queues() || u.role.spot != nil }
+func (u *user) isTarget() bool { return u.queues() || u.role.spot != nil }
 
 // place is the path of the node that the handle is about: of a participant its
 // newest, "" where it has none.
-func (u *user) place() (path string) {
+func (u *user) targetPath() (path string) {
 	if u.role.spot != nil {
 		return u.role.spot(u)
 	}
 	w, newest := u.c.w, int64(0)
 	for _, name := range w.ens.Children(u.dir) {
-		data, stat, err := w.ens.Truth().Get(u.dir + "/" + name)
+		data, stat, err := w.ens.Committed().Get(u.dir + "/" + name)
 		if err == nil && string(data) == u.name() && stat.Czxid > newest {
 			path, newest = u.dir+"/"+name, stat.Czxid
 		}
@@ -174,11 +174,11 @@ func (u *user) place() (path string) {
 }
 
 func (w *harness) deleteOf(u *user) bool {
-	path := u.place()
+	path := u.targetPath()
 	if path == "" {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 	return true
 }
 
@@ -188,18 +188,18 @@ func (w *harness) deleteAhead(u *user) bool {
 	}
 	line, _ := machines.Line(w.ens.Children(u.dir), u.role.labels()...)
 	for i := 1; i < len(line); i++ {
-		if u.dir+"/"+line[i].Name == u.place() {
-			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name, Version: zkmem.AnyVersion})
+		if u.dir+"/"+line[i].Name == u.targetPath() {
+			w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[i-1].Name, Version: zkmem.AnyVersion})
 			return true
 		}
 	}
 	return false
 }
 
-func (w *harness) setDataOf(u *user) bool { return w.rewrite(u.place()) }
+func (w *harness) setDataOf(u *user) bool { return w.touchData(u.targetPath()) }
 
 // hide takes the right to read away, for a while.
-func (w *harness) hide(path string) bool { return w.forbid(path, zkmem.PermRead) }
+func (w *harness) takeRead(path string) bool { return w.takeRights(path, zkmem.PermRead) }
 
 // copyOf makes a persistent node with the name of the participant's own, but for
 // a higher number, as somebody does who copies nodes by hand. The participant
@@ -207,7 +207,7 @@ func (w *harness) hide(path string) bool { return w.forbid(path, zkmem.PermRead)
 // with a lower number is taken for the own node, which is given up for it: the
 // product does not survive that without a second node, and it is not done here.)
 func (w *harness) copyOf(u *user) bool {
-	path := u.place()
+	path := u.targetPath()
 	if path == "" || !strings.Contains(path, machines.GUIDPrefix) {
 		return false
 	}
@@ -218,7 +218,7 @@ func (w *harness) copyOf(u *user) bool {
 		return false
 	}
 	n += 1 + int64(d.IntN(3))
-	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: fmt.Sprintf("%s%010d", stem, n), ACL: zkmem.OpenACL()})
-	w.After(world.Between(d, w.Tick, w.Timeout), w.tidy)
+	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: fmt.Sprintf("%s%010d", stem, n), ACL: zkmem.OpenACL()})
+	w.After(world.Between(d, w.Tick, w.Timeout), w.removeForeign)
 	return true
 }

@@ -21,7 +21,7 @@ func TestWorldsApart(t *testing.T) {
 	if testing.Short() || raced {
 		n = min(n, 15)
 	}
-	for _, plant := range Apart() {
+	for _, plant := range SeparateWorlds() {
 		recipe := strings.TrimPrefix(plant.Name, "none: ")
 		t.Run(recipe, func(t *testing.T) { runApart(t, plant, recipe, n) })
 	}
@@ -39,7 +39,7 @@ func runApart(t *testing.T, plant Plant, recipe string, n int64) {
 		}
 		rows, hit, missing := sum.Cover.chart(r.Describe())
 		t.Logf("%d worlds in %.1f s: %d of %d rows of %s fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, r.Name(), sum.Cover.Writes)
-		for _, row := range sum.Cover.seldom(r.Describe(), 8) {
+		for _, row := range sum.Cover.rare(r.Describe(), 8) {
 			t.Logf("seldom: %s: %s", r.Name(), row)
 		}
 		for _, m := range append(missing, sum.Cover.lacks(r.Name())...) {

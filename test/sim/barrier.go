@@ -12,9 +12,9 @@ import (
 // let through must have been asked for while the way was open, for a moment at
 // least; in a healed world an operator opens it, and nobody may go on waiting.
 func init() {
-	roles = append(roles, passageRole("barrier", func(p *chronicle, since int64) bool { return p.missed(since) },
+	roles = append(roles, barrierRole("barrier", func(p *nodeHistory, since int64) bool { return p.wasMissing(since) },
 		func(w *harness, path string) {
-			if w.ens.Truth().Exists(path) {
+			if w.ens.Committed().Exists(path) {
 				w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}, plantedBarriers))
@@ -22,15 +22,15 @@ func init() {
 
 // passageRole is a barrier's or a gate's: open says whether the way was open at
 // some moment since a time, opens has an operator open it.
-func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens func(w *harness, path string), plants []Plant) *role {
+func barrierRole(recipe string, open func(p *nodeHistory, since int64) bool, opens func(w *harness, path string), plants []Plant) *role {
 	home := "/app/" + recipe
 	path := home + "/here"
 	return &role{
-		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true, sores: map[engine.State][]ambush{"pausing": usual("close")},
-		act: actPassage, cancel: (*user).giveUp, healed: (*user).withdraw,
+		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true, sores: map[engine.State][]stateFault{"pausing": faultsNamed("close")},
+		act: actBarrier, cancel: (*user).giveUp, healed: (*user).closeUnused,
 		answers: func(u *user, a events.Answer) {
 			if a.Command == u.call.number && a.Code == events.OK {
-				u.c.w.checks.passed(u, open)
+				u.c.w.checks.checkPassed(u, open)
 			}
 		},
 		spot:  func(u *user) string { return u.path },
@@ -43,25 +43,25 @@ func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens
 	}
 }
 
-func actPassage(u *user, n int) {
+func actBarrier(u *user, n int) {
 	kinds := []events.Kind{events.CommandAwait, events.CommandAwait, events.CommandAwait, events.CommandAwait,
 		events.CommandSet, events.CommandSet, events.CommandRemove, events.CommandRemove}
 	switch {
 	case n < len(kinds):
-		u.begins(kinds[n], nil)
+		u.beginCall(kinds[n], nil)
 	case n == 8:
 		u.giveUp()
 	case n == 10:
-		u.asksAgain(kinds[u.dice().IntN(len(kinds))])
+		u.askAgain(kinds[u.dice().IntN(len(kinds))])
 	case n == 11 && world.OneIn(u.dice(), 4):
-		u.begins("", nil)
+		u.beginCall("", nil)
 	}
 }
 
 // passed: a call did what it says, at some moment between its beginning and now.
-func (k *checks) passed(u *user, open func(p *chronicle, since int64) bool) {
-	p := k.chronicle(u.path)
-	if u.call.life != k.w.ens.Life() {
+func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) bool) {
+	p := k.historyOf(u.path)
+	if u.call.life != k.w.ens.Generation() {
 		return // what was seen before a restore is no measure
 	}
 	switch u.call.kind {
@@ -70,19 +70,19 @@ func (k *checks) passed(u *user, open func(p *chronicle, since int64) bool) {
 			k.fail("nobody passes what is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
 		}
 	case events.CommandSet:
-		if !p.stood(u.call.at) {
+		if !p.existed(u.call.at) {
 			k.fail("what was set stands", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
 		}
 	case events.CommandRemove:
-		if !p.missed(u.call.at) {
+		if !p.wasMissing(u.call.at) {
 			k.fail("what was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
 		}
 	}
 }
 
 // of plants an effect's change in one recipe.
-func of(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
-	return edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+func effectsOf(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+	return editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if u := c.user(id); u == nil || u.role.recipe != recipe {
 			return e
 		}
@@ -91,7 +91,7 @@ func of(recipe string, change func(e events.Effect) events.Effect) func(*client,
 }
 
 // unchecked has a recipe read without a check before.
-func unchecked(e events.Effect) events.Effect {
+func withoutCheck(e events.Effect) events.Effect {
 	if _, check := e.(events.Multi); check {
 		return nil
 	}
@@ -99,7 +99,7 @@ func unchecked(e events.Effect) events.Effect {
 }
 
 // synced has it ask for a sync in the check's place.
-func synced(e events.Effect) events.Effect {
+func checkAsSync(e events.Effect) events.Effect {
 	if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Verb == "check" {
 		return events.Sync{Call: m.Call, Path: m.Ops[0].Path}
 	}
@@ -107,7 +107,7 @@ func synced(e events.Effect) events.Effect {
 }
 
 // deafTo makes an action that does nothing on events of a kind.
-func deafTo(kind events.Kind) acting {
+func ignoring(kind events.Kind) acting {
 	return func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		if ev.Kind != kind {
 			do(ev)
@@ -116,8 +116,8 @@ func deafTo(kind events.Kind) acting {
 }
 
 var plantedBarriers = []Plant{
-	{Name: "barrier: the node is read, and nothing before", Shape: in("/app/barrier"), Stepped: of("barrier", unchecked)},
-	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { in("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: the node is read, and nothing before", Shape: inDir("/app/barrier"), Stepped: effectsOf("barrier", withoutCheck)},
+	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { inDir("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{
 			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if ev.Kind == events.WatchDeleted {
@@ -129,14 +129,14 @@ var plantedBarriers = []Plant{
 			Detours: []mutate.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
 		}
 	})},
-	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
-		return instead("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+	{Name: "barrier: who has waited before goes through", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
+		return withGuard("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0
 		})
 	})},
-	{Name: "barrier: a change of the node's data spends the watch", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchChanged)}}
+	{Name: "barrier: a change of the node's data spends the watch", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchChanged)}}
 	})},
-	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("stands", always) })},
-	{Name: "barrier: a refused removal counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("gone", always) })},
+	{Name: "barrier: a refused set counts as done", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("stands", always) })},
+	{Name: "barrier: a refused removal counts as done", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("gone", always) })},
 }

@@ -10,13 +10,13 @@ import (
 
 // chronicle is what a node was in the committed history, state by state, from the
 // world's beginning on.
-type chronicle struct {
+type nodeHistory struct {
 	path   string
-	states []version
+	states []nodeState
 }
 
 // version is one state of a node, or its absence.
-type version struct {
+type nodeState struct {
 	stat   *events.Stat // nil: there is none
 	data   string
 	hidden bool  // nobody may read it
@@ -26,27 +26,27 @@ type version struct {
 }
 
 // chronicle finds a node's, or begins it.
-func (k *checks) chronicle(path string) *chronicle {
-	i := slices.IndexFunc(k.chronicles, func(c *chronicle) bool { return c.path == path })
+func (k *checks) historyOf(path string) *nodeHistory {
+	i := slices.IndexFunc(k.histories, func(c *nodeHistory) bool { return c.path == path })
 	if i < 0 {
-		k.chronicles = append(k.chronicles, &chronicle{path, []version{k.w.versionOf(path)}})
-		i = len(k.chronicles) - 1
+		k.histories = append(k.histories, &nodeHistory{path, []nodeState{k.w.stateOf(path)}})
+		i = len(k.histories) - 1
 	}
-	return k.chronicles[i]
+	return k.histories[i]
 }
 
 // versionOf is what a node is now.
-func (w *harness) versionOf(path string) version {
-	now := version{since: w.Now(), zxid: w.ens.Truth().Zxid(), life: w.ens.Life()}
-	if data, stat, err := w.ens.Truth().Get(path); err == nil {
+func (w *harness) stateOf(path string) nodeState {
+	now := nodeState{since: w.Now(), zxid: w.ens.Committed().Zxid(), life: w.ens.Generation()}
+	if data, stat, err := w.ens.Committed().Get(path); err == nil {
 		now.stat, now.data = world.Stat(stat), string(data)
-		now.hidden = w.ens.Truth().Allowed(path, zkmem.PermRead, nil) != nil
+		now.hidden = w.ens.Committed().Allowed(path, zkmem.PermRead, nil) != nil
 	}
 	return now
 }
 
 // number is that of a node's data, 0 where there is none.
-func (v version) number() int32 {
+func (v nodeState) number() int32 {
 	if v.stat == nil {
 		return 0
 	}
@@ -54,24 +54,24 @@ func (v version) number() int32 {
 }
 
 // look takes down what the history has come to.
-func (c *chronicle) look(w *harness) {
-	now := w.versionOf(c.path)
-	if last := c.last(); !last.is(now.stat) || last.data != now.data || last.hidden != now.hidden || last.life != now.life {
+func (c *nodeHistory) update(w *harness) {
+	now := w.stateOf(c.path)
+	if last := c.last(); !last.matches(now.stat) || last.data != now.data || last.hidden != now.hidden || last.life != now.life {
 		c.states = append(c.states, now)
 	}
 }
 
 // wrote is the state that a transaction made, false for none.
-func (c *chronicle) wrote(zxid int64) (version, bool) {
-	i := slices.IndexFunc(c.states, func(v version) bool { return v.zxid == zxid && v.life == c.last().life })
+func (c *nodeHistory) wrote(zxid int64) (nodeState, bool) {
+	i := slices.IndexFunc(c.states, func(v nodeState) bool { return v.zxid == zxid && v.life == c.last().life })
 	return c.states[max(i, 0)], i >= 0
 }
 
 // last is the state that the node is in.
-func (c *chronicle) last() version { return c.states[len(c.states)-1] }
+func (c *nodeHistory) last() nodeState { return c.states[len(c.states)-1] }
 
 // is reports whether this is the state that an answer tells of.
-func (v version) is(stat *events.Stat) bool {
+func (v nodeState) matches(stat *events.Stat) bool {
 	if v.stat == nil || stat == nil {
 		return v.stat == stat
 	}
@@ -79,11 +79,11 @@ func (v version) is(stat *events.Stat) bool {
 }
 
 // find is the index of the first state from another on that an answer can tell of, -1 for none.
-func (c *chronicle) find(from int, stat *events.Stat) int {
-	return c.findWhere(from, func(v version) bool { return v.is(stat) })
+func (c *nodeHistory) find(from int, stat *events.Stat) int {
+	return c.findWhere(from, func(v nodeState) bool { return v.matches(stat) })
 }
 
-func (c *chronicle) findWhere(from int, holds func(version) bool) int {
+func (c *nodeHistory) findWhere(from int, holds func(nodeState) bool) int {
 	i := slices.IndexFunc(c.states[from:], holds)
 	if i < 0 {
 		return -1
@@ -92,7 +92,7 @@ func (c *chronicle) findWhere(from int, holds func(version) bool) int {
 }
 
 // at is the index of the state that the node was in at a zxid of its present life.
-func (c *chronicle) at(zxid int64) int {
+func (c *nodeHistory) indexAt(zxid int64) int {
 	for i := len(c.states) - 1; i > 0; i-- {
 		if c.states[i].zxid <= zxid || c.states[i].life < c.last().life {
 			return i
@@ -102,7 +102,7 @@ func (c *chronicle) at(zxid int64) int {
 }
 
 // lately are the states in which the node was at some moment since a time.
-func (c *chronicle) lately(since int64) []version {
+func (c *nodeHistory) statesSince(since int64) []nodeState {
 	i := len(c.states) - 1
 	for i > 0 && c.states[i].since >= since {
 		i--
@@ -111,11 +111,11 @@ func (c *chronicle) lately(since int64) []version {
 }
 
 // missed reports whether the node was away at some moment since a time.
-func (c *chronicle) missed(since int64) bool {
-	return slices.ContainsFunc(c.lately(since), func(v version) bool { return v.stat == nil })
+func (c *nodeHistory) wasMissing(since int64) bool {
+	return slices.ContainsFunc(c.statesSince(since), func(v nodeState) bool { return v.stat == nil })
 }
 
 // stood reports whether it was there at some moment since a time.
-func (c *chronicle) stood(since int64) bool {
-	return slices.ContainsFunc(c.lately(since), func(v version) bool { return v.stat != nil })
+func (c *nodeHistory) existed(since int64) bool {
+	return slices.ContainsFunc(c.statesSince(since), func(v nodeState) bool { return v.stat != nil })
 }

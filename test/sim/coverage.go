@@ -14,28 +14,28 @@ import (
 
 // Coverage counts which rows and which faults fired.
 type Coverage struct {
-	Rows   map[Row]uint64
-	Faults map[string]uint64
-	Hidden map[string]uint64 // ambushes
-	Steps  uint64
-	Writes uint64 // guarded writes that were committed
+	Rows        map[Row]uint64
+	Faults      map[string]uint64
+	StateFaults map[string]uint64 // ambushes
+	Steps       uint64
+	Writes      uint64 // guarded writes that were committed
 
 	// Lapses counts deadlines that passed while a process was stopped between a
 	// step and its effects, which would have moved them on.
-	Lapses uint64
+	LapsedDeadlines uint64
 	// Marooned counts sessions that came back with a backup, to an ensemble whose
 	// zxid was below what they had seen: a probe found out and ended them.
-	Marooned uint64
+	SessionsFromBackup uint64
 	// Deaf counts leaders whose node was first made unreadable and then deleted,
 	// both by an operator: servers do not tell a watcher that may not read.
-	Deaf uint64
+	UnreadableLeaders uint64
 }
 
 // Row is an arrow as it fired.
 type Row struct{ Chart, From, Row string }
 
 func newCoverage() *Coverage {
-	return &Coverage{Rows: map[Row]uint64{}, Faults: map[string]uint64{}, Hidden: map[string]uint64{}}
+	return &Coverage{Rows: map[Row]uint64{}, Faults: map[string]uint64{}, StateFaults: map[string]uint64{}}
 }
 
 func (v *Coverage) note(r events.Record) {
@@ -63,8 +63,8 @@ var choices = sync.OnceValue(func() map[Row]string {
 	return all
 })
 
-func (v *Coverage) fault(name string)  { v.Faults[name]++ }
-func (v *Coverage) ambush(name string) { v.Hidden[name]++ }
+func (v *Coverage) fault(name string)      { v.Faults[name]++ }
+func (v *Coverage) stateFault(name string) { v.StateFaults[name]++ }
 
 // Add takes another run's counts in.
 func (v *Coverage) Add(o *Coverage) {
@@ -74,14 +74,14 @@ func (v *Coverage) Add(o *Coverage) {
 	for f, n := range o.Faults {
 		v.Faults[f] += n
 	}
-	for a, n := range o.Hidden {
-		v.Hidden[a] += n
+	for a, n := range o.StateFaults {
+		v.StateFaults[a] += n
 	}
 	v.Steps += o.Steps
 	v.Writes += o.Writes
-	v.Lapses += o.Lapses
-	v.Marooned += o.Marooned
-	v.Deaf += o.Deaf
+	v.LapsedDeadlines += o.LapsedDeadlines
+	v.SessionsFromBackup += o.SessionsFromBackup
+	v.UnreadableLeaders += o.UnreadableLeaders
 }
 
 // Goals is how many rows there are and how many fired, and all that should have
@@ -101,8 +101,8 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 			missing = append(missing, "fault: "+f.name)
 		}
 	}
-	for _, a := range ambushes {
-		if v.Hidden[a.name] == 0 {
+	for _, a := range stateFaults {
+		if v.StateFaults[a.name] == 0 {
 			missing = append(missing, "ambush: "+a.name)
 		}
 	}
@@ -139,7 +139,7 @@ func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
 
 // seldom are the rows that fired, fewer than so many times, among them those of
 // which goals.go says that no world can fire them, or hardly any.
-func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
+func (v *Coverage) rare(d engine.Description, than uint64) (rows []string) {
 	for _, row := range d.ByKind() {
 		if n := v.times(d.Name, row); n > 0 && n < than {
 			rows = append(rows, fmt.Sprintf("%s --%s--> %d times", states(row.From), row.Label(), n))
@@ -150,7 +150,7 @@ func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
 
 // lacks are the rows that were lent to a recipe and did not fire.
 func (v *Coverage) lacks(recipe string) (missing []string) {
-	for _, l := range lent {
+	for _, l := range sessionRows {
 		if l.recipe == recipe && v.Rows[l.Row] == 0 {
 			missing = append(missing, fmt.Sprintf("%s: %s --%s-->", l.Chart, l.From, l.Row.Row))
 		}

@@ -12,168 +12,168 @@ import (
 
 // judge is what a role says of calls that write: which of the requests that leave
 // is the write itself, and what must be so when it is carried out, and told.
-type judge struct {
-	own      func(d *deed, r events.Request) bool
-	carried  func(k *checks, d *deed, p *world.Proposal) // may be nil
-	told     func(k *checks, d *deed, a events.Answer)
-	retracts func(d *deed) bool // it takes back what it has done, where nobody wants it; may be nil
+type writeChecks struct {
+	isWrite   func(d *writeCall, r events.Request) bool
+	committed func(k *checks, d *writeCall, p *world.Proposal) // may be nil
+	answered  func(k *checks, d *writeCall, a events.Answer)
+	undoes    func(d *writeCall) bool // it takes back what it has done, where nobody wants it; may be nil
 }
 
 // doer is a machine of one process.
-type doer struct {
+type machineKey struct {
 	client int
 	id     events.ID
 }
 
 // deed is one call that writes, or may: what was sent for it, what of it was carried
 // out, and what its program was told.
-type deed struct {
-	u       *user
-	id      events.ID
-	call    call
-	ops     []events.Op
-	path    string
-	command uint64 // the start
-	at      int64  // when the machine began, by the world's clock
-	life    int    // the ensemble's, then
-	session int64  // ZooKeeper's id of the session that was there then; 0: none
-	seen    int64  // the last zxid that the process knew of
+type writeCall struct {
+	u        *user
+	id       events.ID
+	call     call
+	ops      []events.Op
+	path     string
+	command  uint64 // the start
+	at       int64  // when the machine began, by the world's clock
+	life     int    // the ensemble's, then
+	session  int64  // ZooKeeper's id of the session that was there then; 0: none
+	lastZxid int64  // the last zxid that the process knew of
 
-	sent    bool              // as far as the machine knows
-	done    []*world.Proposal // what was carried out of it
-	refused []events.Code     // what the quorum refused
-	told    bool
-	code    events.Code // if told
+	sent      bool              // as far as the machine knows
+	committed []*world.Proposal // what was carried out of it
+	refused   []events.Code     // what the quorum refused
+	answered  bool
+	code      events.Code // if told
 
-	target int64    // deletion: the czxid of the node that it saw first
-	looked int64    // and the zxid of its last look
-	value  *counted // number: what it told
+	target   int64        // deletion: the czxid of the node that it saw first
+	lastLook int64        // and the zxid of its last look
+	value    *numberValue // number: what it told
 }
 
-func (d *deed) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID(), d.id, d.path) }
+func (d *writeCall) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID(), d.id, d.path) }
 
-func (d *deed) retracts() bool {
-	judge := d.u.role.judge
-	return judge.retracts != nil && judge.retracts(d)
+func (d *writeCall) undoes() bool {
+	judge := d.u.role.writes
+	return judge.undoes != nil && judge.undoes(d)
 }
 
 // undertakes takes down the beginning of a call.
-func (k *checks) undertakes(u *user, r events.Record) {
-	if u.role.judge == nil || r.From != "latent" || r.Event.Kind != events.CommandStart {
+func (k *checks) writeCallBegun(u *user, r events.Record) {
+	if u.role.writes == nil || r.From != "latent" || r.Event.Kind != events.CommandStart {
 		return
 	}
-	d := &deed{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
-		at: k.w.Now(), life: k.w.ens.Life(), seen: u.c.LastZxid()}
+	d := &writeCall{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
+		at: k.w.Now(), life: k.w.ens.Generation(), lastZxid: u.c.LastZxid()}
 	if r.Event.Session != 0 { // else the one before is over
 		d.session = r.Event.SessionID
 	}
-	k.deeds[doer{u.c.ID(), r.Machine}] = d
-	k.undertaken = append(k.undertaken, d)
+	k.writeCalls[machineKey{u.c.ID(), r.Machine}] = d
+	k.writeCallList = append(k.writeCallList, d)
 }
 
 // deed is that of a machine, nil for none, and for one of a history that was undone.
-func (k *checks) deed(c *client, id events.ID) *deed {
-	if d := k.deeds[doer{c.ID(), id}]; d != nil && d.life == k.w.ens.Life() {
+func (k *checks) writeCallOf(c *client, id events.ID) *writeCall {
+	if d := k.writeCalls[machineKey{c.ID(), id}]; d != nil && d.life == k.w.ens.Generation() {
 		return d
 	}
 	return nil
 }
 
 // sends takes down a request that the machine sends, as far as it knows.
-func (k *checks) sends(c *client, a engine.Addressed) {
+func (k *checks) writeSent(c *client, a engine.Addressed) {
 	r, request := a.Effect.(events.Request)
-	if d := k.deed(c, a.From); request && d != nil && d.u.role.judge.own(d, r) {
+	if d := k.writeCallOf(c, a.From); request && d != nil && d.u.role.writes.isWrite(d, r) {
 		d.sent = true
 	}
 }
 
 // carries looks at what the quorum answers to a call: its write is carried out once
 // at most, and not at all where it was answered that it was not.
-func (k *checks) carries(p *world.Proposal) {
+func (k *checks) writeCommitted(p *world.Proposal) {
 	if p.Origin == nil || p.Origin.Done != nil {
 		return
 	}
-	d := k.deed(k.w.program(p.Origin.Conn.Client()), p.Origin.ID)
+	d := k.writeCallOf(k.w.program(p.Origin.Conn.Client()), p.Origin.ID)
 	switch {
 	case d == nil:
 		return
 	case p.Result.Err != zkmem.OK:
 		d.refused = append(d.refused, p.Code())
 		return
-	case !d.u.role.judge.own(d, p.Origin.Request):
+	case !d.u.role.writes.isWrite(d, p.Origin.Request):
 		return
 	}
-	d.done = append(d.done, p)
-	if len(d.done) > 1 && !(d.retracts() && k.goneSince(d.done[0], p)) {
-		k.fail("carried out once at most", "%s was carried out as %x, and again as %x", d, d.done[0].Txn.Zxid, p.Txn.Zxid)
+	d.committed = append(d.committed, p)
+	if len(d.committed) > 1 && !(d.undoes() && k.goneSince(d.committed[0], p)) {
+		k.fail("carried out once at most", "%s was carried out as %x, and again as %x", d, d.committed[0].Txn.Zxid, p.Txn.Zxid)
 	}
-	if d.told {
-		k.denies(d)
+	if d.answered {
+		k.checkNotDone(d)
 	}
-	if d.u.role.judge.carried != nil {
-		d.u.role.judge.carried(k, d, p)
+	if d.u.role.writes.committed != nil {
+		d.u.role.writes.committed(k, d, p)
 	}
 }
 
 // goneSince reports whether others have deleted a node before another was made.
 func (k *checks) goneSince(one, other *world.Proposal) bool {
-	return one.Txn.Path == other.Txn.Path || !k.w.ens.Truth().Exists(one.Txn.Path)
+	return one.Txn.Path == other.Txn.Path || !k.w.ens.Committed().Exists(one.Txn.Path)
 }
 
 // denies: what was answered as not done is not done, then or ever.
-func (k *checks) denies(d *deed) {
-	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.done) > 0 && !d.retracts() {
-		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.done[0].Txn.Zxid)
+func (k *checks) checkNotDone(d *writeCall) {
+	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.committed) > 0 && !d.undoes() {
+		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.committed[0].Txn.Zxid)
 	}
 }
 
 // answers holds what a program is told of its call against what was carried out.
-func (k *checks) answers(u *user, a events.Answer) {
-	d := k.deed(u.c, u.id)
+func (k *checks) writeAnswered(u *user, a events.Answer) {
+	d := k.writeCallOf(u.c, u.id)
 	if d == nil || a.Command != d.command {
 		return
 	}
-	d.told, d.code = true, a.Code
+	d.answered, d.code = true, a.Code
 	if a.Code == events.OutcomeUnknown && !d.sent {
 		k.fail("a doubt is of what was sent", "%s was answered %q, and nothing was sent", d, a.Code)
 	}
-	k.denies(d)
-	d.u.role.judge.told(k, d, a)
+	k.checkNotDone(d)
+	d.u.role.writes.answered(k, d, a)
 }
 
 // quorate are refusals that only the quorum can have said of a write.
-var quorate = []events.Code{events.NoNode, events.NodeExists, events.BadVersion, events.NotEmpty, events.NoAuth, events.NoChildrenOfEphemerals}
+var quorumCodes = []events.Code{events.NoNode, events.NodeExists, events.BadVersion, events.NotEmpty, events.NoAuth, events.NoChildrenOfEphemerals}
 
 // refuses: a refusal that is told is the ensemble's.
-func (k *checks) refuses(d *deed, code events.Code) {
-	if slices.Contains(quorate, code) && !slices.Contains(d.refused, code) {
+func (k *checks) checkRefusal(d *writeCall, code events.Code) {
+	if slices.Contains(quorumCodes, code) && !slices.Contains(d.refused, code) {
 		k.fail("a refusal is the ensemble's", "%s was answered %q, and the ensemble has said %q", d, code, d.refused)
 	}
 }
 
 // bySync plants a sync in the place of each check that goes before a read.
-func bySync(recipe, home string) Plant {
-	return Plant{Name: recipe + ": a sync is enough before it looks", Stepped: of(recipe, synced),
-		Shape: func(p *Plan) { in(home)(p); p.often(8, "leader deposed", "cut") }}
+func syncForCheck(recipe, home string) Plant {
+	return Plant{Name: recipe + ": a sync is enough before it looks", Stepped: effectsOf(recipe, checkAsSync),
+		Shape: func(p *Plan) { inDir(home)(p); p.often(8, "leader deposed", "cut") }}
 }
 
 // unclaimed: of what somebody was told not to have, nothing stands in the end.
-func (k *checks) unclaimed() {
-	for _, d := range k.undertaken {
-		k.forsaken(d)
+func (k *checks) noOrphansAtAll() {
+	for _, d := range k.writeCallList {
+		k.noOrphans(d)
 	}
 }
 
 // forsaken: of what nobody was told of, nothing stands once the machine is over, if
 // its session goes on.
-func (k *checks) forsaken(d *deed) {
-	if !d.told || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.Life() || d.u.c.leaving || d.u.c.Dead() {
+func (k *checks) noOrphans(d *writeCall) {
+	if !d.answered || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.Generation() || d.u.c.leaving || d.u.c.Dead() {
 		return
 	}
-	for _, p := range d.done {
-		_, stat, err := k.w.ens.Truth().Get(p.Txn.Path)
-		goes := stat.EphemeralOwner != 0 && (stat.EphemeralOwner != d.u.c.SessionID() || d.u.c.Over() || d.u.c.ends)
-		if err == nil && stat.Czxid == p.Txn.Zxid && d.retracts() && !goes {
+	for _, p := range d.committed {
+		_, stat, err := k.w.ens.Committed().Get(p.Txn.Path)
+		goes := stat.EphemeralOwner != 0 && (stat.EphemeralOwner != d.u.c.SessionID() || d.u.c.Over() || d.u.c.sessionEnds)
+		if err == nil && stat.Czxid == p.Txn.Zxid && d.undoes() && !goes {
 			k.fail("nothing is left", "%s was answered %q, and %s is there", d, d.code, p.Txn.Path)
 		}
 	}

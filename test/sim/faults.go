@@ -75,7 +75,7 @@ func init() {
 
 // hit says whether a fault strikes at this moment.
 func (w *harness) hit(name string) bool {
-	if w.calm || !w.has(name) {
+	if w.healed || !w.has(name) {
 		return false
 	}
 	for _, f := range faults {
@@ -88,26 +88,26 @@ func (w *harness) hit(name string) bool {
 }
 
 // begin winds up every timed fault of the plan.
-func (w *harness) begin() {
+func (w *harness) startFaults() {
 	for _, r := range w.Faults {
 		i := slices.IndexFunc(faults, func(f fault) bool { return f.name == r.Fault })
 		if i >= 0 && faults[i].fire != nil && w.has(r.Fault) {
-			w.recur(faults[i], r.Every)
+			w.scheduleFault(faults[i], r.Every)
 		}
 	}
 }
 
-func (w *harness) recur(f fault, every time.Duration) {
+func (w *harness) scheduleFault(f fault, every time.Duration) {
 	d := w.Dice(f.name)
 	w.After(world.Between(d, 0, 2*every), func() {
-		if w.calm {
+		if w.healed {
 			return
 		}
 		if f.fire(w, d) {
 			w.cover.fault(f.name)
-			w.Tell("FAULT %s", f.name)
+			w.Log("FAULT %s", f.name)
 		}
-		w.recur(f, every)
+		w.scheduleFault(f, every)
 	})
 }
 
@@ -140,7 +140,7 @@ func (w *harness) cutWire(d *rand.Rand) bool {
 
 // follower is a random one that serves.
 func (w *harness) follower(d *rand.Rand) *world.Server {
-	if s := w.ens.Servers()[d.IntN(world.Servers)]; s.Follows() == nil {
+	if s := w.ens.Servers()[d.IntN(world.Servers)]; s.CheckFollower() == nil {
 		return s
 	}
 	return nil
@@ -157,7 +157,7 @@ func (w *harness) crashFollower(d *rand.Rand) bool {
 }
 
 func (w *harness) crashLeader(d *rand.Rand) bool {
-	if _, err := w.ens.Whole(); err != nil {
+	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
 	return w.ens.CrashLeader(world.Between(d, w.Tick/4, 4*w.Tick), world.Between(d, w.Tick/4, 3*w.Tick)) == nil
@@ -167,7 +167,7 @@ func (w *harness) crashLeader(d *rand.Rand) bool {
 // as they notice; it goes on answering syncs and reads for up to two ticks more
 // than syncLimit.
 func (w *harness) deposeLeader(d *rand.Rand) bool {
-	if _, err := w.ens.Whole(); err != nil {
+	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
 	limit := time.Duration(w.SyncLimit) * w.Tick
@@ -179,7 +179,7 @@ func (w *harness) deposeLeader(d *rand.Rand) bool {
 }
 
 func (w *harness) loseQuorum(d *rand.Rand) bool {
-	if _, err := w.ens.Whole(); err != nil {
+	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
 	return w.ens.LoseQuorum(world.Between(d, w.Tick/2, time.Duration(w.SyncLimit+6)*w.Tick), world.Between(d, w.Tick, time.Duration(w.SyncLimit+2)*w.Tick)) == nil
@@ -187,7 +187,7 @@ func (w *harness) loseQuorum(d *rand.Rand) bool {
 
 // freezeLeader stops the leader for less than its followers wait for it.
 func (w *harness) freezeLeader(d *rand.Rand) bool {
-	l, err := w.ens.Whole()
+	l, err := w.ens.WholeLeader()
 	return err == nil && !l.Frozen() && l.Freeze(w.rest(d)) == nil
 }
 
@@ -231,7 +231,7 @@ func (w *harness) pauseThenCrash(d *rand.Rand) bool {
 	}
 	c.Pause(world.Between(d, w.Timeout*4/10, w.Timeout*7/10))
 	w.At(c.PausedUntil()+int64(world.Between(d, 5*time.Millisecond, w.Tick/3)), func() {
-		if w.calm || c.Conn() == nil || c.Conn().Server().Follows() != nil {
+		if w.healed || c.Conn() == nil || c.Conn().Server().CheckFollower() != nil {
 			return
 		}
 		_ = c.Conn().Server().Crash(world.Between(d, w.Tick/4, 4*w.Tick)) // it follows

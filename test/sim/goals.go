@@ -7,7 +7,7 @@ import (
 )
 
 // beyond are the rows that no world can fire, or hardly any, and why.
-var beyond = []struct {
+var unreachableRows = []struct {
 	charts []string
 	row    string
 	from   engine.State
@@ -55,7 +55,7 @@ var lineCharts = []string{"latch", "selector", "mutex", "election"}
 
 // lent are the rows of the session that only one recipe has it take, which has
 // worlds of its own: they have to fire there.
-var lent = []struct {
+var sessionRows = []struct {
 	recipe string
 	Row
 }{
@@ -65,12 +65,12 @@ var lent = []struct {
 
 // unreachable reports whether a row is one of those that are beyond, or lent.
 func unreachable(chart string, row engine.RowDoc) bool {
-	for _, l := range lent {
+	for _, l := range sessionRows {
 		if l.Row.Row == row.Label() && slices.Contains(row.From, engine.State(l.From)) && l.Chart == chart {
 			return true
 		}
 	}
-	for _, b := range beyond {
+	for _, b := range unreachableRows {
 		if row.Label() == b.row && slices.Contains(row.From, b.from) && slices.Contains(b.charts, chart) {
 			return true
 		}

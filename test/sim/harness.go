@@ -19,11 +19,11 @@ type harness struct {
 	*world.World
 	ens     *world.Ensemble
 	clients []*client
-	stock   *stock // of a queue; nil where there is none
+	queue   *queueState // of a queue; nil where there is none
 	checks  *checks
 	plant   *Plant
-	calm    bool // healed: no faults any more
-	ending  bool // everything was asked to close
+	healed  bool // healed: no faults any more
+	closing bool // everything was asked to close
 	cover   *Coverage
 	stories bool
 	story   []string
@@ -36,18 +36,18 @@ type client struct {
 	w     *harness
 	users []*user
 
-	log       []events.Record
-	confirmed int64 // when the last confirmation that was answered left, on this connection
-	reborn    int64 // when the ensemble was wiped or restored last
-	linked    bool  // as far as the loop knows, there is a connection
-	written   bool  // and a committed write was acknowledged on it
-	seen      int64 // ZooKeeper's id of its session, as far as the loop knows
-	leaving   bool  // it closes, or has closed
-	ends      bool  // its session does
+	log            []events.Record
+	confirmed      int64 // when the last confirmation that was answered left, on this connection
+	dataReplacedAt int64 // when the ensemble was wiped or restored last
+	connected      bool  // as far as the loop knows, there is a connection
+	writeConfirmed bool  // and a committed write was acknowledged on it
+	sessionSeen    int64 // ZooKeeper's id of its session, as far as the loop knows
+	leaving        bool  // it closes, or has closed
+	sessionEnds    bool  // its session does
 
-	news  map[events.ID]events.Event // what made its machines leaders
-	owned map[string]events.ID       // the places that its machines made
-	kept  map[events.ID]events.Event // planted: an old answer
+	electedBy map[events.ID]events.Event // what made its machines leaders
+	created   map[string]events.ID       // the places that its machines made
+	oldReply  map[events.ID]events.Event // planted: an old answer
 }
 
 // newHarness makes the world of a plan, without a client yet.
@@ -64,7 +64,7 @@ func newHarness(plan Plan, o Options) *harness {
 }
 
 func (w *harness) newClient() *client {
-	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, news: map[events.ID]events.Event{}, owned: map[string]events.ID{}}
+	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}}
 	if w.has("drift") {
 		w.cover.fault("drift")
 	}
@@ -105,7 +105,7 @@ func (c *client) believes(b *belief) bool {
 
 // closeSession ends the client; some programs do so twice.
 func (c *client) closeSession() {
-	c.ends = true
+	c.sessionEnds = true
 	for range 1 + c.w.Dice("user").IntN(2) {
 		c.Ask(events.SessionMachine, events.CommandClose, events.Event{})
 	}
@@ -114,33 +114,33 @@ func (c *client) closeSession() {
 // program is that's side of a process.
 func (w *harness) program(c *world.Client) *client { return w.clients[c.ID()] }
 
-func (w *harness) Noted(_ *world.Client, what string) {
+func (w *harness) Rare(_ *world.Client, what string) {
 	switch what {
 	case world.DeadlineLapsed:
-		w.cover.Lapses++
+		w.cover.LapsedDeadlines++
 	case world.WentBack:
-		w.cover.Marooned++
+		w.cover.SessionsFromBackup++
 	}
 }
 
 // Told adds a line to the world's story.
-func (w *harness) Told(at int64, format string, args ...any) {
+func (w *harness) Logged(at int64, format string, args ...any) {
 	if w.stories {
 		w.story = append(w.story, fmt.Sprintf("%12s  ", time.Duration(at))+fmt.Sprintf(format, args...))
 	}
 }
 
-func (w *harness) Hit(name string) bool {
+func (w *harness) Happens(name string) bool {
 	if p := w.plant; p != nil {
 		switch name {
-		case world.BugQueues:
-			return p.Queues
-		case world.BugHasty:
-			return p.Hasty
-		case world.BugLingers:
-			return p.Lingers
-		case world.BugFlickers:
-			return p.Flickers
+		case world.BugQueuesRequests:
+			return p.QueuesRequests
+		case world.BugCountsUnanswered:
+			return p.CountsUnanswered
+		case world.BugProbeIgnoresZxid:
+			return p.ProbeIgnoresZxid
+		case world.BugRevivesDeadline:
+			return p.RevivesDeadline
 		case world.BugClockStops:
 			return p.ClockStops
 		}
@@ -152,14 +152,14 @@ func (w *harness) Hit(name string) bool {
 func (w *harness) Done(world.Outcome) {}
 
 func (w *harness) Committed(p *world.Proposal) { w.checks.committed(p) }
-func (w *harness) Reborn()                     { w.checks.reborn() }
+func (w *harness) DataReplaced()               { w.checks.dataReplaced() }
 
 func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool {
 	c := w.program(to)
 	if p := w.plant; p != nil && p.Posted != nil && !p.Posted(c, id, ev) {
 		return false
 	}
-	c.remember(id, *ev)
+	c.noteCreated(id, *ev)
 	return true
 }
 
@@ -190,7 +190,7 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 func (w *harness) Performed(c *world.Client) { w.checks.stepped(w.program(c)) }
 
 func (w *harness) Entered(c *world.Client, id events.ID, state string) {
-	w.ambush(w.program(c), id, state)
+	w.drawStateFault(w.program(c), id, state)
 }
 
 func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.program(c), a) }
@@ -230,7 +230,7 @@ func (w *harness) Payload(c *world.Client, id events.ID, number uint64) []byte {
 	return u.role.data(u, number)
 }
 
-func (w *harness) Kept(c *world.Client, id events.ID, ev events.Event) {
+func (w *harness) UserData(c *world.Client, id events.ID, ev events.Event) {
 	if u := w.program(c).user(id); u != nil && u.role.keep != nil {
 		u.role.keep(u, ev)
 	}

@@ -13,7 +13,7 @@ import (
 
 // homes are the directories of roles that have their own, each once: roles that
 // belong together share one.
-func homes() (all []string) {
+func ownDirs() (all []string) {
 	for _, r := range roles {
 		if r.home != "" && !r.apart && !slices.Contains(all, r.home) {
 			all = append(all, r.home)
@@ -23,7 +23,7 @@ func homes() (all []string) {
 }
 
 // rooms are the directories of a home that hold nodes.
-func rooms(home string) []string {
+func subdirsOf(home string) []string {
 	for _, r := range roles {
 		if r.home == home && len(r.rooms) > 0 {
 			return r.rooms
@@ -34,27 +34,27 @@ func rooms(home string) []string {
 
 // settleHomes opens the handles of the roles that live in directories of their
 // own, from dice of their own: the lines' luck stays as it was.
-func (w *harness) settleHomes(c *client) {
+func (w *harness) openInOwnDirs(c *client) {
 	for _, r := range roles {
-		if r.home == "" || !slices.Contains(w.Homes, r.home) {
+		if r.home == "" || !slices.Contains(w.OwnDirs, r.home) {
 			continue
 		}
 		d := w.Dice("home of " + r.recipe)
 		for i := range 1 + d.IntN(max(r.most, 1)) {
 			if !world.OneIn(d, 5) {
-				w.join(c, r, r.home, fmt.Sprint("home", i), d)
+				w.openHandle(c, r, r.home, fmt.Sprint("home", i), d)
 			}
 		}
 	}
 }
 
 // join opens a handle, and has it started within two seconds.
-func (w *harness) join(c *client, r *role, dir, which string, d *rand.Rand) {
+func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand) {
 	u := &user{c: c, role: r, dir: dir, path: dir, line: r.line(dir), which: which, id: events.ID(r.recipe + "-" + which),
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	if r.path != "" {
 		u.path = r.path
-		w.checks.chronicle(u.path)
+		w.checks.historyOf(u.path)
 	}
 	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
 	if r.options != nil {
@@ -66,7 +66,7 @@ func (w *harness) join(c *client, r *role, dir, which string, d *rand.Rand) {
 	}
 	if w.has("token floor") && (r.label != "" || r.beside || r.named) && world.OneIn(d, 2) {
 		u.options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
-		u.floor = true
+		u.hasTokenFloor = true
 		w.cover.fault("token floor")
 	}
 	c.users = append(c.users, u)
@@ -85,28 +85,28 @@ func (u *user) open(seed string, more map[string]string) {
 
 // call is one call, where each has a machine of its own.
 type call struct {
-	serial        uint64 // calls so far
-	going         bool   // its machine is not over
-	kind          events.Kind
-	at            int64  // when it was asked for, by the world's clock
-	life          int    // and the ensemble's
-	number        uint64 // the command
-	options       map[string]string
-	gaveUp        bool
-	refused       bool // it was answered, with a failure
-	grants, terms int
-	lowers        bool // a writer that asked to read on
-	found, wrote  bool // of a try: its first look showed somebody; it has asked for a node
+	serial                    uint64 // calls so far
+	running                   bool   // its machine is not over
+	kind                      events.Kind
+	at                        int64  // when it was asked for, by the world's clock
+	life                      int    // and the ensemble's
+	number                    uint64 // the command
+	options                   map[string]string
+	gaveUp                    bool
+	refused                   bool // it was answered, with a failure
+	grants, terms             int
+	downgrades                bool // a writer that asked to read on
+	foundOthers, askedForNode bool // of a try: its first look showed somebody; it has asked for a node
 }
 
 // begins has a machine of its own deal with a call, as the door does for recipes
 // whose handles have none. It reports false while the one before is not over.
-func (u *user) begins(kind events.Kind, options map[string]string) bool {
+func (u *user) beginCall(kind events.Kind, options map[string]string) bool {
 	w := u.c.w
-	if u.call.going || u.closing || w.calm {
+	if u.call.running || u.closing || w.healed {
 		return false
 	}
-	u.call = call{serial: u.call.serial + 1, going: true, kind: kind, at: w.Now(), life: w.ens.Life(), options: options}
+	u.call = call{serial: u.call.serial + 1, running: true, kind: kind, at: w.Now(), life: w.ens.Generation(), options: options}
 	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.which, u.call.serial))
 	u.made = nil
 	u.open(newSeed(u.dice()), options)
@@ -117,7 +117,7 @@ func (u *user) begins(kind events.Kind, options map[string]string) bool {
 }
 
 // asksAgain asks the machine of a call for something else, which it refuses.
-func (u *user) asksAgain(kind events.Kind) {
+func (u *user) askAgain(kind events.Kind) {
 	if u.call.kind != "" {
 		u.c.Ask(u.id, kind, events.Event{})
 	}
@@ -133,7 +133,7 @@ func (u *user) owns(data string) bool {
 
 // giveUp ends the wait for a call's answer, as the end of its context does.
 func (u *user) giveUp() bool {
-	if !u.call.going || u.call.gaveUp || len(u.works) > 0 {
+	if !u.call.running || u.call.gaveUp || len(u.works) > 0 {
 		return false
 	}
 	u.call.gaveUp = true
@@ -142,7 +142,7 @@ func (u *user) giveUp() bool {
 }
 
 // withdraw ends a call that was not asked for anything yet.
-func (u *user) withdraw() {
+func (u *user) closeUnused() {
 	if u.call.kind == "" {
 		u.giveUp()
 	}
@@ -150,36 +150,36 @@ func (u *user) withdraw() {
 
 // over is the end of a machine: nothing that it was told to have made is left, if
 // its session goes on.
-func (k *checks) over(u *user) {
-	u.call.going = false
+func (k *checks) machineClosed(u *user) {
+	u.call.running = false
 	k.noPermitLeft(u)
-	k.nothingOf(u)
-	k.nothingShelved(u)
-	if d := k.deed(u.c, u.id); d != nil {
-		k.forsaken(d)
+	k.nothingLeftOf(u)
+	k.noQueueLeftovers(u)
+	if d := k.writeCallOf(u.c, u.id); d != nil {
+		k.noOrphans(d)
 	}
 }
 
 // nothingOf: a machine that is over, or out of all rounds, has nothing left behind.
-func (k *checks) nothingOf(u *user) {
-	if k.w.ens.Life() > 0 || u.c.Ending() || u.c.ends {
+func (k *checks) nothingLeftOf(u *user) {
+	if k.w.ens.Generation() > 0 || u.c.Ending() || u.c.sessionEnds {
 		return
 	}
-	nodes := slices.Concat(u.made, u.stay.nodes)
+	nodes := slices.Concat(u.made, u.round.nodes)
 	switch {
 	case u.payload != 0:
 		nodes = []string{u.path}
 	case u.role.named:
-		nodes = []string{u.place()}
+		nodes = []string{u.targetPath()}
 	}
 	for _, path := range nodes {
-		if data, stat, err := k.w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.owns(string(data)) {
+		if data, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.owns(string(data)) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}
 }
 
 func (w *harness) data(path string) []byte {
-	data, _, _ := w.ens.Truth().Get(path)
+	data, _, _ := w.ens.Committed().Get(path)
 	return data
 }

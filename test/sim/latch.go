@@ -49,8 +49,8 @@ func worksWhenGranted(u *user, n events.Notify) {
 	case events.Granted:
 		delete(u.awaits, n.Work)
 		u.granted = n.Work
-		u.begin()
+		u.beginWork()
 	case events.Stopped:
-		u.stop()
+		u.stopWork()
 	}
 }

@@ -99,7 +99,7 @@ func (s *Sum) String() string {
 		"%d deaf leaders; failed worlds: %d",
 		s.Worlds, seconds, float64(s.Worlds)/seconds, float64(s.Cover.Steps)/seconds/cores, float64(s.Moments)/seconds/cores,
 		hit, rows, len(faults)-unfired, len(faults), s.Worst, s.Settled,
-		s.Cover.Writes, s.Cover.Lapses, s.Cover.Marooned, s.Cover.Deaf, len(s.Failed))
+		s.Cover.Writes, s.Cover.LapsedDeadlines, s.Cover.SessionsFromBackup, s.Cover.UnreadableLeaders, len(s.Failed))
 }
 
 // Report is a failed world in words: its plan, what broke, and how to see it.

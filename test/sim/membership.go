@@ -13,14 +13,14 @@ import (
 // so at some moment, in the order of the history; in a healed world it is so now.
 func init() {
 	roles = append(roles, &role{
-		recipe: "membership", home: keepers,
+		recipe: "membership", home: persistentDir,
 		told: func(u *user, n events.Notify) {
 			if n.What == events.Members {
-				u.c.w.checks.members(u, n.Names)
+				u.c.w.checks.membersTold(u, n.Names)
 			}
 		},
 		unsettled: func(u *user) string {
-			if now := list(u.c.w.ens.Children(keepers)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
+			if now := list(u.c.w.ens.Children(persistentDir)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
 				return "was told of other members than there are"
 			}
 			return ""
@@ -45,20 +45,20 @@ type group struct {
 func list(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), " ") }
 
 // grouped takes down who is in the group now.
-func (k *checks) grouped() {
-	if !slices.Contains(k.w.Homes, keepers) {
+func (k *checks) groupCommitted() {
+	if !slices.Contains(k.w.OwnDirs, persistentDir) {
 		return
 	}
-	if now := list(k.w.ens.Children(keepers)); now != k.groups[len(k.groups)-1] {
+	if now := list(k.w.ens.Children(persistentDir)); now != k.groups[len(k.groups)-1] {
 		k.groups = append(k.groups, now)
 	}
 }
 
 // members: what is told was so, and not before what was told last; a new session
 // may be told by a server that lags further behind.
-func (k *checks) members(u *user, names []string) {
+func (k *checks) membersTold(u *user, names []string) {
 	g, was := list(names), 0
-	if u.group.session == u.c.SessionID() && u.group.life == k.w.ens.Life() {
+	if u.group.session == u.c.SessionID() && u.group.life == k.w.ens.Generation() {
 		was = u.group.index
 	}
 	i := slices.Index(k.groups[was:], g)
@@ -66,21 +66,21 @@ func (k *checks) members(u *user, names []string) {
 		k.fail("members were there", "%s was told of %q, which were never together since what it was told before", u.name(), names)
 		return
 	}
-	u.group = group{true, g, was + i, u.c.SessionID(), k.w.ens.Life()}
+	u.group = group{true, g, was + i, u.c.SessionID(), k.w.ens.Generation()}
 }
 
 var plantedMemberships = []Plant{
-	{Name: "membership: a change is not looked at", Shape: in(keepers), Mutations: inOne("membership", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChildren)}}
+	{Name: "membership: a change is not looked at", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"read": ignoring(events.WatchChildren)}}
 	})},
-	{Name: "membership: the directory is listed without a watch", Shape: in(keepers), Stepped: of("membership", func(e events.Effect) events.Effect {
+	{Name: "membership: the directory is listed without a watch", Shape: inDir(persistentDir), Stepped: effectsOf("membership", func(e events.Effect) events.Effect {
 		if c, children := e.(events.Children); children {
 			c.Watch = false
 			return c
 		}
 		return e
 	})},
-	{Name: "membership: whoever was there is still there", Shape: in(keepers), Mutations: inOne("membership", func() mutate.Mutation {
+	{Name: "membership: whoever was there is still there", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			for _, name := range *field[[]string](model, "names") {
 				if !slices.Contains(ev.Children, name) {
@@ -90,7 +90,7 @@ var plantedMemberships = []Plant{
 			do(ev)
 		}}}
 	})},
-	{Name: "membership: what was told once is not told again", Shape: in(keepers), Mutations: inOne("membership", func() mutate.Mutation {
+	{Name: "membership: what was told once is not told again", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if len(ev.Children) != 2 || len(*field[[]string](model, "names")) == 0 {
 				do(ev)

@@ -16,9 +16,9 @@ import (
 // stands in the selectors' line, so that the checks of belief hold both together.
 func init() {
 	roles = append(roles, &role{
-		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sores: map[engine.State][]ambush{"verifying": usual("delete the own node", "hide the own node, then delete it")},
+		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sores: map[engine.State][]stateFault{"verifying": faultsNamed("delete the own node", "hide the own node, then delete it")},
 		act: actMutex, told: toldHold, cancel: (*user).giveUp,
-		healed: (*user).withdraw, rests: []engine.State{""}, wakes: holdWakes,
+		healed: (*user).closeUnused, rests: []engine.State{""}, wakes: holdWakes,
 		plants: plantedMutexes,
 	})
 }
@@ -36,11 +36,11 @@ func actMutex(u *user, n int) {
 	switch {
 	case n < 6:
 		d := u.dice()
-		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
+		u.beginCall(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
 	case n == 6 && world.OneIn(u.dice(), 3):
-		u.asksAgain(events.CommandAwait)
+		u.askAgain(events.CommandAwait)
 	case n == 11 && world.OneIn(u.dice(), 4):
-		u.begins("", nil) // what its client closes before it was asked
+		u.beginCall("", nil) // what its client closes before it was asked
 	case n == 7:
 		u.giveUp()
 	case n == 8 || n == 10:
@@ -56,45 +56,45 @@ func toldHold(u *user, n events.Notify) {
 		if u.call.grants++; u.call.grants > 1 {
 			k.fail("a hold is granted once", "%s was granted %d times", u.name(), u.call.grants)
 		}
-		u.begin()
+		u.beginWork()
 	case events.Elected:
 		if u.call.terms++; u.call.terms > 1 {
 			k.fail("a hold is over after its end", "%s holds again", u.name())
 		}
 	case events.Stopped:
-		u.stop()
+		u.stopWork()
 	}
 }
 
 // trying reports whether the handle's call is a try.
-func (u *user) trying() bool { return u.call.options["try"] == "true" }
+func (u *user) isTry() bool { return u.call.options["try"] == "true" }
 
 // sees notes whether the first look of a try showed somebody.
-func (k *checks) sees(u *user, ev events.Event) {
+func (k *checks) tryListed(u *user, ev events.Event) {
 	line, _ := machines.Line(ev.Children, u.role.labels()...)
-	minded := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !reads(p.Name) })
-	u.call.found = u.trying() && len(u.made) == 0 && !u.call.wrote && ev.Code == events.OK && minded
+	minded := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !isReader(p.Name) })
+	u.call.foundOthers = u.isTry() && len(u.made) == 0 && !u.call.askedForNode && ev.Code == events.OK && minded
 }
 
 // tries: a try that finds somebody writes nothing.
-func (k *checks) tries(u *user) {
-	if u.call.found {
+func (k *checks) tryAsks(u *user) {
+	if u.call.foundOthers {
 		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and asks for a place", u.name())
 	}
-	u.call.wrote = true
+	u.call.askedForNode = true
 }
 
 // waits: a try stands behind nobody.
-func (k *checks) waits(u *user, state string) {
-	if u.trying() && state == "waiting" {
+func (k *checks) tryWaits(u *user, state string) {
+	if u.isTry() && state == "waiting" {
 		k.fail("a try does not wait", "%s stands in line behind somebody", u.name())
 	}
 }
 
 var plantedMutexes = []Plant{
-	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() mutate.Mutation { return instead("occupied", never) })},
-	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return instead("outrun", never) })},
-	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return instead("entangled", never) })},
+	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("occupied", never) })},
+	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("outrun", never) })},
+	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("entangled", never) })},
 	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"inherits": never},
@@ -102,7 +102,7 @@ var plantedMutexes = []Plant{
 		}
 	})},
 	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() mutate.Mutation {
-		return instead("departs", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("departs", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.WorkDrained && holds(ev)
 		})
 	})},

@@ -10,21 +10,21 @@ import (
 )
 
 // watched is the directory of a node that programs watch.
-const watched = "/app/watched"
+const watchedDir = "/app/watched"
 
 // Programs that watch one node, while others make, write, delete and replace it.
 // What they are told was so, in the order of the history, with a word of every
 // outage between two values; in a healed world it is so now.
 func init() {
 	roles = append(roles, &role{
-		recipe: "nodewatch", home: watched, path: watched + "/here", most: 3, apart: true, calls: true,
+		recipe: "nodewatch", home: watchedDir, path: watchedDir + "/here", most: 3, apart: true, calls: true,
 		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"view": "true"} },
-		keep:    func(u *user, ev events.Event) { u.view.kept[ev.Request] = u.sight(ev.Stat, string(ev.Data)) },
-		act:     actWatch, told: toldWatch, cancel: (*user).giveUp, healed: (*user).withdraw,
+		keep:    func(u *user, ev events.Event) { u.view.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data)) },
+		act:     actWatch, told: toldWatch, cancel: (*user).giveUp, healed: (*user).closeUnused,
 		spot: func(u *user) string { return u.path },
 		unsettled: func(u *user) string {
-			now := u.c.w.versionOf(u.path)
-			if u.call.going && !u.closing && !(u.view.shown && now.is(u.view.last.stat)) {
+			now := u.c.w.stateOf(u.path)
+			if u.call.running && !u.closing && !(u.view.shown && now.matches(u.view.last.stat)) {
 				return "was shown another state of the node than it is in"
 			}
 			return ""
@@ -38,47 +38,47 @@ func init() {
 }
 
 // view is what the program of a watch knows.
-type view struct {
-	kept   map[uint64]sight // answers that are not told yet
-	none   sight            // the last that said that there is no node
+type watchView struct {
+	kept   map[uint64]readState // answers that are not told yet
+	none   readState            // the last that said that there is no node
 	told   bool
-	before sight // what was told last
-	index  int   // and which state of the history that is
-	next   *sight
+	before readState // what was told last
+	index  int       // and which state of the history that is
+	next   *readState
 	shown  bool
-	last   sight // what the loop's body has seen last
+	last   readState // what the loop's body has seen last
 }
 
 // sight is a state of the node as it was read.
-type sight struct {
-	version
-	wire    *world.Conn // the connection that it came over
+type readState struct {
+	nodeState
+	conn    *world.Conn // the connection that it came over
 	session int64
 }
 
-func (u *user) sight(stat *events.Stat, data string) sight {
-	return sight{version{stat: stat, data: data, life: u.c.w.ens.Life()}, u.c.Conn(), u.c.SessionID()}
+func (u *user) newReadState(stat *events.Stat, data string) readState {
+	return readState{nodeState{stat: stat, data: data, life: u.c.w.ens.Generation()}, u.c.Conn(), u.c.SessionID()}
 }
 
 func actWatch(u *user, n int) {
 	d := u.dice()
 	switch {
-	case !u.call.going && (n < 4 || n == 11):
-		u.view = view{kept: map[uint64]sight{}}
-		u.begins([]events.Kind{events.CommandStart, ""}[n/11], nil)
+	case !u.call.running && (n < 4 || n == 11):
+		u.view = watchView{kept: map[uint64]readState{}}
+		u.beginCall([]events.Kind{events.CommandStart, ""}[n/11], nil)
 	case n < 9:
-		u.c.w.changes(d, u.path)
+		u.c.w.changeNode(d, u.path)
 	case n == 9 && world.OneIn(d, 3):
 		u.giveUp()
 	case n == 10:
-		u.asksAgain(events.CommandStart)
+		u.askAgain(events.CommandStart)
 	}
 }
 
 // views takes down when a watched node was not there.
-func (k *checks) views(c *client, a *world.Packet) {
+func (k *checks) nodeMissing(c *client, a *world.Packet) {
 	if u := c.user(a.ID); u != nil && u.role.recipe == "nodewatch" && a.Code == events.NoNode {
-		u.view.none = u.sight(nil, "")
+		u.view.none = u.newReadState(nil, "")
 	}
 }
 
@@ -93,9 +93,9 @@ func toldWatch(u *user, n events.Notify) {
 	default:
 		return
 	}
-	u.c.w.checks.shows(u, now, n.Code == events.ConnectionLoss)
+	u.c.w.checks.nodeShown(u, now, n.Code == events.ConnectionLoss)
 	u.view.next = &now
-	u.hear(func() {
+	u.runCallback(func() {
 		if next := u.view.next; next != nil {
 			u.view.next, u.view.shown, u.view.last = nil, true, *next
 		}
@@ -105,34 +105,34 @@ func toldWatch(u *user, n events.Notify) {
 // shows: what is told was so, and not before what was told last; a new session may
 // be told by a server that lags further behind. An outage is told with the first
 // value after it, and with no other.
-func (k *checks) shows(u *user, now sight, outage bool) {
-	c, from, before := k.chronicle(u.path), 0, u.view.before
+func (k *checks) nodeShown(u *user, now readState, outage bool) {
+	c, from, before := k.historyOf(u.path), 0, u.view.before
 	if u.view.told && before.session == now.session && before.life == now.life {
 		from = u.view.index
 	}
 	i := c.find(from, now.stat)
-	if i < 0 && k.w.ens.Life() > 0 { // what was on its way when history went back
+	if i < 0 && k.w.ens.Generation() > 0 { // what was on its way when history went back
 		i = c.find(0, now.stat)
 	}
 	if i < 0 || now.stat != nil && c.states[i].data != now.data {
 		k.fail("what is shown was so", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
 		return
 	}
-	if gap := u.view.told && before.wire != now.wire; gap != outage {
+	if gap := u.view.told && before.conn != now.conn; gap != outage {
 		k.fail("what may have been missed is said", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
 	}
 	u.view.told, u.view.before, u.view.index = true, now, i
 }
 
 func inWatch(name string, m func() mutate.Mutation) Plant {
-	return Plant{Name: "nodewatch: " + name, Shape: in(watched), Mutations: inOne("nodewatch", m)}
+	return Plant{Name: "nodewatch: " + name, Shape: inDir(watchedDir), Mutations: inOne("nodewatch", m)}
 }
 
 var plantedWatchers = []Plant{
 	inWatch("a change is not looked at", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChanged)}}
+		return mutate.Mutation{Actions: map[string]acting{"read": ignoring(events.WatchChanged)}}
 	}),
-	{Name: "nodewatch: the node is read without a watch", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
+	{Name: "nodewatch: the node is read without a watch", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
 		if get, ok := e.(events.Get); ok {
 			get.Watch = false
 			return get
@@ -142,7 +142,7 @@ var plantedWatchers = []Plant{
 	inWatch("an outage is not told", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"doubt": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
-	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { in(watched)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { inDir(watchedDir)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.Engine().State(id) != "watching"
 	}},
@@ -153,7 +153,7 @@ var plantedWatchers = []Plant{
 			}
 		}}}
 	}),
-	{Name: "nodewatch: what was read before is told", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
+	{Name: "nodewatch: what was read before is told", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Present && n.Work > 1 {
 			n.What, n.Work = events.Absent, 0
 			return n

@@ -21,7 +21,7 @@ func init() {
 }
 
 // watchFromOutside opens an observer in some processes.
-func (w *harness) watchFromOutside(c *client, seed string) {
+func (w *harness) addObserver(c *client, seed string) {
 	d := w.Dice("plan")
 	if !world.OneIn(d, 4) {
 		return

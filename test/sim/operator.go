@@ -19,8 +19,8 @@ var shared = []string{"/app/line0", "/app/line1", "/deep"}
 // share, then the homes of recipes that have their own.
 func (w *harness) lines() []string {
 	all := slices.Clone(shared[:w.Lines])
-	for _, home := range w.Homes {
-		all = append(all, rooms(home)...)
+	for _, home := range w.OwnDirs {
+		all = append(all, subdirsOf(home)...)
 	}
 	return all
 }
@@ -48,15 +48,15 @@ func (w *harness) anyPlace(d *rand.Rand) string {
 }
 
 // anyLabel is a role's in proportion to its share of the lines.
-func (w *harness) anyLabel(d *rand.Rand) string { return draw(d).label }
+func (w *harness) anyLabel(d *rand.Rand) string { return drawRole(d).label }
 
 // meddle has an operator change something that is not theirs. In the second phase
 // they give the right to read a node back before they delete it: of the end of what
 // may not be read servers tell nobody, and whoever watches it would wait until its
 // next connection.
-func (w *harness) meddle(op zkmem.Op) {
-	w.checks.meddled = true
-	if w.calm && op.Code == zkmem.OpDelete && w.checks.hushed[op.Path] {
+func (w *harness) operatorFault(op zkmem.Op) {
+	w.checks.othersChanged = true
+	if w.healed && op.Code == zkmem.OpDelete && w.checks.unreadable[op.Path] {
 		w.giveAccess(op.Path)
 	}
 	w.ens.Operate(op)
@@ -67,35 +67,35 @@ func (w *harness) deletePlace(d *rand.Rand) bool {
 	if path == "" {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 	return true
 }
 
 func (w *harness) deleteLine(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	return w.clear(dir)
+	return w.deleteTree(dir)
 }
 
 // clear deletes a directory with everything in it.
-func (w *harness) clear(dir string) bool {
-	if !w.ens.Truth().Exists(dir) {
+func (w *harness) deleteTree(dir string) bool {
+	if !w.ens.Committed().Exists(dir) {
 		return false
 	}
 	for _, name := range w.ens.Children(dir) {
-		w.clear(dir + "/" + name)
+		w.deleteTree(dir + "/" + name)
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
 	return true
 }
 
-func (w *harness) setData(d *rand.Rand) bool { return w.rewrite(w.anyPlace(d)) }
+func (w *harness) setData(d *rand.Rand) bool { return w.touchData(w.anyPlace(d)) }
 
 // rewrite sets a node's data to what it is.
-func (w *harness) rewrite(path string) bool {
+func (w *harness) touchData(path string) bool {
 	if path == "" {
 		return false
 	}
-	data, _, _ := w.ens.Truth().Get(path)
+	data, _, _ := w.ens.Committed().Get(path)
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
 	return true
 }
@@ -110,29 +110,29 @@ func (w *harness) foreignChild(d *rand.Rand) bool {
 // takes it away, here after a while.
 func (w *harness) persistentChild(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.Truth().Exists(dir) {
+	if !w.ens.Committed().Exists(dir) {
 		return false
 	}
 	label := labels()[d.IntN(len(labels()))]
-	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
-	w.After(world.Between(d, w.Tick, w.Timeout), w.tidy)
+	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
+	w.After(world.Between(d, w.Tick, w.Timeout), w.removeForeign)
 	return true
 }
 
 // keeps reports whether a role's node is meant to outlive every session.
-func (w *harness) keeps(dir, name string) bool {
+func (w *harness) mayStay(dir, name string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool {
-		return r.home == dir && slices.Contains(r.keeps, name) || r.lasts != nil && slices.Contains(w.Homes, r.home) && r.lasts(w, dir, name)
+		return r.home == dir && slices.Contains(r.keeps, name) || r.lasts != nil && slices.Contains(w.OwnDirs, r.home) && r.lasts(w, dir, name)
 	})
 }
 
 // tidy takes away what no participant made.
-func (w *harness) tidy() {
+func (w *harness) removeForeign() {
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.Children(dir) {
 			path := dir + "/" + name
-			if _, stat, err := w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == 0 && !w.keeps(dir, name) {
-				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			if _, stat, err := w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == 0 && !w.mayStay(dir, name) {
+				w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}
 	}
@@ -143,15 +143,15 @@ func (w *harness) takeAccess(d *rand.Rand) bool {
 	if world.OneIn(d, 2) {
 		path = w.anyPlace(d)
 	}
-	return w.forbid(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
+	return w.takeRights(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
 }
 
 // forbid takes rights away from everybody, for a while.
-func (w *harness) forbid(path string, rights int32) bool {
-	if path == "" || !w.ens.Truth().Exists(path) {
+func (w *harness) takeRights(path string, rights int32) bool {
+	if path == "" || !w.ens.Committed().Exists(path) {
 		return false
 	}
-	w.checks.meddled = true
+	w.checks.othersChanged = true
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion,
 		ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ rights, Scheme: "world", ID: "anyone"}}})
 	w.After(world.Between(w.Dice("access"), w.Tick, w.Timeout), func() { w.giveAccess(path) })
@@ -164,10 +164,10 @@ func (w *harness) giveAccess(path string) {
 
 func (w *harness) endCounter(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.Truth().Exists(dir) {
+	if !w.ens.Committed().Exists(dir) {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: 1<<31 - 1 - int32(d.IntN(4))})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: 1<<31 - 1 - int32(d.IntN(4))})
 	w.After(world.Between(d, w.Tick, w.Timeout), func() { w.resetCounter(dir) })
 	return true
 }
@@ -176,7 +176,7 @@ func (w *harness) endCounter(d *rand.Rand) bool {
 // there, as a broken server did at the counter's end.
 func (w *harness) repeatCounter(d *rand.Rand) bool {
 	dir, tree := w.anyLine(d), w.ens.Proposed()
-	if tree == nil || dir == plainNames { // a name without a GUID cannot be made twice
+	if tree == nil || dir == plainElectionDir { // a name without a GUID cannot be made twice
 		return false
 	}
 	now, highest := tree.Sequence(dir), int64(-1)
@@ -189,7 +189,7 @@ func (w *harness) repeatCounter(d *rand.Rand) bool {
 	if highest < 0 || highest != int64(now)-1 || now > 1<<30 {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: now - 1})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: now - 1})
 	return true
 }
 
@@ -197,13 +197,13 @@ func places(line []machines.Place, _ int) []machines.Place { return line }
 
 // resetCounter does what the error tells the operator to do.
 func (w *harness) resetCounter(dir string) {
-	if w.ens.Truth().Sequence(dir) > 1<<30 {
-		w.clear(dir)
+	if w.ens.Committed().Sequence(dir) > 1<<30 {
+		w.deleteTree(dir)
 	}
 }
 
 func (w *harness) wipe(d *rand.Rand) bool {
-	w.checks.meddled = true
+	w.checks.othersChanged = true
 	w.ens.Wipe()
 	return true
 }
@@ -215,20 +215,20 @@ func (w *harness) restore(d *rand.Rand) bool {
 		w.ens.BackUp()
 		return false
 	}
-	w.checks.meddled = true
+	w.checks.othersChanged = true
 	return w.ens.Restore(!world.OneIn(d, 2)) == nil
 }
 
 // repair ends everything that faults left behind: the second phase begins with
 // a whole ensemble, a healthy network and tidy lines.
 func (w *harness) repair() {
-	w.calm = true
+	w.healed = true
 	w.ens.Heal()
 	for _, c := range w.clients {
 		c.Heal()
-		c.Unstall()
+		c.CutStalled()
 		for _, u := range c.users {
-			c.Run(u.endAll)
+			c.Run(u.endAllWork)
 			if u.role.healed != nil {
 				c.Run(func() { u.role.healed(u) })
 			}
@@ -239,28 +239,28 @@ func (w *harness) repair() {
 }
 
 func (w *harness) restoreLines() {
-	w.tidy()
+	w.removeForeign()
 	for _, dir := range w.lines() {
 		w.giveAccess(dir)
 		for _, name := range w.ens.Children(dir) {
 			w.giveAccess(dir + "/" + name)
 		}
 	}
-	w.tend()
+	w.operate()
 }
 
 // tend does what an operator goes on doing until it helps.
-func (w *harness) tend() {
-	w.openLedgers()
+func (w *harness) operate() {
+	w.createGuardedNodes()
 	for _, r := range roles {
-		if r.tend != nil && slices.Contains(w.Homes, r.home) {
+		if r.tend != nil && slices.Contains(w.OwnDirs, r.home) {
 			r.tend(w)
 		}
 	}
 	for _, dir := range w.lines() {
 		w.resetCounter(dir)
-		if w.ens.Life() > 0 {
-			w.layGhosts(dir)
+		if w.ens.Generation() > 0 {
+			w.deleteRevived(dir)
 		}
 	}
 }
@@ -269,10 +269,10 @@ func (w *harness) tend() {
 // enrolment that is over, back to life under a session that never ended. The
 // product cannot tell it from another participant of the same process, and waits
 // behind it; an operator has to delete it.
-func (w *harness) layGhosts(dir string) {
+func (w *harness) deleteRevived(dir string) {
 	newest := map[string]int64{}
 	read := func(name string, do func(path, owner string, czxid int64)) {
-		data, stat, err := w.ens.Truth().Get(dir + "/" + name)
+		data, stat, err := w.ens.Committed().Get(dir + "/" + name)
 		if err == nil && stat.EphemeralOwner != 0 && strings.Contains(string(data), "/") {
 			do(dir+"/"+name, string(data), stat.Czxid)
 		}
@@ -282,15 +282,15 @@ func (w *harness) layGhosts(dir string) {
 	}
 	for _, name := range w.ens.Children(dir) {
 		read(name, func(path, owner string, czxid int64) {
-			if czxid < newest[owner] || w.left(owner) {
-				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			if czxid < newest[owner] || w.isOver(owner) {
+				w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		})
 	}
 }
 
 // left reports whether the participant of this name is over.
-func (w *harness) left(name string) bool {
+func (w *harness) isOver(name string) bool {
 	client, id, _ := strings.Cut(name, "/")
 	n, err := strconv.Atoi(client)
 	if err != nil || n >= len(w.clients) {

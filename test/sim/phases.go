@@ -44,17 +44,17 @@ func Run(seed int64, o Options) Result {
 	plan.Without = append(plan.Without, o.Without...)
 	w := newHarness(plan, o)
 	for range w.Plan.Clients {
-		w.populate(w.newClient())
+		w.addHandles(w.newClient())
 	}
-	w.openLedgers()
-	w.begin()
+	w.createGuardedNodes()
+	w.startFaults()
 	w.Until(int64(w.Length))
 	var settled time.Duration
 	if w.checks.clean() {
 		settled = w.progress()
 	}
 	if w.checks.clean() {
-		w.farewell()
+		w.closeAndCheck()
 	}
 	return w.result(settled)
 }
@@ -76,26 +76,26 @@ func (w *harness) result(settled time.Duration) Result {
 func (w *harness) progress() time.Duration {
 	begun := w.Now()
 	w.repair()
-	bound := w.settling() + 30*time.Second // the longest back-off, of who has to see that its node goes
-	if w.stock != nil && w.checks.meddled {
+	bound := w.healBound() + 30*time.Second // the longest back-off, of who has to see that its node goes
+	if w.queue != nil && w.checks.othersChanged {
 		bound += 5 * time.Minute // after that what could not be read is looked at again
 	}
 	end := begun + int64(bound)
 	for w.checks.clean() && w.Now() < end {
 		w.Until(min(end, w.Now()+int64(w.Tick)))
-		if w.checks.clean() && w.stuck() == "" {
+		if w.checks.clean() && w.unsettled() == "" {
 			return time.Duration(w.Now() - begun)
 		}
-		w.tend()
+		w.operate()
 	}
-	if stuck := w.stuck(); w.checks.clean() && stuck != "" {
+	if stuck := w.unsettled(); w.checks.clean() && stuck != "" {
 		w.checks.fail("progress", "%s after %s without faults", stuck, bound)
 	}
 	return time.Duration(w.Now() - begun)
 }
 
 // stuck says what is missing to a settled world; "" is nothing.
-func (w *harness) stuck() string {
+func (w *harness) unsettled() string {
 	leaders, members := map[string]int{}, map[string]int{}
 	var lines []string
 	for _, c := range w.clients {
@@ -103,11 +103,11 @@ func (w *harness) stuck() string {
 			continue
 		}
 		for _, u := range c.users {
-			if !u.queues() && w.checks.deaf[u.path] {
+			if !u.queues() && w.checks.deletedUnreadable[u.path] {
 				continue
 			}
 			state := string(c.Engine().State(u.id))
-			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
+			if !u.hasTokenFloor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
 				return u.name() + " is " + state
 			}
 			if u.role.unsettled != nil {
@@ -121,7 +121,7 @@ func (w *harness) stuck() string {
 			if state == "leading" {
 				leaders[u.line]++
 			}
-			if !u.floor && u.role.rests != nil && (state == "leading" || state == "waiting") {
+			if !u.hasTokenFloor && u.role.rests != nil && (state == "leading" || state == "waiting") {
 				members[u.line]++
 				if !slices.Contains(lines, u.line) {
 					lines = append(lines, u.line)
@@ -143,7 +143,7 @@ func (w *harness) stuck() string {
 // nodes counts a participant's nodes in the truth, by the id that they carry.
 func (w *harness) nodes(u *user) (n int) {
 	for _, name := range w.ens.Children(u.dir) {
-		data, _, err := w.ens.Truth().Get(u.dir + "/" + name)
+		data, _, err := w.ens.Committed().Get(u.dir + "/" + name)
 		_, fits := machines.ParsePlace(name, u.role.labels()...)
 		if err == nil && fits && string(data) == u.name() {
 			n++
@@ -154,16 +154,16 @@ func (w *harness) nodes(u *user) (n int) {
 
 // farewell closes everything and demands that nothing is left: no node, no
 // watch, no timer, no machine, no command without an answer.
-func (w *harness) farewell() {
-	w.ending = true
+func (w *harness) closeAndCheck() {
+	w.closing = true
 	for _, c := range w.clients {
 		if c.Dead() {
 			continue
 		}
 		c.Run(c.closeHandles)
 	}
-	w.Until(w.Now() + int64(w.settling()))
-	w.noneOfTheClosed()
+	w.Until(w.Now() + int64(w.healBound()))
+	w.closedLeftNothing()
 	w.noForgottenWatch()
 	for _, c := range w.clients {
 		c.Run(c.closeSession)
@@ -176,13 +176,13 @@ func (w *harness) farewell() {
 
 // noneOfTheClosed: a handle that is closed has deleted its node, although its
 // session goes on.
-func (w *harness) noneOfTheClosed() {
+func (w *harness) closedLeftNothing() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if state := c.Engine().State(u.id); u.role.abides && state != "" && !c.ends && !c.Dead() {
+			if state := c.Engine().State(u.id); u.role.abides && state != "" && !c.sessionEnds && !c.Dead() {
 				w.checks.fail("a close ends", "%s is closed, and %s", u.name(), state)
 			}
-			if w.ens.Life() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {
+			if w.ens.Generation() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
 		}
@@ -210,7 +210,7 @@ func (w *harness) noForgottenWatch() {
 
 func (w *harness) nothingLeft() {
 	k := w.checks
-	k.accounted()
+	k.noItemLost()
 	for _, c := range w.clients {
 		if c.Dead() {
 			continue
@@ -228,10 +228,10 @@ func (w *harness) nothingLeft() {
 			k.fail("answers", "client %d: %d commands were never answered", c.ID(), len(open))
 		}
 	}
-	k.unclaimed()
+	k.noOrphansAtAll()
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.Children(dir) {
-			if _, stat, _ := w.ens.Truth().Get(dir + "/" + name); stat.EphemeralOwner != 0 {
+			if _, stat, _ := w.ens.Committed().Get(dir + "/" + name); stat.EphemeralOwner != 0 {
 				k.fail("nothing is left", "%s/%s of session %x is left", dir, name, stat.EphemeralOwner)
 			}
 		}

@@ -15,7 +15,7 @@ type Plan struct {
 	Seed      int64
 	Clients   int
 	Lines     int
-	Homes     []string // directories of single recipes that are lived in
+	OwnDirs   []string // directories of single recipes that are lived in
 	Tick      time.Duration
 	SyncLimit int
 	Timeout   time.Duration
@@ -46,7 +46,7 @@ func NewPlan(seed int64) Plan {
 	p.Timeout = time.Duration(ticks) * p.Tick
 	p.RideOut = world.OneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
-	p.settle(homes())
+	p.drawOwnDirs(ownDirs())
 	for _, f := range faults {
 		d := world.NewDice(seed, f.name) // its own: one more fault leaves the others' luck as it was
 		if !world.OneIn(d, f.odds) {
@@ -60,22 +60,22 @@ func NewPlan(seed int64) Plan {
 
 // settle draws which of the homes are lived in: none in half of the worlds, else
 // one or two, and then one line is enough.
-func (p *Plan) settle(homes []string) {
+func (p *Plan) drawOwnDirs(homes []string) {
 	d := world.NewDice(p.Seed, "homes")
 	if len(homes) == 0 || world.OneIn(d, 2) {
 		return
 	}
 	for range 1 + d.IntN(4)/3 {
-		if home := homes[d.IntN(len(homes))]; !slices.Contains(p.Homes, home) {
-			p.Homes = append(p.Homes, home)
+		if home := homes[d.IntN(len(homes))]; !slices.Contains(p.OwnDirs, home) {
+			p.OwnDirs = append(p.OwnDirs, home)
 		}
 	}
 	p.Lines = 1
 }
 
 // in makes worlds in which a home is lived in.
-func in(home string) func(*Plan) {
-	return func(p *Plan) { p.Homes, p.Lines = []string{home}, 1 }
+func inDir(home string) func(*Plan) {
+	return func(p *Plan) { p.OwnDirs, p.Lines = []string{home}, 1 }
 }
 
 // often adds faults to a plan, each about so many times in it.
@@ -105,7 +105,7 @@ func (p Plan) has(fault string) bool {
 func (p Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d clients, %d lines and %q, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
-		p.Seed, p.Clients, p.Lines, p.Homes, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
+		p.Seed, p.Clients, p.Lines, p.OwnDirs, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
 	for _, r := range p.Faults {
 		if p.has(r.Fault) {
 			fmt.Fprintf(&b, " %s/%s", r.Fault, r.Every.Round(time.Millisecond))
@@ -117,4 +117,4 @@ func (p Plan) String() string {
 // settling is the bound within which a healed world must have its leaders: a
 // session that died with the faults has to run out at a new leader of the
 // ensemble, and every back-off has to end.
-func (p Plan) settling() time.Duration { return 2*p.Timeout + 4*p.Tick + 12*time.Second }
+func (p Plan) healBound() time.Duration { return 2*p.Timeout + 4*p.Tick + 12*time.Second }

@@ -21,7 +21,7 @@ var plantedCurator = []Plant{
 		}}
 	})},
 	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() mutate.Mutation {
-		return instead("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Code = events.NodeExists // as if nothing had been made
 			return holds(ev)
 		})
@@ -44,7 +44,7 @@ var plantedCurator = []Plant{
 	{Name: "CURATOR-724: connected again, it does nothing about a directory that is gone", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		gone := ev.Code == events.NoNode && (ev.Kind == events.ReplyStat || ev.Kind == events.ReplyChildren)
-		return u == nil || !gone || c.Engine().State(id) != "verifying" || c.w.ens.Truth().Exists(u.dir)
+		return u == nil || !gone || c.Engine().State(id) != "verifying" || c.w.ens.Committed().Exists(u.dir)
 	}},
 }
 

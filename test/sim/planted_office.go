@@ -15,12 +15,12 @@ import (
 // later stands behind. A listing from before a disconnect alone does none: without
 // a confirmation on the new connection nobody inherits, and by then the own node's
 // end has been told.
-var plantedOffices = []Plant{
+var plantedTerms = []Plant{
 	{Name: "inherits though others stand before it, too", Mutations: inLines(func() mutate.Mutation {
 		return nextWhen(func(model any, second, read, tied bool) bool { return read && !tied })
 	})},
 	{Name: "inherits from whoever is deleted, itself included", Mutations: inLines(func() mutate.Mutation {
-		return instead("inherits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("inherits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ahead := *field[string](model, "predecessor"); ahead != "" {
 				ev.Path = *field[string](model, "dir") + "/" + ahead
 			}
@@ -28,29 +28,29 @@ var plantedOffices = []Plant{
 		})
 	})},
 	{Name: "inherits without a confirmation on this connection", Mutations: inLines(func() mutate.Mutation {
-		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
+		return withGuard("inherits", ifBelieving(func(ev events.Event) bool { return ev.ValidUntil == 0 }))
 	})},
 	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") }, Mutations: inLines(func() mutate.Mutation {
-		return instead("inherits", believing(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
+		return withGuard("inherits", ifBelieving(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
 	})},
 	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
 		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
-		m.Guards = map[string]guarding{"inherits": taken("owned", "watched")}
+		m.Guards = map[string]guarding{"inherits": withFlags("owned", "watched")}
 		m.Actions["rewatchOwn"] = keeping("line")
 		return m
 	})},
 	{Name: "takes office without a confirmation", Mutations: inLines(func() mutate.Mutation {
-		return instead("mayLead", believing(func(events.Event) bool { return true }))
+		return withGuard("mayLead", ifBelieving(func(events.Event) bool { return true }))
 	})},
 	{Name: "takes office on a late confirmation", Mutations: inLines(func() mutate.Mutation {
-		return instead("nowConfirmed", believing(func(events.Event) bool { return true }))
+		return withGuard("nowConfirmed", ifBelieving(func(events.Event) bool { return true }))
 	})},
 	{Name: "leads behind somebody", Mutations: inLines(func() mutate.Mutation {
-		return instead("isFirst", always)
+		return withGuard("isFirst", always)
 	})},
 }
 
-func instead(name string, g guarding) mutate.Mutation {
+func withGuard(name string, g guarding) mutate.Mutation {
 	return mutate.Mutation{Guards: map[string]guarding{name: g}}
 }
 
@@ -58,7 +58,7 @@ func always(any, events.Event, func(events.Event) bool) bool { return true }
 func never(any, events.Event, func(events.Event) bool) bool  { return false }
 
 // believing makes a guard that takes some events for ones under a confirmation.
-func believing(when func(events.Event) bool) guarding {
+func ifBelieving(when func(events.Event) bool) guarding {
 	return func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 		if when(ev) {
 			ev.Attached, ev.ValidUntil = true, ev.At+1

@@ -24,25 +24,25 @@ type Plant struct {
 	// Sent sees a request that leaves.
 	Sent func(*client, *world.Packet)
 	// Committed sees the operations of a guarded write, and returns those to send.
-	Committed func(*client, *guard, []events.Op) []events.Op
+	Committed func(*client, *guardedWrite, []events.Op) []events.Op
 	// Mutations are what is wrong with the charts, by recipe; they are made anew
 	// for every client, so that they may keep something in mind.
 	Mutations func() map[string]mutate.Mutation
 	// Repeats has the door send a guarded write again when its answer was lost.
-	Repeats bool
+	RepeatsWrites bool
 	// Alone has the door reckon AloneUntil as if the process had never been paused.
-	Alone bool
+	IgnoresPauses bool
 	// WallClock has the process's clock follow the wall clock wherever it is set.
 	WallClock bool
 	// Queues has requests wait for the next connection, whichever session's.
-	Queues bool
+	QueuesRequests bool
 	// Hasty has a frame that left count as a contact, answered or not.
-	Hasty bool
+	CountsUnanswered bool
 	// Lingers has a probe learn that the session lives, and not how far the
 	// ensemble is.
-	Lingers bool
+	ProbeIgnoresZxid bool
 	// Flickers has a deadline move on that somebody saw pass.
-	Flickers bool
+	RevivesDeadline bool
 	// ClockStops has the process's clock stand still while it is paused.
 	ClockStops bool
 }
@@ -50,7 +50,7 @@ type Plant struct {
 func (w *harness) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }
 
 // edit makes a Stepped of a function that changes or drops one effect.
-func edit(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+func editEffects(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
 	return func(c *client, out []engine.Addressed) []engine.Addressed {
 		var kept []engine.Addressed
 		for _, a := range out {
@@ -63,29 +63,29 @@ func edit(change func(*client, events.ID, events.Effect) events.Effect) func(*cl
 }
 
 // mine reports whether a path is a place of this machine, by the id in it.
-func (c *client) mine(id events.ID, path string) bool {
+func (c *client) isOwn(id events.ID, path string) bool {
 	u := c.user(id)
 	if u == nil {
 		return false
 	}
-	data, _, err := c.w.ens.Truth().Get(path)
-	return err == nil && string(data) == u.name() || c.owned[path] == id
+	data, _, err := c.w.ens.Committed().Get(path)
+	return err == nil && string(data) == u.name() || c.created[path] == id
 }
 
 // remember notes the places that a machine made.
-func (c *client) remember(id events.ID, ev events.Event) {
+func (c *client) noteCreated(id events.ID, ev events.Event) {
 	u := c.user(id)
 	if u == nil || !u.queues() || ev.Kind != events.ReplyCreate || ev.Code != events.OK {
 		return
 	}
 	if _, fits := machines.ParsePlace(base(ev.Path), u.role.labels()...); fits {
-		c.owned[ev.Path] = id
+		c.created[ev.Path] = id
 		u.made = append(u.made, ev.Path)
 	}
 }
 
 // beats reports whether a request is a heartbeat.
-func beats(id events.ID, e events.Effect) (events.Call, bool) {
+func heartbeatCall(id events.ID, e events.Effect) (events.Call, bool) {
 	if id != events.SessionMachine {
 		return events.Call{}, false
 	}

@@ -13,8 +13,8 @@ import (
 
 // confirmed: a term begins only while belief holds, by the deadline that was
 // published and the clock of that moment.
-func (k *checks) confirmed(b *belief) {
-	if !b.u.c.Torn() && !b.u.c.believes(b) {
+func (k *checks) beganConfirmed(b *belief) {
+	if !b.u.c.Interrupted() && !b.u.c.believes(b) {
 		k.fail("a term begins under a confirmation", "%s was elected %s after its deadline", b.u.name(),
 			time.Duration(b.u.c.Clock()-b.u.c.Deadline().Until))
 	}
@@ -22,9 +22,9 @@ func (k *checks) confirmed(b *belief) {
 
 // heard: whatever made somebody a leader, the own node's end did not come before
 // it: a watch on the own node would have told, earlier on the same connection.
-func (k *checks) heard(b *belief) {
+func (k *checks) ownEndFirst(b *belief) {
 	end, over := k.ended[b.path]
-	if news := b.u.c.news[b.u.id]; over && news.Zxid >= end && !k.hushed[b.path] {
+	if news := b.u.c.electedBy[b.u.id]; over && news.Zxid >= end && !k.unreadable[b.path] {
 		k.fail("the own node's end is heard of first", "%s was made leader by %s of transaction %x; %s ended with %x",
 			b.u.name(), news.Kind, news.Zxid, b.path, end)
 	}
@@ -32,15 +32,15 @@ func (k *checks) heard(b *belief) {
 
 // expired: the ensemble ended a session, and with it a node that somebody led
 // with. Until then, AloneUntil has to say, nobody else can have led.
-func (k *checks) expired(path string) {
+func (k *checks) sessionExpired(path string) {
 	for _, c := range k.w.clients {
 		for _, u := range c.users {
 			b := u.term
-			if b == nil || b.path != path || b.another(k) || b.over || c.Believed().Session != b.session {
+			if b == nil || b.path != path || b.isReplaced(k) || b.over || c.Believed().Session != b.session {
 				continue
 			}
 			alone := c.Believed().Alone
-			if k.w.planted(func(p *Plant) bool { return p.Alone }) {
+			if k.w.planted(func(p *Plant) bool { return p.IgnoresPauses }) {
 				life := k.w.Timeout - k.w.Timeout/3 - k.w.Tick/2 - k.w.Timeout/40
 				alone = max(alone, c.Believed().Until+int64(life-k.w.Timeout/2))
 			}
@@ -53,16 +53,16 @@ func (k *checks) expired(path string) {
 
 // kept: nobody gives a place up that has not led, but to close, or because of an
 // error that says so.
-func (k *checks) kept(path string, p *world.Proposal) {
-	if p.Operator || k.meddled || p.Txn.Code != zkmem.OpDelete || k.led[path] {
+func (k *checks) placeKept(path string, p *world.Proposal) {
+	if p.Operator || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] {
 		return
 	}
 	for _, c := range k.w.clients {
 		if p.Txn.Session != c.SessionID() {
 			continue
 		}
-		u := c.user(c.owned[path])
-		if u == nil || u.closing || c.leaving || u.floor || u.once || u.call.refused || k.w.has("policy ends") {
+		u := c.user(c.created[path])
+		if u == nil || u.closing || c.leaving || u.hasTokenFloor || u.oneTerm || u.call.refused || k.w.has("policy ends") {
 			continue
 		}
 		k.fail("a place is kept", "%s deleted %s, which had not led", u.name(), path)
@@ -70,39 +70,39 @@ func (k *checks) kept(path string, p *world.Proposal) {
 }
 
 // became remembers what made a machine a leader.
-func (c *client) became(r events.Record) {
+func (c *client) transitioned(r events.Record) {
 	if r.To == "leading" && r.From != "leading" {
-		c.news[r.Machine] = r.Event
+		c.electedBy[r.Machine] = r.Event
 	}
 	if u := c.user(r.Machine); u != nil && r.To != r.From {
-		c.w.checks.waits(u, r.To)
-		c.w.checks.finds(u, r)
-		c.w.checks.undertakes(u, r)
-		c.w.checks.looks(u, r)
+		c.w.checks.tryWaits(u, r.To)
+		c.w.checks.tryFinds(u, r)
+		c.w.checks.writeCallBegun(u, r)
+		c.w.checks.deletionLooked(u, r)
 		switch r.To {
 		case "closed":
-			c.w.checks.over(u)
+			c.w.checks.machineClosed(u)
 		case "outside":
-			c.w.checks.nothingOf(u)
+			c.w.checks.nothingLeftOf(u)
 		}
 	}
 }
 
 // another reports whether the node of this name is not the one that belief rests on.
 // A name with a GUID does not come again.
-func (b *belief) another(k *checks) bool {
+func (b *belief) isReplaced(k *checks) bool {
 	again := b.u.role.named || b.u.role.plain
-	return again && k.born[b.path] != 0 && k.born[b.path] != b.token
+	return again && k.createdAt[b.path] != 0 && k.createdAt[b.path] != b.token
 }
 
 // begun: the node has no end yet, though one of its name had.
-func (k *checks) begun(path string, t zkmem.Txn) {
-	k.born[path] = t.Zxid
+func (k *checks) nodeCreated(path string, t zkmem.Txn) {
+	k.createdAt[path] = t.Zxid
 	delete(k.ended, path)
-	delete(k.led, path)
-	delete(k.hushed, path)
+	delete(k.hasLed, path)
+	delete(k.unreadable, path)
 	delete(k.owners, path)
-	if _, stat, err := k.w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == t.Session && !public(path) {
+	if _, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == t.Session && !public(path) {
 		k.owners[path] = t.Session
 	}
 }
@@ -114,15 +114,15 @@ func public(path string) bool {
 
 // stolen: nobody deletes another process's node, but for who writes a job's marker,
 // and ends with it what guarded the terms before.
-func (k *checks) stolen(path string, p *world.Proposal) {
-	if path != machines.JobMarker(job) && slices.Contains(creations(p.Txn), machines.JobMarker(job)) {
+func (k *checks) deletedByOwner(path string, p *world.Proposal) {
+	if path != machines.JobMarker(jobPath) && slices.Contains(creations(p.Txn), machines.JobMarker(jobPath)) {
 		return
 	}
-	if k.w.stock != nil && k.w.stock.broken[path] {
+	if k.w.queue != nil && k.w.queue.brokenLocks[path] {
 		return
 	}
-	owner, by := k.w.of(k.owners[path]), k.w.of(p.Txn.Session)
-	if !p.Operator && owner != nil && by != owner && k.w.ens.Life() == 0 {
+	owner, by := k.w.clientOf(k.owners[path]), k.w.clientOf(p.Txn.Session)
+	if !p.Operator && owner != nil && by != owner && k.w.ens.Generation() == 0 {
 		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.Txn.Session, path, k.owners[path])
 	}
 }

@@ -13,24 +13,24 @@ import (
 // it has come to rest, what can wake it, and which bugs are planted in it. Each
 // has a file of its own, which its init adds to roles.
 type role struct {
-	recipe string   // its chart's name
-	label  string   // what stands before the number of its places; "" where it has none
-	shared string   // and before that of those who hold beside each other; "" where nobody does
-	apart  bool     // it has worlds of its own: what is drawn for the others stays as it was
-	home   string   // the directory of its own where it lives; "" is the lines that recipes share
-	path   string   // what its handles in the home are about, where that is not the home itself
-	rooms  []string // the directories in its home that hold its nodes, where that is not the home itself
-	keeps  []string // the names of its nodes that are meant to outlive every session
-	share  int      // how many of the handles in a line are of this role, of all shares
-	named  bool     // who leads has a node of a fixed name
-	plain  bool     // its names carry no GUID: nothing is written under its terms
-	most   int      // how many handles a process opens in the home, at most; 0 is one
-	beside bool     // several may hold at once
-	abides bool     // it may outlast its session, and then ends with the client, whose door answers what is open
-	brief  bool     // its work does not last
-	calls  bool     // every call is a machine of its own: see user.call
-	public bool     // anybody may delete what stands in its home, or its own checks say who may
-	judge  *judge   // of calls that write: see deed; nil where none does
+	recipe string       // its chart's name
+	label  string       // what stands before the number of its places; "" where it has none
+	shared string       // and before that of those who hold beside each other; "" where nobody does
+	apart  bool         // it has worlds of its own: what is drawn for the others stays as it was
+	home   string       // the directory of its own where it lives; "" is the lines that recipes share
+	path   string       // what its handles in the home are about, where that is not the home itself
+	rooms  []string     // the directories in its home that hold its nodes, where that is not the home itself
+	keeps  []string     // the names of its nodes that are meant to outlive every session
+	share  int          // how many of the handles in a line are of this role, of all shares
+	named  bool         // who leads has a node of a fixed name
+	plain  bool         // its names carry no GUID: nothing is written under its terms
+	most   int          // how many handles a process opens in the home, at most; 0 is one
+	beside bool         // several may hold at once
+	abides bool         // it may outlast its session, and then ends with the client, whose door answers what is open
+	brief  bool         // its work does not last
+	calls  bool         // every call is a machine of its own: see user.call
+	public bool         // anybody may delete what stands in its home, or its own checks say who may
+	writes *writeChecks // of calls that write: see deed; nil where none does
 
 	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
 	data    func(u *user, payload uint64) []byte          // what a request holds in the place of such a number; nil where none does
@@ -49,9 +49,9 @@ type role struct {
 	tend      func(w *harness)     // and what an operator does then, again and again; may be nil
 	unsettled func(u *user) string // what is missing to a settled world, beside rests; may be nil
 
-	rests []engine.State            // where it may stay for ever in a healed world; nil: anywhere
-	wakes map[engine.State]waking   // what can wake it, state by state; states that are left out need nothing
-	sores map[engine.State][]ambush // what strikes it more often than others, state by state
+	rests []engine.State                // where it may stay for ever in a healed world; nil: anywhere
+	wakes map[engine.State]waking       // what can wake it, state by state; states that are left out need nothing
+	sores map[engine.State][]stateFault // what strikes it more often than others, state by state
 
 	plants []Plant
 }
@@ -91,7 +91,7 @@ func (r *role) labels() []string {
 func (r *role) line(dir string) string { return dir + " " + cmp.Or(r.label, r.recipe) }
 
 // draw is a role for a handle in a shared line.
-func draw(d *rand.Rand) *role {
+func drawRole(d *rand.Rand) *role {
 	sum := 0
 	for _, r := range roles {
 		sum += r.share

@@ -57,7 +57,7 @@ func SearchPlant(ctx context.Context, p Plant, most int64) (Found, error) {
 		if !ok {
 			break
 		}
-		if sound(r) {
+		if passesUnplanted(r) {
 			return Found{p.Name, r.Plan.Seed, r.Plan.Seed, r.Broken[0].Check}, nil
 		}
 		first = r.Plan.Seed + 1
@@ -68,11 +68,11 @@ func SearchPlant(ctx context.Context, p Plant, most int64) (Found, error) {
 // Shows reports whether a world breaks a promise with a plant, and none without it.
 func (p Plant) Shows(seed int64) bool {
 	r := Run(seed, Options{Plant: &p})
-	return len(r.Broken) > 0 && sound(r)
+	return len(r.Broken) > 0 && passesUnplanted(r)
 }
 
 // sound reports whether a world breaks no promise without its plant.
-func sound(r Result) bool { return len(Run(r.Plan.Seed, Options{Plan: &r.Plan}).Broken) == 0 }
+func passesUnplanted(r Result) bool { return len(Run(r.Plan.Seed, Options{Plan: &r.Plan}).Broken) == 0 }
 
 // firstBroken is the first of so many worlds that breaks a promise with a plant.
 func firstBroken(ctx context.Context, p Plant, first, n int64) (Result, bool) {

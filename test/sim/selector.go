@@ -15,8 +15,8 @@ func init() {
 	roles = append(roles, &role{
 		recipe: "selector", label: machines.SelectorLabel, share: 1,
 		options: func(u *user, d *rand.Rand) map[string]string {
-			u.once = world.OneIn(d, 4)
-			return map[string]string{"autoRequeue": fmt.Sprint(!u.once)}
+			u.oneTerm = world.OneIn(d, 4)
+			return map[string]string{"autoRequeue": fmt.Sprint(!u.oneTerm)}
 		},
 		act: actSelector, told: worksWhenElected,
 		wakes: lineWakes,
@@ -35,8 +35,8 @@ func actSelector(u *user, n int) {
 func worksWhenElected(u *user, n events.Notify) {
 	switch n.What {
 	case events.Elected:
-		u.begin()
+		u.beginWork()
 	case events.Stopped:
-		u.stop()
+		u.stopWork()
 	}
 }

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	semaphores = "/app/semaphore"
-	leaseRoom  = semaphores + "/leases"
-	lockRoom   = semaphores + "/locks"
-	limit      = 3
+	semaphoreDir = "/app/semaphore"
+	leaseDir     = semaphoreDir + "/leases"
+	lockDir      = semaphoreDir + "/locks"
+	permitLimit  = 3
 )
 
 // The semaphore: programs that acquire some of three permits, work, and give them
@@ -25,26 +25,26 @@ const (
 // call comes to its end.
 func init() {
 	roles = append(roles, &role{
-		recipe: "semaphore", home: semaphores, rooms: []string{lockRoom, leaseRoom}, most: 2, apart: true, calls: true, beside: true,
-		act: actSemaphore, told: toldHold, cancel: (*user).giveUp, healed: (*user).withdraw,
-		spot:  func(u *user) string { return u.newest(lockRoom, leaseRoom) },
+		recipe: "semaphore", home: semaphoreDir, rooms: []string{lockDir, leaseDir}, most: 2, apart: true, calls: true, beside: true,
+		act: actSemaphore, told: toldHold, cancel: (*user).giveUp, healed: (*user).closeUnused,
+		spot:  func(u *user) string { return u.newest(lockDir, leaseDir) },
 		rests: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"probing": answered, "looking": answered, "taking": answered, "confirming": answered,
-			"full": needs(2), "queueing": latched, "leaving": latched, "leading": needs(1), "draining": working, "pausing": timed,
+			"full": needs(2), "queueing": hasLatch, "leaving": hasLatch, "leading": needs(1), "draining": working, "pausing": timed,
 		},
-		sores:  map[engine.State][]ambush{"taking": usual("cut"), "confirming": usual("throttle", "delete the own node"), "pausing": {cutLong}},
+		sores:  map[engine.State][]stateFault{"taking": faultsNamed("cut"), "confirming": faultsNamed("throttle", "delete the own node"), "pausing": {cutUnanswered}},
 		plants: plantedSemaphores,
 	})
 }
 
 // latched is a state that waits for an answer, a timer, or a latch of its own.
-func latched(c *client, id events.ID, owed, _ int) bool {
+func hasLatch(c *client, id events.ID, owed, _ int) bool {
 	return !c.Attached() || owed >= 1 || c.latchOf(id) != ""
 }
 
 // leanWakes are those of a latch whose patron names its node in a transaction.
-var leanWakes = with(lineWakes, map[engine.State]waking{
+var semaphoreLatchWakes = with(lineWakes, map[engine.State]waking{
 	"waiting": needs(1), "blocked": needs(1), "leading": nil, "draining": nil,
 })
 
@@ -63,7 +63,7 @@ func (u *user) newest(dirs ...string) (path string) {
 	last := int64(0)
 	for _, dir := range dirs {
 		for _, name := range u.c.w.ens.Children(dir) {
-			data, stat, err := u.c.w.ens.Truth().Get(dir + "/" + name)
+			data, stat, err := u.c.w.ens.Committed().Get(dir + "/" + name)
 			if err == nil && string(data) == u.name() && stat.Czxid > last {
 				path, last = dir+"/"+name, stat.Czxid
 			}
@@ -76,44 +76,44 @@ func actSemaphore(u *user, n int) {
 	d := u.dice()
 	switch {
 	case n < 6:
-		permits, own := 1+d.IntN(limit), limit
+		permits, own := 1+d.IntN(permitLimit), permitLimit
 		if world.OneIn(d, 8) {
-			own = limit + 1
+			own = permitLimit + 1
 		}
-		u.begins(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(world.OneIn(d, 3))})
+		u.beginCall(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(world.OneIn(d, 3))})
 	case n == 6 && world.OneIn(d, 3):
-		u.asksAgain(events.CommandAwait)
+		u.askAgain(events.CommandAwait)
 	case n == 7:
 		u.giveUp()
 	case n == 8 && world.OneIn(d, 2):
-		u.c.w.agree(limit + d.IntN(4)/3)
+		u.c.w.setLimit(permitLimit + d.IntN(4)/3)
 	case n == 8 || n == 10:
 		u.write()
 	case n == 11 && world.OneIn(d, 4):
-		u.begins("", nil)
+		u.beginCall("", nil)
 	}
 }
 
 // agree has somebody set the limit.
-func (w *harness) agree(limit int) {
-	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseRoom, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
+func (w *harness) setLimit(limit int) {
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseDir, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
 }
 
 // permitted: whoever makes permits makes all that it wants in one transaction,
 // under the limit that it was told, and not one too many.
-func (k *checks) permitted(p *world.Proposal) {
+func (k *checks) permitsCommitted(p *world.Proposal) {
 	made := 0
 	for _, op := range p.Txn.Ops {
-		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseRoom+"/") {
+		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseDir+"/") {
 			made++
 			delete(k.ended, op.Path) // the directory was made anew, and the name came again
 		}
 	}
 	u := k.asker(p)
-	if made == 0 || u == nil || k.w.ens.Life() > 0 {
+	if made == 0 || u == nil || k.w.ens.Generation() > 0 {
 		return
 	}
-	data, _, _ := k.w.ens.Truth().Get(leaseRoom)
+	data, _, _ := k.w.ens.Committed().Get(leaseDir)
 	agreed, _ := machines.ParseLimit(data)
 	if want := u.call.options["permits"]; want != fmt.Sprint(made) {
 		k.fail("all permits or none", "%s wants %s permits, and makes %d", u.name(), want, made)
@@ -122,8 +122,8 @@ func (k *checks) permitted(p *world.Proposal) {
 		k.fail("one limit for all", "%s takes permits under a limit of %s, and %d is agreed", u.name(), own, agreed)
 	}
 	held := 0
-	for _, name := range k.w.ens.Children(leaseRoom) {
-		if _, stat, _ := k.w.ens.Truth().Get(leaseRoom + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
+	for _, name := range k.w.ens.Children(leaseDir) {
+		if _, stat, _ := k.w.ens.Committed().Get(leaseDir + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
 			held++
 		}
 	}
@@ -133,7 +133,7 @@ func (k *checks) permitted(p *world.Proposal) {
 }
 
 // finds: a try that finds somebody in the line of locks does not join it.
-func (k *checks) finds(u *user, r events.Record) {
+func (k *checks) tryFinds(u *user, r events.Record) {
 	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" && r.To == "queueing" && len(line) > 0 {
 		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and joins it", u.name())
 	}
@@ -154,11 +154,11 @@ func (k *checks) asker(p *world.Proposal) *user {
 
 // noPermitLeft: a call that is over holds no permits, if its session goes on.
 func (k *checks) noPermitLeft(u *user) {
-	if u.role.recipe != "semaphore" || k.w.ens.Life() > 0 || u.c.Ending() || u.c.ends || k.meddled {
+	if u.role.recipe != "semaphore" || k.w.ens.Generation() > 0 || u.c.Ending() || u.c.sessionEnds || k.othersChanged {
 		return
 	}
-	if path := u.newest(lockRoom, leaseRoom); path != "" {
-		if _, stat, _ := k.w.ens.Truth().Get(path); stat.EphemeralOwner == u.c.SessionID() {
+	if path := u.newest(lockDir, leaseDir); path != "" {
+		if _, stat, _ := k.w.ens.Committed().Get(path); stat.EphemeralOwner == u.c.SessionID() {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}
@@ -166,7 +166,7 @@ func (k *checks) noPermitLeft(u *user) {
 
 // inSemaphore plants an effect's change in a semaphore's machine.
 func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engine.Addressed) []engine.Addressed {
-	return of("semaphore", func(e events.Effect) events.Effect {
+	return effectsOf("semaphore", func(e events.Effect) events.Effect {
 		if m, ok := e.(events.Multi); ok {
 			return change(m)
 		}
@@ -178,7 +178,7 @@ func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engin
 func takes(m events.Multi) bool { return m.Ops[len(m.Ops)-1].Verb == "create" }
 
 var plantedSemaphores = []Plant{
-	{Name: "semaphore: only the permit that is n before is watched", Shape: in(semaphores), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "semaphore: only the permit that is n before is watched", Shape: inDir(semaphoreDir), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		if u == nil || u.role.recipe != "semaphore" {
 			return true
@@ -189,41 +189,41 @@ var plantedSemaphores = []Plant{
 				u.call.options["before"] = line[0].Name
 			}
 		case events.WatchChildren:
-			return !c.w.ens.Truth().Exists(leaseRoom + "/" + u.call.options["before"])
+			return !c.w.ens.Committed().Exists(leaseDir + "/" + u.call.options["before"])
 		}
 		return true
 	}},
-	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("scarce", never) })},
-	{Name: "semaphore: one more than the limit", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation {
-		return instead("spare", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+	{Name: "semaphore: nobody counts", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("scarce", never) })},
+	{Name: "semaphore: one more than the limit", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation {
+		return withGuard("spare", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
 		})
 	})},
-	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) {
 			m.Ops = m.Ops[1:]
 		}
 		return m
 	})},
-	{Name: "semaphore: another limit is no reason to refuse", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("disagrees", never) })},
-	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { in(semaphores)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: another limit is no reason to refuse", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("disagrees", never) })},
+	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { inDir(semaphoreDir)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) && m.Ops[1].Verb == "check" {
 			m.Ops[1].Version = -1
 		}
 		return m
 	})},
-	{Name: "semaphore: permits are taken one after another", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: permits are taken one after another", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) {
 			m.Ops = m.Ops[:3]
 		}
 		return m
 	})},
-	{Name: "semaphore: one permit is given back", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: one permit is given back", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if m.Ops[0].Verb == "delete" && !takes(m) {
 			m.Ops = m.Ops[:1]
 		}
 		return m
 	})},
-	{Name: "semaphore: a lost reply means that nothing was taken", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("recovered", never) })},
-	{Name: "semaphore: a try queues behind whom it found", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("lineOccupied", never) })},
+	{Name: "semaphore: a lost reply means that nothing was taken", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("recovered", never) })},
+	{Name: "semaphore: a try queues behind whom it found", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
 }

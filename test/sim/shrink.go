@@ -45,8 +45,8 @@ func smallerPlans(r Result) (plans []Plan) {
 		}
 	}
 	add(func(p *Plan) { p.Lines = 1 })
-	for i := range r.Plan.Homes {
-		add(func(p *Plan) { p.Homes = slices.Delete(slices.Clone(p.Homes), i, i+1) })
+	for i := range r.Plan.OwnDirs {
+		add(func(p *Plan) { p.OwnDirs = slices.Delete(slices.Clone(p.OwnDirs), i, i+1) })
 	}
 	for n := 2; n < r.Plan.Clients; n++ {
 		add(func(p *Plan) { p.Clients = n })
@@ -57,5 +57,5 @@ func smallerPlans(r Result) (plans []Plan) {
 // size orders plans: every step down makes it less.
 func (p Plan) size() int64 {
 	faults := int64(len(p.Faults) - len(p.Without))
-	return int64(p.Length/time.Millisecond) + 1000*(faults+int64(p.Clients)+int64(p.Lines)+int64(len(p.Homes)))
+	return int64(p.Length/time.Millisecond) + 1000*(faults+int64(p.Clients)+int64(p.Lines)+int64(len(p.OwnDirs)))
 }

@@ -17,7 +17,7 @@ import (
 
 // kept is a long run on disk: what the worlds so far came to, and with which
 // charts they were run.
-type kept struct {
+type savedSum struct {
 	Charts string
 	Sum    *Sum
 }
@@ -53,7 +53,7 @@ func resume(path string, first int64) (*Sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := kept{Sum: NewSum(first)}
+	k := savedSum{Sum: NewSum(first)}
 	switch err := json.Unmarshal(b, &k); {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -68,7 +68,7 @@ func resume(path string, first int64) (*Sum, error) {
 // keep writes the sum beside its place and moves it there, so that a run that is
 // killed leaves the last whole one.
 func (s *Sum) keep(path string) error {
-	b, err := json.Marshal(kept{charts(), s})
+	b, err := json.Marshal(savedSum{charts(), s})
 	if err != nil {
 		return err
 	}

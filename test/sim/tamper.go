@@ -59,7 +59,7 @@ func inOne(recipe string, plant func() mutate.Mutation) func() map[string]mutate
 }
 
 // taken makes a guard that takes some of the model's flags for set.
-func taken(flags ...string) guarding {
+func withFlags(flags ...string) guarding {
 	return func(model any, ev events.Event, holds func(events.Event) bool) bool {
 		for _, name := range flags {
 			flag := field[bool](model, name)

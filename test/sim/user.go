@@ -12,43 +12,43 @@ import (
 // user is the program's side of one handle: it starts it, does what its role
 // does, works while it leads, and closes it.
 type user struct {
-	c       *client
-	id      events.ID
-	role    *role
-	line    string // directory and recipe
-	dir     string
-	path    string            // what it is about
-	options map[string]string // what its machines are opened with
-	floor   bool              // it refuses low tokens
-	once    bool              // it does not queue again by itself
-	leads   bool
-	stuck   bool // its work does not heed the end of leadership
-	works   map[uint64]bool
-	awaits  map[uint64]bool
-	serial  uint64
-	granted uint64 // the await that was granted last
-	closing bool
+	c             *client
+	id            events.ID
+	role          *role
+	line          string // directory and recipe
+	dir           string
+	path          string            // what it is about
+	options       map[string]string // what its machines are opened with
+	hasTokenFloor bool              // it refuses low tokens
+	oneTerm       bool              // it does not queue again by itself
+	leads         bool
+	ignoresStop   bool // its work does not heed the end of leadership
+	works         map[uint64]bool
+	awaits        map[uint64]bool
+	serial        uint64
+	granted       uint64 // the await that was granted last
+	closing       bool
 
 	which string      // the end of its machines' names
 	ops   []events.Op // what its machines are asked for, where they are opened with it
-	read  version     // what an answer told it past its machine
-	view  view        // of a node that it watches
-	grove grove       // of a tree that it keeps
+	read  nodeState   // what an answer told it past its machine
+	view  watchView   // of a node that it watches
+	cache cacheView   // of a tree that it keeps
 	call  call        // the last, where every call has a machine of its own
-	stay  stay        // a double barrier\'s round
-	tenure
-	bench   bench // of a queue's handle
-	group   group
-	made    []string // the places that its machine was told to have made
-	term    *belief  // the last that it was told of
-	busy    int64    // until when a callback of its own runs
-	waiting []func() // callbacks that wait for that one
+	round round       // a double barrier\'s round
+	nodeView
+	queueHandle      queueHandle // of a queue's handle
+	group            group
+	made             []string // the places that its machine was told to have made
+	term             *belief  // the last that it was told of
+	callbackUntil    int64    // until when a callback of its own runs
+	waitingCallbacks []func() // callbacks that wait for that one
 }
 
 func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
 
 // populate gives a client its session and its handles.
-func (w *harness) populate(c *client) {
+func (w *harness) addHandles(c *client) {
 	d := w.Dice("plan")
 	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
 		"tick": w.Tick.String(), "syncLimit": fmt.Sprint(w.SyncLimit), "rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/100ms/2s"}})
@@ -62,7 +62,7 @@ func (w *harness) populate(c *client) {
 			n = 2
 		}
 		for i := range n {
-			w.join(c, draw(d), w.lines()[line], fmt.Sprintf("%d%d", line, i), d)
+			w.openHandle(c, drawRole(d), w.lines()[line], fmt.Sprintf("%d%d", line, i), d)
 		}
 	}
 	w.After(world.Between(d, 0, time.Second), func() { c.Run(start) })
@@ -75,9 +75,9 @@ func (w *harness) populate(c *client) {
 			c.closeSession()
 		})
 	}
-	w.watchFromOutside(c, newSeed(d))
-	w.settleHomes(c)
-	w.After(world.Between(d, time.Second, 3*time.Second), func() { c.Run(c.live) })
+	w.addObserver(c, newSeed(d))
+	w.openInOwnDirs(c)
+	w.After(world.Between(d, time.Second, 3*time.Second), func() { c.Run(c.runProgram) })
 }
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
@@ -95,8 +95,8 @@ func (u *user) start() {
 }
 
 // live is what a program does from time to time.
-func (c *client) live() {
-	if c.w.ending {
+func (c *client) runProgram() {
+	if c.w.closing {
 		return
 	}
 	d := c.w.Dice("user")
@@ -106,7 +106,7 @@ func (c *client) live() {
 	if world.OneIn(d, 60) {
 		c.Ask(events.SessionMachine, events.CommandStart, events.Event{})
 	}
-	c.RunAfter(world.Between(d, 100*time.Millisecond, c.w.Timeout/2), c.live)
+	c.RunAfter(world.Between(d, 100*time.Millisecond, c.w.Timeout/2), c.runProgram)
 }
 
 func (u *user) act() {
@@ -121,49 +121,49 @@ func (u *user) act() {
 
 // begin is a piece of work: the machine counts it from now on, and the program
 // runs it when its callbacks let it.
-func (u *user) begin() {
+func (u *user) beginWork() {
 	u.serial++
 	work := u.serial
 	u.works[work] = true
-	u.hear(func() { u.run(work) })
+	u.runCallback(func() { u.runWork(work) })
 }
 
 // run has a piece of work return after a while of its own, or soon after
 // leadership ended, unless it is stuck.
-func (u *user) run(work uint64) {
+func (u *user) runWork(work uint64) {
 	d := u.dice()
-	u.stuck = u.c.w.hit("stuck work")
+	u.ignoresStop = u.c.w.hit("stuck work")
 	lasts := world.Between(d, time.Millisecond, u.c.w.Timeout)
 	if u.role.brief {
 		lasts = min(lasts%(u.c.w.Tick/2), lasts)
 	}
-	if u.c.w.calm {
+	if u.c.w.healed {
 		lasts = min(lasts, 2*time.Second)
 	}
 	if world.OneIn(d, 4) || u.c.w.hit("failing work") {
 		lasts = world.Between(d, 0, 150*time.Millisecond)
 	}
 	if u.c.w.hit("panicking callback") {
-		u.fail(work, "it panicked")
+		u.returnWork(work, "it panicked")
 		return
 	}
 	u.c.RunAfter(lasts, func() {
-		if !u.stuck || u.c.w.calm {
-			u.end(work)
+		if !u.ignoresStop || u.c.w.healed {
+			u.endWork(work)
 		}
 	})
 }
 
-func (u *user) end(work uint64) {
+func (u *user) endWork(work uint64) {
 	why := ""
 	if u.c.w.hit("failing work") {
 		why = "it failed"
 	}
-	u.fail(work, why)
+	u.returnWork(work, why)
 }
 
 // fail is the return of a piece of work, with an error's words or none.
-func (u *user) fail(work uint64, why string) {
+func (u *user) returnWork(work uint64, why string) {
 	if u.works[work] {
 		delete(u.works, work)
 		ev := events.Event{Kind: events.WorkReturned, Text: why}
@@ -175,19 +175,19 @@ func (u *user) fail(work uint64, why string) {
 }
 
 // stop has work return that heeds the end of leadership.
-func (u *user) stop() {
-	u.hear(func() {
-		if !u.stuck || u.c.w.calm {
-			u.endAll()
+func (u *user) stopWork() {
+	u.runCallback(func() {
+		if !u.ignoresStop || u.c.w.healed {
+			u.endAllWork()
 		}
 	})
 }
 
 // endAll has every piece of work return, each after a moment.
-func (u *user) endAll() {
+func (u *user) endAllWork() {
 	for work := uint64(1); work <= u.serial; work++ {
 		if u.works[work] {
-			u.c.RunAfter(world.Between(u.dice(), 0, 300*time.Millisecond), func() { u.end(work) })
+			u.c.RunAfter(world.Between(u.dice(), 0, 300*time.Millisecond), func() { u.endWork(work) })
 		}
 	}
 }
@@ -200,9 +200,9 @@ func (u *user) notice(n events.Notify) {
 		u.leads = true
 	case events.Granted:
 		u.c.w.checks.granted(u, n)
-		u.c.Forget(n.Work)
+		u.c.ForgetCommand(n.Work)
 	case events.Stopped:
-		u.c.w.checks.deposed(u, n)
+		u.c.w.checks.stopped(u, n)
 		u.leads = false
 	}
 	if u.role.told != nil {
@@ -212,25 +212,25 @@ func (u *user) notice(n events.Notify) {
 
 // hear runs a callback off the loop, in the order of the news. One that is slow
 // makes the next of its own handle wait, and nobody else's.
-func (u *user) hear(callback func()) {
+func (u *user) runCallback(callback func()) {
 	w := u.c.w
 	if w.hit("slow callback") {
-		u.busy = w.Now() + int64(world.Between(w.Dice("slow callback"), w.Tick/10, w.Timeout))
+		u.callbackUntil = w.Now() + int64(world.Between(w.Dice("slow callback"), w.Tick/10, w.Timeout))
 	}
-	if w.Now() >= u.busy && len(u.waiting) == 0 {
+	if w.Now() >= u.callbackUntil && len(u.waitingCallbacks) == 0 {
 		callback()
 		return
 	}
-	if u.waiting = append(u.waiting, callback); len(u.waiting) == 1 {
-		w.At(u.busy, func() { u.c.Run(u.catchUp) })
+	if u.waitingCallbacks = append(u.waitingCallbacks, callback); len(u.waitingCallbacks) == 1 {
+		w.At(u.callbackUntil, func() { u.c.Run(u.runWaiting) })
 	}
 }
 
-func (u *user) catchUp() {
-	waiting := u.waiting
-	u.waiting = nil
+func (u *user) runWaiting() {
+	waiting := u.waitingCallbacks
+	u.waitingCallbacks = nil
 	for _, callback := range waiting {
-		u.hear(callback)
+		u.runCallback(callback)
 	}
 }
 
@@ -255,6 +255,6 @@ func (u *user) close() {
 func (c *client) closeHandles() {
 	for _, u := range c.users {
 		u.close()
-		u.endAll()
+		u.endAllWork()
 	}
 }

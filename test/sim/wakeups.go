@@ -32,7 +32,7 @@ func (k *checks) stepped(c *client) {
 // has been closed: its loop has stopped then, and the door answers what is open.
 func (c *client) outlasts(id events.ID) bool {
 	u := c.user(id)
-	return c.ends && u != nil && u.role.abides || c.w.checks.searches(c, id)
+	return c.sessionEnds && u != nil && u.role.abides || c.w.checks.isSearching(c, id)
 }
 
 func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
@@ -41,9 +41,9 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	}
 	switch {
 	case strings.HasPrefix(string(id), "latch-semaphore"):
-		return leanWakes
+		return semaphoreLatchWakes
 	case strings.HasPrefix(string(id), "latch-jobelection"):
-		return innerWakes
+		return jobLatchWakes
 	}
 	return nil // the session's timers are looked at below
 }

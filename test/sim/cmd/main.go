@@ -40,7 +40,7 @@ func main() {
 // one tells a world's story and writes a log for each of its clients.
 func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
-	for _, p := range append(sim.Plants(), sim.Apart()...) {
+	for _, p := range append(sim.Plants(), sim.SeparateWorlds()...) {
 		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
 			o.Plant = &p
 		}
