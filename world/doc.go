@@ -8,14 +8,14 @@
 // leader: it may change in any release, and no embedding program links it.
 //
 //	world.go      the event heap; dice.go the dice
-//	script.go     what a world is made of; deed.go what is done to it; program.go what its clients run
+//	script.go     what a world is made of; action.go what is done to it; program.go what its clients run
 //	observer.go   where checks, programs and planted bugs hook in
 //	ensemble.go   the leader, its proposals, elections; server.go, serve.go, tracker.go one server
-//	stillness.go  servers that stand still, and how sessions are reported to the leader
+//	freeze.go     servers that stand still, and how sessions are reported to the leader
 //	conn.go       one TCP connection: delays, stalls, cuts; packet.go one request on it
-//	executor.go   zkio's guarantees and freedoms; handshake.go, mirror.go, payloads.go its parts
+//	executor.go   zkio's guarantees and freedoms; handshake.go, watch_table.go, payloads.go its parts
 //	client.go     one process: the loop, pauses, its clock; client_effects.go what a step asks for
-//	outages.go    what happens to servers; mishaps.go what happens to processes and connections
+//	server_faults.go what happens to servers; client_faults.go what happens to processes and connections
 //	inspect.go    what can be asked about all of them
 //
 // A World is not safe for concurrent use.

@@ -9,16 +9,16 @@
 //	user.go       what a client's program does
 //	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
 //	              doublebarrier.go, persistent.go, membership.go
-//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go, and the
+//	separate.go   worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go, and the
 //	              raw operations: request.go, deletion.go, number.go, nodewatch.go; treecache.go, whose
 //	              checks are in treecache_checks.go and bugs in treecache_planted.go
 //	queue.go      the queue that producer.go and consumer.go share, in worlds of their own; queue_checks.go
 //	              what is asked of it, planted_queue.go
-//	deeds.go      calls that write, from what was asked for to what was carried out; chronicle.go a
+//	writes.go     calls that write, from what was asked for to what was carried out; history.go a
 //	              node, state by state
-//	homes.go      directories that recipes have for themselves; calls that are machines of their own
+//	dirs.go       directories that recipes have for themselves; calls that are machines of their own
 //	guarded.go    writes under a leadership, past the machines, as the door sends them
-//	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
+//	faults.go     what goes wrong; operator.go what people do to the nodes; state_faults.go what
 //	              happens to a machine just when it enters a state; giveup.go a client that ends its session
 //	checks.go     the promises, held against the ensemble's committed history; beliefs.go those of
 //	              belief; promises.go, wakeups.go
@@ -62,7 +62,7 @@
 //     are over, and what is missing then to a settled world.
 //   - options: what a handle is opened with, drawn by the dice that it is given.
 //   - judge: of calls that write, which request is the write, and what must be so
-//     when it is carried out and when it is told; deeds.go asks the rest.
+//     when it is carried out and when it is told; writes.go asks the rest.
 //   - public: where anybody may delete what stands in the home.
 //   - data, keep: the door's part in what is the user's and reaches no machine.
 //   - act and told: the program. act is called now and then with a number below
@@ -84,7 +84,7 @@
 // commits (checks.committed).
 //
 // Then: run TestWorlds -worlds 20000 (TestWorldsApart, where it is apart), which
-// names every row of the chart that never fired, and make the dice kinder (ambush.go) or, where no world can fire a row, say
+// names every row of the chart that never fired, and make the dice kinder (state_faults.go) or, where no world can fire a row, say
 // why in goals.go; make plants, because other dice find old bugs elsewhere; make
 // golden, which writes the digests anew.
 package sim
