@@ -11,39 +11,50 @@ import (
 // The barrier: programs that wait at one node, set it and remove it. Whoever is
 // let through must have been asked for while the way was open, for a moment at
 // least; in a healed world an operator opens it, and nobody may go on waiting.
-func init() {
-	roles = append(roles, barrierRole("barrier", func(p *nodeHistory, since int64) bool { return p.wasMissing(since) },
-		func(w *harness, path string) {
-			if w.ens.Committed().Exists(path) {
-				w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
-			}
-		}, plantedBarriers))
-}
+var barrierRole = barrierOrGate("barrier", barrierProgram{}, plantedBarriers)
 
-// passageRole is a barrier's or a gate's: open says whether the way was open at
-// some moment since a time, opens has an operator open it.
-func barrierRole(recipe string, open func(p *nodeHistory, since int64) bool, opens func(w *harness, path string), plants []Plant) *role {
-	home := "/app/" + recipe
-	path := home + "/here"
+const (
+	barrierDir = "/app/barrier"
+	gateDir    = "/app/gate"
+)
+
+// barrierOrGate returns the role of a barrier or a gate.
+func barrierOrGate(recipe string, p program, plants []Plant) *role {
+	dir := "/app/" + recipe
 	return &role{
-		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true, sores: map[engine.State][]stateFault{"pausing": faultsNamed("close")},
-		act: actBarrier, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		answers: func(u *user, a events.Answer) {
-			if a.Command == u.call.number && a.Code == events.OK {
-				u.c.w.checks.checkPassed(u, open)
-			}
-		},
-		spot:  func(u *user) string { return u.path },
-		tend:  func(w *harness) { opens(w, path) },
-		rests: []engine.State{""},
-		wakes: map[engine.State]waking{
-			"looking": answered, "setting": answered, "removing": answered, "shut": needs(1), "pausing": timed,
+		recipe:  recipe,
+		dirs:    dirTraits{own: dir, node: dir + "/here", stays: []string{"here"}},
+		handles: handleTraits{most: 2},
+		program: p,
+		states: stateTraits{
+			final: []engine.State{""},
+			wakes: map[engine.State]waking{
+				"looking": answered, "setting": answered, "removing": answered, "shut": needs(1), "pausing": timed,
+			},
+			faults: map[engine.State][]string{"pausing": {"close"}},
 		},
 		plants: plants,
 	}
 }
 
-func actBarrier(u *user, n int) {
+type barrierProgram struct{ callProgram }
+
+func (barrierProgram) target(u *user) string { return u.path }
+
+func (barrierProgram) answered(u *user, a events.Answer) {
+	if a.Command == u.call.number && a.Code == events.OK {
+		u.c.w.checks.checkPassed(u, func(h *nodeHistory, since int64) bool { return h.wasMissing(since) })
+	}
+}
+
+// operate opens the barrier: an operator deletes the node.
+func (barrierProgram) operate(w *harness) {
+	if path := barrierRole.dirs.node; w.ens.Committed().Exists(path) {
+		w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	}
+}
+
+func (barrierProgram) act(u *user, n int) {
 	kinds := []events.Kind{events.CommandAwait, events.CommandAwait, events.CommandAwait, events.CommandAwait,
 		events.CommandSet, events.CommandSet, events.CommandRemove, events.CommandRemove}
 	switch {
@@ -116,8 +127,8 @@ func ignoring(kind events.Kind) acting {
 }
 
 var plantedBarriers = []Plant{
-	{Name: "barrier: the node is read, and nothing before", Shape: inDir("/app/barrier"), Stepped: effectsOf("barrier", withoutCheck)},
-	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { inDir("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: the node is read, and nothing before", Shape: inDir(barrierDir), Stepped: effectsOf("barrier", withoutCheck)},
+	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { inDir(barrierDir)(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{
 			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if ev.Kind == events.WatchDeleted {
@@ -129,14 +140,14 @@ var plantedBarriers = []Plant{
 			Detours: []mutate.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
 		}
 	})},
-	{Name: "barrier: who has waited before goes through", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: who has waited before goes through", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
 		return withGuard("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0
 		})
 	})},
-	{Name: "barrier: a change of the node's data spends the watch", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: a change of the node's data spends the watch", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchChanged)}}
 	})},
-	{Name: "barrier: a refused set counts as done", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("stands", always) })},
-	{Name: "barrier: a refused removal counts as done", Shape: inDir("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("gone", always) })},
+	{Name: "barrier: a refused set counts as done", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("stands", always) })},
+	{Name: "barrier: a refused removal counts as done", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("gone", always) })},
 }

@@ -42,7 +42,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 	k.hasLed[b.path] = true
 	k.beganConfirmed(b)
 	k.ownEndFirst(b)
-	if u.role.shared != "" {
+	if u.role.line.readers != "" {
 		k.holdsWithReaders(b)
 	} else {
 		k.ownNodeFirst(b)
@@ -73,7 +73,7 @@ func (k *checks) ownNodeFirst(b *belief) {
 // ahead is a node of the line that stands before a leader's, "" where none does.
 func (k *checks) nodeBefore(b *belief) string {
 	dir, name := split(b.path)
-	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.label)
+	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.line.label)
 	for _, p := range line {
 		if p.Name == name {
 			return ""
@@ -87,7 +87,7 @@ func (k *checks) nodeBefore(b *belief) string {
 
 // grows: tokens rise from node to node within one history.
 func (k *checks) tokensGrow(b *belief) {
-	if b.u.role.beside {
+	if b.u.role.line.together {
 		return
 	}
 	last := k.tokens[b.u.line]
@@ -106,7 +106,7 @@ func (k *checks) tokensGrow(b *belief) {
 // alone: at any instant at most one believes, but for those whose node was
 // deleted by others and who cannot have heard of it.
 func (k *checks) oneBeliever(b *belief) {
-	if b.u.role.beside || !b.u.c.believes(b) {
+	if b.u.role.line.together || !b.u.c.believes(b) {
 		return
 	}
 	for _, o := range k.beliefs {

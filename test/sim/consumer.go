@@ -14,33 +14,44 @@ import (
 
 // The consumer: programs that take items out of one queue and deal with them, well or
 // not. It shares its worlds with the producer.
-func init() {
-	roles = append(roles, &role{
-		recipe: "consumer", home: queuePath, rooms: queueDirs, lasts: mayStayInQueue, most: 2, apart: true, abides: true, brief: true,
-		options: func(u *user, _ *rand.Rand) map[string]string {
-			u.queueHandle = queueHandle{locks: map[string]string{}, lastDeliveries: map[*item]*delivery{}, current: &delivery{}}
-			q := u.c.w.newQueue()
-			q.consumers++
-			return q.options()
-		},
-		data: func(u *user, payload uint64) []byte {
-			if payload != u.queueHandle.readBy {
-				return nil
-			}
-			return u.queueHandle.readData
-		},
-		keep: func(u *user, ev events.Event) { u.queueHandle.readBy, u.queueHandle.readData = ev.Request, ev.Data },
-		told: toldConsumer, returns: (*user).itemReturned, spot: (*user).lockOrItem, unsettled: consumerUnfinished, tend: repairQueue,
-		rests: []engine.State{"waiting", "latent", "closed", ""},
+var consumerRole = &role{
+	recipe:   "consumer",
+	separate: true,
+	dirs:     dirTraits{own: queuePath, sub: queueDirs},
+	handles:  handleTraits{most: 2, outlivesSession: true, shortWork: true},
+	program:  consumerProgram{},
+	states: stateTraits{
+		final: []engine.State{"waiting", "latent", "closed", ""},
 		wakes: map[engine.State]waking{
 			"listing": answered, "settling": answered, "verifying": answered, "reading": answered, "taking": answered,
 			"waiting": needs(1), "working": working, "pausing": timed,
 		},
-		plants: plantedConsumers,
-	})
+	},
+	plants: plantedConsumers,
 }
 
-func toldConsumer(u *user, n events.Notify) {
+type consumerProgram struct{ handleProgram }
+
+func (consumerProgram) options(u *user, _ *rand.Rand) map[string]string {
+	u.queueHandle = queueHandle{locks: map[string]string{}, lastDeliveries: map[*item]*delivery{}, current: &delivery{}}
+	q := u.c.w.newQueue()
+	q.consumers++
+	return q.options()
+}
+
+// payload returns the data of the item that was read last: the machine writes them back.
+func (consumerProgram) payload(u *user, number uint64) []byte {
+	if number != u.queueHandle.readBy {
+		return nil
+	}
+	return u.queueHandle.readData
+}
+
+func (consumerProgram) keepReply(u *user, ev events.Event) {
+	u.queueHandle.readBy, u.queueHandle.readData = ev.Request, ev.Data
+}
+
+func (consumerProgram) noticed(u *user, n events.Notify) {
 	k, b := u.c.w.checks, &u.queueHandle
 	switch n.What {
 	case events.Delivered:
@@ -60,7 +71,7 @@ func toldConsumer(u *user, n events.Notify) {
 }
 
 // judged is what the door makes of a handler's return.
-func (u *user) itemReturned(ev *events.Event) {
+func (consumerProgram) workReturned(u *user, ev *events.Event) {
 	one := u.queueHandle.current
 	if one.withdrawn || u.closing && world.OneIn(u.dice(), 2) {
 		ev.Code = events.Cancelled
@@ -69,7 +80,7 @@ func (u *user) itemReturned(ev *events.Event) {
 }
 
 // shelf is a node that the consumer depends on: a lock of its own, or an item.
-func (u *user) lockOrItem() string {
+func (consumerProgram) target(u *user) string {
 	w := u.c.w
 	var all []string
 	for _, name := range w.ens.Children(queueLocks) {
@@ -90,7 +101,7 @@ func (u *user) lockOrItem() string {
 
 // freeGoods takes away what stands below items, and the locks that came back with a backup, under sessions that go
 // on and know nothing of them.
-func repairQueue(w *harness) {
+func (consumerProgram) operate(w *harness) {
 	if w.queue != nil {
 		w.removeItemChildren()
 		w.giveAccess("/app")
@@ -103,7 +114,7 @@ func repairQueue(w *harness) {
 }
 
 // backlogged says what is left to a consumer.
-func consumerUnfinished(u *user) string {
+func (consumerProgram) unsettled(u *user) string {
 	w := u.c.w
 	if !slices.Contains(w.activeConsumers(), u) {
 		return ""

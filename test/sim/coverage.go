@@ -91,7 +91,7 @@ func (v *Coverage) Add(o *Coverage) {
 func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		if role := roleOf(d.Name); d.Name == "session" || role != nil && !role.apart {
+		if role := roleOf(d.Name); d.Name == "session" || role != nil && !role.separate {
 			n, fired, lacks := v.chart(d)
 			rows, hit, missing = rows+n, hit+fired, append(missing, lacks...)
 		}

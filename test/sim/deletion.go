@@ -18,20 +18,25 @@ const deletionDir = "/app/deletions"
 // The guaranteed deletion: programs that delete nodes whatever happens, and give
 // that up, while others make, write and replace them. It deletes one node, the one
 // that it saw first, and says of it what is so.
-func init() {
-	roles = append(roles, &role{
-		recipe: "deletion", home: deletionDir, most: 3, apart: true, calls: true, public: true,
-		act: actDeletion, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		answers: func(u *user, a events.Answer) { u.c.w.checks.writeAnswered(u, a) },
-		writes:  &writeChecks{isWrite: ownDeletion, committed: carriedDeletion, answered: toldDeletion},
-		spot:    func(u *user) string { return u.path },
-		rests:   []engine.State{""},
-		wakes:   map[engine.State]waking{"reading": answered, "removing": answered, "pausing": timed},
-		plants:  plantedDeletions,
-	})
+var deletionRole = &role{
+	recipe:   "deletion",
+	separate: true,
+	dirs:     dirTraits{own: deletionDir, public: true},
+	handles:  handleTraits{most: 3},
+	program:  deletionProgram{},
+	writes:   &writeChecks{isWrite: ownDeletion, committed: carriedDeletion, answered: toldDeletion},
+	states: stateTraits{
+		final: []engine.State{""},
+		wakes: map[engine.State]waking{"reading": answered, "removing": answered, "pausing": timed},
+	},
+	plants: plantedDeletions,
 }
 
-func actDeletion(u *user, n int) {
+type deletionProgram struct{ callProgram }
+
+func (deletionProgram) target(u *user) string { return u.path }
+
+func (deletionProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case n < 4 && !u.call.running:

@@ -15,34 +15,34 @@ import (
 // belong together share one.
 func ownDirs() (all []string) {
 	for _, r := range roles {
-		if r.home != "" && !r.apart && !slices.Contains(all, r.home) {
-			all = append(all, r.home)
+		if r.dirs.own != "" && !r.separate && !slices.Contains(all, r.dirs.own) {
+			all = append(all, r.dirs.own)
 		}
 	}
 	return all
 }
 
 // rooms are the directories of a home that hold nodes.
-func subdirsOf(home string) []string {
+func subdirsOf(dir string) []string {
 	for _, r := range roles {
-		if r.home == home && len(r.rooms) > 0 {
-			return r.rooms
+		if r.dirs.own == dir && len(r.dirs.sub) > 0 {
+			return r.dirs.sub
 		}
 	}
-	return []string{home}
+	return []string{dir}
 }
 
 // settleHomes opens the handles of the roles that live in directories of their
 // own, from dice of their own: the lines' luck stays as it was.
 func (w *harness) openInOwnDirs(c *client) {
 	for _, r := range roles {
-		if r.home == "" || !slices.Contains(w.OwnDirs, r.home) {
+		if r.dirs.own == "" || !slices.Contains(w.OwnDirs, r.dirs.own) {
 			continue
 		}
 		d := w.Dice("home of " + r.recipe)
-		for i := range 1 + d.IntN(max(r.most, 1)) {
+		for i := range 1 + d.IntN(max(r.handles.most, 1)) {
 			if !world.OneIn(d, 5) {
-				w.openHandle(c, r, r.home, fmt.Sprint("home", i), d)
+				w.openHandle(c, r, r.dirs.own, fmt.Sprint("home", i), d)
 			}
 		}
 	}
@@ -50,27 +50,25 @@ func (w *harness) openInOwnDirs(c *client) {
 
 // join opens a handle, and has it started within two seconds.
 func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand) {
-	u := &user{c: c, role: r, dir: dir, path: dir, line: r.line(dir), which: which, id: events.ID(r.recipe + "-" + which),
+	u := &user{c: c, role: r, dir: dir, path: dir, line: r.lineIn(dir), which: which, id: events.ID(r.recipe + "-" + which),
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
-	if r.path != "" {
-		u.path = r.path
+	if r.dirs.node != "" {
+		u.path = r.dirs.node
 		w.checks.historyOf(u.path)
 	}
 	u.options = map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/50ms/2s"}
-	if r.options != nil {
-		maps.Copy(u.options, r.options(u, d))
-	}
+	maps.Copy(u.options, r.program.options(u, d))
 	if w.has("policy ends") && world.OneIn(d, 2) {
 		u.options["retry"] = "times/2/100ms/0s"
 		w.cover.fault("policy ends")
 	}
-	if w.has("token floor") && (r.label != "" || r.beside || r.named) && world.OneIn(d, 2) {
+	if w.has("token floor") && (r.line.label != "" || r.line.together || r.line.fixedName) && world.OneIn(d, 2) {
 		u.options["tokenFloor"] = fmt.Sprint(1<<32 + 10 + d.Int64N(80))
 		u.hasTokenFloor = true
 		w.cover.fault("token floor")
 	}
 	c.users = append(c.users, u)
-	if !r.calls {
+	if !r.program.callMachines() {
 		u.open(newSeed(d), nil)
 	}
 	w.After(world.Between(d, 0, 2*time.Second), func() { c.Run(u.start) })
@@ -123,14 +121,6 @@ func (u *user) askAgain(kind events.Kind) {
 	}
 }
 
-// owns reports whether a node with these data is the handle's.
-func (u *user) owns(data string) bool {
-	if u.role.owns != nil {
-		return u.role.owns(u, data)
-	}
-	return data == u.name()
-}
-
 // giveUp ends the wait for a call's answer, as the end of its context does.
 func (u *user) giveUp() bool {
 	if !u.call.running || u.call.gaveUp || len(u.works) > 0 {
@@ -169,11 +159,11 @@ func (k *checks) nothingLeftOf(u *user) {
 	switch {
 	case u.payload != 0:
 		nodes = []string{u.path}
-	case u.role.named:
+	case u.role.line.fixedName:
 		nodes = []string{u.targetPath()}
 	}
 	for _, path := range nodes {
-		if data, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.owns(string(data)) {
+		if data, stat, err := k.w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == u.c.SessionID() && u.role.program.owns(u, string(data)) {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}

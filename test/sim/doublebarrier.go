@@ -15,30 +15,44 @@ import (
 
 // The double barrier: programs that enter, leave, and give up either. In a healed
 // world all who live get inside, if they are enough.
-func init() {
-	roles = append(roles, &role{
-		recipe: "doublebarrier", home: "/app/double", keeps: []string{machines.ReadyNode}, most: 2,
-		options: func(u *user, _ *rand.Rand) map[string]string {
-			return map[string]string{"quantity": fmt.Sprint(u.c.w.quantity())}
-		},
-		act: actDoubleBarrier, answers: (*user).roundAnswered, cancel: (*user).cancelRound,
-		spot: func(u *user) string {
-			for _, path := range u.round.nodes {
-				if u.c.w.ens.Committed().Exists(path) {
-					return path
-				}
-			}
-			return ""
-		},
-		owns:   func(u *user, _ string) bool { return true },                  // names are never used again
-		healed: func(u *user) { u.c.RunAfter(2*u.c.w.Tick, u.playLastRound) }, // when an operator has cleared up
-		tend:   operateDoubleBarrier, unsettled: (*user).notInside,
-		wakes: map[engine.State]waking{
-			"entering": answered, "counting": answered, "opening": answered, "parting": answered, "withdrawing": answered,
-			"waiting": needs(2), "emptying": needs(1), "pausing": timed,
-		},
-		plants: plantedDoubleBarriers,
-	})
+var doubleBarrierRole = &role{
+	recipe:  "doublebarrier",
+	dirs:    dirTraits{own: doubleBarrierDir, stays: []string{machines.ReadyNode}},
+	handles: handleTraits{most: 2},
+	program: doubleBarrierProgram{},
+	states: stateTraits{wakes: map[engine.State]waking{
+		"entering": answered, "counting": answered, "opening": answered, "parting": answered, "withdrawing": answered,
+		"waiting": needs(2), "emptying": needs(1), "pausing": timed,
+	}},
+	plants: plantedDoubleBarriers,
+}
+
+const doubleBarrierDir = "/app/double"
+
+type doubleBarrierProgram struct{ handleProgram }
+
+func (doubleBarrierProgram) options(u *user, _ *rand.Rand) map[string]string {
+	return map[string]string{"quantity": fmt.Sprint(u.c.w.quantity())}
+}
+
+func (doubleBarrierProgram) answered(u *user, a events.Answer) { u.roundAnswered(a) }
+func (doubleBarrierProgram) cancel(u *user) bool               { return u.cancelRound() }
+
+// whenHealed waits until an operator has cleared up.
+func (doubleBarrierProgram) whenHealed(u *user) func() {
+	return func() { u.c.RunAfter(2*u.c.w.Tick, u.playLastRound) }
+}
+
+// owns reports true: names are never used again.
+func (doubleBarrierProgram) owns(*user, string) bool { return true }
+
+func (doubleBarrierProgram) target(u *user) string {
+	for _, path := range u.round.nodes {
+		if u.c.w.ens.Committed().Exists(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 // stay is one round of a member, as its program knows it.
@@ -58,7 +72,7 @@ type round struct {
 // quantity is how many have to be there, for all members of a world.
 func (w *harness) quantity() int { return 2 + int(w.Seed)%2 }
 
-func actDoubleBarrier(u *user, n int) {
+func (doubleBarrierProgram) act(u *user, n int) {
 	s := &u.round
 	switch {
 	case n < 6 && !s.inside && s.enter == 0 && s.leave == 0:
@@ -148,7 +162,7 @@ func (u *user) playLastRound() {
 }
 
 // endLeaves ends the waits for members who are not on their way out.
-func operateDoubleBarrier(w *harness) {
+func (doubleBarrierProgram) operate(w *harness) {
 	for _, u := range w.usersOf("doublebarrier") {
 		if u.round.leave != 0 {
 			u.c.Run(func() { u.cancelRound() })
@@ -157,7 +171,7 @@ func operateDoubleBarrier(w *harness) {
 }
 
 // locked says that a member is not inside, though enough are there.
-func (u *user) notInside() string {
+func (doubleBarrierProgram) unsettled(u *user) string {
 	there := 0
 	for _, o := range u.c.w.usersOf("doublebarrier") {
 		if !o.closing {
@@ -191,14 +205,13 @@ func (k *checks) memberNodeAsked(u *user, path string) {
 // gathered looks at a barrier after every transaction: whoever stands in it while
 // the quantity does may go in.
 func (k *checks) barrierCommitted() {
-	home := roleOf("doublebarrier").home
-	if !slices.Contains(k.w.OwnDirs, home) {
+	if !slices.Contains(k.w.OwnDirs, doubleBarrierDir) {
 		return
 	}
-	names := slices.DeleteFunc(k.w.ens.Children(home), func(name string) bool { return name == machines.ReadyNode })
+	names := slices.DeleteFunc(k.w.ens.Children(doubleBarrierDir), func(name string) bool { return name == machines.ReadyNode })
 	for _, name := range names {
 		if len(names) >= k.w.quantity() {
-			k.enough[home+"/"+name] = true
+			k.enough[doubleBarrierDir+"/"+name] = true
 		}
 	}
 }
@@ -241,7 +254,7 @@ func (k *checks) checkDeleter(path string, p *world.Proposal) {
 }
 
 var plantedDoubleBarriers = []Plant{
-	{Name: "doublebarrier: a stale ready lets through", Shape: inDir("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+	{Name: "doublebarrier: a stale ready lets through", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Stat != nil {
 				stat := *ev.Stat
@@ -251,14 +264,14 @@ var plantedDoubleBarriers = []Plant{
 			do(ev)
 		}}}
 	})},
-	{Name: "doublebarrier: one too few is enough", Shape: inDir("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+	{Name: "doublebarrier: one too few is enough", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return withGuard("enough", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Children = append(slices.Clone(ev.Children), "another")
 			return holds(ev)
 		})
 	})},
 	{Name: "doublebarrier: the ready node is made without a look at the members", Shape: func(p *Plan) {
-		inDir("/app/double")(p)
+		inDir(doubleBarrierDir)(p)
 		p.often(30, "operator deletes a place")
 		p.often(10, "lag")
 	}, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
@@ -268,19 +281,19 @@ var plantedDoubleBarriers = []Plant{
 		}
 		return e
 	})},
-	{Name: "doublebarrier: who leaves lists, and asks nothing before", Shape: func(p *Plan) { inDir("/app/double")(p); p.often(6, "lag") }, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
-		if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Path == roleOf("doublebarrier").home {
+	{Name: "doublebarrier: who leaves lists, and asks nothing before", Shape: func(p *Plan) { inDir(doubleBarrierDir)(p); p.often(6, "lag") }, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
+		if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Path == doubleBarrierDir {
 			return nil
 		}
 		return e
 	})},
-	{Name: "doublebarrier: it leaves without waiting", Shape: inDir("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation { return withGuard("alone", always) })},
-	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: inDir("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+	{Name: "doublebarrier: it leaves without waiting", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation { return withGuard("alone", always) })},
+	{Name: "doublebarrier: an enter that is given up leaves its node", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return withGuard("entangled", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.CommandCancel && holds(ev)
 		})
 	})},
-	{Name: "doublebarrier: who goes is no reason to look again", Shape: inDir("/app/double"), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+	{Name: "doublebarrier: who goes is no reason to look again", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return withGuard("isAwaited", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.WatchDeleted && holds(ev)
 		})

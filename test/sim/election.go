@@ -6,7 +6,6 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/mutate"
-	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // plainNames is the directory of the elections on plain names.
@@ -14,21 +13,30 @@ const plainElectionDir = "/app/plain"
 
 // The plain election: as the latch, on names without a GUID. It has a directory of
 // its own, and each process one candidate in it; it writes nothing under its term.
-func init() {
-	roles = append(roles, &role{
-		recipe: "election", label: "n_", home: plainElectionDir, apart: true, plain: true,
-		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"prefix": "n_"} },
-		act:     actLatch, told: worksWhenGranted,
-		rests: lineRests, wakes: lineWakes,
-		sores: map[engine.State][]stateFault{
-			"enrolling": {{"a lasting node ahead", 1, func(u *user) bool { return u.c.w.createPersistent(u.dir+"/n_", zkmem.PersistentSequential) }}},
-			"leading":   {pauseBeforeAwait},
-			"blocked":   faultsNamed("close", "cancel"),
-			"verifying": faultsNamed("hide the own node, then delete it", "set the own node's data"),
-			"leaving":   faultsNamed("throttle", "cut"),
+var electionRole = &role{
+	recipe:   "election",
+	separate: true,
+	line:     lineTraits{label: "n_", noGUID: true},
+	dirs:     dirTraits{own: plainElectionDir},
+	program:  electionProgram{},
+	states: stateTraits{
+		final: lineFinal,
+		wakes: lineWakes,
+		faults: map[engine.State][]string{
+			"enrolling": {"a lasting node ahead"},
+			"leading":   {"a pause before an await"},
+			"blocked":   {"close", "cancel"},
+			"verifying": {"set the own node's data", "hide the own node, then delete it"},
+			"leaving":   {"cut", "throttle"},
 		},
-		plants: plantedElections,
-	})
+	},
+	plants: plantedElections,
+}
+
+type electionProgram struct{ latchProgram }
+
+func (electionProgram) options(*user, *rand.Rand) map[string]string {
+	return map[string]string{"prefix": "n_"}
 }
 
 // claimed has an action take every node for the session's own.

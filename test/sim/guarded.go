@@ -33,7 +33,7 @@ func (w *harness) createGuardedNodes() {
 	make(guardedDir)
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if u.queues() || u.role.named {
+			if u.queues() || u.role.line.fixedName {
 				make(w.guardedNode(u))
 			}
 		}
@@ -52,7 +52,7 @@ type guardedWrite struct {
 // session, past the machines. What becomes of it is the program's affair; it is
 // never sent twice. Readers do not write: their tokens are in no order.
 func (u *user) write() bool {
-	if u.role.plain || u.term == nil || !u.leads || !u.c.believes(u.term) || isReader(u.term.path) {
+	if u.role.line.noGUID || u.term == nil || !u.leads || !u.c.believes(u.term) || isReader(u.term.path) {
 		return false
 	}
 	k := u.c.w.checks
@@ -107,7 +107,7 @@ func (k *checks) guardedCommitted(g *guardedWrite, p *world.Proposal) {
 	if err != nil || stat.Czxid != g.term.token {
 		k.fail("a guarded write needs the own node", "write %d of %s was committed after %s (token %x) was gone", g.number, g.u.name(), g.term.path, g.term.token)
 	}
-	if last := k.writtenTokens[g.u.line]; g.term.token < last && !k.revived[g.term.path] && !g.u.role.beside {
+	if last := k.writtenTokens[g.u.line]; g.term.token < last && !k.revived[g.term.path] && !g.u.role.line.together {
 		k.fail("guarded writes follow the tokens", "%s wrote with token %x after %x", g.u.name(), g.term.token, last)
 	}
 	k.writtenTokens[g.u.line] = max(k.writtenTokens[g.u.line], g.term.token)

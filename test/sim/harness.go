@@ -227,11 +227,11 @@ func (w *harness) Answered(by *world.Client, id events.ID, a events.Answer, expe
 
 func (w *harness) Payload(c *world.Client, id events.ID, number uint64) []byte {
 	u := w.program(c).user(id)
-	return u.role.data(u, number)
+	return u.role.program.payload(u, number)
 }
 
 func (w *harness) UserData(c *world.Client, id events.ID, ev events.Event) {
-	if u := w.program(c).user(id); u != nil && u.role.keep != nil {
-		u.role.keep(u, ev)
+	if u := w.program(c).user(id); u != nil {
+		u.role.program.keepReply(u, ev)
 	}
 }

@@ -21,27 +21,32 @@ const (
 
 // The job election: as the latch, by a marker of a fixed name. The latch that it
 // opens for itself is checked with it.
-func init() {
-	roles = append(roles, &role{
-		recipe: "jobelection", home: electionDir, path: jobPath, rooms: []string{electionDir, electionDir + "/latch"}, apart: true, named: true, keeps: []string{"latch"},
-		act: actLatch, told: worksWhenGranted,
-		spot:      func(*user) string { return machines.JobMarker(jobPath) },
-		rests:     []engine.State{"leading", "following", "closed", ""},
-		unsettled: jobUnsettled,
+var jobElectionRole = &role{
+	recipe:   "jobelection",
+	separate: true,
+	line:     lineTraits{fixedName: true},
+	dirs:     dirTraits{own: electionDir, sub: []string{electionDir, electionDir + "/latch"}, node: jobPath, stays: []string{"latch"}},
+	program:  jobElectionProgram{},
+	states: stateTraits{
+		final: []engine.State{"leading", "following", "closed", ""},
 		wakes: map[engine.State]waking{
 			"looking": answered, "checking": answered, "marking": answered, "confirming": answered,
 			"following": needs(1), "queueing": needs(1), "leading": needs(1),
 			"draining": working, "pausing": timed,
 			"leaving": hasLatch,
 		},
-		sores: map[engine.State][]stateFault{
-			"looking": {{"a lasting marker", 1, func(u *user) bool { return u.c.w.createPersistent(machines.JobMarker(jobPath), zkmem.Persistent) }}},
-			"leading": {{"delete the seal", 1, (*user).deleteSeal}, pauseBeforeAwait},
-			"leaving": faultsNamed("throttle"),
+		faults: map[engine.State][]string{
+			"looking": {"a lasting marker"},
+			"leading": {"delete the seal", "a pause before an await"},
+			"leaving": {"throttle"},
 		},
-		plants: plantedJobs,
-	})
+	},
+	plants: plantedJobs,
 }
+
+type jobElectionProgram struct{ latchProgram }
+
+func (jobElectionProgram) target(*user) string { return machines.JobMarker(jobPath) }
 
 // unseal deletes what tells one term from the next.
 func (u *user) deleteSeal() bool {
@@ -56,8 +61,8 @@ func (u *user) deleteSeal() bool {
 // innerWakes are those of the latch that a candidate opens: no work runs under it.
 var jobLatchWakes = with(lineWakes, map[engine.State]waking{"draining": nil})
 
-// leaderless says that a job has no leader, or several.
-func jobUnsettled(u *user) string {
+// unsettled returns how many leaders the job has, if not one.
+func (jobElectionProgram) unsettled(u *user) string {
 	if u.c.w.has("token floor") {
 		return ""
 	}
@@ -109,7 +114,7 @@ var plantedJobs = []Plant{
 		return e
 	})},
 	{Name: "jobelection: writes are guarded by the marker alone", Shape: withDeletions, Committed: func(_ *client, g *guardedWrite, ops []events.Op) []events.Op {
-		if g.u.role.named {
+		if g.u.role.line.fixedName {
 			ops = slices.Delete(slices.Clone(ops), 1, 2)
 		}
 		return ops

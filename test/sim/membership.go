@@ -11,25 +11,29 @@ import (
 
 // The membership: programs that are told who is in a group. What they are told was
 // so at some moment, in the order of the history; in a healed world it is so now.
-func init() {
-	roles = append(roles, &role{
-		recipe: "membership", home: persistentDir,
-		told: func(u *user, n events.Notify) {
-			if n.What == events.Members {
-				u.c.w.checks.membersTold(u, n.Names)
-			}
-		},
-		unsettled: func(u *user) string {
-			if now := list(u.c.w.ens.Children(persistentDir)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
-				return "was told of other members than there are"
-			}
-			return ""
-		},
-		wakes: map[engine.State]waking{
-			"observing": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
-		},
-		plants: plantedMemberships,
-	})
+var membershipRole = &role{
+	recipe:  "membership",
+	dirs:    dirTraits{own: persistentDir},
+	program: membershipProgram{},
+	states: stateTraits{wakes: map[engine.State]waking{
+		"observing": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
+	}},
+	plants: plantedMemberships,
+}
+
+type membershipProgram struct{ handleProgram }
+
+func (membershipProgram) noticed(u *user, n events.Notify) {
+	if n.What == events.Members {
+		u.c.w.checks.membersTold(u, n.Names)
+	}
+}
+
+func (membershipProgram) unsettled(u *user) string {
+	if now := list(u.c.w.ens.Children(persistentDir)); !u.closing && !u.c.leaving && (!u.group.told || u.group.names != now) {
+		return "was told of other members than there are"
+	}
+	return ""
 }
 
 // group is what the program of a membership was told last.

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -14,25 +13,24 @@ import (
 
 // The mutex: a program that locks, works and lets go, and tries, and gives up. It
 // stands in the selectors' line, so that the checks of belief hold both together.
-func init() {
-	roles = append(roles, &role{
-		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sores: map[engine.State][]stateFault{"verifying": faultsNamed("delete the own node", "hide the own node, then delete it")},
-		act: actMutex, told: toldHold, cancel: (*user).giveUp,
-		healed: (*user).closeUnused, rests: []engine.State{""}, wakes: holdWakes,
-		plants: plantedMutexes,
-	})
+var mutexRole = &role{
+	recipe:  "mutex",
+	line:    lineTraits{label: machines.LockLabel, share: 1},
+	program: mutexProgram{},
+	states: stateTraits{
+		final:  []engine.State{""},
+		wakes:  holdWakes,
+		faults: map[engine.State][]string{"verifying": {"delete the own node", "hide the own node, then delete it"}},
+	},
+	plants: plantedMutexes,
 }
+
+type mutexProgram struct{ holdProgram }
 
 // holdWakes are those of every hold.
 var holdWakes = with(lineWakes, map[engine.State]waking{"probing": answered})
 
-func with(wakes, more map[engine.State]waking) map[engine.State]waking {
-	all := maps.Clone(wakes)
-	maps.Copy(all, more)
-	return all
-}
-
-func actMutex(u *user, n int) {
+func (mutexProgram) act(u *user, n int) {
 	switch {
 	case n < 6:
 		d := u.dice()
@@ -48,8 +46,11 @@ func actMutex(u *user, n int) {
 	}
 }
 
-// toldHold is what the program of every lock hears: it is granted and holds once.
-func toldHold(u *user, n events.Notify) {
+// holdProgram is the program of a lock or of permits: each call is granted once, and
+// holds once.
+type holdProgram struct{ callProgram }
+
+func (holdProgram) noticed(u *user, n events.Notify) {
 	k := u.c.w.checks
 	switch n.What {
 	case events.Granted:

@@ -15,26 +15,39 @@ const watchedDir = "/app/watched"
 // Programs that watch one node, while others make, write, delete and replace it.
 // What they are told was so, in the order of the history, with a word of every
 // outage between two values; in a healed world it is so now.
-func init() {
-	roles = append(roles, &role{
-		recipe: "nodewatch", home: watchedDir, path: watchedDir + "/here", most: 3, apart: true, calls: true,
-		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"view": "true"} },
-		keep:    func(u *user, ev events.Event) { u.view.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data)) },
-		act:     actWatch, told: toldWatch, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		spot: func(u *user) string { return u.path },
-		unsettled: func(u *user) string {
-			now := u.c.w.stateOf(u.path)
-			if u.call.running && !u.closing && !(u.view.shown && now.matches(u.view.last.stat)) {
-				return "was shown another state of the node than it is in"
-			}
-			return ""
-		},
-		rests: []engine.State{"watching", "absent", ""},
+var nodeWatchRole = &role{
+	recipe:   "nodewatch",
+	separate: true,
+	dirs:     dirTraits{own: watchedDir, node: watchedDir + "/here"},
+	handles:  handleTraits{most: 3},
+	program:  nodeWatchProgram{},
+	states: stateTraits{
+		final: []engine.State{"watching", "absent", ""},
 		wakes: map[engine.State]waking{
 			"reading": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
-		plants: plantedWatchers,
-	})
+	},
+	plants: plantedWatchers,
+}
+
+type nodeWatchProgram struct{ callProgram }
+
+func (nodeWatchProgram) options(*user, *rand.Rand) map[string]string {
+	return map[string]string{"view": "true"}
+}
+
+func (nodeWatchProgram) keepReply(u *user, ev events.Event) {
+	u.view.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
+}
+
+func (nodeWatchProgram) target(u *user) string { return u.path }
+
+func (nodeWatchProgram) unsettled(u *user) string {
+	now := u.c.w.stateOf(u.path)
+	if u.call.running && !u.closing && !(u.view.shown && now.matches(u.view.last.stat)) {
+		return "was shown another state of the node than it is in"
+	}
+	return ""
 }
 
 // view is what the program of a watch knows.
@@ -60,7 +73,7 @@ func (u *user) newReadState(stat *events.Stat, data string) readState {
 	return readState{nodeState{stat: stat, data: data, life: u.c.w.ens.Generation()}, u.c.Conn(), u.c.SessionID()}
 }
 
-func actWatch(u *user, n int) {
+func (nodeWatchProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case !u.call.running && (n < 4 || n == 11):
@@ -83,7 +96,7 @@ func (k *checks) nodeMissing(c *client, a *world.Packet) {
 }
 
 // toldWatch is the door's: the newest value waits for the loop's body.
-func toldWatch(u *user, n events.Notify) {
+func (nodeWatchProgram) noticed(u *user, n events.Notify) {
 	now := u.view.none
 	switch n.What {
 	case events.Present:

@@ -23,26 +23,32 @@ const numberDir = "/app/numbers"
 // beaten too often goes on, as under the lock of an atomic long (which only makes
 // room: nothing here rests on it). Each operation is carried out once at most, on
 // what was there, and what it tells was so.
-func init() {
-	roles = append(roles, &role{
-		recipe: "number", home: numberDir, most: 3, apart: true, calls: true, public: true,
-		options: func(u *user, d *rand.Rand) map[string]string {
-			width := 4 << d.IntN(2)
-			u.path = fmt.Sprintf("%s/%d", numberDir, width)
-			u.c.w.checks.historyOf(u.path)
-			return map[string]string{"width": fmt.Sprint(width)}
-		},
-		act: actNumber, told: toldValue, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		answers: answersNumber,
-		writes:  &writeChecks{isWrite: ownNumber, committed: carriedNumber, answered: toldNumber},
-		spot:    func(u *user) string { return u.path },
-		rests:   []engine.State{""},
+var numberRole = &role{
+	recipe:   "number",
+	separate: true,
+	dirs:     dirTraits{own: numberDir, public: true},
+	handles:  handleTraits{most: 3},
+	program:  numberProgram{},
+	writes:   &writeChecks{isWrite: ownNumber, committed: carriedNumber, answered: toldNumber},
+	states: stateTraits{
+		final: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"reading": answered, "creating": answered, "writing": answered, "pausing": timed,
 		},
-		plants: plantedNumbers,
-	})
+	},
+	plants: plantedNumbers,
 }
+
+type numberProgram struct{ callProgram }
+
+func (numberProgram) options(u *user, d *rand.Rand) map[string]string {
+	width := 4 << d.IntN(2)
+	u.path = fmt.Sprintf("%s/%d", numberDir, width)
+	u.c.w.checks.historyOf(u.path)
+	return map[string]string{"width": fmt.Sprint(width)}
+}
+
+func (numberProgram) target(u *user) string { return u.path }
 
 // counted is what an operation on a number tells.
 type numberValue struct {
@@ -50,7 +56,7 @@ type numberValue struct {
 	version int32
 }
 
-func actNumber(u *user, n int) {
+func (numberProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case n < 8:
@@ -96,7 +102,7 @@ func (w *harness) numberFault(d *rand.Rand, path string) {
 }
 
 // toldValue takes what the door tells the caller beside the answer.
-func toldValue(u *user, n events.Notify) {
+func (numberProgram) noticed(u *user, n events.Notify) {
 	if d := u.c.w.checks.writeCallOf(u.c, u.id); d != nil && n.What == events.Value {
 		d.value = &numberValue{n.Value, int32(n.Work)}
 	}
@@ -104,7 +110,7 @@ func toldValue(u *user, n events.Notify) {
 
 // answersNumber has an operation on an atomic long that was beaten too often go on,
 // as it does when it has the lock.
-func answersNumber(u *user, a events.Answer) {
+func (numberProgram) answered(u *user, a events.Answer) {
 	k := u.c.w.checks
 	k.writeAnswered(u, a)
 	d := k.writeCallOf(u.c, u.id)

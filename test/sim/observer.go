@@ -10,14 +10,13 @@ import (
 
 // The observer: it watches a line from outside. It has no share of the lines: some
 // processes have one beside their other handles.
-func init() {
-	roles = append(roles, &role{
-		recipe: "observer",
-		wakes: map[engine.State]waking{
-			"watching": needs(1), "vacant": needs(1), "absent": needs(1),
-			"observing": answered, "reading": answered, "pausing": timed,
-		},
-	})
+var observerRole = &role{
+	recipe:  "observer",
+	program: handleProgram{},
+	states: stateTraits{wakes: map[engine.State]waking{
+		"watching": needs(1), "vacant": needs(1), "absent": needs(1),
+		"observing": answered, "reading": answered, "pausing": timed,
+	}},
 }
 
 // watchFromOutside opens an observer in some processes.
@@ -28,7 +27,7 @@ func (w *harness) addObserver(c *client, seed string) {
 	}
 	all := labels()
 	label := all[d.IntN(len(all))]
-	u := &user{c: c, id: "observer-0", role: roleOf("observer"), works: map[uint64]bool{}, awaits: map[uint64]bool{}}
+	u := &user{c: c, id: "observer-0", role: observerRole, works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	c.users = append(c.users, u)
 	c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: "/app/line0", Seed: seed, Options: map[string]string{"label": label, "retry": "bounded/-1/50ms/2s"}})
 	w.After(world.Between(d, 0, 4*time.Second), func() { c.Run(u.start) })

@@ -48,7 +48,7 @@ func (w *harness) anyPlace(d *rand.Rand) string {
 }
 
 // anyLabel is a role's in proportion to its share of the lines.
-func (w *harness) anyLabel(d *rand.Rand) string { return drawRole(d).label }
+func (w *harness) anyLabel(d *rand.Rand) string { return drawRole(d).line.label }
 
 // meddle has an operator change something that is not theirs. In the second phase
 // they give the right to read a node back before they delete it: of the end of what
@@ -122,7 +122,7 @@ func (w *harness) persistentChild(d *rand.Rand) bool {
 // keeps reports whether a role's node is meant to outlive every session.
 func (w *harness) mayStay(dir, name string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool {
-		return r.home == dir && slices.Contains(r.keeps, name) || r.lasts != nil && slices.Contains(w.OwnDirs, r.home) && r.lasts(w, dir, name)
+		return r.dirs.own == dir && slices.Contains(r.dirs.stays, name) || slices.Contains(w.OwnDirs, r.dirs.own) && r.program.mayStay(w, dir, name)
 	})
 }
 
@@ -229,8 +229,8 @@ func (w *harness) repair() {
 		c.CutStalled()
 		for _, u := range c.users {
 			c.Run(u.endAllWork)
-			if u.role.healed != nil {
-				c.Run(func() { u.role.healed(u) })
+			if do := u.role.program.whenHealed(u); do != nil {
+				c.Run(do)
 			}
 		}
 	}
@@ -253,8 +253,8 @@ func (w *harness) restoreLines() {
 func (w *harness) operate() {
 	w.createGuardedNodes()
 	for _, r := range roles {
-		if r.tend != nil && slices.Contains(w.OwnDirs, r.home) {
-			r.tend(w)
+		if slices.Contains(w.OwnDirs, r.dirs.own) {
+			r.program.operate(w)
 		}
 	}
 	for _, dir := range w.lines() {

@@ -19,25 +19,38 @@ const persistentDir = "/app/kept"
 
 // The persistent node: programs that keep a node at one of three paths, so that
 // some are in each other's way, and give it other data.
-func init() {
-	roles = append(roles, &role{
-		recipe: "persistent", home: persistentDir, most: 2, public: true, sores: map[engine.State][]stateFault{"leaving": faultsNamed("throttle", "set the own node's data", "hide the own node"), "clearing": faultsNamed("set the own node's data", "delete the own node")},
-		options: func(u *user, d *rand.Rand) map[string]string {
-			u.path, u.payload = u.c.freePath(d), 1
-			u.sets = map[uint64]uint64{}
-			return nil
-		},
-		data: (*user).data, act: actKeeper, told: toldKeeper, answers: answersKeeper,
-		cancel: cancelKeeper, spot: func(u *user) string { return u.path },
-		owns:      func(u *user, _ string) bool { return u.c.w.checks.persistentOwners[u.path] == u },
-		unsettled: persistentDiffers,
-		rests:     []engine.State{"present", "occupied", "closed", ""},
+var persistentRole = &role{
+	recipe:  "persistent",
+	dirs:    dirTraits{own: persistentDir, public: true},
+	handles: handleTraits{most: 2},
+	program: persistentProgram{},
+	states: stateTraits{
+		final: []engine.State{"present", "occupied", "closed", ""},
 		wakes: map[engine.State]waking{
 			"creating": answered, "reading": answered, "writing": answered, "clearing": answered, "leaving": answered,
 			"present": needs(1), "occupied": needs(1), "pausing": timed,
 		},
-		plants: plantedPersistents,
-	})
+		faults: map[engine.State][]string{
+			"leaving":  {"set the own node's data", "hide the own node", "throttle"},
+			"clearing": {"delete the own node", "set the own node's data"},
+		},
+	},
+	plants: plantedPersistents,
+}
+
+type persistentProgram struct{ handleProgram }
+
+func (persistentProgram) options(u *user, d *rand.Rand) map[string]string {
+	u.path, u.payload = u.c.freePath(d), 1
+	u.sets = map[uint64]uint64{}
+	return nil
+}
+
+func (persistentProgram) payload(u *user, number uint64) []byte { return u.data(number) }
+func (persistentProgram) target(u *user) string                 { return u.path }
+
+func (persistentProgram) owns(u *user, _ string) bool {
+	return u.c.w.checks.persistentOwners[u.path] == u
 }
 
 // tenure is what the program of a persistent node knows.
@@ -63,7 +76,7 @@ func (c *client) freePath(d *rand.Rand) string {
 	}
 }
 
-func actKeeper(u *user, n int) {
+func (p persistentProgram) act(u *user, n int) {
 	switch {
 	case n < 3 && len(u.awaits) < 3:
 		u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
@@ -71,12 +84,12 @@ func actKeeper(u *user, n int) {
 		u.payload++
 		u.sets[u.c.Ask(u.id, events.CommandSet, events.Event{Work: u.payload})] = u.payload
 	case n == 7:
-		cancelKeeper(u)
+		p.cancel(u)
 	}
 }
 
-// cancelKeeper ends the context of the wait that began last.
-func cancelKeeper(u *user) bool {
+// cancel ends the context of the wait that began last.
+func (persistentProgram) cancel(u *user) bool {
 	number := uint64(0)
 	for n := range u.awaits {
 		number = max(number, n)
@@ -99,7 +112,7 @@ func nameInData(data string) string {
 	return strings.Replace(name, " ", "/", 1)
 }
 
-func toldKeeper(u *user, n events.Notify) {
+func (persistentProgram) noticed(u *user, n events.Notify) {
 	k := u.c.w.checks
 	switch n.What {
 	case events.Present:
@@ -115,7 +128,7 @@ func toldKeeper(u *user, n events.Notify) {
 	}
 }
 
-func answersKeeper(u *user, a events.Answer) {
+func (persistentProgram) answered(u *user, a events.Answer) {
 	payload, set := u.sets[a.Command]
 	if !set {
 		return
@@ -133,7 +146,7 @@ func answersKeeper(u *user, a events.Answer) {
 }
 
 // misled says that what a program was told of its node is not so.
-func persistentDiffers(u *user) string {
+func (persistentProgram) unsettled(u *user) string {
 	data, stat, err := u.c.w.ens.Committed().Get(u.path)
 	life := u.c.w.ens.Generation()
 	ours := err == nil && u.c.w.checks.createdBy[stat.Czxid] == u.name() && stat.EphemeralOwner == u.c.SessionID()

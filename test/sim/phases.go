@@ -107,13 +107,11 @@ func (w *harness) unsettled() string {
 				continue
 			}
 			state := string(c.Engine().State(u.id))
-			if !u.hasTokenFloor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
+			if !u.hasTokenFloor && u.role.states.final != nil && !slices.Contains(u.role.states.final, engine.State(state)) {
 				return u.name() + " is " + state
 			}
-			if u.role.unsettled != nil {
-				if why := u.role.unsettled(u); why != "" {
-					return u.name() + " " + why
-				}
+			if why := u.role.program.unsettled(u); why != "" {
+				return u.name() + " " + why
 			}
 			if !u.queues() {
 				continue
@@ -121,7 +119,7 @@ func (w *harness) unsettled() string {
 			if state == "leading" {
 				leaders[u.line]++
 			}
-			if !u.hasTokenFloor && u.role.rests != nil && (state == "leading" || state == "waiting") {
+			if !u.hasTokenFloor && u.role.states.final != nil && (state == "leading" || state == "waiting") {
 				members[u.line]++
 				if !slices.Contains(lines, u.line) {
 					lines = append(lines, u.line)
@@ -179,7 +177,7 @@ func (w *harness) closeAndCheck() {
 func (w *harness) closedLeftNothing() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if state := c.Engine().State(u.id); u.role.abides && state != "" && !c.sessionEnds && !c.Dead() {
+			if state := c.Engine().State(u.id); u.role.handles.outlivesSession && state != "" && !c.sessionEnds && !c.Dead() {
 				w.checks.fail("a close ends", "%s is closed, and %s", u.name(), state)
 			}
 			if w.ens.Generation() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {

@@ -219,14 +219,14 @@ var plantedLines = []Plant{
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
 	})},
 	{Name: "numbers are compared as strings, and the counter's end goes unnoticed", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
-		mine, _ := machines.ParsePlace(own, u.role.label)
+		mine, _ := machines.ParsePlace(own, u.role.line.label)
 		return slices.DeleteFunc(names, func(n string) bool {
-			p, fits := machines.ParsePlace(n, u.role.label)
+			p, fits := machines.ParsePlace(n, u.role.line.label)
 			return fits && own != "" && n != own && fmt.Sprintf("%010d", p.Sequence) > fmt.Sprintf("%010d", mine.Sequence)
 		})
 	}), Mutations: inLines(func() mutate.Mutation { return withGuard("counterEnds", never) })},
 	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
-		line, _ := machines.Line(names, u.role.label)
+		line, _ := machines.Line(names, u.role.line.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
 	})},
 	{Name: "everybody is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
@@ -234,7 +234,7 @@ var plantedLines = []Plant{
 	})},
 	{Name: "another recipe's places count", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		labels := []string{machines.LatchLabel, machines.SelectorLabel}
-		if u.role.label == machines.LatchLabel {
+		if u.role.line.label == machines.LatchLabel {
 			slices.Reverse(labels)
 		}
 		for i, n := range names {

@@ -14,30 +14,39 @@ import (
 
 // The producer: programs that put items into one queue, some at once, take some
 // back, and remove some by their ids. It shares its worlds with the consumer.
-func init() {
-	roles = append(roles, &role{
-		recipe: "producer", home: queuePath, rooms: queueDirs, most: 2, apart: true, abides: true,
-		options: func(u *user, _ *rand.Rand) map[string]string {
-			u.queueHandle = queueHandle{items: map[uint64]*item{}, puts: map[uint64]*pendingPut{}}
-			return u.c.w.newQueue().options()
-		},
-		data: func(u *user, payload uint64) []byte {
-			if i := u.queueHandle.items[payload]; i != nil {
-				return []byte(i.name)
-			}
-			return nil
-		},
-		act: actProducer, answers: answersProducer, cancel: cancelPut, spot: (*user).markerPath, unsettled: producerUnfinished,
-		rests: []engine.State{"idle", "full", "closed", ""},
+var producerRole = &role{
+	recipe:   "producer",
+	separate: true,
+	dirs:     dirTraits{own: queuePath, sub: queueDirs},
+	handles:  handleTraits{most: 2, outlivesSession: true},
+	program:  producerProgram{},
+	states: stateTraits{
+		final: []engine.State{"idle", "full", "closed", ""},
 		wakes: map[engine.State]waking{
 			"marking": answered, "measuring": answered, "putting": answered, "verifying": answered, "leaving": answered,
 			"full": timed, "pausing": timed,
 		},
-		plants: plantedProducers,
-	})
+	},
+	plants: plantedProducers,
 }
 
-func actProducer(u *user, n int) {
+type producerProgram struct{ handleProgram }
+
+func (producerProgram) options(u *user, _ *rand.Rand) map[string]string {
+	u.queueHandle = queueHandle{items: map[uint64]*item{}, puts: map[uint64]*pendingPut{}}
+	return u.c.w.newQueue().options()
+}
+
+func (producerProgram) payload(u *user, number uint64) []byte {
+	if i := u.queueHandle.items[number]; i != nil {
+		return []byte(i.name)
+	}
+	return nil
+}
+
+func (producerProgram) target(u *user) string { return u.markerPath() }
+
+func (p producerProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case n < 8:
@@ -45,7 +54,7 @@ func actProducer(u *user, n int) {
 			u.put(d)
 		}
 	case n == 8:
-		cancelPut(u)
+		p.cancel(u)
 	case n == 10 && u.c.w.queue.kind == machines.ByID:
 		u.removeID(string("abc"[d.IntN(3)]))
 	case n == 11 && world.OneIn(d, 8) && !u.c.w.healed:
@@ -97,17 +106,17 @@ func (u *user) putOptions(d *rand.Rand) (options map[string]string, rank, least 
 	return map[string]string{}, 0, 0
 }
 
-// cancelPut ends the context of the put that began last, which may have its answer.
-func cancelPut(u *user) bool {
+// cancel ends the context of the put that began last, which may have its answer.
+func (producerProgram) cancel(u *user) bool {
 	if u.queueHandle.lastPut > 0 {
 		u.c.Ask(u.id, events.CommandCancel, events.Event{Work: u.queueHandle.lastPut})
 	}
 	return u.queueHandle.lastPut > 0
 }
 
-// answersProducer: what is answered so was put, once and as one; what was refused, or
+// answered checks: what is answered so was put, once and as one; what was refused, or
 // taken back, was not.
-func answersProducer(u *user, a events.Answer) {
+func (producerProgram) answered(u *user, a events.Answer) {
 	one := u.queueHandle.puts[a.Command]
 	if one == nil {
 		return
@@ -141,7 +150,7 @@ func (u *user) markerPath() (path string) {
 }
 
 // unanswered says that a put has no answer.
-func producerUnfinished(u *user) string {
+func (producerProgram) unsettled(u *user) string {
 	w := u.c.w
 	if len(u.queueHandle.puts) == 0 || w.queue.putsWait && len(w.activeConsumers()) == 0 {
 		return ""

@@ -91,7 +91,7 @@ func (c *client) transitioned(r events.Record) {
 // another reports whether the node of this name is not the one that belief rests on.
 // A name with a GUID does not come again.
 func (b *belief) isReplaced(k *checks) bool {
-	again := b.u.role.named || b.u.role.plain
+	again := b.u.role.line.fixedName || b.u.role.line.noGUID
 	return again && k.createdAt[b.path] != 0 && k.createdAt[b.path] != b.token
 }
 
@@ -109,7 +109,7 @@ func (k *checks) nodeCreated(path string, t zkmem.Txn) {
 
 // public reports whether a node stands where anybody may delete it.
 func public(path string) bool {
-	return slices.ContainsFunc(roles, func(r *role) bool { return r.public && strings.HasPrefix(path, r.home+"/") })
+	return slices.ContainsFunc(roles, func(r *role) bool { return r.dirs.public && strings.HasPrefix(path, r.dirs.own+"/") })
 }
 
 // stolen: nobody deletes another process's node, but for who writes a job's marker,

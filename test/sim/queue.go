@@ -181,7 +181,7 @@ func inOrder(a, b *item) int {
 func counterEnded(i *item) bool { return i.number < 0 || i.number == 1<<31-1 }
 
 // lastsInQueue reports whether a persistent node is a program's.
-func mayStayInQueue(w *harness, dir, name string) bool {
+func (consumerProgram) mayStay(w *harness, dir, name string) bool {
 	switch dir {
 	case queuePath, queueDeadLetters:
 		_, fits := w.queue.kind.Parse(name)

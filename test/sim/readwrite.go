@@ -15,20 +15,29 @@ import (
 // The read-write lock: a program that reads and writes, tries, gives up, and reads
 // on in a writer's place. It has worlds of its own, so that those of the others
 // stay as they were.
-func init() {
-	roles = append(roles, &role{
-		recipe: "readwrite", label: machines.WriteLabel, shared: machines.ReadLabel, home: readWriteDir, apart: true, most: 3, calls: true,
-		act: actReadWrite, told: toldReadWrite, cancel: (*user).giveUp, returns: (*user).askDowngrade,
-		healed: (*user).closeUnused, rests: []engine.State{""},
-		wakes:  with(holdWakes, map[engine.State]waking{"lowering": timed}), // answers come, or their loss
-		sores:  map[engine.State][]stateFault{"verifying": faultsNamed("hide the own node, then delete it"), "lowering": append(faultsNamed("pause", "cut"), closeSessionInCall)},
-		plants: plantedReadWrite,
-	})
+var readWriteRole = &role{
+	recipe:   "readwrite",
+	separate: true,
+	line:     lineTraits{label: machines.WriteLabel, readers: machines.ReadLabel},
+	dirs:     dirTraits{own: readWriteDir},
+	handles:  handleTraits{most: 3},
+	program:  readWriteProgram{},
+	states: stateTraits{
+		final: []engine.State{""},
+		wakes: with(holdWakes, map[engine.State]waking{"lowering": timed}), // replies come, or their loss
+		faults: map[engine.State][]string{
+			"verifying": {"hide the own node, then delete it"},
+			"lowering":  {"cut", "pause", "end the session"},
+		},
+	},
+	plants: plantedReadWrite,
 }
+
+type readWriteProgram struct{ callProgram }
 
 const readWriteDir = "/app/readwrite"
 
-func actReadWrite(u *user, n int) {
+func (readWriteProgram) act(u *user, n int) {
 	switch {
 	case n < 7:
 		d := u.dice()
@@ -45,14 +54,14 @@ func actReadWrite(u *user, n int) {
 }
 
 // readsOn has every other writer ask to go on as a reader when its work returns.
-func (u *user) askDowngrade(ev *events.Event) {
+func (readWriteProgram) workReturned(u *user, ev *events.Event) {
 	if u.call.options["reads"] == "false" && u.leads && !isReader(u.term.path) && !u.call.downgrades && world.OneIn(u.dice(), 2) {
 		u.call.downgrades = true
 		ev.Request = u.c.ExpectAnswer(u.id)
 	}
 }
 
-func toldReadWrite(u *user, n events.Notify) {
+func (readWriteProgram) noticed(u *user, n events.Notify) {
 	k := u.c.w.checks
 	most := 1
 	if u.call.downgrades {

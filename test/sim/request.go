@@ -18,40 +18,44 @@ const requestDir = "/app/requests"
 // Operations as users ask for them: reads, writes of nodes that others write, too,
 // creates with a GUID and without, and multis. What is answered is held against the
 // history, and a create with a GUID leaves one node, or none.
-func init() {
-	roles = append(roles, &role{
-		recipe: "request", home: requestDir, most: 3, apart: true, calls: true, public: true,
-		data: payloadOfCall, keep: (*user).keepAnswer,
-		act: actRequest, told: giveUpOnFailure, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		answers: func(u *user, a events.Answer) { u.c.w.checks.writeAnswered(u, a) },
-		writes: &writeChecks{isWrite: ownRequest, committed: carriedRequest, answered: toldRequest,
-			undoes: func(d *writeCall) bool { return d.call.options["protected"] == "true" }},
-		spot:  spotRequest,
-		rests: []engine.State{""},
+var requestRole = &role{
+	recipe:   "request",
+	separate: true,
+	dirs:     dirTraits{own: requestDir, public: true},
+	handles:  handleTraits{most: 3},
+	program:  requestProgram{},
+	writes: &writeChecks{isWrite: ownRequest, committed: carriedRequest, answered: toldRequest,
+		undoes: func(d *writeCall) bool { return d.call.options["protected"] == "true" }},
+	states: stateTraits{
+		final: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"asking": answered, "founding": answered, "tracing": answered, "discarding": answered, "pausing": timed,
 		},
-		sores:  map[engine.State][]stateFault{"asking": {closeSessionInCall}, "discarding": faultsNamed("close")},
-		plants: plantedRequests,
-	})
+		faults: map[engine.State][]string{"asking": {"end the session"}, "discarding": {"close"}},
+	},
+	plants: plantedRequests,
 }
 
+type requestProgram struct{ callProgram }
+
 // payloadOfCall are data that tell by which call they were written.
-func payloadOfCall(u *user, n uint64) []byte {
+func (requestProgram) payload(u *user, n uint64) []byte {
 	return fmt.Appendf(nil, "%d of %d-%s", n, u.c.ID(), u.id)
 }
 
 // reads keeps what an answer holds for the user.
-func (u *user) keepAnswer(ev events.Event) { u.read = nodeState{stat: ev.Stat, data: string(ev.Data)} }
+func (requestProgram) keepReply(u *user, ev events.Event) {
+	u.read = nodeState{stat: ev.Stat, data: string(ev.Data)}
+}
 
-func spotRequest(u *user) string {
+func (requestProgram) target(u *user) string {
 	if d := u.c.w.checks.writeCallOf(u.c, u.id); d != nil && len(d.committed) > 0 && d.ops[0].Verb == "create" {
 		return d.committed[0].Txn.Path
 	}
 	return u.path
 }
 
-func actRequest(u *user, n int) {
+func (requestProgram) act(u *user, n int) {
 	switch {
 	case u.call.running && n < 9 && world.OneIn(u.dice(), 3):
 		u.giveUp()
@@ -65,7 +69,7 @@ func actRequest(u *user, n int) {
 }
 
 // impatient gives some calls up that something is in the way of.
-func giveUpOnFailure(u *user, n events.Notify) {
+func (requestProgram) noticed(u *user, n events.Notify) {
 	if n.What == events.Failed && world.OneIn(u.dice(), 3) {
 		u.c.RunAfter(shortly(u.dice()), func() { u.giveUp() })
 	}

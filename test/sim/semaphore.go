@@ -23,20 +23,29 @@ const (
 // back; that try, give up, and now and then agree on another limit. At no zxid is
 // there a permit too many, whatever an operator did; and in a healed world every
 // call comes to its end.
-func init() {
-	roles = append(roles, &role{
-		recipe: "semaphore", home: semaphoreDir, rooms: []string{lockDir, leaseDir}, most: 2, apart: true, calls: true, beside: true,
-		act: actSemaphore, told: toldHold, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		spot:  func(u *user) string { return u.newest(lockDir, leaseDir) },
-		rests: []engine.State{""},
+var semaphoreRole = &role{
+	recipe:   "semaphore",
+	separate: true,
+	line:     lineTraits{together: true},
+	dirs:     dirTraits{own: semaphoreDir, sub: []string{lockDir, leaseDir}},
+	handles:  handleTraits{most: 2},
+	program:  semaphoreProgram{},
+	states: stateTraits{
+		final: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"probing": answered, "looking": answered, "taking": answered, "confirming": answered,
 			"full": needs(2), "queueing": hasLatch, "leaving": hasLatch, "leading": needs(1), "draining": working, "pausing": timed,
 		},
-		sores:  map[engine.State][]stateFault{"taking": faultsNamed("cut"), "confirming": faultsNamed("throttle", "delete the own node"), "pausing": {cutUnanswered}},
-		plants: plantedSemaphores,
-	})
+		faults: map[engine.State][]string{
+			"taking": {"cut"}, "confirming": {"delete the own node", "throttle"}, "pausing": {"cut, and no answer"},
+		},
+	},
+	plants: plantedSemaphores,
 }
+
+type semaphoreProgram struct{ holdProgram }
+
+func (semaphoreProgram) target(u *user) string { return u.newest(lockDir, leaseDir) }
 
 // latched is a state that waits for an answer, a timer, or a latch of its own.
 func hasLatch(c *client, id events.ID, owed, _ int) bool {
@@ -72,7 +81,7 @@ func (u *user) newest(dirs ...string) (path string) {
 	return path
 }
 
-func actSemaphore(u *user, n int) {
+func (semaphoreProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case n < 6:

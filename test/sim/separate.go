@@ -6,11 +6,11 @@ import "slices"
 // and nothing else: those of every home whose roles have worlds of their own, under
 // the name of the first of them and with no bug in it.
 func SeparateWorlds() (all []Plant) {
-	var homes []string
+	var dirs []string
 	for _, r := range roles {
-		if r.apart && !slices.Contains(homes, r.home) {
-			homes = append(homes, r.home)
-			all = append(all, Plant{Name: "none: " + r.recipe, Shape: inDir(r.home)})
+		if r.separate && !slices.Contains(dirs, r.dirs.own) {
+			dirs = append(dirs, r.dirs.own)
+			all = append(all, Plant{Name: "none: " + r.recipe, Shape: inDir(r.dirs.own)})
 		}
 	}
 	return all

@@ -34,7 +34,7 @@ func runApart(t *testing.T, plant Plant, recipe string, n int64) {
 		t.Errorf("%s ARGS='-plant %q'", r.Report(), plant.Name)
 	}
 	for _, r := range machines.Recipes() {
-		if role := roleOf(r.Name()); role == nil || role.home != roleOf(recipe).home {
+		if role := roleOf(r.Name()); role == nil || role.dirs.own != roleOf(recipe).dirs.own {
 			continue
 		}
 		rows, hit, missing := sum.Cover.chart(r.Describe())

@@ -25,30 +25,27 @@ type stateFault struct {
 	fire  func(*user) bool // false: there was nothing to hit
 }
 
-var stateFaults []stateFault
-
-func init() {
-	stateFaults = []stateFault{
-		{"close", 2, func(u *user) bool { u.c.Run(u.close); return true }},
-		{"cancel", 3, func(u *user) bool { return !u.c.Paused() && u.cancel() }},
-		{"write", 2, func(u *user) bool { return !u.c.Paused() && u.write() }},
-		{"cut", 4, func(u *user) bool { return u.c.Cut() == nil }},
-		{"pause", 2, func(u *user) bool {
-			u.c.Pause(world.Between(u.c.w.Dice("ambush"), u.c.w.Timeout/20, u.c.w.Timeout))
-			return true
-		}},
-		{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
-		{"delete the predecessor", 1, func(u *user) bool { return u.c.w.deleteAhead(u) }},
-		{"set the own node's data", 2, func(u *user) bool { return u.c.w.setDataOf(u) }},
-		{"set the own node's data, then delete the line", 1, func(u *user) bool { return u.c.w.setDataOf(u) && u.c.w.deleteTree(u.dir) }},
-		{"delete the line", 1, func(u *user) bool { return u.c.w.deleteTree(u.dir) }},
-		{"hide the line", 2, func(u *user) bool { return u.c.w.takeRead(u.dir) }},
-		{"hide the own node", 2, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) }},
-		{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) && u.c.w.deleteOf(u) }},
-		{"refuse creates", 2, func(u *user) bool { return u.c.w.takeRights(u.dir, zkmem.PermCreate) }},
-		{"throttle", 2, func(u *user) bool { u.c.Throttle(5 * time.Millisecond); return true }},
-		{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
-	}
+// stateFaults are those that strike in any state.
+var stateFaults = []stateFault{
+	{"close", 2, func(u *user) bool { u.c.Run(u.close); return true }},
+	{"cancel", 3, func(u *user) bool { return !u.c.Paused() && u.cancel() }},
+	{"write", 2, func(u *user) bool { return !u.c.Paused() && u.write() }},
+	{"cut", 4, func(u *user) bool { return u.c.Cut() == nil }},
+	{"pause", 2, func(u *user) bool {
+		u.c.Pause(world.Between(u.c.w.Dice("ambush"), u.c.w.Timeout/20, u.c.w.Timeout))
+		return true
+	}},
+	{"delete the own node", 2, func(u *user) bool { return u.c.w.deleteOf(u) }},
+	{"delete the predecessor", 1, func(u *user) bool { return u.c.w.deleteAhead(u) }},
+	{"set the own node's data", 2, func(u *user) bool { return u.c.w.setDataOf(u) }},
+	{"set the own node's data, then delete the line", 1, func(u *user) bool { return u.c.w.setDataOf(u) && u.c.w.deleteTree(u.dir) }},
+	{"delete the line", 1, func(u *user) bool { return u.c.w.deleteTree(u.dir) }},
+	{"hide the line", 2, func(u *user) bool { return u.c.w.takeRead(u.dir) }},
+	{"hide the own node", 2, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) }},
+	{"hide the own node, then delete it", 1, func(u *user) bool { return u.c.w.takeRead(u.targetPath()) && u.c.w.deleteOf(u) }},
+	{"refuse creates", 2, func(u *user) bool { return u.c.w.takeRights(u.dir, zkmem.PermCreate) }},
+	{"throttle", 2, func(u *user) bool { u.c.Throttle(5 * time.Millisecond); return true }},
+	{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
 }
 
 // seldom are states that few machines get into: they are ambushed more often.
@@ -60,8 +57,8 @@ func (w *harness) drawStateFault(c *client, id events.ID, state string) {
 		return
 	}
 	if u := c.user(id); u != nil {
-		if d, sores := w.Dice("sore"), u.role.sores[engine.State(state)]; len(sores) > 0 && world.OneIn(d, 4) {
-			w.strike(u, sores[d.IntN(len(sores))])
+		if d, names := w.Dice("sore"), u.role.states.faults[engine.State(state)]; len(names) > 0 && world.OneIn(d, 4) {
+			w.strike(u, faultNamed(names[d.IntN(len(names))]))
 		}
 	}
 	d := w.Dice("ambush")
@@ -77,29 +74,19 @@ func (w *harness) drawStateFault(c *client, id events.ID, state string) {
 	}
 }
 
-// usual are ambushes by their names.
-func faultsNamed(names ...string) (all []stateFault) {
-	for _, a := range stateFaults {
-		if slices.Contains(names, a.name) {
-			all = append(all, a)
-		}
-	}
-	return all
-}
-
-// Ambushes that only some roles have, as sores.
-var (
-	// tooLate stops the process within a step, with an await behind it that is
-	// dealt with when belief is over by the clock, and nobody has said so.
-	pauseBeforeAwait = stateFault{"a pause before an await", 1, func(u *user) bool {
+// moreFaults strike only in the states for which a role names them.
+var moreFaults = []stateFault{
+	// The process stops within a step, and an await comes behind the step. The loop
+	// takes it when belief is over by the clock, and the machine does not know that.
+	{"a pause before an await", 1, func(u *user) bool {
 		u.c.PauseWithinStep(u.c.w.Timeout * 3 / 5)
 		for range 2 {
 			u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
 		}
 		return true
-	}}
-	// endSession closes the client while a call is under way, which it does not wait for.
-	closeSessionInCall = stateFault{"end the session", 1, func(u *user) bool {
+	}},
+	// The client closes, and does not wait for the call.
+	{"end the session", 1, func(u *user) bool {
 		if u.c.leaving {
 			return false
 		}
@@ -109,12 +96,22 @@ var (
 			u.c.closeHandles()
 		})
 		return true
-	}}
-	// cutLong cuts the connection, and the next server takes its time.
-	cutUnanswered = stateFault{"cut, and no answer", 1, func(u *user) bool {
-		return u.c.CutUnanswered() == nil
-	}}
-)
+	}},
+	{"cut, and no answer", 1, func(u *user) bool { return u.c.CutUnanswered() == nil }},
+	{"a lasting marker", 1, func(u *user) bool { return u.c.w.createPersistent(machines.JobMarker(jobPath), zkmem.Persistent) }},
+	{"delete the seal", 1, (*user).deleteSeal},
+	{"a lasting node ahead", 1, func(u *user) bool { return u.c.w.createPersistent(u.dir+"/n_", zkmem.PersistentSequential) }},
+}
+
+// faultNamed returns the state fault of this name.
+func faultNamed(name string) stateFault {
+	for _, f := range slices.Concat(stateFaults, moreFaults) {
+		if f.name == name {
+			return f
+		}
+	}
+	panic("sim: there is no state fault " + name)
+}
 
 // lasting makes a persistent node where a participant's would stand, as somebody
 // does who copies nodes by hand. It is taken away after a while.
@@ -155,13 +152,16 @@ func shortly(d *rand.Rand) time.Duration {
 }
 
 // hit reports whether ambushes may be laid for a handle's machine.
-func (u *user) isTarget() bool { return u.queues() || u.role.spot != nil }
+func (u *user) isTarget() bool {
+	_, ok := u.role.program.(targeted)
+	return ok || u.queues()
+}
 
 // place is the path of the node that the handle is about: of a participant its
 // newest, "" where it has none.
 func (u *user) targetPath() (path string) {
-	if u.role.spot != nil {
-		return u.role.spot(u)
+	if p, ok := u.role.program.(targeted); ok {
+		return p.target(u)
 	}
 	w, newest := u.c.w, int64(0)
 	for _, name := range w.ens.Children(u.dir) {

@@ -22,30 +22,38 @@ const maxTreeReads = 32
 // Caches of a tree, while others make, write, delete, replace and hide its nodes.
 // What they tell was so, node by node in the order of the history, each difference
 // once; in a healed world they hold the tree as it is. treecache_checks.go asks.
-func init() {
-	roles = append(roles, &role{
-		recipe: "treecache", home: treePath, most: 3, apart: true, calls: true, public: true,
-		keep: func(u *user, ev events.Event) {
-			if ev.Stat != nil {
-				u.cache.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
-			}
-		},
-		act: actTree, told: toldTree, cancel: (*user).giveUp, healed: (*user).closeUnused,
-		spot:  func(u *user) string { return u.c.w.randomNode(u.dice()) },
-		lasts: func(_ *harness, dir, _ string) bool { return dir == treePath },
-		tend:  operateTrees,
-		unsettled: func(u *user) string {
-			if u.c.w.checks.treeRounds < treeRounds && u.call.running {
-				return "has not seen all seasons"
-			}
-			return u.cacheDiffers()
-		},
-		rests: []engine.State{"watching", "absent", "overfull", ""},
+var treeCacheRole = &role{
+	recipe:   "treecache",
+	separate: true,
+	dirs:     dirTraits{own: treePath, public: true},
+	handles:  handleTraits{most: 3},
+	program:  treeCacheProgram{},
+	states: stateTraits{
+		final: []engine.State{"watching", "absent", "overfull", ""},
 		wakes: map[engine.State]waking{
 			"reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
-		plants: plantedTrees,
-	})
+	},
+	plants: plantedTrees,
+}
+
+type treeCacheProgram struct{ callProgram }
+
+func (treeCacheProgram) keepReply(u *user, ev events.Event) {
+	if ev.Stat != nil {
+		u.cache.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
+	}
+}
+
+func (treeCacheProgram) target(u *user) string { return u.c.w.randomNode(u.dice()) }
+
+func (treeCacheProgram) mayStay(_ *harness, dir, _ string) bool { return dir == treePath }
+
+func (treeCacheProgram) unsettled(u *user) string {
+	if u.c.w.checks.treeRounds < treeRounds && u.call.running {
+		return "has not seen all rounds of changes"
+	}
+	return u.cacheDiffers()
 }
 
 // grove is what the program of a tree cache knows.
@@ -68,7 +76,7 @@ type seenNode struct {
 	index int // which state of the history that is
 }
 
-func actTree(u *user, n int) {
+func (treeCacheProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case !u.call.running && (n < 4 || n == 11):
@@ -164,7 +172,7 @@ const treeRounds = 2
 
 // tendTrees is an operator who changes the tree, and who has given access back: no
 // watch tells of that, so a change in the directory has to.
-func operateTrees(w *harness) {
+func (treeCacheProgram) operate(w *harness) {
 	settled := true
 	for _, c := range w.clients {
 		for _, u := range c.users {

@@ -47,7 +47,7 @@ func (k *checks) answerTaken(c *client, r events.Record) {
 }
 
 // toldTree is the door's.
-func toldTree(u *user, n events.Notify) {
+func (treeCacheProgram) noticed(u *user, n events.Notify) {
 	k, g := u.c.w.checks, &u.cache
 	if g.tooLarge && slices.Contains([]events.Notice{events.Present, events.Absent, events.Settled}, n.What) {
 		k.fail("too many nodes are the end", "%s is told %s of %s after it", u.name(), n.What, n.Path)

@@ -86,10 +86,10 @@ func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(),
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.ID(), u.id) }
 
 // queues reports whether the handle's machine has a place in a line.
-func (u *user) queues() bool { return u.role.label != "" }
+func (u *user) queues() bool { return u.role.line.label != "" }
 
 func (u *user) start() {
-	if !u.closing && !u.role.calls {
+	if !u.closing && !u.role.program.callMachines() {
 		u.c.Ask(u.id, events.CommandStart, events.Event{})
 	}
 }
@@ -111,12 +111,12 @@ func (c *client) runProgram() {
 
 func (u *user) act() {
 	d := u.dice()
-	switch n := d.IntN(12); {
-	case n == 9 && world.OneIn(d, 6):
+	n := d.IntN(12)
+	if n == 9 && world.OneIn(d, 6) {
 		u.c.Ask(u.id, events.CommandStart, events.Event{})
-	case u.role.act != nil:
-		u.role.act(u, n)
+		return
 	}
+	u.role.program.act(u, n)
 }
 
 // begin is a piece of work: the machine counts it from now on, and the program
@@ -134,7 +134,7 @@ func (u *user) runWork(work uint64) {
 	d := u.dice()
 	u.ignoresStop = u.c.w.hit("stuck work")
 	lasts := world.Between(d, time.Millisecond, u.c.w.Timeout)
-	if u.role.brief {
+	if u.role.handles.shortWork {
 		lasts = min(lasts%(u.c.w.Tick/2), lasts)
 	}
 	if u.c.w.healed {
@@ -167,9 +167,7 @@ func (u *user) returnWork(work uint64, why string) {
 	if u.works[work] {
 		delete(u.works, work)
 		ev := events.Event{Kind: events.WorkReturned, Text: why}
-		if u.role.returns != nil {
-			u.role.returns(u, &ev)
-		}
+		u.role.program.workReturned(u, &ev)
 		u.c.Post(u.id, ev)
 	}
 }
@@ -205,9 +203,7 @@ func (u *user) notice(n events.Notify) {
 		u.c.w.checks.stopped(u, n)
 		u.leads = false
 	}
-	if u.role.told != nil {
-		u.role.told(u, n)
-	}
+	u.role.program.noticed(u, n)
 }
 
 // hear runs a callback off the loop, in the order of the news. One that is slow
@@ -236,11 +232,12 @@ func (u *user) runWaiting() {
 
 func (u *user) answered(a events.Answer) {
 	delete(u.awaits, a.Command)
-	u.call.refused = u.call.refused || u.role.calls && a.Command == u.call.number && a.Code != events.OK
-	if u.role.answers != nil {
-		u.role.answers(u, a)
-	}
+	u.call.refused = u.call.refused || u.role.program.callMachines() && a.Command == u.call.number && a.Code != events.OK
+	u.role.program.answered(u, a)
 }
+
+// cancel ends the context of a call.
+func (u *user) cancel() bool { return u.role.program.cancel(u) }
 
 // close asks for the end of the handle.
 func (u *user) close() {

@@ -32,12 +32,12 @@ func (k *checks) stepped(c *client) {
 // has been closed: its loop has stopped then, and the door answers what is open.
 func (c *client) outlasts(id events.ID) bool {
 	u := c.user(id)
-	return c.sessionEnds && u != nil && u.role.abides || c.w.checks.isSearching(c, id)
+	return c.sessionEnds && u != nil && u.role.handles.outlivesSession || c.w.checks.isSearching(c, id)
 }
 
 func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	if u := c.user(id); u != nil {
-		return u.role.wakes
+		return u.role.states.wakes
 	}
 	switch {
 	case strings.HasPrefix(string(id), "latch-semaphore"):

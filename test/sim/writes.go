@@ -53,8 +53,8 @@ type writeCall struct {
 func (d *writeCall) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID(), d.id, d.path) }
 
 func (d *writeCall) undoes() bool {
-	judge := d.u.role.writes
-	return judge.undoes != nil && judge.undoes(d)
+	checks := d.u.role.writes
+	return checks.undoes != nil && checks.undoes(d)
 }
 
 // undertakes takes down the beginning of a call.
