@@ -24,7 +24,7 @@ var deletionRole = &role{
 	dirs:     dirTraits{own: deletionDir, public: true},
 	handles:  handleTraits{most: 3},
 	program:  deletionProgram{},
-	writes:   &writeChecks{isWrite: ownDeletion, committed: carriedDeletion, answered: toldDeletion},
+	writes:   &writeChecks{isWrite: isDeletion, committed: deletionCommitted, answered: deletionAnswered},
 	states: stateTraits{
 		final: []engine.State{""},
 		wakes: map[engine.State]waking{"reading": answered, "removing": answered, "pausing": timed},
@@ -87,7 +87,7 @@ func (w *harness) changeNode(d *rand.Rand, path string) {
 	}
 }
 
-func ownDeletion(_ *writeCall, r events.Request) bool {
+func isDeletion(_ *writeCall, r events.Request) bool {
 	m, multi := r.(events.Multi)
 	return multi && m.Ops[0].Verb == "delete"
 }
@@ -106,16 +106,16 @@ func (k *checks) deletionLooked(u *user, r events.Record) {
 	}
 }
 
-// carriedDeletion: what is deleted is the node that was seen first. Others may have
+// deletionCommitted: what is deleted is the node that was seen first. Others may have
 // replaced it between the look and the delete: ZooKeeper compares versions.
-func carriedDeletion(k *checks, d *writeCall, p *world.Proposal) {
+func deletionCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	c := k.historyOf(d.path)
 	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.lastLook {
 		k.fail("what was made anew stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)
 	}
 }
 
-func toldDeletion(k *checks, d *writeCall, a events.Answer) {
+func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 	switch {
 	case a.Code == events.OK && !k.historyOf(d.path).wasGone(d):
 		k.fail("what was deleted is gone", "%s was told that it is done, and the node has stood there since it asked", d)

@@ -46,7 +46,7 @@
 //     well needs one).
 //     Half of the worlds have one or two homes (Plan.Homes); in(home) shapes a
 //     plant's worlds so that its home is lived in. keeps names what lasts there.
-//   - apart, for a recipe that comes late: it has worlds of its own (TestWorldsApart),
+//   - apart, for a recipe that comes late: it has worlds of its own (TestSeparateWorlds),
 //     and what is drawn for the others, their digests with it, stays as it was.
 //   - rooms, where the nodes stand in directories below the home; beside, where
 //     several may hold at once; lasts, where persistent nodes in them are programs'.
@@ -83,7 +83,7 @@
 // and a call of it where users hear of notices (user.notice) or where the ensemble
 // commits (checks.committed).
 //
-// Then: run TestWorlds -worlds 20000 (TestWorldsApart, where it is apart), which
+// Then: run TestWorlds -worlds 20000 (TestSeparateWorlds, where it is apart), which
 // names every row of the chart that never fired, and make the dice kinder (state_faults.go) or, where no world can fire a row, say
 // why in goals.go; make plants, because other dice find old bugs elsewhere; make
 // golden, which writes the digests anew.

@@ -29,7 +29,7 @@ var numberRole = &role{
 	dirs:     dirTraits{own: numberDir, public: true},
 	handles:  handleTraits{most: 3},
 	program:  numberProgram{},
-	writes:   &writeChecks{isWrite: ownNumber, committed: carriedNumber, answered: toldNumber},
+	writes:   &writeChecks{isWrite: isNumberWrite, committed: numberCommitted, answered: numberAnswered},
 	states: stateTraits{
 		final: []engine.State{""},
 		wakes: map[engine.State]waking{
@@ -125,7 +125,7 @@ func (numberProgram) answered(u *user, a events.Answer) {
 	u.c.RunAfter(world.Between(u.dice(), 0, 100*time.Millisecond), func() { u.beginCall(events.CommandStart, options) })
 }
 
-func ownNumber(_ *writeCall, r events.Request) bool {
+func isNumberWrite(_ *writeCall, r events.Request) bool {
 	m, multi := r.(events.Multi)
 	return multi && m.Ops[0].Verb == "set"
 }
@@ -159,10 +159,10 @@ func (d *writeCall) isUnexpected(now numberValue) bool {
 	return false
 }
 
-// carriedNumber: whatever is written comes of what was there. A node that has taken
+// numberCommitted: whatever is written comes of what was there. A node that has taken
 // the place of the one that was read, and has come to its version, cannot be told
 // from it.
-func carriedNumber(k *checks, d *writeCall, p *world.Proposal) {
+func numberCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	c := k.historyOf(d.path)
 	was, is := c.states[len(c.states)-2], c.last()
 	if c.replaced(d, was) {
@@ -186,7 +186,7 @@ func (c *nodeHistory) wasValue(d *writeCall) bool {
 	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool { return v.stat != nil && v.numberValue() == *d.value })
 }
 
-func toldNumber(k *checks, d *writeCall, a events.Answer) {
+func numberAnswered(k *checks, d *writeCall, a events.Answer) {
 	c, task := k.historyOf(d.path), d.task()
 	switch {
 	case a.Code == events.OK && d.value == nil:

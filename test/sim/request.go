@@ -24,7 +24,7 @@ var requestRole = &role{
 	dirs:     dirTraits{own: requestDir, public: true},
 	handles:  handleTraits{most: 3},
 	program:  requestProgram{},
-	writes: &writeChecks{isWrite: ownRequest, committed: carriedRequest, answered: toldRequest,
+	writes: &writeChecks{isWrite: isRequestWrite, committed: requestCommitted, answered: requestAnswered,
 		undoes: func(d *writeCall) bool { return d.call.options["protected"] == "true" }},
 	states: stateTraits{
 		final: []engine.State{""},
@@ -133,8 +133,8 @@ func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
 
 func (d *writeCall) is(option string) bool { return d.call.options[option] == "true" }
 
-// ownRequest: the creates of parents, and what looks for a node, are not the write.
-func ownRequest(d *writeCall, r events.Request) bool {
+// isRequestWrite: the creates of parents, and what looks for a node, are not the write.
+func isRequestWrite(d *writeCall, r events.Request) bool {
 	switch r := r.(type) {
 	case events.Create:
 		dir, _ := split(r.Path)
@@ -146,14 +146,14 @@ func ownRequest(d *writeCall, r events.Request) bool {
 	return false
 }
 
-// carriedRequest: a write belongs to the session in which it was asked for.
-func carriedRequest(k *checks, d *writeCall, p *world.Proposal) {
+// requestCommitted: a write belongs to the session in which it was asked for.
+func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	if d.session != 0 && p.Txn.Session != d.session {
 		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.Txn.Session)
 	}
 }
 
-func toldRequest(k *checks, d *writeCall, a events.Answer) {
+func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 	verb := d.ops[0].Verb
 	switch {
 	case !d.is("multi") && slices.Contains([]string{"get", "exists", "children", "sync"}, verb):

@@ -8,10 +8,10 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// TestWorldsApart runs worlds of every role that has some of its own: every
+// TestSeparateWorlds runs worlds of every role that has some of its own: every
 // promise holds in every one of them, and over a long run, -worlds 20000, every
 // row of the role's chart has fired.
-func TestWorldsApart(t *testing.T) {
+func TestSeparateWorlds(t *testing.T) {
 	n := int64(150)
 	flag.Visit(func(f *flag.Flag) {
 		if f.Name == "worlds" {
@@ -23,11 +23,11 @@ func TestWorldsApart(t *testing.T) {
 	}
 	for _, plant := range SeparateWorlds() {
 		recipe := strings.TrimPrefix(plant.Name, "none: ")
-		t.Run(recipe, func(t *testing.T) { runApart(t, plant, recipe, n) })
+		t.Run(recipe, func(t *testing.T) { runSeparate(t, plant, recipe, n) })
 	}
 }
 
-func runApart(t *testing.T, plant Plant, recipe string, n int64) {
+func runSeparate(t *testing.T, plant Plant, recipe string, n int64) {
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{Plant: &plant}, nil)
 	for _, r := range sum.Failed {
