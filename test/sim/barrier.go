@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The barrier: programs that wait at one node, set it and remove it. Whoever is
-// let through must have been asked for while the way was open, for a moment at
-// least; in a healed world an operator opens it, and nobody may go on waiting.
+// The programs of the barrier wait at one node, set it and remove it. A wait may end
+// only if the node was away for a moment since it began. In a healed world an operator
+// opens the barrier, and nobody may go on waiting.
 var barrierRole = barrierOrGate("barrier", barrierProgram{}, plantedBarriers)
 
 const (
@@ -69,11 +69,11 @@ func (barrierProgram) act(u *user, n int) {
 	}
 }
 
-// passed: a call did what it says, at some moment between its beginning and now.
+// checkPassed checks that a call did what it says, at some moment since it began.
 func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) bool) {
 	p := k.historyOf(u.path)
 	if u.call.life != k.w.ens.Generation() {
-		return // what was seen before a restore is no measure
+		return // what was seen before a restore proves nothing
 	}
 	switch u.call.kind {
 	case events.CommandAwait:
@@ -91,7 +91,7 @@ func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) boo
 	}
 }
 
-// of plants an effect's change in one recipe.
+// effectsOf plants a change of the effects of one recipe's machines.
 func effectsOf(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
 	return editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if u := c.user(id); u == nil || u.role.recipe != recipe {
@@ -101,7 +101,7 @@ func effectsOf(recipe string, change func(e events.Effect) events.Effect) func(*
 	})
 }
 
-// unchecked has a recipe read without a check before.
+// withoutCheck leaves out the check before a read.
 func withoutCheck(e events.Effect) events.Effect {
 	if _, check := e.(events.Multi); check {
 		return nil
@@ -109,7 +109,7 @@ func withoutCheck(e events.Effect) events.Effect {
 	return e
 }
 
-// synced has it ask for a sync in the check's place.
+// checkAsSync sends a sync in the place of a check.
 func checkAsSync(e events.Effect) events.Effect {
 	if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Verb == "check" {
 		return events.Sync{Call: m.Call, Path: m.Ops[0].Path}
@@ -117,7 +117,7 @@ func checkAsSync(e events.Effect) events.Effect {
 	return e
 }
 
-// deafTo makes an action that does nothing on events of a kind.
+// ignoring returns an action that does nothing on events of a kind.
 func ignoring(kind events.Kind) acting {
 	return func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		if ev.Kind != kind {

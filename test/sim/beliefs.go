@@ -9,25 +9,25 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// What is asked of belief: when it begins, while it lasts, and when it ends.
+// These checks are about belief: when it begins, while it lasts, and when it ends.
 
 // belief is one term of one participant.
 type belief struct {
 	u          *user
-	guards     []events.Op // what guarded writes begin with; nil: a check of the node
+	guards     []events.Op // the first operations of a guarded write; nil is a check of the node
 	path       string
 	token      int64
 	session    int64
-	gone       int64 // when others deleted the node; 0 while it is there
+	gone       int64 // when others deleted the node; 0 while it exists
 	excused    bool
 	over       bool // it ended, and the node or the session is known to be gone
-	unreadable bool // its node could not be read any more when it was deleted: servers do not tell of that
+	unreadable bool // nobody could read the node when it was deleted: servers do not tell of that
 }
 
-// elected: belief begins.
+// elected checks the beginning of belief.
 func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
-	b.excused = u.c.dataReplacedAt != 0 && u.c.confirmed < u.c.dataReplacedAt // news of an ensemble that is no more
+	b.excused = u.c.dataReplacedAt != 0 && u.c.confirmed < u.c.dataReplacedAt // the term comes from data that were replaced since
 	u.term = b
 	k.w.Log("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
@@ -52,11 +52,11 @@ func (k *checks) elected(u *user, n events.Notify) {
 	k.oneBeliever(b)
 }
 
-// owns: at the start of belief the node is there, ours, and first.
+// ownNodeFirst checks that the leader's node exists, belongs to its session, and is first in line.
 func (k *checks) ownNodeFirst(b *belief) {
 	_, stat, err := k.w.ens.Committed().Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.gone, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path] // unless nobody meddled
+		b.gone, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path] // unless nobody changed nodes of others
 		if !k.othersChanged && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
 		}
@@ -70,7 +70,7 @@ func (k *checks) ownNodeFirst(b *belief) {
 	}
 }
 
-// ahead is a node of the line that stands before a leader's, "" where none does.
+// nodeBefore returns a node that stands before a leader's in the line, "" for none.
 func (k *checks) nodeBefore(b *belief) string {
 	dir, name := split(b.path)
 	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.line.label)
@@ -85,7 +85,7 @@ func (k *checks) nodeBefore(b *belief) string {
 	return ""
 }
 
-// grows: tokens rise from node to node within one history.
+// tokensGrow checks that tokens grow from node to node within one history.
 func (k *checks) tokensGrow(b *belief) {
 	if b.u.role.line.together {
 		return
@@ -103,8 +103,8 @@ func (k *checks) tokensGrow(b *belief) {
 	k.tokens[b.u.line] = token{b.token, b.path}
 }
 
-// alone: at any instant at most one believes, but for those whose node was
-// deleted by others and who cannot have heard of it.
+// oneBeliever checks that at most one believes at any moment. A term is excused if
+// others deleted its node, since its machine cannot know yet.
 func (k *checks) oneBeliever(b *belief) {
 	if b.u.role.line.together || !b.u.c.believes(b) {
 		return
@@ -116,7 +116,7 @@ func (k *checks) oneBeliever(b *belief) {
 	}
 }
 
-// deposed: belief ends.
+// stopped checks the end of belief.
 func (k *checks) stopped(u *user, n events.Notify) {
 	k.w.Log("%s STOPPED %s: %s", u.name(), n.Path, n.Reason)
 	i := slices.IndexFunc(k.beliefs, func(b *belief) bool { return b.u == u })
@@ -129,7 +129,7 @@ func (k *checks) stopped(u *user, n events.Notify) {
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)
 }
 
-// overrun measures belief after a deletion by others, up to now or the deadline.
+// beliefAfterDeletion measures belief after a deletion by others, up to now or the deadline.
 func (k *checks) beliefAfterDeletion(b *belief) {
 	if !b.excused || b.gone == 0 {
 		return
@@ -139,7 +139,7 @@ func (k *checks) beliefAfterDeletion(b *belief) {
 		return
 	}
 	over, bound := time.Duration(k.w.Now()-b.gone+left), k.w.Timeout
-	if b.unreadable { // the heartbeat asks for the nodes of all in turn
+	if b.unreadable { // the heartbeat checks the nodes of all handles in turn
 		k.w.cover.UnreadableLeaders++
 		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)
 	} else {
@@ -150,7 +150,7 @@ func (k *checks) beliefAfterDeletion(b *belief) {
 	}
 }
 
-// deadline: belief lasts at most half a timeout from a request that was
+// deadline checks that belief lasts at most half a timeout from a request that was
 // confirmed on this connection, and never comes back within a term.
 func (k *checks) deadline(c *client, old events.Deadline) {
 	d := c.Deadline()
@@ -171,7 +171,7 @@ func (k *checks) deadline(c *client, old events.Deadline) {
 	}
 }
 
-// fed keeps what a connection has confirmed, as far as the loop knows.
+// fed notes what a connection has confirmed, as far as the loop knows.
 func (c *client) fed(ev events.Event) {
 	switch ev.Kind {
 	case events.ConnectionAttached:
@@ -183,7 +183,7 @@ func (c *client) fed(ev events.Event) {
 	}
 }
 
-// replied keeps when the last confirmation left.
+// replied notes when the request of the last confirmation left.
 func (k *checks) replied(c *client, a *world.Packet, ev events.Event) {
 	if u := c.user(a.ID); u != nil && ev.Kind == events.ReplyChildren {
 		k.tryListed(u, ev)

@@ -13,39 +13,39 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// checks are the promises, held against the truth at every event.
+// checks hold the promises against the committed history, at every event.
 type checks struct {
 	w                 *harness
 	broken            []Violation
 	beliefs           []*belief
 	tokens            map[string]token
-	revived           map[string]bool // places that came back with a backup
-	unreadable        map[string]bool // places that their own session may not read
-	deletedUnreadable map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
+	revived           map[string]bool // nodes that came back with a backup
+	unreadable        map[string]bool // nodes that their own session may not read
+	deletedUnreadable map[string]bool // nodes that were deleted when nobody could read them: their watchers were not told, and never will be
 	worst             time.Duration   // the longest belief after a deletion by others
 	creates           map[string]int
-	wokenBy           map[string]map[string]bool // place → who was woken by its departure
-	ended             map[string]int64           // place → the transaction that ended it
-	hasLed            map[string]bool            // places that somebody led with
-	othersChanged     bool                       // somebody else changed a line
-	writes            int64                      // guarded writes that were asked for
-	written           map[int64]int              // and how often each was committed
+	wokenBy           map[string]map[string]bool // deleted node → the machines that its deletion woke
+	ended             map[string]int64           // node → the transaction that deleted it
+	hasLed            map[string]bool            // nodes by which somebody has led
+	othersChanged     bool                       // somebody changed a line without the product
+	writes            int64                      // how many guarded writes were asked for
+	written           map[int64]int              // guarded write → how often it was committed
 	writtenTokens     map[string]int64           // line → the highest token that wrote
 
-	histories        []*nodeHistory            // of the nodes that somebody asks about
-	writeCalls       map[machineKey]*writeCall // what was asked for by calls that write
+	histories        []*nodeHistory            // of the nodes that a check asks about
+	writeCalls       map[machineKey]*writeCall // what calls that write asked for
 	writeCallList    []*writeCall              // the same, in order
-	memberNodes      map[string]*user          // who asked for a node of a fixed name
-	enough           map[string]bool           // nodes that stood in a double barrier among enough
-	persistentOwners map[string]*user          // path → whose persistent node stands there
-	owners           map[string]int64          // path → the session that made the node
-	createdAt        map[string]int64          // path → the transaction that did: names may come again
-	createdBy        map[int64]string          // czxid → whose persistent node it is
-	groups           []string                  // who was in the group, one state after the other
-	treeRounds       int                       // in which a healed world has changed its tree
+	memberNodes      map[string]*user          // node of a fixed name → the handle that asked for it
+	enough           map[string]bool           // nodes that existed in a double barrier with enough others
+	persistentOwners map[string]*user          // path → the handle that has its persistent node there
+	owners           map[string]int64          // path → the session that created the node
+	createdAt        map[string]int64          // path → the transaction that created the node: names may come again
+	createdBy        map[int64]string          // czxid → the handle that created the persistent node
+	groups           []string                  // the members of the group, one state after the other
+	treeRounds       int                       // how often a healed world has changed its tree
 }
 
-// Violation is one promise broken.
+// Violation is a broken promise.
 type Violation struct {
 	Check, Text string
 	At          time.Duration
@@ -71,7 +71,7 @@ func (k *checks) fail(check, format string, args ...any) {
 	k.w.Log("VIOLATION %s: %s", check, v.Text)
 }
 
-// committed looks at one transaction of the history.
+// committed checks a transaction when it becomes part of the history.
 func (k *checks) committed(p *world.Proposal) {
 	k.w.Log("commit %x by %x: %s", p.Txn.Zxid, p.Txn.Session, brief(p.Txn))
 	k.updateHistories()
@@ -107,7 +107,7 @@ func (k *checks) committed(p *world.Proposal) {
 	}
 }
 
-// deletions are the nodes that a transaction ended.
+// deletions returns the nodes that a transaction deleted.
 func deletions(t zkmem.Txn) (gone []string) {
 	switch t.Code {
 	case zkmem.OpDelete:
@@ -121,7 +121,7 @@ func deletions(t zkmem.Txn) (gone []string) {
 	return t.Ephemera
 }
 
-// look keeps up with the nodes that somebody asks about.
+// updateHistories adds to the histories what the nodes are now.
 func (k *checks) updateHistories() {
 	for _, p := range k.histories {
 		p.update(k.w)
@@ -144,8 +144,8 @@ func brief(t zkmem.Txn) string {
 	return t.Code.String() + " " + t.Path
 }
 
-// deleted: nobody may believe in a node that is not there. Only a deletion by
-// others is excused, until its watch event can have come.
+// nodeDeleted checks that nobody believes in a node that does not exist. A deletion by
+// others is excused until its watch event can have come.
 func (k *checks) nodeDeleted(path string, p *world.Proposal) {
 	k.ended[path] = p.Txn.Zxid
 	k.placeKept(path, p)
@@ -172,7 +172,7 @@ func (k *checks) nodeDeleted(path string, p *world.Proposal) {
 	}
 }
 
-// created: order by number is order by czxid, so one place is first.
+// firstIsOldest checks that the order by number is the order by czxid.
 func (k *checks) firstIsOldest(p *world.Proposal) {
 	dir, name := split(p.Txn.Path)
 	if k.othersChanged || !slices.Contains(k.w.lines(), dir) {
@@ -193,13 +193,13 @@ func (k *checks) firstIsOldest(p *world.Proposal) {
 	}
 }
 
-// split takes a path apart.
+// split returns the directory and the name of a path.
 func split(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/')
 	return path[:i], path[i+1:]
 }
 
-// record looks at one line of the log.
+// record checks one record of a machine.
 func (k *checks) record(c *client, r events.Record) {
 	c.transitioned(r)
 	k.answerTaken(c, r)
@@ -213,9 +213,9 @@ func (k *checks) record(c *client, r events.Record) {
 	}
 }
 
-// woken: one departure wakes at most one.
+// wakesOne checks that one deletion wakes at most one machine.
 func (k *checks) wakesOne(c *client, r events.Record) {
-	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // all of them, by the writer before them
+	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // a writer's deletion wakes all readers behind it
 		return
 	}
 	key := fmt.Sprint(k.w.ens.Generation(), r.Event.Path)
@@ -234,7 +234,7 @@ func (k *checks) granted(u *user, n events.Notify) {
 	}
 }
 
-// asked bounds how often a place is asked for.
+// asked limits how often a machine asks for a node.
 func (k *checks) asked(c *client, a engine.Addressed) {
 	k.writeSent(c, a)
 	e, ok := a.Effect.(events.Create)
@@ -257,7 +257,7 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 	}
 }
 
-// reborn forgets what was true of the history before.
+// dataReplaced forgets what belongs to the history before.
 func (k *checks) dataReplaced() {
 	k.othersChanged = true
 	for _, c := range k.w.clients {
@@ -288,7 +288,7 @@ func (k *checks) dataReplaced() {
 		case b.excused:
 		case err != nil || stat.Czxid != b.token:
 			b.gone, b.excused = k.w.Now(), true
-		case k.nodeBefore(b) != "": // whoever rides the outage out does not look at the line again
+		case k.nodeBefore(b) != "": // a client that rides the outage out does not list the line again
 			b.excused = true
 		}
 	}

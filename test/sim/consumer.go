@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The consumer: programs that take items out of one queue and deal with them, well or
-// not. It shares its worlds with the producer.
+// The programs of the consumer take items out of a queue and deal with them, well or
+// not. The consumer shares its worlds with the producer.
 var consumerRole = &role{
 	recipe:   "consumer",
 	separate: true,
@@ -70,7 +70,7 @@ func (consumerProgram) noticed(u *user, n events.Notify) {
 	}
 }
 
-// judged is what the door makes of a handler's return.
+// workReturned does what the handle does when a handler returns.
 func (consumerProgram) workReturned(u *user, ev *events.Event) {
 	one := u.queueHandle.current
 	if one.withdrawn || u.closing && world.OneIn(u.dice(), 2) {
@@ -79,7 +79,7 @@ func (consumerProgram) workReturned(u *user, ev *events.Event) {
 	one.returned, one.succeeded = true, ev.Text == ""
 }
 
-// shelf is a node that the consumer depends on: a lock of its own, or an item.
+// target returns a node that the consumer depends on: one of its locks, or an item.
 func (consumerProgram) target(u *user) string {
 	w := u.c.w
 	var all []string
@@ -99,8 +99,8 @@ func (consumerProgram) target(u *user) string {
 	return all[w.Dice("shelf").IntN(len(all))]
 }
 
-// freeGoods takes away what stands below items, and the locks that came back with a backup, under sessions that go
-// on and know nothing of them.
+// operate deletes children of items, and locks that came back with a backup under
+// sessions that go on and do not know them.
 func (consumerProgram) operate(w *harness) {
 	if w.queue != nil {
 		w.removeItemChildren()
@@ -113,7 +113,7 @@ func (consumerProgram) operate(w *harness) {
 	}
 }
 
-// backlogged says what is left to a consumer.
+// unsettled returns what a consumer still has to do.
 func (consumerProgram) unsettled(u *user) string {
 	w := u.c.w
 	if !slices.Contains(w.activeConsumers(), u) {

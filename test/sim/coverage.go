@@ -12,26 +12,26 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Coverage counts which rows and which faults fired.
+// Coverage counts how often rows and faults fired.
 type Coverage struct {
 	Rows        map[Row]uint64
 	Faults      map[string]uint64
-	StateFaults map[string]uint64 // ambushes
+	StateFaults map[string]uint64 // how often each state fault struck
 	Steps       uint64
 	Writes      uint64 // guarded writes that were committed
 
-	// Lapses counts deadlines that passed while a process was stopped between a
-	// step and its effects, which would have moved them on.
+	// LapsedDeadlines counts deadlines that passed while a process was paused between
+	// a step and its effects, which would have moved them.
 	LapsedDeadlines uint64
-	// Marooned counts sessions that came back with a backup, to an ensemble whose
-	// zxid was below what they had seen: a probe found out and ended them.
+	// SessionsFromBackup counts sessions that came back with a backup, to an ensemble
+	// whose zxid was below theirs. A probe noticed that and ended them.
 	SessionsFromBackup uint64
-	// Deaf counts leaders whose node was first made unreadable and then deleted,
-	// both by an operator: servers do not tell a watcher that may not read.
+	// UnreadableLeaders counts leaders whose node an operator made unreadable and then
+	// deleted: servers do not tell a watcher that may not read.
 	UnreadableLeaders uint64
 }
 
-// Row is an arrow as it fired.
+// Row is a row of a chart as it fired.
 type Row struct{ Chart, From, Row string }
 
 func newCoverage() *Coverage {
@@ -43,13 +43,13 @@ func (v *Coverage) note(r events.Record) {
 	row, chosen, choice := strings.Cut(r.Row, " > ")
 	first := Row{chart, r.From, row}
 	v.Rows[first]++
-	if choice { // the row of the choice behind it
+	if choice { // the row behind the choice
 		v.Rows[Row{chart, choices()[first], chosen}]++
 	}
 	v.Steps++
 }
 
-// choices are the states that rows lead to: of those that lead to a choice, its name.
+// choices returns the state that each row leads to: for a choice, its name.
 var choices = sync.OnceValue(func() map[Row]string {
 	all := map[Row]string{}
 	for _, r := range machines.Recipes() {
@@ -66,7 +66,7 @@ var choices = sync.OnceValue(func() map[Row]string {
 func (v *Coverage) fault(name string)      { v.Faults[name]++ }
 func (v *Coverage) stateFault(name string) { v.StateFaults[name]++ }
 
-// Add takes another run's counts in.
+// Add adds the counts of another run.
 func (v *Coverage) Add(o *Coverage) {
 	for r, n := range o.Rows {
 		v.Rows[r] += n
@@ -84,10 +84,9 @@ func (v *Coverage) Add(o *Coverage) {
 	v.UnreadableLeaders += o.UnreadableLeaders
 }
 
-// Goals is how many rows there are and how many fired, and all that should have
-// happened and did not, by name: rows of the recipes that are in the simulation,
-// a close and a cancel in every state, faults and ambushes. A row counts as one
-// however many states it leaves.
+// Goals returns how many rows there are, how many fired, and what should have
+// happened and did not: rows of the recipes in the simulation, a close and a cancel in
+// every state, faults and state faults. A row that leaves several states counts once.
 func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
@@ -110,7 +109,7 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	return rows, hit, missing
 }
 
-// chart is Goals of one recipe, without faults and ambushes.
+// chart returns the goals of one recipe, without faults.
 func (v *Coverage) chart(d engine.Description) (rows, hit int, missing []string) {
 	rows, missing = v.rowsOf(d)
 	return rows, rows - len(missing), append(missing, v.endings(d)...)
@@ -129,7 +128,7 @@ func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {
 	return rows, missing
 }
 
-// times is how often a row fired, whichever state it left.
+// times returns how often a row fired, in all states that it leaves.
 func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
 	for _, from := range row.From {
 		n += v.Rows[Row{chart, string(from), row.Label()}]
@@ -137,8 +136,8 @@ func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
 	return n
 }
 
-// seldom are the rows that fired, fewer than so many times, among them those of
-// which goals.go says that no world can fire them, or hardly any.
+// rare returns the rows that fired, but less often than so many times. Some of them
+// are in goals.go.
 func (v *Coverage) rare(d engine.Description, than uint64) (rows []string) {
 	for _, row := range d.ByKind() {
 		if n := v.times(d.Name, row); n > 0 && n < than {
@@ -148,7 +147,7 @@ func (v *Coverage) rare(d engine.Description, than uint64) (rows []string) {
 	return rows
 }
 
-// lacks are the rows that were lent to a recipe and did not fire.
+// lacks returns the rows of the session that only a recipe can fire, and that did not fire.
 func (v *Coverage) lacks(recipe string) (missing []string) {
 	for _, l := range sessionRows {
 		if l.recipe == recipe && v.Rows[l.Row] == 0 {
@@ -158,7 +157,7 @@ func (v *Coverage) lacks(recipe string) (missing []string) {
 	return missing
 }
 
-// endings are the states in which no close, or no end of a context, came.
+// endings returns the states in which no close came, or no end of a context.
 func (v *Coverage) endings(d engine.Description) (missing []string) {
 	for _, row := range d.ByKind() {
 		if row.On[0] != events.CommandClose && row.On[0] != events.CommandCancel {
@@ -184,7 +183,7 @@ func states(all []engine.State) string {
 	return strings.Join(names, ",")
 }
 
-// Absent are the recipes that have no place in the simulation yet.
+// Absent returns the recipes that have no place in the simulation yet.
 func Absent() (names []string) {
 	for _, r := range machines.Recipes() {
 		if r.Name() != "session" && roleOf(r.Name()) == nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// doomed is the directory in which nodes have to go.
+// deletionDir is the directory of the nodes that are deleted.
 const deletionDir = "/app/deletions"
 
-// The guaranteed deletion: programs that delete nodes whatever happens, and give
-// that up, while others make, write and replace them. It deletes one node, the one
-// that it saw first, and says of it what is so.
+// The programs of the guaranteed deletion delete nodes until they are gone, or give
+// up, while others create, write and replace the nodes. A deletion deletes one node, the
+// one that it saw first, and its answer is true of that one.
 var deletionRole = &role{
 	recipe:   "deletion",
 	separate: true,
@@ -59,8 +59,8 @@ func (deletionProgram) act(u *user, n int) {
 	}
 }
 
-// changes has somebody make a node, write to it, put a child below it, delete it, or
-// put another in its place.
+// changeNode has somebody create a node, write to it, create a child below it, delete
+// it, or replace it.
 func (w *harness) changeNode(d *rand.Rand, path string) {
 	if w.healed {
 		return
@@ -92,8 +92,8 @@ func isDeletion(_ *writeCall, r events.Request) bool {
 	return multi && m.Ops[0].Verb == "delete"
 }
 
-// looks takes down which node a deletion saw first, and how far its last look goes.
-// A read behind a check that was refused is no look.
+// deletionLooked notes which node a deletion saw first, and the zxid of its last read.
+// A read behind a check that was refused does not count.
 func (k *checks) deletionLooked(u *user, r events.Record) {
 	ev := r.Event
 	if u.role.recipe != "deletion" || r.From != "reading" || ev.Kind != events.ReplyStat || ev.Code != events.OK {
@@ -106,8 +106,8 @@ func (k *checks) deletionLooked(u *user, r events.Record) {
 	}
 }
 
-// deletionCommitted: what is deleted is the node that was seen first. Others may have
-// replaced it between the look and the delete: ZooKeeper compares versions.
+// deletionCommitted checks that the deleted node is the one that was seen first.
+// Others may have replaced it between the read and the delete: ZooKeeper compares versions.
 func deletionCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	c := k.historyOf(d.path)
 	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.lastLook {
@@ -126,8 +126,8 @@ func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 	}
 }
 
-// gone reports whether the node that a deletion was about was away at some moment
-// since: another one in its place is not it.
+// wasGone reports whether the node that a deletion is about was away at some moment
+// since it began. Another node in its place does not count.
 func (c *nodeHistory) wasGone(d *writeCall) bool {
 	since := c.statesSince(d.at)
 	return slices.ContainsFunc(since, func(v nodeState) bool { return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid })

@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// homes are the directories of roles that have their own, each once: roles that
-// belong together share one.
+// ownDirs returns the directories of the roles that have their own, each once. Roles
+// that belong together share one.
 func ownDirs() (all []string) {
 	for _, r := range roles {
 		if r.dirs.own != "" && !r.separate && !slices.Contains(all, r.dirs.own) {
@@ -22,7 +22,7 @@ func ownDirs() (all []string) {
 	return all
 }
 
-// rooms are the directories of a home that hold nodes.
+// subdirsOf returns the directories that have the nodes of an own directory.
 func subdirsOf(dir string) []string {
 	for _, r := range roles {
 		if r.dirs.own == dir && len(r.dirs.sub) > 0 {
@@ -32,8 +32,8 @@ func subdirsOf(dir string) []string {
 	return []string{dir}
 }
 
-// settleHomes opens the handles of the roles that live in directories of their
-// own, from dice of their own: the lines' luck stays as it was.
+// openInOwnDirs opens the handles of the roles that have their own directories. It
+// has its own dice, so that it does not move the dice of the shared lines.
 func (w *harness) openInOwnDirs(c *client) {
 	for _, r := range roles {
 		if r.dirs.own == "" || !slices.Contains(w.OwnDirs, r.dirs.own) {
@@ -48,7 +48,7 @@ func (w *harness) openInOwnDirs(c *client) {
 	}
 }
 
-// join opens a handle, and has it started within two seconds.
+// openHandle opens a handle, and has it started within two seconds.
 func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand) {
 	u := &user{c: c, role: r, dir: dir, path: dir, line: r.lineIn(dir), which: which, id: events.ID(r.recipe + "-" + which),
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
@@ -74,31 +74,31 @@ func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand
 	w.After(world.Between(d, 0, 2*time.Second), func() { c.Run(u.start) })
 }
 
-// open makes a machine, with options beside those of the handle.
+// open opens a machine, with more options beside those of the handle.
 func (u *user) open(seed string, more map[string]string) {
 	options := maps.Clone(u.options)
 	maps.Copy(options, more)
 	u.c.Ask(u.id, events.CommandOpen, events.Event{Recipe: u.role.recipe, Path: u.path, Data: []byte(u.name()), Seed: seed, Options: options, Ops: u.ops, Work: u.payload})
 }
 
-// call is one call, where each has a machine of its own.
+// call is one call, in a recipe whose calls have a machine each.
 type call struct {
-	serial                    uint64 // calls so far
-	running                   bool   // its machine is not over
+	serial                    uint64 // the number of calls so far
+	running                   bool   // its machine has not ended
 	kind                      events.Kind
-	at                        int64  // when it was asked for, by the world's clock
-	life                      int    // and the ensemble's
+	at                        int64  // when it began, by the world's clock
+	life                      int    // the ensemble's generation, when it began
 	number                    uint64 // the command
 	options                   map[string]string
 	gaveUp                    bool
-	refused                   bool // it was answered, with a failure
+	refused                   bool // its answer was a failure
 	grants, terms             int
-	downgrades                bool // a writer that asked to read on
-	foundOthers, askedForNode bool // of a try: its first look showed somebody; it has asked for a node
+	downgrades                bool // a writer that asked to go on as a reader
+	foundOthers, askedForNode bool // of a try: its first listing showed others; it has asked for a node
 }
 
-// begins has a machine of its own deal with a call, as the door does for recipes
-// whose handles have none. It reports false while the one before is not over.
+// beginCall opens a machine for a call, as the library does for recipes without a
+// machine of the handle. It reports false while the call before has not ended.
 func (u *user) beginCall(kind events.Kind, options map[string]string) bool {
 	w := u.c.w
 	if u.call.running || u.closing || w.healed {
@@ -114,7 +114,7 @@ func (u *user) beginCall(kind events.Kind, options map[string]string) bool {
 	return true
 }
 
-// asksAgain asks the machine of a call for something else, which it refuses.
+// askAgain asks the machine of a call for something else, which it refuses.
 func (u *user) askAgain(kind events.Kind) {
 	if u.call.kind != "" {
 		u.c.Ask(u.id, kind, events.Event{})
@@ -131,15 +131,15 @@ func (u *user) giveUp() bool {
 	return true
 }
 
-// withdraw ends a call that was not asked for anything yet.
+// closeUnused ends a call that was not asked for anything yet.
 func (u *user) closeUnused() {
 	if u.call.kind == "" {
 		u.giveUp()
 	}
 }
 
-// over is the end of a machine: nothing that it was told to have made is left, if
-// its session goes on.
+// machineClosed checks that a machine that has ended left nothing that it knows of,
+// if its session goes on.
 func (k *checks) machineClosed(u *user) {
 	u.call.running = false
 	k.noPermitLeft(u)
@@ -150,7 +150,7 @@ func (k *checks) machineClosed(u *user) {
 	}
 }
 
-// nothingOf: a machine that is over, or out of all rounds, has nothing left behind.
+// nothingLeftOf checks that a machine that has ended, or is in no round, left no node.
 func (k *checks) nothingLeftOf(u *user) {
 	if k.w.ens.Generation() > 0 || u.c.Ending() || u.c.sessionEnds {
 		return

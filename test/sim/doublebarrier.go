@@ -13,8 +13,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The double barrier: programs that enter, leave, and give up either. In a healed
-// world all who live get inside, if they are enough.
+// The programs of the double barrier enter, leave, and give up either. In a healed
+// world all that live get inside, if they are enough.
 var doubleBarrierRole = &role{
 	recipe:  "doublebarrier",
 	dirs:    dirTraits{own: doubleBarrierDir, stays: []string{machines.ReadyNode}},
@@ -55,21 +55,21 @@ func (doubleBarrierProgram) target(u *user) string {
 	return ""
 }
 
-// stay is one round of a member, as its program knows it.
+// round is one round of a member, as its program knows it.
 type round struct {
 	entered         uint64 // the command that asked to enter; 0 is none
-	enter, leave    uint64 // the commands that are open
-	cancelled       bool   // the enter's context has ended
+	enter, leave    uint64 // the commands without an answer
+	cancelled       bool   // the context of the enter has ended
 	inside          bool
-	since           int64 // when it was told that it is inside, by the world's clock
+	since           int64 // when the program was told that it is inside, by the world's clock
 	leaves          int64 // when it asked to leave
-	life            int   // the ensemble's, when it asked to enter
+	life            int   // the ensemble's generation, when it asked to enter
 	nodes           []string
 	deletedByOthers bool // others deleted its node
 	last            bool // it is the last round of a healed world
 }
 
-// quantity is how many have to be there, for all members of a world.
+// quantity returns how many members have to be there, in the whole world.
 func (w *harness) quantity() int { return 2 + int(w.Seed)%2 }
 
 func (doubleBarrierProgram) act(u *user, n int) {
@@ -83,7 +83,7 @@ func (doubleBarrierProgram) act(u *user, n int) {
 		u.cancelRound()
 	case n == 11 && !s.inside && s.enter == 0: // a context that ended just after the answer
 		u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: s.entered})
-	case n == 11: // one of another handle
+	case n == 11: // the command of another handle
 		u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: 1})
 	case n == 10 && s.inside && s.leave == 0: // both are refused
 		u.c.Ask(u.id, events.CommandEnter, events.Event{})
@@ -105,7 +105,7 @@ func (u *user) leave() {
 	u.round.leave = u.c.Ask(u.id, events.CommandLeave, events.Event{})
 }
 
-// giveStayUp ends the context of an enter or a leave.
+// cancelRound ends the context of an enter or a leave.
 func (u *user) cancelRound() bool {
 	s := &u.round
 	number := max(s.entered, s.leave)
@@ -118,7 +118,7 @@ func (u *user) cancelRound() bool {
 	return true
 }
 
-// passes takes the answer of an enter or a leave.
+// roundAnswered takes the answer of an enter or a leave.
 func (u *user) roundAnswered(a events.Answer) {
 	s, w := &u.round, u.c.w
 	switch a.Command {
@@ -147,8 +147,7 @@ func (u *user) roundAnswered(a events.Answer) {
 	}
 }
 
-// stayOn is what the program does in a healed world: it leaves the round that it
-// is in, and enters a last one.
+// playLastRound leaves the round that the member is in, and enters the last one.
 func (u *user) playLastRound() {
 	s := &u.round
 	switch {
@@ -161,7 +160,7 @@ func (u *user) playLastRound() {
 	}
 }
 
-// endLeaves ends the waits for members who are not on their way out.
+// operate ends the waits for members that do not leave.
 func (doubleBarrierProgram) operate(w *harness) {
 	for _, u := range w.usersOf("doublebarrier") {
 		if u.round.leave != 0 {
@@ -170,7 +169,7 @@ func (doubleBarrierProgram) operate(w *harness) {
 	}
 }
 
-// locked says that a member is not inside, though enough are there.
+// unsettled returns how many members are there, if they are enough and this one is not inside.
 func (doubleBarrierProgram) unsettled(u *user) string {
 	there := 0
 	for _, o := range u.c.w.usersOf("doublebarrier") {
@@ -184,7 +183,7 @@ func (doubleBarrierProgram) unsettled(u *user) string {
 	return ""
 }
 
-// users are a recipe's handles in the processes that live and do not leave.
+// usersOf returns a recipe's handles in the processes that live and do not close.
 func (w *harness) usersOf(recipe string) (all []*user) {
 	for _, c := range w.clients {
 		for _, u := range c.users {
@@ -196,14 +195,14 @@ func (w *harness) usersOf(recipe string) (all []*user) {
 	return all
 }
 
-// enters keeps which nodes a member asks for.
+// memberNodeAsked notes which nodes a member asks for.
 func (k *checks) memberNodeAsked(u *user, path string) {
 	u.round.nodes = append(u.round.nodes, path)
 	k.memberNodes[path] = u
 }
 
-// gathered looks at a barrier after every transaction: whoever stands in it while
-// the quantity does may go in.
+// barrierCommitted notes after every transaction which members may enter: those that
+// exist while enough do.
 func (k *checks) barrierCommitted() {
 	if !slices.Contains(k.w.OwnDirs, doubleBarrierDir) {
 		return
@@ -216,7 +215,7 @@ func (k *checks) barrierCommitted() {
 	}
 }
 
-// entered: a member is let in that stood among enough, in a node of this round.
+// checkEntered checks that a member that entered existed with enough others, by a node of this round.
 func (k *checks) checkEntered(u *user) {
 	s := &u.round
 	if s.life != k.w.ens.Generation() || s.deletedByOthers || slices.ContainsFunc(s.nodes, func(path string) bool { return k.enough[path] }) {
@@ -225,7 +224,7 @@ func (k *checks) checkEntered(u *user) {
 	k.fail("nobody is let in before enough are there", "%s is inside, and %q never stood among %d", u.name(), s.nodes, k.w.quantity())
 }
 
-// left: nobody is out before all others are who were inside when it asked.
+// checkLeft checks that a member does not leave before all that were inside when it asked.
 func (k *checks) checkLeft(u *user) {
 	for _, o := range k.w.usersOf("doublebarrier") {
 		s := &o.round
@@ -240,8 +239,8 @@ func (k *checks) checkLeft(u *user) {
 	}
 }
 
-// removed: nobody deletes another's node. A deletion may come late, from an earlier
-// session of the same process.
+// checkDeleter checks that nobody deletes another member's node. A deletion may come
+// late, from an earlier session of the same process.
 func (k *checks) checkDeleter(path string, p *world.Proposal) {
 	u := k.memberNodes[path]
 	switch {

@@ -8,11 +8,12 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// plainNames is the directory of the elections on plain names.
+// plainElectionDir is the directory of plain elections.
 const plainElectionDir = "/app/plain"
 
-// The plain election: as the latch, on names without a GUID. It has a directory of
-// its own, and each process one candidate in it; it writes nothing under its term.
+// The programs of the plain election do what those of the latch do, on names without
+// a GUID. Each process has one candidate in a directory of its own. It writes nothing
+// under its terms.
 var electionRole = &role{
 	recipe:   "election",
 	separate: true,
@@ -39,7 +40,7 @@ func (electionProgram) options(*user, *rand.Rand) map[string]string {
 	return map[string]string{"prefix": "n_"}
 }
 
-// claimed has an action take every node for the session's own.
+// ignoringOwner is an action that takes every node for the session's own.
 func ignoringOwner(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 	anyOwner(model, ev, func(ev events.Event) bool { do(ev); return true })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// beyond are the rows that no world can fire, or hardly any, and why.
+// unreachableRows are the rows that no world can fire, or hardly any, with the reason.
 var unreachableRows = []struct {
 	charts []string
 	row    string
@@ -53,8 +53,8 @@ var unreachableRows = []struct {
 
 var lineCharts = []string{"latch", "selector", "mutex", "election"}
 
-// lent are the rows of the session that only one recipe has it take, which has
-// worlds of its own: they have to fire there.
+// sessionRows are the rows of the session that only one recipe can fire. It has
+// separate worlds, where they have to fire.
 var sessionRows = []struct {
 	recipe string
 	Row
@@ -63,7 +63,7 @@ var sessionRows = []struct {
 	{"election", Row{"session", "connected", "reply.stat"}},
 }
 
-// unreachable reports whether a row is one of those that are beyond, or lent.
+// unreachable reports whether a row is one of unreachableRows or sessionRows.
 func unreachable(chart string, row engine.RowDoc) bool {
 	for _, l := range sessionRows {
 		if l.Row.Row == row.Label() && slices.Contains(row.From, engine.State(l.From)) && l.Chart == chart {

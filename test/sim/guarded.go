@@ -9,11 +9,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// ledger is where programs write under their leadership, one node a line: each
-// write replaces the token that stands there, as Leadership.Write would.
+// guardedDir has the nodes that programs write under their leadership, one for each
+// line. A write replaces the token in the node, as Leadership.Write would.
 const guardedDir = "/ledger"
 
-// ledgerOf is a line's node.
+// guardedNode returns the node of a line.
 func (w *harness) guardedNode(u *user) string {
 	for i, dir := range w.lines() {
 		if dir == u.dir {
@@ -23,7 +23,7 @@ func (w *harness) guardedNode(u *user) string {
 	return guardedDir
 }
 
-// openLedgers makes what is missing of them; an operator does it.
+// createGuardedNodes has an operator create those that are missing.
 func (w *harness) createGuardedNodes() {
 	make := func(path string) {
 		if !w.ens.Committed().Exists(path) {
@@ -40,17 +40,16 @@ func (w *harness) createGuardedNodes() {
 	}
 }
 
-// guard is one guarded write: what it was written under.
+// guardedWrite is one write under a leadership.
 type guardedWrite struct {
 	number int64
 	u      *user
 	term   *belief
 }
 
-// write is what the door does for Leadership.Write: it looks at the clock, then
-// sends one multi that begins with a check of the own node, on the term's own
-// session, past the machines. What becomes of it is the program's affair; it is
-// never sent twice. Readers do not write: their tokens are in no order.
+// write does what Leadership.Write does: it looks at the clock, then sends one multi
+// that begins with a check of the own node, on the term's own session, without a machine.
+// It is never sent twice. Readers do not write: their tokens are in no order.
 func (u *user) write() bool {
 	if u.role.line.noGUID || u.term == nil || !u.leads || !u.c.believes(u.term) || isReader(u.term.path) {
 		return false
@@ -67,7 +66,7 @@ func (u *user) write() bool {
 	return true
 }
 
-// commit is zkio's: a multi of one session, answered to whoever called.
+// commit sends a guarded write as one multi.
 func (c *client) commit(g *guardedWrite, ops []events.Op) {
 	if p := c.w.plant; p != nil && p.Committed != nil {
 		ops = p.Committed(c, g, ops)
@@ -75,7 +74,7 @@ func (c *client) commit(g *guardedWrite, ops []events.Op) {
 	c.sendGuarded(g, events.Multi{Call: events.Call{Session: g.term.session}, Ops: ops})
 }
 
-// guarded sends a guarded write. Nothing comes of its end: what may have been
+// sendGuarded sends a guarded write. Its outcome changes nothing: what may have been
 // written is not written again.
 func (c *client) sendGuarded(g *guardedWrite, r events.Request) {
 	c.Send(&world.Packet{Request: r, Note: g, Done: func(a *world.Packet) {
@@ -85,7 +84,7 @@ func (c *client) sendGuarded(g *guardedWrite, r events.Request) {
 	}})
 }
 
-// guardOf is the guarded write that a proposal comes from, nil for none.
+// guardedWriteOf returns the guarded write that a proposal comes from, nil for none.
 func guardedWriteOf(p *world.Proposal) *guardedWrite {
 	if p.Origin == nil {
 		return nil
@@ -94,7 +93,7 @@ func guardedWriteOf(p *world.Proposal) *guardedWrite {
 	return g
 }
 
-// wrote looks at a guarded write that was committed.
+// guardedCommitted checks a guarded write that was committed.
 func (k *checks) guardedCommitted(g *guardedWrite, p *world.Proposal) {
 	if p.Result.Err != zkmem.OK {
 		return

@@ -12,22 +12,22 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// harness is one world and what the simulation holds against it: checks, programs,
-// the dice's plan, planted bugs and coverage. It is the world's Observer.
+// harness is one world with its checks, programs, plan, planted bugs and coverage. It
+// is the world's Observer.
 type harness struct {
 	Plan
 	*world.World
 	ens     *world.Ensemble
 	clients []*client
-	queue   *queueState // of a queue; nil where there is none
+	queue   *queueState // nil if the world has no queue
 	checks  *checks
 	plant   *Plant
-	healed  bool // healed: no faults any more
+	healed  bool // the faults are over
 	closing bool // everything was asked to close
 	cover   *Coverage
 	stories bool
 	story   []string
-	keep    bool // whether the clients' records are kept
+	keep    bool // the clients' records are kept
 }
 
 // client is one process and its program.
@@ -37,27 +37,27 @@ type client struct {
 	users []*user
 
 	log            []events.Record
-	confirmed      int64 // when the last confirmation that was answered left, on this connection
+	confirmed      int64 // when the request of the last confirmation left, on this connection
 	dataReplacedAt int64 // when the ensemble was wiped or restored last
-	connected      bool  // as far as the loop knows, there is a connection
-	writeConfirmed bool  // and a committed write was acknowledged on it
+	connected      bool  // there is a connection, as far as the loop knows
+	writeConfirmed bool  // and a committed write was confirmed on it
 	sessionSeen    int64 // ZooKeeper's id of its session, as far as the loop knows
 	leaving        bool  // it closes, or has closed
-	sessionEnds    bool  // its session does
+	sessionEnds    bool  // and its session too
 
-	electedBy map[events.ID]events.Event // what made its machines leaders
-	created   map[string]events.ID       // the places that its machines made
-	oldReply  map[events.ID]events.Event // planted: an old answer
+	electedBy map[events.ID]events.Event // machine → the event that made it leader
+	created   map[string]events.ID       // node → the machine that created it
+	oldReply  map[events.ID]events.Event // for a planted bug
 }
 
-// newHarness makes the world of a plan, without a client yet.
+// newHarness returns the world of a plan, without a client yet.
 func newHarness(plan Plan, o Options) *harness {
 	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
 	w.checks = newChecks(w)
 	var err error
 	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
 	if err != nil {
-		panic(err) // a plan that no servers would take
+		panic(err) // no server would take the plan
 	}
 	w.ens = w.World.Ensemble()
 	return w
@@ -72,7 +72,7 @@ func (w *harness) newClient() *client {
 	return c
 }
 
-// recipes are the product's that have a role, or what a plant made of them.
+// recipes returns the product's recipes that have a role, as the plant changes them.
 func (w *harness) recipes() []engine.Recipe {
 	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool { return r.Name() != "session" && roleOf(r.Name()) == nil })
 	if w.plant == nil || w.plant.Mutations == nil {
@@ -97,13 +97,13 @@ func (c *client) user(id events.ID) *user {
 	return nil
 }
 
-// believes reports what Leadership.Check would say now: the clock is read
-// against the deadline, whether or not the loop has had its turn.
+// believes reports what Leadership.Check would say now: it compares the clock with
+// the deadline, whether or not the loop has noticed.
 func (c *client) believes(b *belief) bool {
 	return c.Deadline().Session == b.session && c.Clock() < c.Deadline().Until
 }
 
-// closeSession ends the client; some programs do so twice.
+// closeSession closes the client. Some programs do so twice.
 func (c *client) closeSession() {
 	c.sessionEnds = true
 	for range 1 + c.w.Dice("user").IntN(2) {
@@ -111,7 +111,7 @@ func (c *client) closeSession() {
 	}
 }
 
-// program is that's side of a process.
+// program returns a process with its program.
 func (w *harness) program(c *world.Client) *client { return w.clients[c.ID()] }
 
 func (w *harness) Rare(_ *world.Client, what string) {
@@ -123,7 +123,7 @@ func (w *harness) Rare(_ *world.Client, what string) {
 	}
 }
 
-// Told adds a line to the world's story.
+// Logged adds a line to the world's story.
 func (w *harness) Logged(at int64, format string, args ...any) {
 	if w.stories {
 		w.story = append(w.story, fmt.Sprintf("%12s  ", time.Duration(at))+fmt.Sprintf(format, args...))
@@ -148,7 +148,7 @@ func (w *harness) Happens(name string) bool {
 	return w.hit(name)
 }
 
-// Done is of no script: there are no deeds here.
+// Done does nothing: these worlds have no script.
 func (w *harness) Done(world.Outcome) {}
 
 func (w *harness) Committed(p *world.Proposal) { w.checks.committed(p) }

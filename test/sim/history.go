@@ -8,24 +8,23 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// chronicle is what a node was in the committed history, state by state, from the
-// world's beginning on.
+// nodeHistory has all states of one node in the committed history.
 type nodeHistory struct {
 	path   string
 	states []nodeState
 }
 
-// version is one state of a node, or its absence.
+// nodeState is one state of a node, or its absence.
 type nodeState struct {
-	stat   *events.Stat // nil: there is none
+	stat   *events.Stat // nil if there is no node
 	data   string
 	hidden bool  // nobody may read it
 	since  int64 // by the world's clock
-	zxid   int64 // of the transaction that made it so
-	life   int   // the ensemble's
+	zxid   int64 // the transaction that made it so
+	life   int   // the ensemble's generation
 }
 
-// chronicle finds a node's, or begins it.
+// historyOf returns the history of a node, and begins one if there is none.
 func (k *checks) historyOf(path string) *nodeHistory {
 	i := slices.IndexFunc(k.histories, func(c *nodeHistory) bool { return c.path == path })
 	if i < 0 {
@@ -35,7 +34,7 @@ func (k *checks) historyOf(path string) *nodeHistory {
 	return k.histories[i]
 }
 
-// versionOf is what a node is now.
+// stateOf returns what a node is now.
 func (w *harness) stateOf(path string) nodeState {
 	now := nodeState{since: w.Now(), zxid: w.ens.Committed().Zxid(), life: w.ens.Generation()}
 	if data, stat, err := w.ens.Committed().Get(path); err == nil {
@@ -45,7 +44,7 @@ func (w *harness) stateOf(path string) nodeState {
 	return now
 }
 
-// number is that of a node's data, 0 where there is none.
+// number returns the version of a node's data, 0 if there is no node.
 func (v nodeState) number() int32 {
 	if v.stat == nil {
 		return 0
@@ -53,7 +52,7 @@ func (v nodeState) number() int32 {
 	return v.stat.Version
 }
 
-// look takes down what the history has come to.
+// update adds the present state, if it is another one.
 func (c *nodeHistory) update(w *harness) {
 	now := w.stateOf(c.path)
 	if last := c.last(); !last.matches(now.stat) || last.data != now.data || last.hidden != now.hidden || last.life != now.life {
@@ -61,16 +60,16 @@ func (c *nodeHistory) update(w *harness) {
 	}
 }
 
-// wrote is the state that a transaction made, false for none.
+// wrote returns the state that a transaction made, and whether there is one.
 func (c *nodeHistory) wrote(zxid int64) (nodeState, bool) {
 	i := slices.IndexFunc(c.states, func(v nodeState) bool { return v.zxid == zxid && v.life == c.last().life })
 	return c.states[max(i, 0)], i >= 0
 }
 
-// last is the state that the node is in.
+// last returns the present state.
 func (c *nodeHistory) last() nodeState { return c.states[len(c.states)-1] }
 
-// is reports whether this is the state that an answer tells of.
+// matches reports whether a reply with this stat tells of the state.
 func (v nodeState) matches(stat *events.Stat) bool {
 	if v.stat == nil || stat == nil {
 		return v.stat == stat
@@ -78,7 +77,7 @@ func (v nodeState) matches(stat *events.Stat) bool {
 	return v.stat.Czxid == stat.Czxid && v.stat.Mzxid == stat.Mzxid && v.stat.Mtime == stat.Mtime && v.stat.Version == stat.Version
 }
 
-// find is the index of the first state from another on that an answer can tell of, -1 for none.
+// find returns the index of the first state from an index on that matches, -1 for none.
 func (c *nodeHistory) find(from int, stat *events.Stat) int {
 	return c.findWhere(from, func(v nodeState) bool { return v.matches(stat) })
 }
@@ -91,7 +90,7 @@ func (c *nodeHistory) findWhere(from int, holds func(nodeState) bool) int {
 	return from + i
 }
 
-// at is the index of the state that the node was in at a zxid of its present life.
+// indexAt returns the index of the state at a zxid of the present generation.
 func (c *nodeHistory) indexAt(zxid int64) int {
 	for i := len(c.states) - 1; i > 0; i-- {
 		if c.states[i].zxid <= zxid || c.states[i].life < c.last().life {
@@ -101,7 +100,7 @@ func (c *nodeHistory) indexAt(zxid int64) int {
 	return 0
 }
 
-// lately are the states in which the node was at some moment since a time.
+// statesSince returns the states in which the node was at some moment since a time.
 func (c *nodeHistory) statesSince(since int64) []nodeState {
 	i := len(c.states) - 1
 	for i > 0 && c.states[i].since >= since {
@@ -110,12 +109,12 @@ func (c *nodeHistory) statesSince(since int64) []nodeState {
 	return c.states[i:]
 }
 
-// missed reports whether the node was away at some moment since a time.
+// wasMissing reports whether the node was away at some moment since a time.
 func (c *nodeHistory) wasMissing(since int64) bool {
 	return slices.ContainsFunc(c.statesSince(since), func(v nodeState) bool { return v.stat == nil })
 }
 
-// stood reports whether it was there at some moment since a time.
+// existed reports whether the node existed at some moment since a time.
 func (c *nodeHistory) existed(since int64) bool {
 	return slices.ContainsFunc(c.statesSince(since), func(v nodeState) bool { return v.stat != nil })
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// job is what the job elections are about; office is where its marker, its seal
-// and the line for the right to write it are.
+// jobPath is the job, and electionDir has the leader's marker, its seal and the line
+// for the right to write them.
 const (
 	jobPath     = "/app/job"
 	electionDir = jobPath + "/leader/election"
 )
 
-// The job election: as the latch, by a marker of a fixed name. The latch that it
-// opens for itself is checked with it.
+// The programs of the job election do what those of the latch do, by a marker of a
+// fixed name. The latch that a machine opens for itself is checked with it.
 var jobElectionRole = &role{
 	recipe:   "jobelection",
 	separate: true,
@@ -48,7 +48,7 @@ type jobElectionProgram struct{ latchProgram }
 
 func (jobElectionProgram) target(*user) string { return machines.JobMarker(jobPath) }
 
-// unseal deletes what tells one term from the next.
+// deleteSeal deletes the node that tells one term from the next.
 func (u *user) deleteSeal() bool {
 	for _, name := range u.c.w.ens.Children(electionDir) {
 		if strings.HasPrefix(name, "seal-") {
@@ -58,7 +58,7 @@ func (u *user) deleteSeal() bool {
 	return true
 }
 
-// innerWakes are those of the latch that a candidate opens: no work runs under it.
+// jobLatchWakes wake the latch that a candidate opens. No work runs under it.
 var jobLatchWakes = with(lineWakes, map[engine.State]waking{"draining": nil})
 
 // unsettled returns how many leaders the job has, if not one.
@@ -136,7 +136,7 @@ var plantedJobs = []Plant{
 	})},
 }
 
-// oftenDeleted are worlds of jobs whose operators delete nodes again and again.
+// withDeletions shapes worlds of jobs in which operators delete nodes again and again.
 func withDeletions(p *Plan) {
 	inDir(electionDir)(p)
 	p.often(6, "operator deletes a place", "cut")

@@ -5,8 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// The latch: a program that awaits leadership from time to time, cancels,
-// resigns, works and writes under it.
+// The programs of the latch await leadership from time to time, cancel, resign, work
+// and write under it.
 var latchRole = &role{
 	recipe:  "latch",
 	line:    lineTraits{label: machines.LatchLabel, share: 2},

@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// The membership: programs that are told who is in a group. What they are told was
-// so at some moment, in the order of the history; in a healed world it is so now.
+// The programs of the membership are told who is in a group. Each list was true at
+// some moment, in the order of the history. In a healed world the last one is true now.
 var membershipRole = &role{
 	recipe:  "membership",
 	dirs:    dirTraits{own: persistentDir},
@@ -40,15 +40,15 @@ func (membershipProgram) unsettled(u *user) string {
 type group struct {
 	told    bool
 	names   string
-	index   int   // the state of the history that it was
-	session int64 // the process's, then
-	life    int   // and the ensemble's
+	index   int   // the index of that state in the history
+	session int64 // the session of the process then
+	life    int   // the ensemble's generation then
 }
 
-// list is a state of a group, to compare.
+// list returns a state of a group as text, for comparing.
 func list(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), " ") }
 
-// grouped takes down who is in the group now.
+// groupCommitted notes who is in the group now.
 func (k *checks) groupCommitted() {
 	if !slices.Contains(k.w.OwnDirs, persistentDir) {
 		return
@@ -58,7 +58,7 @@ func (k *checks) groupCommitted() {
 	}
 }
 
-// members: what is told was so, and not before what was told last; a new session
+// membersTold checks that a list was true, and not before the last one. A new session
 // may be told by a server that lags further behind.
 func (k *checks) membersTold(u *user, names []string) {
 	g, was := list(names), 0
