@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The mutex: a program that locks, works and lets go, and tries, and gives up. It
-// stands in the selectors' line, so that the checks of belief hold both together.
+// The programs of the mutex lock, work, unlock, try, and give up. They queue in the
+// same line as the selectors, so that the checks of belief hold for both together.
 var mutexRole = &role{
 	recipe:  "mutex",
 	line:    lineTraits{label: machines.LockLabel, share: 1},
@@ -27,7 +27,7 @@ var mutexRole = &role{
 
 type mutexProgram struct{ holdProgram }
 
-// holdWakes are those of every hold.
+// holdWakes wake the machines of locks.
 var holdWakes = with(lineWakes, map[engine.State]waking{"probing": answered})
 
 func (mutexProgram) act(u *user, n int) {
@@ -38,7 +38,7 @@ func (mutexProgram) act(u *user, n int) {
 	case n == 6 && world.OneIn(u.dice(), 3):
 		u.askAgain(events.CommandAwait)
 	case n == 11 && world.OneIn(u.dice(), 4):
-		u.beginCall("", nil) // what its client closes before it was asked
+		u.beginCall("", nil) // the client closes it before it was asked for anything
 	case n == 7:
 		u.giveUp()
 	case n == 8 || n == 10:
@@ -67,17 +67,17 @@ func (holdProgram) noticed(u *user, n events.Notify) {
 	}
 }
 
-// trying reports whether the handle's call is a try.
+// isTry reports whether the handle's call is a try.
 func (u *user) isTry() bool { return u.call.options["try"] == "true" }
 
-// sees notes whether the first look of a try showed somebody.
+// tryListed notes whether the first listing of a try showed others.
 func (k *checks) tryListed(u *user, ev events.Event) {
 	line, _ := machines.Line(ev.Children, u.role.labels()...)
 	minded := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !isReader(p.Name) })
 	u.call.foundOthers = u.isTry() && len(u.made) == 0 && !u.call.askedForNode && ev.Code == events.OK && minded
 }
 
-// tries: a try that finds somebody writes nothing.
+// tryAsks checks that a try that found others asks for no node.
 func (k *checks) tryAsks(u *user) {
 	if u.call.foundOthers {
 		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and asks for a place", u.name())
@@ -85,7 +85,7 @@ func (k *checks) tryAsks(u *user) {
 	u.call.askedForNode = true
 }
 
-// waits: a try stands behind nobody.
+// tryWaits checks that a try does not wait.
 func (k *checks) tryWaits(u *user, state string) {
 	if u.isTry() && state == "waiting" {
 		k.fail("a try does not wait", "%s stands in line behind somebody", u.name())

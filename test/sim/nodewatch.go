@@ -9,12 +9,12 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// watched is the directory of a node that programs watch.
+// watchedDir is the directory of the node that programs watch.
 const watchedDir = "/app/watched"
 
-// Programs that watch one node, while others make, write, delete and replace it.
-// What they are told was so, in the order of the history, with a word of every
-// outage between two values; in a healed world it is so now.
+// The programs of the node watch watch one node, while others create, write, delete
+// and replace it. What they are told was true, in the order of the history, and an
+// outage between two values is told. In a healed world the last value is true now.
 var nodeWatchRole = &role{
 	recipe:   "nodewatch",
 	separate: true,
@@ -50,22 +50,22 @@ func (nodeWatchProgram) unsettled(u *user) string {
 	return ""
 }
 
-// view is what the program of a watch knows.
+// watchView is what the program of a watch knows.
 type watchView struct {
-	kept   map[uint64]readState // answers that are not told yet
-	none   readState            // the last that said that there is no node
+	kept   map[uint64]readState // replies that no notice has told yet
+	none   readState            // the last reply that said that there is no node
 	told   bool
 	before readState // what was told last
-	index  int       // and which state of the history that is
+	index  int       // the index of that state in the history
 	next   *readState
 	shown  bool
 	last   readState // what the loop's body has seen last
 }
 
-// sight is a state of the node as it was read.
+// readState is a state of the node as it was read.
 type readState struct {
 	nodeState
-	conn    *world.Conn // the connection that it came over
+	conn    *world.Conn // the connection that the reply came over
 	session int64
 }
 
@@ -88,14 +88,14 @@ func (nodeWatchProgram) act(u *user, n int) {
 	}
 }
 
-// views takes down when a watched node was not there.
+// nodeMissing notes a reply that says that the watched node does not exist.
 func (k *checks) nodeMissing(c *client, a *world.Packet) {
 	if u := c.user(a.ID); u != nil && u.role.recipe == "nodewatch" && a.Code == events.NoNode {
 		u.view.none = u.newReadState(nil, "")
 	}
 }
 
-// toldWatch is the door's: the newest value waits for the loop's body.
+// noticed does what the handle does: the newest value waits for the loop's body.
 func (nodeWatchProgram) noticed(u *user, n events.Notify) {
 	now := u.view.none
 	switch n.What {
@@ -115,16 +115,16 @@ func (nodeWatchProgram) noticed(u *user, n events.Notify) {
 	})
 }
 
-// shows: what is told was so, and not before what was told last; a new session may
-// be told by a server that lags further behind. An outage is told with the first
-// value after it, and with no other.
+// nodeShown checks that a value was true, and not before the last one. A new session
+// may be told by a server that lags further behind. An outage is told with the first value
+// after it, and with no other.
 func (k *checks) nodeShown(u *user, now readState, outage bool) {
 	c, from, before := k.historyOf(u.path), 0, u.view.before
 	if u.view.told && before.session == now.session && before.life == now.life {
 		from = u.view.index
 	}
 	i := c.find(from, now.stat)
-	if i < 0 && k.w.ens.Generation() > 0 { // what was on its way when history went back
+	if i < 0 && k.w.ens.Generation() > 0 { // it was sent before the data were replaced
 		i = c.find(0, now.stat)
 	}
 	if i < 0 || now.stat != nil && c.states[i].data != now.data {

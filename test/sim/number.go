@@ -16,13 +16,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// numbers is the directory of an atomic long and of a shared count.
+// numberDir is the directory of an atomic long and of a shared count.
 const numberDir = "/app/numbers"
 
-// Numbers in nodes: programs that add, set, compare and set, and read; one that was
-// beaten too often goes on, as under the lock of an atomic long (which only makes
-// room: nothing here rests on it). Each operation is carried out once at most, on
-// what was there, and what it tells was so.
+// The programs of the numbers add, set, compare and set, and read. One that lost the
+// race too often goes on, as under the lock of an atomic long. (The lock only makes room,
+// and nothing here depends on it.) Each operation is carried out at most once, on the
+// value that was there, and its answer was true.
 var numberRole = &role{
 	recipe:   "number",
 	separate: true,
@@ -50,7 +50,7 @@ func (numberProgram) options(u *user, d *rand.Rand) map[string]string {
 
 func (numberProgram) target(u *user) string { return u.path }
 
-// counted is what an operation on a number tells.
+// numberValue is what an operation on a number tells.
 type numberValue struct {
 	value   int64
 	version int32
@@ -72,7 +72,7 @@ func (numberProgram) act(u *user, n int) {
 	}
 }
 
-// counts asks for one operation on the number.
+// operateNumber asks for one operation on the number.
 func (u *user) operateNumber(d *rand.Rand) {
 	now := u.c.w.stateOf(u.path)
 	task := []string{"get", "set", "add", "add", "add", "add", "swap", "replace"}[d.IntN(8)]
@@ -88,7 +88,8 @@ func (u *user) operateNumber(d *rand.Rand) {
 		"seed": fmt.Sprint(d.IntN(3)), "tries": fmt.Sprint(tries)})
 }
 
-// spoil has an operator write what is no number, or another one, or delete it.
+// numberFault has an operator write something that is no number, or another number, or
+// delete the node.
 func (w *harness) numberFault(d *rand.Rand, path string) {
 	if w.healed {
 		return
@@ -101,15 +102,15 @@ func (w *harness) numberFault(d *rand.Rand, path string) {
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
 }
 
-// toldValue takes what the door tells the caller beside the answer.
+// noticed takes what the handle tells the caller in addition to the answer.
 func (numberProgram) noticed(u *user, n events.Notify) {
 	if d := u.c.w.checks.writeCallOf(u.c, u.id); d != nil && n.What == events.Value {
 		d.value = &numberValue{n.Value, int32(n.Work)}
 	}
 }
 
-// answersNumber has an operation on an atomic long that was beaten too often go on,
-// as it does when it has the lock.
+// answered has an operation on an atomic long go on if it lost the race too often, as
+// it does when it has the lock.
 func (numberProgram) answered(u *user, a events.Answer) {
 	k := u.c.w.checks
 	k.writeAnswered(u, a)
@@ -137,7 +138,7 @@ func (d *writeCall) number(option string) int64 {
 	return n
 }
 
-// next is what an operation makes of a number.
+// newValue returns what an operation makes of a number.
 func (d *writeCall) newValue(value int64) int64 {
 	switch {
 	case d.task() != "add":
@@ -148,7 +149,7 @@ func (d *writeCall) newValue(value int64) int64 {
 	return value + d.number("operand")
 }
 
-// unequal reports whether a number is not what an operation expects.
+// isUnexpected reports whether a number is not what an operation expects.
 func (d *writeCall) isUnexpected(now numberValue) bool {
 	switch d.task() {
 	case "swap":
@@ -159,8 +160,8 @@ func (d *writeCall) isUnexpected(now numberValue) bool {
 	return false
 }
 
-// numberCommitted: whatever is written comes of what was there. A node that has taken
-// the place of the one that was read, and has come to its version, cannot be told
+// numberCommitted checks that a write follows from the value that was there. A node
+// that has replaced the one that was read, and has reached its version, cannot be told
 // from it.
 func numberCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	c := k.historyOf(d.path)
@@ -173,15 +174,15 @@ func numberCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	}
 }
 
-// replaced reports whether another node was there since a call began.
+// replaced reports whether another node existed since a call began.
 func (c *nodeHistory) replaced(d *writeCall, by nodeState) bool {
 	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool { return v.stat != nil && by.stat != nil && v.stat.Czxid != by.stat.Czxid })
 }
 
 func (v nodeState) numberValue() numberValue { return numberValue{decode(v.data), v.number()} }
 
-// held reports whether the number was what an operation tells, at some moment since
-// that began.
+// wasValue reports whether the number was what an operation tells, at some moment
+// since it began.
 func (c *nodeHistory) wasValue(d *writeCall) bool {
 	return slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool { return v.stat != nil && v.numberValue() == *d.value })
 }
@@ -214,7 +215,7 @@ func numberAnswered(k *checks, d *writeCall, a events.Answer) {
 	}
 }
 
-// decode is a number as Curator's recipes write it; what is none is zero.
+// decode returns a number as Curator's recipes write it; other data are zero.
 func decode(data string) int64 {
 	switch len(data) {
 	case 4:

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The observer: it watches a line from outside. It has no share of the lines: some
-// processes have one beside their other handles.
+// The programs of the observer watch a line without queueing in it. Some processes have
+// one in addition to their other handles.
 var observerRole = &role{
 	recipe:  "observer",
 	program: handleProgram{},
@@ -19,7 +19,7 @@ var observerRole = &role{
 	}},
 }
 
-// watchFromOutside opens an observer in some processes.
+// addObserver opens an observer in some processes.
 func (w *harness) addObserver(c *client, seed string) {
 	d := w.Dice("plan")
 	if !world.OneIn(d, 4) {

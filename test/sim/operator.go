@@ -12,11 +12,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// shared are the directories that recipes queue in together.
+// shared are the directories in which recipes queue together.
 var shared = []string{"/app/line0", "/app/line1", "/deep"}
 
-// lines are the directories that participants queue in: those that the recipes
-// share, then the homes of recipes that have their own.
+// lines returns the directories in which nodes queue: those that the recipes share,
+// then the own directories that the world uses.
 func (w *harness) lines() []string {
 	all := slices.Clone(shared[:w.Lines])
 	for _, home := range w.OwnDirs {
@@ -30,7 +30,7 @@ func (w *harness) anyLine(d *rand.Rand) string {
 	return all[d.IntN(len(all))]
 }
 
-// anyPlace is a random node of a random line, the first ones more often.
+// anyPlace returns a random node of a random line, the first ones more often.
 func (w *harness) anyPlace(d *rand.Rand) string {
 	dir := w.anyLine(d)
 	if names := w.ens.Children(dir); !slices.Contains(shared, dir) {
@@ -47,13 +47,12 @@ func (w *harness) anyPlace(d *rand.Rand) string {
 	return dir + "/" + line[min(d.IntN(len(line)), d.IntN(len(line)))].Name
 }
 
-// anyLabel is a role's in proportion to its share of the lines.
+// anyLabel returns a role's label, by the roles' shares of the lines.
 func (w *harness) anyLabel(d *rand.Rand) string { return drawRole(d).line.label }
 
-// meddle has an operator change something that is not theirs. In the second phase
-// they give the right to read a node back before they delete it: of the end of what
-// may not be read servers tell nobody, and whoever watches it would wait until its
-// next connection.
+// operatorFault has an operator change nodes of others. In a healed world operators give
+// the right to read a node back before they delete it: servers do not tell of the end of a
+// node that nobody may read, so its watcher would wait until its next connection.
 func (w *harness) operatorFault(op zkmem.Op) {
 	w.checks.othersChanged = true
 	if w.healed && op.Code == zkmem.OpDelete && w.checks.unreadable[op.Path] {
@@ -76,7 +75,7 @@ func (w *harness) deleteLine(d *rand.Rand) bool {
 	return w.deleteTree(dir)
 }
 
-// clear deletes a directory with everything in it.
+// deleteTree deletes a node with everything below it.
 func (w *harness) deleteTree(dir string) bool {
 	if !w.ens.Committed().Exists(dir) {
 		return false
@@ -90,7 +89,7 @@ func (w *harness) deleteTree(dir string) bool {
 
 func (w *harness) setData(d *rand.Rand) bool { return w.touchData(w.anyPlace(d)) }
 
-// rewrite sets a node's data to what it is.
+// touchData sets a node's data to what they are.
 func (w *harness) touchData(path string) bool {
 	if path == "" {
 		return false
@@ -106,8 +105,8 @@ func (w *harness) foreignChild(d *rand.Rand) bool {
 	return true
 }
 
-// persistentChild stands in the line and will never go: until the operator
-// takes it away, here after a while.
+// persistentChild creates a persistent node in a line. It stays until an operator
+// deletes it, here after a while.
 func (w *harness) persistentChild(d *rand.Rand) bool {
 	dir := w.anyLine(d)
 	if !w.ens.Committed().Exists(dir) {
@@ -119,14 +118,14 @@ func (w *harness) persistentChild(d *rand.Rand) bool {
 	return true
 }
 
-// keeps reports whether a role's node is meant to outlive every session.
+// mayStay reports whether a role's node is meant to outlive every session.
 func (w *harness) mayStay(dir, name string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool {
 		return r.dirs.own == dir && slices.Contains(r.dirs.stays, name) || slices.Contains(w.OwnDirs, r.dirs.own) && r.program.mayStay(w, dir, name)
 	})
 }
 
-// tidy takes away what no participant made.
+// removeForeign deletes the persistent nodes that no program made.
 func (w *harness) removeForeign() {
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.Children(dir) {
@@ -146,7 +145,7 @@ func (w *harness) takeAccess(d *rand.Rand) bool {
 	return w.takeRights(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
 }
 
-// forbid takes rights away from everybody, for a while.
+// takeRights takes rights away from everybody, for a while.
 func (w *harness) takeRights(path string, rights int32) bool {
 	if path == "" || !w.ens.Committed().Exists(path) {
 		return false
@@ -172,8 +171,8 @@ func (w *harness) endCounter(d *rand.Rand) bool {
 	return true
 }
 
-// repeatCounter makes the next number of a line equal to the highest that is
-// there, as a broken server did at the counter's end.
+// repeatCounter makes the next number of a line equal to the highest that exists, as a
+// faulty server did at the counter's end.
 func (w *harness) repeatCounter(d *rand.Rand) bool {
 	dir, tree := w.anyLine(d), w.ens.Proposed()
 	if tree == nil || dir == plainElectionDir { // a name without a GUID cannot be made twice
@@ -195,7 +194,7 @@ func (w *harness) repeatCounter(d *rand.Rand) bool {
 
 func places(line []machines.Place, _ int) []machines.Place { return line }
 
-// resetCounter does what the error tells the operator to do.
+// resetCounter does what the error asks of the operator.
 func (w *harness) resetCounter(dir string) {
 	if w.ens.Committed().Sequence(dir) > 1<<30 {
 		w.deleteTree(dir)
@@ -208,8 +207,7 @@ func (w *harness) wipe(d *rand.Rand) bool {
 	return true
 }
 
-// restore first takes a backup, and the next time goes back to it. The epoch
-// goes back too, or not.
+// restore takes a backup, and restores it the next time, with the epoch or without.
 func (w *harness) restore(d *rand.Rand) bool {
 	if !w.ens.HasBackup() {
 		w.ens.BackUp()
@@ -219,8 +217,8 @@ func (w *harness) restore(d *rand.Rand) bool {
 	return w.ens.Restore(!world.OneIn(d, 2)) == nil
 }
 
-// repair ends everything that faults left behind: the second phase begins with
-// a whole ensemble, a healthy network and tidy lines.
+// repair ends everything that faults left behind. The second phase begins with a whole
+// ensemble, a healthy network and lines without foreign nodes.
 func (w *harness) repair() {
 	w.healed = true
 	w.ens.Heal()
@@ -249,7 +247,7 @@ func (w *harness) restoreLines() {
 	w.operate()
 }
 
-// tend does what an operator goes on doing until it helps.
+// operate is what an operator does again and again until it helps.
 func (w *harness) operate() {
 	w.createGuardedNodes()
 	for _, r := range roles {
@@ -265,10 +263,10 @@ func (w *harness) operate() {
 	}
 }
 
-// layGhosts takes away what only a restore from backup can bring: a place of an
-// enrolment that is over, back to life under a session that never ended. The
-// product cannot tell it from another participant of the same process, and waits
-// behind it; an operator has to delete it.
+// deleteRevived deletes nodes that only a restore can bring back: the node of an
+// enrolment that has ended, under a session that never ended. The product cannot tell it
+// from the node of another participant of the same process, and waits behind it. An
+// operator has to delete it.
 func (w *harness) deleteRevived(dir string) {
 	newest := map[string]int64{}
 	read := func(name string, do func(path, owner string, czxid int64)) {
@@ -289,7 +287,7 @@ func (w *harness) deleteRevived(dir string) {
 	}
 }
 
-// left reports whether the participant of this name is over.
+// isOver reports whether the participant of this name has ended.
 func (w *harness) isOver(name string) bool {
 	client, id, _ := strings.Cut(name, "/")
 	n, err := strconv.Atoi(client)

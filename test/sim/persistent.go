@@ -14,11 +14,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// keepers is the directory in which persistent nodes stand, and members with them.
+// persistentDir is the directory of persistent nodes, which are the members of a group too.
 const persistentDir = "/app/kept"
 
-// The persistent node: programs that keep a node at one of three paths, so that
-// some are in each other's way, and give it other data.
+// The programs of the persistent node keep a node at one of three paths, so that some
+// are in each other's way, and set its data.
 var persistentRole = &role{
 	recipe:  "persistent",
 	dirs:    dirTraits{own: persistentDir, public: true},
@@ -53,20 +53,20 @@ func (persistentProgram) owns(u *user, _ string) bool {
 	return u.c.w.checks.persistentOwners[u.path] == u
 }
 
-// tenure is what the program of a persistent node knows.
+// nodeView is what the program of a persistent node knows.
 type nodeView struct {
-	payload         uint64            // the number of the data that it set last; 0: it keeps none
-	sets            map[uint64]uint64 // commands and their payloads
+	payload         uint64            // the number of the data that it set last; 0 if it keeps no node
+	sets            map[uint64]uint64 // the commands, and the numbers of their data
 	present         bool              // as it was told
-	wrote           uint64            // the last payload that was committed
-	refused         bool              // some data were
-	deletedByOthers bool              // others deleted the node that it made last, or a later session of its own did
+	wrote           uint64            // the last number that was committed
+	refused         bool              // some data were refused
+	deletedByOthers bool              // others, or a later session of its own, deleted the node that it created last
 	changedByOthers bool              // others wrote to its node
-	session         int64             // that made it
+	session         int64             // the session that created the node
 }
 
-// site is one of three paths, another one for each handle of a process: after a lost
-// reply two at one path could not be told apart.
+// freePath returns one of three paths, a different one for each handle of a process:
+// after a lost reply two handles at one path could not be told apart.
 func (c *client) freePath(d *rand.Rand) string {
 	for {
 		path := persistentDir + "/" + string("abc"[d.IntN(3)])
@@ -97,16 +97,16 @@ func (persistentProgram) cancel(u *user) bool {
 	for n := range u.sets {
 		number = max(number, n)
 	}
-	u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1: another handle's
+	u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1 belongs to another handle
 	return number > 0
 }
 
-// data is what a handle's payload of this number holds: it says whose it is.
+// data returns what the handle's data of this number are: they have its name.
 func (u *user) data(payload uint64) []byte {
 	return fmt.Appendf(nil, "%d of %s", payload, strings.Replace(u.name(), "/", " ", 1))
 }
 
-// keeper is the handle that a node's data name.
+// nameInData returns the name of the handle in a node's data.
 func nameInData(data string) string {
 	_, name, _ := strings.Cut(data, " of ")
 	return strings.Replace(name, " ", "/", 1)
@@ -141,11 +141,11 @@ func (persistentProgram) answered(u *user, a events.Answer) {
 		}
 	case events.Cancelled, events.Closed:
 	default:
-		u.refused = true // given up, or not: it depends on what was refused
+		u.refused = true // it depends on what was refused whether the handle gives up
 	}
 }
 
-// misled says that what a program was told of its node is not so.
+// unsettled returns what a program was told of its node and is not true.
 func (persistentProgram) unsettled(u *user) string {
 	data, stat, err := u.c.w.ens.Committed().Get(u.path)
 	life := u.c.w.ens.Generation()
@@ -165,9 +165,9 @@ func (persistentProgram) unsettled(u *user) string {
 	return ""
 }
 
-// keeps looks at what was done to persistent nodes: one is written and deleted only
-// by the handle that made it. Where others have deleted that one, a request for it
-// may hit the next: ZooKeeper compares versions, and not owners.
+// persistentCommitted checks that only the handle that created a persistent node
+// writes and deletes it. If others have deleted the node, a request for it may hit the
+// next one: ZooKeeper compares versions, not owners.
 func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 	for _, sub := range t.Ops {
 		k.persistentCommitted(sub, p)
@@ -207,7 +207,7 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 	}
 }
 
-// keeperAt is the handle at a path in the process that has, or had, a session.
+// handleAt returns the handle at a path in the process that has, or had, a session.
 func (w *harness) handleAt(path string, session int64) *user {
 	if c := w.clientOf(session); c != nil {
 		for _, u := range c.users {
@@ -219,7 +219,7 @@ func (w *harness) handleAt(path string, session int64) *user {
 	return nil
 }
 
-// of is the process that has, or had, a session.
+// clientOf returns the process that has, or had, a session.
 func (w *harness) clientOf(session int64) *client {
 	for _, c := range w.clients {
 		if slices.Contains(c.SessionIDs(), session) {
@@ -229,7 +229,7 @@ func (w *harness) clientOf(session int64) *client {
 	return nil
 }
 
-// payloadOf is the number that data have.
+// payloadOf returns the number in data.
 func payloadOf(data []byte) (n uint64) {
 	number, _, _ := strings.Cut(string(data), " of ")
 	n, _ = strconv.ParseUint(number, 10, 64)

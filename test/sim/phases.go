@@ -9,21 +9,21 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Options say how a world is run.
+// Options say how a world runs.
 type Options struct {
-	Without []string // faults left out
+	Without []string // faults that are left out
 	Plant   *Plant
-	Keep    bool // keep the clients' logs
+	Keep    bool // keep the clients' records
 	Story   bool // keep the world's story
 	Plan    *Plan
 }
 
-// Result is what a run came to.
+// Result is what came of a run.
 type Result struct {
 	Plan    Plan
 	Broken  []Violation
-	Events  uint64        // steps of engines
-	Moments uint64        // events of the world's heap
+	Events  uint64        // steps of the engines
+	Moments uint64        // events of the world
 	Worst   time.Duration // the longest belief after a deletion by others
 	Digest  uint64        // of all records: the same for the same seed
 	Settled time.Duration // from the repair to a leader in every line
@@ -32,7 +32,7 @@ type Result struct {
 	Cover   *Coverage
 }
 
-// Run runs the world of one seed.
+// Run runs the world of a seed.
 func Run(seed int64, o Options) Result {
 	plan := NewPlan(seed)
 	switch {
@@ -70,15 +70,14 @@ func (w *harness) result(settled time.Duration) Result {
 	return r
 }
 
-// progress is the second phase: everything is repaired, and within a stated
-// bound every line that somebody stands in has its one leader, everybody else
-// knows a place, and nobody has two nodes.
+// progress runs the second phase. Everything is repaired, and within a bound every line
+// with participants has one leader, the others know their place, and nobody has two nodes.
 func (w *harness) progress() time.Duration {
 	begun := w.Now()
 	w.repair()
-	bound := w.healBound() + 30*time.Second // the longest back-off, of who has to see that its node goes
+	bound := w.healBound() + 30*time.Second // the longest back-off, of a machine that has to delete its node
 	if w.queue != nil && w.checks.othersChanged {
-		bound += 5 * time.Minute // after that what could not be read is looked at again
+		bound += 5 * time.Minute // what could not be read is read again after that
 	}
 	end := begun + int64(bound)
 	for w.checks.clean() && w.Now() < end {
@@ -94,7 +93,7 @@ func (w *harness) progress() time.Duration {
 	return time.Duration(w.Now() - begun)
 }
 
-// stuck says what is missing to a settled world; "" is nothing.
+// unsettled returns what a healed world still lacks, "" for nothing.
 func (w *harness) unsettled() string {
 	leaders, members := map[string]int{}, map[string]int{}
 	var lines []string
@@ -138,7 +137,7 @@ func (w *harness) unsettled() string {
 	return ""
 }
 
-// nodes counts a participant's nodes in the truth, by the id that they carry.
+// nodes counts the nodes of a participant that are committed, by the name in their data.
 func (w *harness) nodes(u *user) (n int) {
 	for _, name := range w.ens.Children(u.dir) {
 		data, _, err := w.ens.Committed().Get(u.dir + "/" + name)
@@ -150,8 +149,8 @@ func (w *harness) nodes(u *user) (n int) {
 	return n
 }
 
-// farewell closes everything and demands that nothing is left: no node, no
-// watch, no timer, no machine, no command without an answer.
+// closeAndCheck closes everything and checks that nothing is left: no node, no watch,
+// no timer, no machine, no command without an answer.
 func (w *harness) closeAndCheck() {
 	w.closing = true
 	for _, c := range w.clients {
@@ -172,7 +171,7 @@ func (w *harness) closeAndCheck() {
 	}
 }
 
-// noneOfTheClosed: a handle that is closed has deleted its node, although its
+// closedLeftNothing checks that a closed handle has deleted its node, although its
 // session goes on.
 func (w *harness) closedLeftNothing() {
 	for _, c := range w.clients {
@@ -187,8 +186,8 @@ func (w *harness) closedLeftNothing() {
 	}
 }
 
-// noForgottenWatch: the servers' tables hold what the processes know of, and no
-// more: with every handle closed, that is what can no longer fire.
+// noForgottenWatch checks that the servers have no watch that the processes do not
+// know. All handles are closed: such a watch could never fire.
 func (w *harness) noForgottenWatch() {
 	known := map[int]int{}
 	for _, c := range w.clients {
@@ -200,7 +199,7 @@ func (w *harness) noForgottenWatch() {
 		}
 	}
 	for _, s := range w.ens.Servers() {
-		if n := s.Watches(); n > known[s.ID()] { // less, where one was spent on a node that may not be read
+		if n := s.Watches(); n > known[s.ID()] { // fewer, if one was spent on a node that nobody may read
 			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.ID(), n, known[s.ID()])
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// Plants are the bugs that the harness has to find.
+// Plants returns the bugs that the simulation has to find.
 func Plants() []Plant {
 	all := slices.Concat(plantedWatches, plantedBeliefs, plantedTerms, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator)
 	for _, r := range roles {
@@ -75,7 +75,7 @@ var plantedBeliefs = []Plant{
 		})(c, out)
 	}},
 	{Name: "heartbeat by sync at a timeout of four seconds", Fed: withOption("syncLimit", "-2"), Sent: func(c *client, a *world.Packet) {
-		if _, beat := heartbeatCall(a.ID, a.Request); beat { // every fourth is a check otherwise
+		if _, beat := heartbeatCall(a.ID, a.Request); beat { // every fourth would be a check
 			a.Feigned = events.Sync{Path: "/"}
 		}
 	}, Shape: func(p *Plan) {
@@ -152,9 +152,8 @@ var plantedBeliefs = []Plant{
 	})},
 }
 
-// anyAnswer has the session machine count every answer. What was reckoned of a
-// process that was paused, or of a link that stalled, shows only so: the first
-// answer after that comes after a silence, too.
+// anyAnswer has the session machine count every answer. Some bugs show only so: the
+// first answer after a pause or a stall also comes after a silence, and does not count.
 var anyAnswer = inOne("session", func() mutate.Mutation { return withGuard("uncounted", never) })
 
 func withOption(name, value string) func(*client, *events.Envelope) {
@@ -165,7 +164,7 @@ func withOption(name, value string) func(*client, *events.Envelope) {
 	}
 }
 
-// plantedOutcomes mistake what became of a request.
+// plantedOutcomes mistake the outcome of a request.
 var plantedOutcomes = []Plant{
 	{Name: "a lost create counts as refused", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Kind == events.ReplyCreate && ev.Code.Unknown() {
@@ -213,7 +212,7 @@ var plantedOutcomes = []Plant{
 	}},
 }
 
-// plantedLines misread who stands where.
+// plantedLines misread the order of the line.
 var plantedLines = []Plant{
 	{Name: "names are compared as strings", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
@@ -259,7 +258,7 @@ var plantedLines = []Plant{
 	}},
 }
 
-// onListing makes a Posted of a function that changes a listing.
+// onListing returns a Posted that changes a listing.
 func onListing(change func(c *client, u *user, own string, names []string) []string) func(*client, events.ID, *events.Event) bool {
 	return func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// plantedHandles mistreat the user.
+// plantedHandles break what a handle promises its user.
 var plantedHandles = []Plant{
 	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
 		for _, a := range out {
@@ -65,7 +65,7 @@ var plantedHandles = []Plant{
 	{Name: "a deadline that was seen to pass moves on", RevivesDeadline: true, Shape: func(p *Plan) { p.often(8, "pause within a step") }},
 }
 
-// plantedWrites weaken what is written under a leadership, and what is said of it.
+// plantedWrites weaken writes under a leadership, and what is said of it.
 var plantedWrites = []Plant{
 	{Name: "a guarded write goes without its check", Committed: func(_ *client, _ *guardedWrite, ops []events.Op) []events.Op {
 		return ops[1:]

@@ -11,7 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// unsynced leaves out what brings a server up to date before a read.
+// withoutSync leaves out the sync before a read.
 func withoutSync(recipe string) func(*client, []engine.Addressed) []engine.Addressed {
 	return effectsOf(recipe, func(e events.Effect) events.Effect {
 		if _, sync := e.(events.Sync); sync {
@@ -32,7 +32,7 @@ func inMultis(recipe string, change func(ops []events.Op) []events.Op) func(*cli
 	})
 }
 
-// hearing plants a change in the answers that a recipe's machines get.
+// inReplies plants a change in the replies that a recipe's machines get.
 func inReplies(recipe string, change func(*client, *user, *events.Event)) func(*client, events.ID, *events.Event) bool {
 	return func(c *client, id events.ID, ev *events.Event) bool {
 		if u := c.user(id); u != nil && u.role.recipe == recipe {
@@ -42,7 +42,7 @@ func inReplies(recipe string, change func(*client, *user, *events.Event)) func(*
 	}
 }
 
-// hostsClock has the time of the host stand where the leader's was written.
+// hostTime replaces the time of the leader's write by the time of the host.
 func hostTime(c *client, _ *user, ev *events.Event) {
 	if ev.Kind == events.ReplyMulti && ev.Stat != nil {
 		stat := *ev.Stat
@@ -51,7 +51,7 @@ func hostTime(c *client, _ *user, ev *events.Event) {
 	}
 }
 
-// underWay reports whether a producer has sent the put of a command.
+// isSent reports whether a producer has sent the put of a command.
 func isSent(model any, command uint64) bool {
 	sending := reflect.ValueOf(model).Elem().FieldByName("sending")
 	for i := range sending.Len() {
@@ -62,12 +62,12 @@ func isSent(model any, command uint64) bool {
 	return false
 }
 
-// doing plants another action in a recipe.
+// replacingAction plants another action in a recipe.
 func replacingAction(recipe, action string, plant acting) func() map[string]mutate.Mutation {
 	return inOne(recipe, func() mutate.Mutation { return mutate.Mutation{Actions: map[string]acting{action: plant}} })
 }
 
-// judging plants another guard in a recipe.
+// replacingGuard plants another guard in a recipe.
 func replacingGuard(recipe, guard string, plant guarding) func() map[string]mutate.Mutation {
 	return inOne(recipe, func() mutate.Mutation { return withGuard(guard, plant) })
 }
@@ -84,8 +84,8 @@ var plantedProducers = []Plant{
 	{Name: "producer: after a lost reply the marker is not compared", Shape: inDir(queuePath), Mutations: inOne("producer", func() mutate.Mutation {
 		return mutate.Mutation{Guards: map[string]guarding{"vouched": never, "untouched": onOK}}
 	})},
-	// What is sent again brings the server up to date: the marker has to be read in
-	// place of that for a server that lags behind to matter.
+	// A write that is sent again brings the server up to date. Only a read in its place
+	// shows what a server that lags behind can do.
 	{Name: "producer: after a lost reply the marker is read, at whatever server", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(12, "lag", "cut after apply") }, Mutations: inOne("producer", func() mutate.Mutation {
 		return mutate.Mutation{
 			Actions: map[string]acting{"send": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {

@@ -6,15 +6,14 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// plantedOffices take office without one of the conditions of promises 4 and 5.
+// plantedTerms have terms begin without one of the conditions of promises 4 and 5.
 //
-// Some of promise 5's conditions are two locks on one door: either alone keeps the
-// promise, and only without both can it be broken. Whether the own node was read
-// and watched is asked when the line is listed, and again when the predecessor is
-// deleted. A tie alone does no harm: whoever has the same number and was made
-// later stands behind. A listing from before a disconnect alone does none: without
-// a confirmation on the new connection nobody inherits, and by then the own node's
-// end has been told.
+// Some of promise 5's conditions are checked twice: either check keeps the promise, and
+// only without both is it broken. Whether the own node was read and watched is checked
+// when the line is listed, and again when the predecessor is deleted. A tie alone does no
+// harm: a participant with the same number whose node was created later is behind. A
+// listing from before a disconnect alone does no harm either: without a confirmation on
+// the new connection nobody inherits, and by then the own node's end has been told.
 var plantedTerms = []Plant{
 	{Name: "inherits though others stand before it, too", Mutations: inLines(func() mutate.Mutation {
 		return nextWhen(func(model any, second, read, tied bool) bool { return read && !tied })
@@ -57,7 +56,7 @@ func withGuard(name string, g guarding) mutate.Mutation {
 func always(any, events.Event, func(events.Event) bool) bool { return true }
 func never(any, events.Event, func(events.Event) bool) bool  { return false }
 
-// believing makes a guard that takes some events for ones under a confirmation.
+// ifBelieving returns a guard that takes some events for events under a confirmation.
 func ifBelieving(when func(events.Event) bool) guarding {
 	return func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 		if when(ev) {
@@ -67,9 +66,9 @@ func ifBelieving(when func(events.Event) bool) guarding {
 	}
 }
 
-// nextWhen changes when a participant takes itself for the next: second is
-// whether one place is before its own, read whether its own was read back and
-// watched, tied whether somebody has its number.
+// nextWhen changes when a participant takes itself for the next: second says that one
+// place is before its own, read that its own was read back and watched, tied that another
+// has its number.
 func nextWhen(is func(model any, second, read, tied bool) bool) mutate.Mutation {
 	return mutate.Mutation{Actions: map[string]acting{
 		"queueUp": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
@@ -80,7 +79,7 @@ func nextWhen(is func(model any, second, read, tied bool) bool) mutate.Mutation 
 		}}}
 }
 
-// keeping makes an action that leaves a part of the model as it was.
+// keeping returns an action that leaves a part of the model as it was.
 func keeping(part string) acting {
 	return func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		defer embedded(model, part)()

@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The producer: programs that put items into one queue, some at once, take some
-// back, and remove some by their ids. It shares its worlds with the consumer.
+// The programs of the producer put items into a queue, some at once, take some puts
+// back, and remove items by their ids. The producer shares its worlds with the consumer.
 var producerRole = &role{
 	recipe:   "producer",
 	separate: true,
@@ -82,7 +82,7 @@ func (u *user) put(d *rand.Rand) {
 	b.puts[n], b.lastPut = one, n
 }
 
-// slot is where an item is to be put, by what the queue is ordered by.
+// putOptions returns where an item is to be put, by the order of the queue.
 func (u *user) putOptions(d *rand.Rand) (options map[string]string, rank, least int64) {
 	w := u.c.w
 	switch w.queue.kind {
@@ -106,7 +106,7 @@ func (u *user) putOptions(d *rand.Rand) (options map[string]string, rank, least 
 	return map[string]string{}, 0, 0
 }
 
-// cancel ends the context of the put that began last, which may have its answer.
+// cancel ends the context of the put that began last, which may have its answer already.
 func (producerProgram) cancel(u *user) bool {
 	if u.queueHandle.lastPut > 0 {
 		u.c.Ask(u.id, events.CommandCancel, events.Event{Work: u.queueHandle.lastPut})
@@ -114,8 +114,8 @@ func (producerProgram) cancel(u *user) bool {
 	return u.queueHandle.lastPut > 0
 }
 
-// answered checks: what is answered so was put, once and as one; what was refused, or
-// taken back, was not.
+// answered checks that an item whose put succeeded was put once, together with the
+// others of its put, and that a refused or cancelled one was not put.
 func (producerProgram) answered(u *user, a events.Answer) {
 	one := u.queueHandle.puts[a.Command]
 	if one == nil {
@@ -139,7 +139,7 @@ func (producerProgram) answered(u *user, a events.Answer) {
 	}
 }
 
-// marker is the producer's own node, "" while there is none.
+// markerPath returns the producer's own node, "" for none.
 func (u *user) markerPath() (path string) {
 	for _, name := range u.c.w.ens.Children(queueMarkers) {
 		if u.c.w.queue.markers[queueMarkers+"/"+name] == u {
@@ -149,7 +149,7 @@ func (u *user) markerPath() (path string) {
 	return path
 }
 
-// unanswered says that a put has no answer.
+// unsettled returns how many puts have no answer.
 func (producerProgram) unsettled(u *user) string {
 	w := u.c.w
 	if len(u.queueHandle.puts) == 0 || w.queue.putsWait && len(w.activeConsumers()) == 0 {
@@ -158,8 +158,8 @@ func (producerProgram) unsettled(u *user) string {
 	return fmt.Sprintf("has %d puts without an answer", len(u.queueHandle.puts))
 }
 
-// remove does what the door does for IDQueue.Remove: it lists the queue, and then
-// deletes each item of this id under a lock of its own, in one step.
+// removeID does what IDQueue.Remove does: it lists the queue, and then deletes each
+// item with this id in one transaction that takes the item's lock.
 func (u *user) removeID(id string) {
 	session := u.c.Session()
 	u.c.Send(&world.Packet{ID: u.id, Request: events.Children{Call: events.Call{Session: session}, Path: queuePath}, Done: func(a *world.Packet) {

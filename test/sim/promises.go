@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// confirmed: a term begins only while belief holds, by the deadline that was
-// published and the clock of that moment.
+// beganConfirmed checks that a term begins only while belief holds, by the deadline that
+// was published and the clock of that moment.
 func (k *checks) beganConfirmed(b *belief) {
 	if !b.u.c.Interrupted() && !b.u.c.believes(b) {
 		k.fail("a term begins under a confirmation", "%s was elected %s after its deadline", b.u.name(),
@@ -20,8 +20,8 @@ func (k *checks) beganConfirmed(b *belief) {
 	}
 }
 
-// heard: whatever made somebody a leader, the own node's end did not come before
-// it: a watch on the own node would have told, earlier on the same connection.
+// ownEndFirst checks that the event that made a machine leader did not come after the
+// own node's end: a watch on the own node would have told first, on the same connection.
 func (k *checks) ownEndFirst(b *belief) {
 	end, over := k.ended[b.path]
 	if news := b.u.c.electedBy[b.u.id]; over && news.Zxid >= end && !k.unreadable[b.path] {
@@ -30,8 +30,8 @@ func (k *checks) ownEndFirst(b *belief) {
 	}
 }
 
-// expired: the ensemble ended a session, and with it a node that somebody led
-// with. Until then, AloneUntil has to say, nobody else can have led.
+// sessionExpired is called when the ensemble ended a session, and with it a node by
+// which somebody led. It checks AloneUntil: nobody else can have led before.
 func (k *checks) sessionExpired(path string) {
 	for _, c := range k.w.clients {
 		for _, u := range c.users {
@@ -51,8 +51,8 @@ func (k *checks) sessionExpired(path string) {
 	}
 }
 
-// kept: nobody gives a place up that has not led, but to close, or because of an
-// error that says so.
+// placeKept checks that nobody gives up a place by which it has not led, except to
+// close, or because of an error that says so.
 func (k *checks) placeKept(path string, p *world.Proposal) {
 	if p.Operator || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] {
 		return
@@ -69,7 +69,7 @@ func (k *checks) placeKept(path string, p *world.Proposal) {
 	}
 }
 
-// became remembers what made a machine a leader.
+// transitioned is called when a machine has made a transition.
 func (c *client) transitioned(r events.Record) {
 	if r.To == "leading" && r.From != "leading" {
 		c.electedBy[r.Machine] = r.Event
@@ -88,14 +88,14 @@ func (c *client) transitioned(r events.Record) {
 	}
 }
 
-// another reports whether the node of this name is not the one that belief rests on.
+// isReplaced reports whether the node of this name is not the one that belief rests on.
 // A name with a GUID does not come again.
 func (b *belief) isReplaced(k *checks) bool {
 	again := b.u.role.line.fixedName || b.u.role.line.noGUID
 	return again && k.createdAt[b.path] != 0 && k.createdAt[b.path] != b.token
 }
 
-// begun: the node has no end yet, though one of its name had.
+// nodeCreated notes that a node exists, although one of its name was deleted before.
 func (k *checks) nodeCreated(path string, t zkmem.Txn) {
 	k.createdAt[path] = t.Zxid
 	delete(k.ended, path)
@@ -107,13 +107,13 @@ func (k *checks) nodeCreated(path string, t zkmem.Txn) {
 	}
 }
 
-// public reports whether a node stands where anybody may delete it.
+// public reports whether every process may delete a node.
 func public(path string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool { return r.dirs.public && strings.HasPrefix(path, r.dirs.own+"/") })
 }
 
-// stolen: nobody deletes another process's node, but for who writes a job's marker,
-// and ends with it what guarded the terms before.
+// deletedByOwner checks that nobody deletes another process's node, except by writing
+// a job's marker, which ends what guarded the terms before.
 func (k *checks) deletedByOwner(path string, p *world.Proposal) {
 	if path != machines.JobMarker(jobPath) && slices.Contains(creations(p.Txn), machines.JobMarker(jobPath)) {
 		return
@@ -127,7 +127,7 @@ func (k *checks) deletedByOwner(path string, p *world.Proposal) {
 	}
 }
 
-// creations are the nodes that a transaction made.
+// creations returns the nodes that a transaction created.
 func creations(t zkmem.Txn) (made []string) {
 	if t.Code == zkmem.OpCreate {
 		return []string{t.Path}

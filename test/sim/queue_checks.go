@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// shelved looks at what a transaction did to the queue.
+// queueCommitted checks what a transaction did to the queue.
 func (k *checks) queueCommitted(p *world.Proposal) {
 	q := k.w.queue
 	if q == nil || p.Result.Err != zkmem.OK {
@@ -32,7 +32,7 @@ func (k *checks) queueCommitted(p *world.Proposal) {
 	if c := k.w.clientOf(p.Txn.Session); c != nil && p.Origin != nil {
 		u = c.user(p.Origin.ID)
 	}
-	for _, op := range all { // an item's end is judged by the locks as they were
+	for _, op := range all { // an item's end is checked against the locks before it
 		if op.Code == zkmem.OpDelete && strings.HasPrefix(op.Path, queuePath+"/") {
 			k.itemDeleted(u, p, op.Path)
 		}
@@ -70,8 +70,8 @@ func (k *checks) queueOpCommitted(u *user, p *world.Proposal, op zkmem.Txn) {
 	}
 }
 
-// put: an item is put once, where it was to be put, in the order in which its
-// producer was asked, and while its producer has not more in the queue than the bound.
+// itemPut checks that an item is put once, in its place in the order, in the order in
+// which its producer was asked, and within the producer's bound.
 func (k *checks) itemPut(p *world.Proposal, op zkmem.Txn) {
 	q := k.w.queue
 	i := q.items[string(op.Data)]
@@ -110,14 +110,14 @@ func (k *checks) itemPut(p *world.Proposal, op zkmem.Txn) {
 	k.boundKept(i.by)
 }
 
-// due is what a name says of when its item is due.
+// due returns when an item is due, by its name.
 func due(path string) int64 {
 	n, _ := strconv.ParseInt(strings.Split(path, "|")[1], 16, 64)
 	return n
 }
 
-// boundOf: whatever a server that lags behind says of the others' items, a producer
-// sees its own.
+// boundKept checks that a producer does not exceed the bound with its own items. A
+// server that lags behind may not show those of others, but it shows these.
 func (k *checks) boundKept(u *user) {
 	q, own := k.w.queue, 0
 	for _, name := range q.itemNames(k.w) {
@@ -130,8 +130,9 @@ func (k *checks) boundKept(u *user) {
 	}
 }
 
-// removedItem: an item is deleted by others, or by its id, or when it was taken; at
-// least once that is by whoever has locked it, when it was dealt with or buried.
+// itemDeleted checks that an item is deleted by others, or by its id, or when it was
+// taken. With delivery at least once, its locker deletes it after its handler succeeded, or
+// moves it to the dead letters.
 func (k *checks) itemDeleted(u *user, p *world.Proposal, path string) {
 	q, lock := k.w.queue, queueLocks+strings.TrimPrefix(path, queuePath)
 	i := q.nodes[path]
@@ -164,7 +165,7 @@ func (k *checks) itemDeleted(u *user, p *world.Proposal, path string) {
 	}
 }
 
-// rewritten: a failed try is counted by whoever has locked the item, and its data stay.
+// itemWritten checks that only the item's locker counts a failed try, and keeps the data.
 func (k *checks) itemWritten(u *user, op zkmem.Txn) {
 	q := k.w.queue
 	i := q.nodes[op.Path]
@@ -179,7 +180,7 @@ func (k *checks) itemWritten(u *user, op zkmem.Txn) {
 	}
 }
 
-// unlocked is the end of a lock that its consumer has not ended.
+// lockEnded notes the end of a lock that its consumer did not end.
 func (k *checks) lockEnded(path, why string) {
 	if u := k.w.queue.lockOwners[path]; u != nil {
 		u.queueHandle.locks[path] = why
@@ -187,7 +188,7 @@ func (k *checks) lockEnded(path, why string) {
 	}
 }
 
-// released: an item stays locked while it is worked on.
+// lockReleased checks that an item stays locked while a handler works on it.
 func (k *checks) lockReleased(path string) {
 	u := k.w.queue.lockOwners[path]
 	if u == nil {
@@ -204,9 +205,9 @@ func (k *checks) lockReleased(path string) {
 
 const unlocked = "let go"
 
-// delivered: what is handed over was put and is not over; at least once it is locked
-// by this consumer, and by nobody else, at most once deleted by this consumer, and
-// never handed over before. It is not early, and in order.
+// delivered checks that a delivered item was put and has not ended. With delivery at
+// least once, this consumer has locked it; with at most once, this consumer has deleted it,
+// and it was never delivered before. It is not early, and in order.
 func (k *checks) delivered(u *user, n events.Notify) {
 	q, b := k.w.queue, &u.queueHandle
 	i := q.items[string(b.readData)]
@@ -278,7 +279,7 @@ func (k *checks) deliveredLocked(u *user, i *item) {
 	}
 }
 
-// withdrawn: a handler is told when the machine knows that its lock is gone.
+// withdrawalTold checks that a handler is told when the machine knows that its lock is gone.
 func (k *checks) withdrawalTold(c *client, r events.Record) {
 	u := c.user(r.Machine)
 	if u == nil || u.role.recipe != "consumer" || k.w.queue.atMostOnce || r.From != "working" {
@@ -295,7 +296,7 @@ func (k *checks) withdrawalTold(c *client, r events.Record) {
 	}
 }
 
-// lists keeps what a consumer has seen.
+// itemsListed notes what a consumer has listed.
 func (k *checks) itemsListed(u *user, names []string) {
 	b := &u.queueHandle
 	b.listed, b.before = nil, nil
@@ -307,8 +308,8 @@ func (k *checks) itemsListed(u *user, names []string) {
 	slices.SortFunc(b.listed, inOrder)
 }
 
-// orderly: of one listing, a consumer has items in the queue's order, those that it
-// had before excepted. One that is alone leaves none out.
+// deliveredInOrder checks that a consumer gets the items of one listing in the queue's
+// order, except those that it had before. A consumer that is alone skips none.
 func (k *checks) deliveredInOrder(u *user, i *item) {
 	b := &u.queueHandle
 	if !slices.Contains(b.listed, i) {
@@ -328,7 +329,7 @@ func (k *checks) deliveredInOrder(u *user, i *item) {
 	}
 }
 
-// refused: no machine asks again and again without a pause.
+// noSpinning checks that no machine asks again and again without a pause.
 func (k *checks) noSpinning(c *client, a *world.Packet, code events.Code) {
 	if k.w.queue == nil || code == events.OK || a.ID == events.SessionMachine {
 		return
@@ -339,8 +340,8 @@ func (k *checks) noSpinning(c *client, a *world.Packet, code events.Code) {
 	}
 }
 
-// nothingShelved: whoever is over has left no lock, and no marker that nobody else
-// has touched, if its session goes on.
+// noQueueLeftovers checks that a machine that has ended has left no lock, and no
+// marker unless others have changed it, if its session goes on.
 func (k *checks) noQueueLeftovers(u *user) {
 	q := k.w.queue
 	if q == nil || q.rolledBack || u.c.sessionEnds || u.c.Ending() {
@@ -357,8 +358,8 @@ func (k *checks) noQueueLeftovers(u *user) {
 	}
 }
 
-// accounted: in the end what was acknowledged is in the queue or among the dead
-// letters, was dealt with, or was taken away by somebody who may.
+// noItemLost checks at the end that each acknowledged item is in the queue or among
+// the dead letters, was dealt with, or was deleted by somebody who may.
 func (k *checks) noItemLost() {
 	q := k.w.queue
 	if q == nil || q.rolledBack || q.namesReused {

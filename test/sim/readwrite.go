@@ -12,9 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The read-write lock: a program that reads and writes, tries, gives up, and reads
-// on in a writer's place. It has worlds of its own, so that those of the others
-// stay as they were.
+// The programs of the read-write lock read and write, try, give up, and go on as a
+// reader in a writer's place.
 var readWriteRole = &role{
 	recipe:   "readwrite",
 	separate: true,
@@ -53,7 +52,7 @@ func (readWriteProgram) act(u *user, n int) {
 	}
 }
 
-// readsOn has every other writer ask to go on as a reader when its work returns.
+// workReturned has every other writer ask to go on as a reader.
 func (readWriteProgram) workReturned(u *user, ev *events.Event) {
 	if u.call.options["reads"] == "false" && u.leads && !isReader(u.term.path) && !u.call.downgrades && world.OneIn(u.dice(), 2) {
 		u.call.downgrades = true
@@ -85,11 +84,11 @@ func (readWriteProgram) noticed(u *user, n events.Notify) {
 	}
 }
 
-// reads reports whether a node is a reader's.
+// isReader reports whether a node belongs to a reader.
 func isReader(path string) bool { return strings.Contains(path, machines.ReadLabel) }
 
-// beside: a reader holds behind no writer, a writer behind nobody, and writers'
-// tokens grow. A reader that was a writer has that one's token, and its place.
+// holdsWithReaders checks that a reader holds behind no writer, a writer behind nobody,
+// and that writers' tokens grow. A reader that was a writer has its token and place.
 func (k *checks) holdsWithReaders(b *belief) {
 	dir, name := split(b.path)
 	_, stat, err := k.w.ens.Committed().Get(b.path)
@@ -117,14 +116,14 @@ func (k *checks) holdsWithReaders(b *belief) {
 	}
 }
 
-// outside reports whether a reader's node stands before places that were made
-// earlier: it was a writer's.
+// outside reports whether a reader's node is before nodes that were created earlier:
+// it was a writer's.
 func (w *harness) outside(dir, name string, than int64) bool {
 	_, stat, err := w.ens.Committed().Get(dir + "/" + name)
 	return err == nil && isReader(name) && stat.Czxid > than
 }
 
-// unseen plants a listing that does not show some nodes to some holds.
+// hidingNodes plants a listing that does not show some nodes to some holds.
 func hidingNodes(hides func(c *client, u *user, name string) bool) func(c *client, id events.ID, ev *events.Event) bool {
 	return func(c *client, id events.ID, ev *events.Event) bool {
 		if u := c.user(id); u != nil && u.role.recipe == "readwrite" && ev.Kind == events.ReplyChildren {

@@ -12,12 +12,12 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// requests is the directory that users' own operations are about.
+// requestDir is the directory of the nodes that users' requests are about.
 const requestDir = "/app/requests"
 
-// Operations as users ask for them: reads, writes of nodes that others write, too,
-// creates with a GUID and without, and multis. What is answered is held against the
-// history, and a create with a GUID leaves one node, or none.
+// The programs of the requests send what users ask for: reads, writes of nodes that
+// others write too, creates with a GUID and without, and multis. The answers have to agree
+// with the history. A create with a GUID leaves one node, or none.
 var requestRole = &role{
 	recipe:   "request",
 	separate: true,
@@ -38,12 +38,12 @@ var requestRole = &role{
 
 type requestProgram struct{ callProgram }
 
-// payloadOfCall are data that tell by which call they were written.
+// payload returns data that name the call that wrote them.
 func (requestProgram) payload(u *user, n uint64) []byte {
 	return fmt.Appendf(nil, "%d of %d-%s", n, u.c.ID(), u.id)
 }
 
-// reads keeps what an answer holds for the user.
+// keepReply keeps the user's part of a reply.
 func (requestProgram) keepReply(u *user, ev events.Event) {
 	u.read = nodeState{stat: ev.Stat, data: string(ev.Data)}
 }
@@ -68,21 +68,21 @@ func (requestProgram) act(u *user, n int) {
 	}
 }
 
-// impatient gives some calls up that something is in the way of.
+// noticed gives some calls up that have met a failure.
 func (requestProgram) noticed(u *user, n events.Notify) {
 	if n.What == events.Failed && world.OneIn(u.dice(), 3) {
 		u.c.RunAfter(shortly(u.dice()), func() { u.giveUp() })
 	}
 }
 
-// searches reports whether a machine looks for a node that nobody wants, in a client
-// that was closed while it had no session: the search ends with the process.
+// isSearching reports whether a machine searches for a node that nobody wants any more, in a
+// client that was closed while it had no session. The search ends with the process.
 func (k *checks) isSearching(c *client, id events.ID) bool {
 	d := k.writeCalls[machineKey{c.ID(), id}]
 	return c.leaving && d != nil && d.undoes() && c.Engine().State(id) == "suspended"
 }
 
-// operates asks for one of the operations.
+// operateRequest asks for one of the operations.
 func (u *user) operateRequest(d *rand.Rand) {
 	options := map[string]string{}
 	u.path = requestDir + "/" + string("abc"[d.IntN(3)])
@@ -115,7 +115,7 @@ func (u *user) operateRequest(d *rand.Rand) {
 	u.beginCall(events.CommandStart, options)
 }
 
-// multiOf are some operations on one node.
+// multiOf returns some operations on one node.
 func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
 	verbs := [][]string{{"check", "set"}, {"set", "create"}, {"create"}, {"delete", "create"}, {"set", "delete"}}
 	for i, verb := range verbs[d.IntN(len(verbs))] {
@@ -133,7 +133,8 @@ func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
 
 func (d *writeCall) is(option string) bool { return d.call.options[option] == "true" }
 
-// isRequestWrite: the creates of parents, and what looks for a node, are not the write.
+// isRequestWrite reports whether a request is the write. Creates of parents, and the
+// search for a node, are not.
 func isRequestWrite(d *writeCall, r events.Request) bool {
 	switch r := r.(type) {
 	case events.Create:
@@ -146,7 +147,7 @@ func isRequestWrite(d *writeCall, r events.Request) bool {
 	return false
 }
 
-// requestCommitted: a write belongs to the session in which it was asked for.
+// requestCommitted checks that a write is carried out in the session in which it was asked for.
 func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	if d.session != 0 && p.Txn.Session != d.session {
 		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.Txn.Session)
@@ -171,8 +172,8 @@ func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 	}
 }
 
-// readBy: what is read was so, and not before what the session had seen when it was
-// asked for.
+// readBy checks that what was read was true, and not before what the session had seen
+// when the read was asked for.
 func (k *checks) readBy(d *writeCall, a events.Answer) {
 	verb := d.ops[0].Verb
 	if verb == "children" || verb == "sync" || a.Code != events.OK && a.Code != events.NoNode {
@@ -191,7 +192,7 @@ func (k *checks) readBy(d *writeCall, a events.Answer) {
 	}
 }
 
-// inRequest makes a plant of what is wrong with requests.
+// inRequest returns a plant in the machine of requests.
 func inRequest(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "request: " + name, Shape: inDir(requestDir), Mutations: inOne("request", m)}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The selector: a program whose function runs once a term. It may come to rest
-// anywhere: its terms end by themselves.
+// The programs of the selector run a function once a term. Its machines may stay in any
+// state, because its terms end by themselves.
 var selectorRole = &role{
 	recipe:  "selector",
 	line:    lineTraits{label: machines.SelectorLabel, share: 1},

@@ -19,10 +19,9 @@ const (
 	permitLimit  = 3
 )
 
-// The semaphore: programs that acquire some of three permits, work, and give them
-// back; that try, give up, and now and then agree on another limit. At no zxid is
-// there a permit too many, whatever an operator did; and in a healed world every
-// call comes to its end.
+// The programs of the semaphore acquire some of three permits, work, and release them.
+// They try, give up, and sometimes set another limit. At no zxid is there a permit too
+// many, whatever an operator did. In a healed world every call ends.
 var semaphoreRole = &role{
 	recipe:   "semaphore",
 	separate: true,
@@ -47,17 +46,17 @@ type semaphoreProgram struct{ holdProgram }
 
 func (semaphoreProgram) target(u *user) string { return u.newest(lockDir, leaseDir) }
 
-// latched is a state that waits for an answer, a timer, or a latch of its own.
+// hasLatch is the waking of a state that waits for a reply, a timer, or a latch of its own.
 func hasLatch(c *client, id events.ID, owed, _ int) bool {
 	return !c.Attached() || owed >= 1 || c.latchOf(id) != ""
 }
 
-// leanWakes are those of a latch whose patron names its node in a transaction.
+// semaphoreLatchWakes wake a latch whose opener puts its node into a transaction.
 var semaphoreLatchWakes = with(lineWakes, map[engine.State]waking{
 	"waiting": needs(1), "blocked": needs(1), "leading": nil, "draining": nil,
 })
 
-// latchOf is the latch that stands in a line for a machine, "" for none.
+// latchOf returns the latch that queues for a machine, "" for none.
 func (c *client) latchOf(patron events.ID) events.ID {
 	for _, id := range c.Engine().Machines() {
 		if strings.HasPrefix(string(id), "latch-"+string(patron)+"-") {
@@ -67,7 +66,7 @@ func (c *client) latchOf(patron events.ID) events.ID {
 	return ""
 }
 
-// newest is the newest node of the handle in some directories, "" for none.
+// newest returns the newest node of the handle in some directories, "" for none.
 func (u *user) newest(dirs ...string) (path string) {
 	last := int64(0)
 	for _, dir := range dirs {
@@ -103,19 +102,19 @@ func (semaphoreProgram) act(u *user, n int) {
 	}
 }
 
-// agree has somebody set the limit.
+// setLimit has somebody set the limit.
 func (w *harness) setLimit(limit int) {
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseDir, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
 }
 
-// permitted: whoever makes permits makes all that it wants in one transaction,
-// under the limit that it was told, and not one too many.
+// permitsCommitted checks that a call takes all its permits in one transaction, under
+// the limit that it was told, and not one too many.
 func (k *checks) permitsCommitted(p *world.Proposal) {
 	made := 0
 	for _, op := range p.Txn.Ops {
 		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseDir+"/") {
 			made++
-			delete(k.ended, op.Path) // the directory was made anew, and the name came again
+			delete(k.ended, op.Path) // the directory was created again, and the name came again
 		}
 	}
 	u := k.asker(p)
@@ -132,7 +131,7 @@ func (k *checks) permitsCommitted(p *world.Proposal) {
 	}
 	held := 0
 	for _, name := range k.w.ens.Children(leaseDir) {
-		if _, stat, _ := k.w.ens.Committed().Get(leaseDir + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
+		if _, stat, _ := k.w.ens.Committed().Get(leaseDir + "/" + name); stat.EphemeralOwner != 0 { // without copies that an operator made
 			held++
 		}
 	}
@@ -141,14 +140,14 @@ func (k *checks) permitsCommitted(p *world.Proposal) {
 	}
 }
 
-// finds: a try that finds somebody in the line of locks does not join it.
+// tryFinds checks that a try that finds others in the line of locks does not join it.
 func (k *checks) tryFinds(u *user, r events.Record) {
 	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" && r.To == "queueing" && len(line) > 0 {
 		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and joins it", u.name())
 	}
 }
 
-// asker is the handle whose machine asked for a transaction, nil for none.
+// asker returns the handle whose machine asked for a transaction, nil for none.
 func (k *checks) asker(p *world.Proposal) *user {
 	if p.Origin == nil {
 		return nil
@@ -161,7 +160,7 @@ func (k *checks) asker(p *world.Proposal) *user {
 	return nil
 }
 
-// noPermitLeft: a call that is over holds no permits, if its session goes on.
+// noPermitLeft checks that a call that has ended holds no permits, if its session goes on.
 func (k *checks) noPermitLeft(u *user) {
 	if u.role.recipe != "semaphore" || k.w.ens.Generation() > 0 || u.c.Ending() || u.c.sessionEnds || k.othersChanged {
 		return
@@ -173,7 +172,7 @@ func (k *checks) noPermitLeft(u *user) {
 	}
 }
 
-// inSemaphore plants an effect's change in a semaphore's machine.
+// inSemaphore plants a change of a transaction in a semaphore's machine.
 func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engine.Addressed) []engine.Addressed {
 	return effectsOf("semaphore", func(e events.Effect) events.Effect {
 		if m, ok := e.(events.Multi); ok {
@@ -183,7 +182,7 @@ func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engin
 	})
 }
 
-// takes reports whether a transaction makes permits.
+// takes reports whether a transaction creates permits.
 func takes(m events.Multi) bool { return m.Ops[len(m.Ops)-1].Verb == "create" }
 
 var plantedSemaphores = []Plant{

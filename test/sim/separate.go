@@ -2,9 +2,9 @@ package sim
 
 import "slices"
 
-// Apart shapes worlds in which recipes are lived in that belong together, mostly one,
-// and nothing else: those of every home whose roles have worlds of their own, under
-// the name of the first of them and with no bug in it.
+// SeparateWorlds returns a plant without a bug for each own directory whose roles have
+// separate worlds. It shapes worlds in which that directory is used, and little else. Its
+// name has the first of the roles.
 func SeparateWorlds() (all []Plant) {
 	var dirs []string
 	for _, r := range roles {

@@ -8,9 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// TestSeparateWorlds runs worlds of every role that has some of its own: every
-// promise holds in every one of them, and over a long run, -worlds 20000, every
-// row of the role's chart has fired.
+// TestSeparateWorlds runs worlds of every role that has separate ones. Every world keeps
+// every promise, and in a long run, -worlds 20000, every row of the role's chart has fired.
 func TestSeparateWorlds(t *testing.T) {
 	n := int64(150)
 	flag.Visit(func(f *flag.Flag) {

@@ -16,13 +16,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// An ambush is something that happens to a machine a moment after it entered a
-// state, whichever: what a timed fault would hit once in ten thousand worlds, it
-// hits in every one that it has been laid in.
+// stateFault is a fault that strikes a machine just after it has entered a state. A
+// timed fault would do so once in ten thousand worlds. The plan calls it "ambush": that
+// name seeds its dice.
 type stateFault struct {
 	name  string
-	share int              // of all ambushes
-	fire  func(*user) bool // false: there was nothing to hit
+	share int              // of all state faults
+	fire  func(*user) bool // reports false if there was nothing to strike
 }
 
 // stateFaults are those that strike in any state.
@@ -48,10 +48,10 @@ var stateFaults = []stateFault{
 	{"copy the own node", 2, func(u *user) bool { return u.c.w.copyOf(u) }},
 }
 
-// seldom are states that few machines get into: they are ambushed more often.
+// rareStates are states that few machines enter: faults strike there in one of so many cases.
 var rareStates = map[string]int{"blocked": 3, "resting": 4, "lost": 8, "suspended": 15, "withdrawing": 4, "clearing": 2, "leaving": 5, "confirming": 1, "taking": 8}
 
-// ambush lies in wait for machines that enter a state.
+// drawStateFault draws a fault when a machine enters a state.
 func (w *harness) drawStateFault(c *client, id events.ID, state string) {
 	if w.healed || !w.has("ambush") {
 		return
@@ -113,8 +113,8 @@ func faultNamed(name string) stateFault {
 	panic("sim: there is no state fault " + name)
 }
 
-// lasting makes a persistent node where a participant's would stand, as somebody
-// does who copies nodes by hand. It is taken away after a while.
+// createPersistent creates a persistent node in the place of a participant's, as
+// somebody does who copies nodes by hand. It is deleted after a while.
 func (w *harness) createPersistent(path string, mode zkmem.Mode) bool {
 	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: path, Mode: mode, ACL: zkmem.OpenACL()})
 	w.After(world.Between(w.Dice("ambush"), w.Tick, w.Timeout), w.removeForeign)
@@ -135,7 +135,7 @@ func drawAmong(d *rand.Rand) stateFault {
 	return stateFault{}
 }
 
-// lay has an ambush strike in a moment.
+// strike has a state fault strike in a moment.
 func (w *harness) strike(u *user, a stateFault) {
 	w.After(shortly(w.Dice("ambush")), func() {
 		if !w.healed && a.fire(u) {
@@ -146,19 +146,19 @@ func (w *harness) strike(u *user, a stateFault) {
 	})
 }
 
-// shortly is at once, or about as long as a request takes.
+// shortly returns zero, or about the time that a request takes.
 func shortly(d *rand.Rand) time.Duration {
 	return world.Between(d, 0, []time.Duration{1, 2 * time.Millisecond, 20 * time.Millisecond}[d.IntN(3)])
 }
 
-// hit reports whether ambushes may be laid for a handle's machine.
+// isTarget reports whether state faults may strike a handle's machine.
 func (u *user) isTarget() bool {
 	_, ok := u.role.program.(targeted)
 	return ok || u.queues()
 }
 
-// place is the path of the node that the handle is about: of a participant its
-// newest, "" where it has none.
+// targetPath returns the node that faults strike: without a target, the newest node
+// with the handle's name, "" for none.
 func (u *user) targetPath() (path string) {
 	if p, ok := u.role.program.(targeted); ok {
 		return p.target(u)
@@ -198,14 +198,14 @@ func (w *harness) deleteAhead(u *user) bool {
 
 func (w *harness) setDataOf(u *user) bool { return w.touchData(u.targetPath()) }
 
-// hide takes the right to read away, for a while.
+// takeRead takes the right to read away, for a while.
 func (w *harness) takeRead(path string) bool { return w.takeRights(path, zkmem.PermRead) }
 
-// copyOf makes a persistent node with the name of the participant's own, but for
-// a higher number, as somebody does who copies nodes by hand. The participant
-// takes it for a twin and deletes it; else it is taken away after a while. (A copy
-// with a lower number is taken for the own node, which is given up for it: the
-// product does not survive that without a second node, and it is not done here.)
+// copyOf creates a persistent node with the name of the participant's own, but a
+// higher number, as somebody does who copies nodes by hand. The participant takes it for
+// its own second node and deletes it, or it is deleted after a while. (It would take a copy
+// with a lower number for its own node, and delete its own. The product does not survive
+// that without a second node, so it does not happen here.)
 func (w *harness) copyOf(u *user) bool {
 	path := u.targetPath()
 	if path == "" || !strings.Contains(path, machines.GUIDPrefix) {

@@ -13,15 +13,16 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// orchard is the directory whose tree programs keep in memory.
+// treePath is the directory whose tree programs keep in memory.
 const treePath = "/app/tree"
 
-// treeReads is how many reads of one cache may be under way at a time.
+// maxTreeReads is how many reads of one cache may be under way at a time.
 const maxTreeReads = 32
 
-// Caches of a tree, while others make, write, delete, replace and hide its nodes.
-// What they tell was so, node by node in the order of the history, each difference
-// once; in a healed world they hold the tree as it is. treecache_checks.go asks.
+// The programs of the tree cache hold a tree in memory, while others create, write,
+// delete, replace and hide its nodes. What they are told was true, for each node in the
+// order of the history, and each difference is told once. In a healed world they hold the
+// tree as it is. The checks are in treecache_checks.go.
 var treeCacheRole = &role{
 	recipe:   "treecache",
 	separate: true,
@@ -56,24 +57,24 @@ func (treeCacheProgram) unsettled(u *user) string {
 	return u.cacheDiffers()
 }
 
-// grove is what the program of a tree cache knows.
+// cacheView is what the program of a tree cache knows.
 type cacheView struct {
-	kept     map[uint64]readState // answers that are not told yet
-	answers  map[uint64]readState // all, and the connections that they came over
-	last     readState            // the one that it deals with
+	kept     map[uint64]readState // replies that no notice has told yet
+	answers  map[uint64]readState // all replies, and the connections that they came over
+	last     readState            // the reply that the machine deals with
 	conn     *world.Conn          // the connection of what was told last
 	known    map[string]seenNode
-	lastSeen map[string]seenNode // what was ever told of each path, gone or not
+	lastSeen map[string]seenNode // what was told last of each path, gone or not
 	ready    bool
-	gap      bool // another connection than when all was read last
-	tooLarge bool // too many nodes
+	gap      bool // the connection is another than when all was read last
+	tooLarge bool // there are too many nodes
 }
 
-// growth is a node as it was told.
+// seenNode is a node as it was told.
 type seenNode struct {
 	readState
 	code  events.Code
-	index int // which state of the history that is
+	index int // the index of that state in the history
 }
 
 func (treeCacheProgram) act(u *user, n int) {
@@ -104,7 +105,7 @@ func treeOptions(d *rand.Rand) map[string]string {
 	return options
 }
 
-// twig is a node of the tree as it is, at random; the top where there is none.
+// randomNode returns a node of the tree, the top if there is none.
 func (w *harness) randomNode(d *rand.Rand) string {
 	path := treePath
 	for {
@@ -116,8 +117,8 @@ func (w *harness) randomNode(d *rand.Rand) string {
 	}
 }
 
-// grow has somebody change the tree, in a few places at once as a rule. Nodes whose
-// names begin with "h" cannot be read.
+// changeTree has somebody change the tree, in a few places at once as a rule. Nobody
+// may read nodes whose names begin with "h".
 func (w *harness) changeTree(d *rand.Rand, session int64) {
 	w.createNode(0, "/app")
 	w.createNode(0, treePath)
@@ -133,7 +134,7 @@ func (w *harness) changeTree(d *rand.Rand, session int64) {
 			w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 		case n == 11:
 			w.deleteTree(path)
-		case n == 12: // another in its place
+		case n == 12: // another node in its place
 			w.deleteTree(path)
 			w.createNode(0, path)
 			w.createBelow(d, path, 0)
@@ -147,14 +148,14 @@ func (w *harness) changeTree(d *rand.Rand, session int64) {
 	}
 }
 
-// branch makes a node below another.
+// createBelow creates a node below another.
 func (w *harness) createBelow(d *rand.Rand, under string, session int64) {
 	if strings.Count(under, "/") < 5 {
 		w.createNode(session, under+"/"+[]string{"a", "b", "c", "d", "h"}[d.IntN(5)])
 	}
 }
 
-// put makes a node, ephemeral where it is a session's.
+// createNode creates a node; it is ephemeral if it has a session.
 func (w *harness) createNode(session int64, path string) {
 	who, op := zkmem.Operator(), zkmem.Op{Code: zkmem.OpCreate, Path: path, Data: fmt.Append(nil, w.Now()), ACL: zkmem.OpenACL()}
 	if session != 0 {
@@ -166,12 +167,12 @@ func (w *harness) createNode(session int64, path string) {
 	w.ens.Propose(who, op)
 }
 
-// seasons are how often a healed world changes the tree while all caches hold it as
-// it is: nothing but their watches tells them then.
+// treeRounds is how often a healed world changes the tree while all caches hold it as it
+// is: only their watches can tell them then.
 const treeRounds = 2
 
-// tendTrees is an operator who changes the tree, and who has given access back: no
-// watch tells of that, so a change in the directory has to.
+// operate changes the tree. It also creates and deletes a node in the directory of each
+// one that can be read again, since no watch tells of that.
 func (treeCacheProgram) operate(w *harness) {
 	settled := true
 	for _, c := range w.clients {

@@ -11,7 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// sprouts begins a chronicle of every node that comes into the tree.
+// treeCommitted begins a history of every node that is created in the tree.
 func (k *checks) treeCommitted(t zkmem.Txn) {
 	for _, path := range creations(t) {
 		within := path == treePath || strings.HasPrefix(path, treePath+"/")
@@ -23,19 +23,19 @@ func (k *checks) treeCommitted(t zkmem.Txn) {
 	}
 }
 
-// answersTree takes down over which connection a cache is answered.
+// treeAnswered notes over which connection a cache gets a reply.
 func (k *checks) treeAnswered(c *client, a *world.Packet) {
 	u := c.user(a.ID)
 	if u == nil || u.role.recipe != "treecache" || a.Conn == nil {
 		return
 	}
 	request := a.Request.Header().Request
-	answer := u.cache.kept[request] // the door has taken what is the user's
+	answer := u.cache.kept[request] // the handle keeps what is the user's
 	answer.conn, answer.session, answer.life = a.Conn, c.SessionID(), k.w.ens.Generation()
 	u.cache.answers[request] = answer
 }
 
-// hears takes down which answer a cache deals with: the loop may be far behind.
+// answerTaken notes which reply a cache deals with: the loop may be far behind.
 func (k *checks) answerTaken(c *client, r events.Record) {
 	u := c.user(r.Machine)
 	if u == nil || u.role.recipe != "treecache" || r.Row == events.RowLate || r.Event.Request == 0 {
@@ -46,7 +46,7 @@ func (k *checks) answerTaken(c *client, r events.Record) {
 	}
 }
 
-// toldTree is the door's.
+// noticed does what the handle does.
 func (treeCacheProgram) noticed(u *user, n events.Notify) {
 	k, g := u.c.w.checks, &u.cache
 	if g.tooLarge && slices.Contains([]events.Notice{events.Present, events.Absent, events.Settled}, n.What) {
@@ -68,8 +68,8 @@ func (treeCacheProgram) noticed(u *user, n events.Notify) {
 	}
 }
 
-// follows: whatever is told over another connection than what was told before it
-// comes after a word that something may have been missed.
+// treeConnection checks that something told over another connection than the one before
+// comes after a notice that something may have been missed.
 func (k *checks) treeConnection(u *user) {
 	g := &u.cache
 	if g.conn != nil && g.conn != g.last.conn {
@@ -81,9 +81,9 @@ func (k *checks) treeConnection(u *user) {
 	g.conn = g.last.conn
 }
 
-// presents: what is told of a node was so, with the data of that moment, and not before
-// what was told of it last, in a new session, too: whoever lets it in has to know of
-// it, and so of all that went before. It is told as a difference where it is one.
+// treePresent checks that what is told of a node was true, with the data of that moment,
+// and not before what was told of it last. That holds in a new session too: a server that
+// accepts the session knows all that the session has seen. It is told as a difference if it is one.
 func (k *checks) treePresent(u *user, n events.Notify) {
 	k.treeConnection(u)
 	g := &u.cache
@@ -120,22 +120,22 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 	}
 }
 
-// since is the first state of a node's history that is as it is told and not before
-// what was told last, -1 for none.
+// since returns the index of the first state of a node's history that matches and is
+// not before what was told last, -1 for none.
 func (k *checks) since(last seenNode, now readState, path string, matches func(nodeState) bool) int {
 	c, from := k.historyOf(path), last.index
 	if last.conn == nil || last.life != now.life {
 		from = 0
 	}
 	i := c.findWhere(from, matches)
-	if i < 0 && k.w.ens.Generation() > 0 { // what was on its way when history went back
+	if i < 0 && k.w.ens.Generation() > 0 { // it was sent before the data were replaced
 		i = c.findWhere(0, matches)
 	}
 	return i
 }
 
-// misses: what is told to be gone was gone, or stood where nobody could look; and
-// what was below it was told before.
+// treeAbsent checks that a node that is told to be gone was gone, or was below one that
+// nobody could read, and that the nodes below it were told before.
 func (k *checks) treeAbsent(u *user, path string) {
 	k.treeConnection(u)
 	g := &u.cache
@@ -162,7 +162,7 @@ func (k *checks) treeAbsent(u *user, path string) {
 	k.fail("what is gone was gone", "%s is told that %s is gone, which it was not since it was %+v", u.name(), path, was.stat)
 }
 
-// readies: all is read when it is told so, once, with a word of the outage before it.
+// treeReady checks that all is read when it is told so, once, and after a notice of an outage.
 func (k *checks) treeReady(u *user, outage bool) {
 	g := &u.cache
 	if g.ready {
@@ -185,7 +185,7 @@ func (u *user) mostNodes() int {
 	return 100_000
 }
 
-// overgrown: there were so many nodes.
+// treeTooLarge checks that there were so many nodes.
 func (k *checks) treeTooLarge(u *user) {
 	u.cache.tooLarge = true
 	n := 0
@@ -199,13 +199,13 @@ func (k *checks) treeTooLarge(u *user) {
 	}
 }
 
-// reaches reports whether a cache goes so deep.
+// withinDepth reports whether a cache goes as deep as a path.
 func (u *user) withinDepth(path string) bool {
 	depth, err := strconv.Atoi(u.call.options["depth"])
 	return err != nil || strings.Count(path, "/")-strings.Count(treePath, "/") <= depth
 }
 
-// readingTree is a cache that reads, so much at a time.
+// readingTree is the waking of a cache that reads. It also limits the reads under way.
 func readingTree(c *client, id events.ID, owed, watches int) bool {
 	if owed > maxTreeReads {
 		c.w.checks.fail("so many reads at a time", "client %d: %d reads of %s are under way", c.ID(), owed, id)
@@ -213,7 +213,7 @@ func readingTree(c *client, id events.ID, owed, watches int) bool {
 	return answered(c, id, owed, watches)
 }
 
-// unlike says in what a cache differs from the tree as it is.
+// cacheDiffers returns how a cache differs from the tree, "" if it does not.
 func (u *user) cacheDiffers() string {
 	g := &u.cache
 	switch {
@@ -242,7 +242,7 @@ func (u *user) cacheDiffers() string {
 	return ""
 }
 
-// harvest takes down what a cache can know of the tree.
+// expectedView adds what a cache can know of the tree below a path.
 func (w *harness) expectedView(path string, u *user, into map[string]nodeState) {
 	now := w.stateOf(path)
 	if now.stat == nil || !u.withinDepth(path) {

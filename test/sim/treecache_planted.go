@@ -12,12 +12,12 @@ func inTree(name string, m func() mutate.Mutation) Plant {
 	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Mutations: inOne("treecache", m)}
 }
 
-// treeAction makes what is wrong with one action.
+// treeAction returns a plant in one action.
 func treeAction(name, action string, wrong acting) Plant {
 	return inTree(name, func() mutate.Mutation { return mutate.Mutation{Actions: map[string]acting{action: wrong}} })
 }
 
-// treeTells changes what a cache tells, or keeps it back.
+// treeTells returns a plant that changes or drops what a cache tells.
 func treeTells(name string, change func(n *events.Notify) bool) Plant {
 	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Stepped: effectsOf("treecache", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok {
@@ -30,7 +30,7 @@ func treeTells(name string, change func(n *events.Notify) bool) Plant {
 	})}
 }
 
-// treeAsks changes what a cache asks for, or keeps it back.
+// treeAsks returns a plant that changes or drops what a cache asks for.
 func treeAsks(name string, change func(e events.Effect) events.Effect) Plant {
 	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Stepped: effectsOf("treecache", change)}
 }

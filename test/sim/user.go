@@ -9,20 +9,20 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// user is the program's side of one handle: it starts it, does what its role
-// does, works while it leads, and closes it.
+// user is the program's side of one handle: it starts the handle, does what its role
+// does, works while it leads, and closes the handle.
 type user struct {
 	c             *client
 	id            events.ID
 	role          *role
-	line          string // directory and recipe
+	line          string // directory and label
 	dir           string
-	path          string            // what it is about
+	path          string            // the node or directory that it is about
 	options       map[string]string // what its machines are opened with
 	hasTokenFloor bool              // it refuses low tokens
 	oneTerm       bool              // it does not queue again by itself
 	leads         bool
-	ignoresStop   bool // its work does not heed the end of leadership
+	ignoresStop   bool // its work does not return at the end of leadership
 	works         map[uint64]bool
 	awaits        map[uint64]bool
 	serial        uint64
@@ -30,24 +30,24 @@ type user struct {
 	closing       bool
 
 	which string      // the end of its machines' names
-	ops   []events.Op // what its machines are asked for, where they are opened with it
-	read  nodeState   // what an answer told it past its machine
-	view  watchView   // of a node that it watches
-	cache cacheView   // of a tree that it keeps
-	call  call        // the last, where every call has a machine of its own
-	round round       // a double barrier\'s round
+	ops   []events.Op // the operations that its machines are opened with
+	read  nodeState   // the user's part of a reply
+	view  watchView   // of a watched node
+	cache cacheView   // of a tree cache
+	call  call        // the last, in a recipe whose calls have a machine each
+	round round       // of a double barrier
 	nodeView
-	queueHandle      queueHandle // of a queue's handle
+	queueHandle      queueHandle // of a queue
 	group            group
-	made             []string // the places that its machine was told to have made
-	term             *belief  // the last that it was told of
-	callbackUntil    int64    // until when a callback of its own runs
+	made             []string // the nodes that its machine created, as it was told
+	term             *belief  // the last term that it was told of
+	callbackUntil    int64    // when a callback of its own returns
 	waitingCallbacks []func() // callbacks that wait for that one
 }
 
 func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
 
-// populate gives a client its session and its handles.
+// addHandles opens a client's session and its handles.
 func (w *harness) addHandles(c *client) {
 	d := w.Dice("plan")
 	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
@@ -66,7 +66,7 @@ func (w *harness) addHandles(c *client) {
 		}
 	}
 	w.After(world.Between(d, 0, time.Second), func() { c.Run(start) })
-	if w.has("client closes") && world.OneIn(d, 10) { // before it was started, or at once after
+	if w.has("client closes") && world.OneIn(d, 10) { // before it was started, or just after
 		c.leaving = true
 		w.After(world.Between(d, 0, time.Second), func() {
 			for _, u := range c.users {
@@ -82,10 +82,10 @@ func (w *harness) addHandles(c *client) {
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
 
-// name is the participant's id, as its nodes carry it.
+// name returns the participant's name, as its nodes have it.
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.ID(), u.id) }
 
-// queues reports whether the handle's machine has a place in a line.
+// queues reports whether the handle's machine queues in a line.
 func (u *user) queues() bool { return u.role.line.label != "" }
 
 func (u *user) start() {
@@ -94,7 +94,7 @@ func (u *user) start() {
 	}
 }
 
-// live is what a program does from time to time.
+// runProgram has the program act from time to time.
 func (c *client) runProgram() {
 	if c.w.closing {
 		return
@@ -119,8 +119,8 @@ func (u *user) act() {
 	u.role.program.act(u, n)
 }
 
-// begin is a piece of work: the machine counts it from now on, and the program
-// runs it when its callbacks let it.
+// beginWork begins a piece of work. The machine counts it from now on, and the program
+// runs it when its callbacks have returned.
 func (u *user) beginWork() {
 	u.serial++
 	work := u.serial
@@ -128,8 +128,8 @@ func (u *user) beginWork() {
 	u.runCallback(func() { u.runWork(work) })
 }
 
-// run has a piece of work return after a while of its own, or soon after
-// leadership ended, unless it is stuck.
+// runWork has a piece of work return after a while of its own, or soon after
+// leadership ended, unless it ignores that.
 func (u *user) runWork(work uint64) {
 	d := u.dice()
 	u.ignoresStop = u.c.w.hit("stuck work")
@@ -162,7 +162,7 @@ func (u *user) endWork(work uint64) {
 	u.returnWork(work, why)
 }
 
-// fail is the return of a piece of work, with an error's words or none.
+// returnWork returns a piece of work, with the text of an error or "".
 func (u *user) returnWork(work uint64, why string) {
 	if u.works[work] {
 		delete(u.works, work)
@@ -172,7 +172,7 @@ func (u *user) returnWork(work uint64, why string) {
 	}
 }
 
-// stop has work return that heeds the end of leadership.
+// stopWork returns the work, unless it ignores the end of leadership.
 func (u *user) stopWork() {
 	u.runCallback(func() {
 		if !u.ignoresStop || u.c.w.healed {
@@ -181,7 +181,7 @@ func (u *user) stopWork() {
 	})
 }
 
-// endAll has every piece of work return, each after a moment.
+// endAllWork returns every piece of work, each after a moment.
 func (u *user) endAllWork() {
 	for work := uint64(1); work <= u.serial; work++ {
 		if u.works[work] {
@@ -190,7 +190,7 @@ func (u *user) endAllWork() {
 	}
 }
 
-// notice is the handle's: the checks see it at once.
+// notice takes a notice of the machine. The checks see it at once.
 func (u *user) notice(n events.Notify) {
 	switch n.What {
 	case events.Elected:
@@ -206,8 +206,8 @@ func (u *user) notice(n events.Notify) {
 	u.role.program.noticed(u, n)
 }
 
-// hear runs a callback off the loop, in the order of the news. One that is slow
-// makes the next of its own handle wait, and nobody else's.
+// runCallback runs a callback outside the loop, in the order of the notices. A slow one
+// delays the next of its handle, and no other.
 func (u *user) runCallback(callback func()) {
 	w := u.c.w
 	if w.hit("slow callback") {
@@ -239,7 +239,7 @@ func (u *user) answered(a events.Answer) {
 // cancel ends the context of a call.
 func (u *user) cancel() bool { return u.role.program.cancel(u) }
 
-// close asks for the end of the handle.
+// close closes the handle.
 func (u *user) close() {
 	if u.closing && u.dice().IntN(3) > 0 {
 		return
@@ -248,7 +248,7 @@ func (u *user) close() {
 	u.c.Ask(u.id, events.CommandClose, events.Event{Silent: world.OneIn(u.dice(), 4)})
 }
 
-// closeHandles closes every handle of a process, and has its work return.
+// closeHandles closes every handle of a process, and returns its work.
 func (c *client) closeHandles() {
 	for _, u := range c.users {
 		u.close()

@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// stepped checks, after every event, that each machine can be woken where it is:
-// by an answer, a timer or a watch.
+// stepped checks after every event that something can wake each machine: a reply, a
+// timer or a watch.
 func (k *checks) stepped(c *client) {
 	for _, id := range c.Engine().Machines() {
 		if c.outlasts(id) {
@@ -28,8 +28,8 @@ func (k *checks) stepped(c *client) {
 	}
 }
 
-// outlasts reports whether a machine goes on for a while, or for ever, when its client
-// has been closed: its loop has stopped then, and the door answers what is open.
+// outlasts reports whether a machine goes on when its client was closed. The loop has
+// stopped then, and the client answers its commands.
 func (c *client) outlasts(id events.ID) bool {
 	u := c.user(id)
 	return c.sessionEnds && u != nil && u.role.handles.outlivesSession || c.w.checks.isSearching(c, id)
@@ -45,10 +45,10 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	case strings.HasPrefix(string(id), "latch-jobelection"):
 		return jobLatchWakes
 	}
-	return nil // the session's timers are looked at below
+	return nil // the session's timers are checked below
 }
 
-// timed: every timer that a machine awaits runs, and belief has one that ends it.
+// timed checks that every timer that a machine waits for runs.
 func (k *checks) timed(c *client, id events.ID, _ engine.State) {
 	for _, a := range c.Engine().Awaits(id) {
 		if a.Kind != events.TimerFired {

@@ -10,22 +10,21 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// judge is what a role says of calls that write: which of the requests that leave
-// is the write itself, and what must be so when it is carried out, and told.
+// writeChecks are a role's checks of calls that write.
 type writeChecks struct {
 	isWrite   func(d *writeCall, r events.Request) bool
 	committed func(k *checks, d *writeCall, p *world.Proposal) // may be nil
 	answered  func(k *checks, d *writeCall, a events.Answer)
-	undoes    func(d *writeCall) bool // it takes back what it has done, where nobody wants it; may be nil
+	undoes    func(d *writeCall) bool // it deletes what it created if nobody wants it; may be nil
 }
 
-// doer is a machine of one process.
+// machineKey is a machine of one process.
 type machineKey struct {
 	client int
 	id     events.ID
 }
 
-// deed is one call that writes, or may: what was sent for it, what of it was carried
+// writeCall is one call that may write: what was sent for it, what of that was carried
 // out, and what its program was told.
 type writeCall struct {
 	u        *user
@@ -35,19 +34,19 @@ type writeCall struct {
 	path     string
 	command  uint64 // the start
 	at       int64  // when the machine began, by the world's clock
-	life     int    // the ensemble's, then
-	session  int64  // ZooKeeper's id of the session that was there then; 0: none
-	lastZxid int64  // the last zxid that the process knew of
+	life     int    // the ensemble's generation then
+	session  int64  // ZooKeeper's id of the session then; 0 is none
+	lastZxid int64  // the last zxid that the process knew of then
 
 	sent      bool              // as far as the machine knows
-	committed []*world.Proposal // what was carried out of it
+	committed []*world.Proposal // what was carried out
 	refused   []events.Code     // what the quorum refused
 	answered  bool
-	code      events.Code // if told
+	code      events.Code // if it was answered
 
-	target   int64        // deletion: the czxid of the node that it saw first
-	lastLook int64        // and the zxid of its last look
-	value    *numberValue // number: what it told
+	target   int64        // of a deletion: the czxid of the node that it saw first
+	lastLook int64        // and the zxid of its last read
+	value    *numberValue // of a number: what it told
 }
 
 func (d *writeCall) String() string { return fmt.Sprintf("%d/%s on %s", d.u.c.ID(), d.id, d.path) }
@@ -57,21 +56,21 @@ func (d *writeCall) undoes() bool {
 	return checks.undoes != nil && checks.undoes(d)
 }
 
-// undertakes takes down the beginning of a call.
+// writeCallBegun notes the beginning of a call.
 func (k *checks) writeCallBegun(u *user, r events.Record) {
 	if u.role.writes == nil || r.From != "latent" || r.Event.Kind != events.CommandStart {
 		return
 	}
 	d := &writeCall{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
 		at: k.w.Now(), life: k.w.ens.Generation(), lastZxid: u.c.LastZxid()}
-	if r.Event.Session != 0 { // else the one before is over
+	if r.Event.Session != 0 { // else the session before has ended
 		d.session = r.Event.SessionID
 	}
 	k.writeCalls[machineKey{u.c.ID(), r.Machine}] = d
 	k.writeCallList = append(k.writeCallList, d)
 }
 
-// deed is that of a machine, nil for none, and for one of a history that was undone.
+// writeCallOf returns the call of a machine, nil for none and for one of replaced data.
 func (k *checks) writeCallOf(c *client, id events.ID) *writeCall {
 	if d := k.writeCalls[machineKey{c.ID(), id}]; d != nil && d.life == k.w.ens.Generation() {
 		return d
@@ -79,7 +78,7 @@ func (k *checks) writeCallOf(c *client, id events.ID) *writeCall {
 	return nil
 }
 
-// sends takes down a request that the machine sends, as far as it knows.
+// writeSent notes that a machine sends the write, as far as it knows.
 func (k *checks) writeSent(c *client, a engine.Addressed) {
 	r, request := a.Effect.(events.Request)
 	if d := k.writeCallOf(c, a.From); request && d != nil && d.u.role.writes.isWrite(d, r) {
@@ -87,8 +86,8 @@ func (k *checks) writeSent(c *client, a engine.Addressed) {
 	}
 }
 
-// carries looks at what the quorum answers to a call: its write is carried out once
-// at most, and not at all where it was answered that it was not.
+// writeCommitted checks what the quorum answers: a write is carried out at most once, and
+// not at all if its call was answered so.
 func (k *checks) writeCommitted(p *world.Proposal) {
 	if p.Origin == nil || p.Origin.Done != nil {
 		return
@@ -115,19 +114,19 @@ func (k *checks) writeCommitted(p *world.Proposal) {
 	}
 }
 
-// goneSince reports whether others have deleted a node before another was made.
+// goneSince reports whether others have deleted a node before another was created.
 func (k *checks) goneSince(one, other *world.Proposal) bool {
 	return one.Txn.Path == other.Txn.Path || !k.w.ens.Committed().Exists(one.Txn.Path)
 }
 
-// denies: what was answered as not done is not done, then or ever.
+// checkNotDone checks that a call that was answered as not done is never done.
 func (k *checks) checkNotDone(d *writeCall) {
 	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.committed) > 0 && !d.undoes() {
 		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.committed[0].Txn.Zxid)
 	}
 }
 
-// answers holds what a program is told of its call against what was carried out.
+// writeAnswered checks the answer of a call against what was carried out.
 func (k *checks) writeAnswered(u *user, a events.Answer) {
 	d := k.writeCallOf(u.c, u.id)
 	if d == nil || a.Command != d.command {
@@ -141,30 +140,31 @@ func (k *checks) writeAnswered(u *user, a events.Answer) {
 	d.u.role.writes.answered(k, d, a)
 }
 
-// quorate are refusals that only the quorum can have said of a write.
+// quorumCodes are refusals that only the quorum can have said of a write.
 var quorumCodes = []events.Code{events.NoNode, events.NodeExists, events.BadVersion, events.NotEmpty, events.NoAuth, events.NoChildrenOfEphemerals}
 
-// refuses: a refusal that is told is the ensemble's.
+// checkRefusal checks that the ensemble said what a refused call is told.
 func (k *checks) checkRefusal(d *writeCall, code events.Code) {
 	if slices.Contains(quorumCodes, code) && !slices.Contains(d.refused, code) {
 		k.fail("a refusal is the ensemble's", "%s was answered %q, and the ensemble has said %q", d, code, d.refused)
 	}
 }
 
-// bySync plants a sync in the place of each check that goes before a read.
+// syncForCheck plants a sync in the place of each check before a read.
 func syncForCheck(recipe, home string) Plant {
 	return Plant{Name: recipe + ": a sync is enough before it looks", Stepped: effectsOf(recipe, checkAsSync),
 		Shape: func(p *Plan) { inDir(home)(p); p.often(8, "leader deposed", "cut") }}
 }
 
-// unclaimed: of what somebody was told not to have, nothing stands in the end.
+// noOrphansAtAll checks at the end that no node is left of calls whose callers were told
+// that they have none.
 func (k *checks) noOrphansAtAll() {
 	for _, d := range k.writeCallList {
 		k.noOrphans(d)
 	}
 }
 
-// forsaken: of what nobody was told of, nothing stands once the machine is over, if
+// noOrphans checks that no node is left of such a call once its machine has ended, if
 // its session goes on.
 func (k *checks) noOrphans(d *writeCall) {
 	if !d.answered || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.Generation() || d.u.c.leaving || d.u.c.Dead() {
