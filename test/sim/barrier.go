@@ -78,15 +78,15 @@ func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) boo
 	switch u.call.kind {
 	case events.CommandAwait:
 		if !open(p, u.call.at) {
-			k.fail("nobody passes what is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
+			k.fail("no wait ends while the way is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
 		}
 	case events.CommandSet:
 		if !p.existed(u.call.at) {
-			k.fail("what was set stands", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
+			k.fail("a node that was set exists", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
 		}
 	case events.CommandRemove:
 		if !p.wasMissing(u.call.at) {
-			k.fail("what was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
+			k.fail("a node that was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
 		}
 	}
 }
@@ -127,8 +127,8 @@ func ignoring(kind events.Kind) acting {
 }
 
 var plantedBarriers = []Plant{
-	{Name: "barrier: the node is read, and nothing before", Shape: inDir(barrierDir), Stepped: effectsOf("barrier", withoutCheck)},
-	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { inDir(barrierDir)(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: the node is read without a check before", Shape: inDir(barrierDir), Stepped: effectsOf("barrier", withoutCheck)},
+	{Name: "barrier: an earlier watch event lets it through", Shape: func(p *Plan) { inDir(barrierDir)(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{
 			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if ev.Kind == events.WatchDeleted {
@@ -140,7 +140,7 @@ var plantedBarriers = []Plant{
 			Detours: []mutate.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
 		}
 	})},
-	{Name: "barrier: who has waited before goes through", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: a second look is let through", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
 		return withGuard("unbarred", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0
 		})

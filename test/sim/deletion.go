@@ -111,14 +111,14 @@ func (k *checks) deletionLooked(u *user, r events.Record) {
 func deletionCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	c := k.historyOf(d.path)
 	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.lastLook {
-		k.fail("what was made anew stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)
+		k.fail("a replaced node stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)
 	}
 }
 
 func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 	switch {
 	case a.Code == events.OK && !k.historyOf(d.path).wasGone(d):
-		k.fail("what was deleted is gone", "%s was told that it is done, and the node has stood there since it asked", d)
+		k.fail("a deleted node is gone", "%s was told that it is done, and the node has stood there since it asked", d)
 	case a.Code == events.BadVersion && d.ops[0].Version < 0:
 		k.fail("a refusal is the ensemble's", "%s was answered %q, and any version would have done", d, a.Code)
 	case a.Code != events.BadVersion:
@@ -143,7 +143,7 @@ var plantedDeletions = []Plant{
 		return withGuard("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
 	}),
 	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return withGuard("unsure", never) }),
-	inDeletion("who wrote meanwhile has it stay", func() mutate.Mutation { return withGuard("written", never) }),
+	inDeletion("a write meanwhile keeps the node", func() mutate.Mutation { return withGuard("written", never) }),
 	inDeletion("a refused delete counts as done", func() mutate.Mutation { return withGuard("gone", always) }),
 	inDeletion("an outage ends it", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {

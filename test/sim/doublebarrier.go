@@ -253,7 +253,7 @@ func (k *checks) checkDeleter(path string, p *world.Proposal) {
 }
 
 var plantedDoubleBarriers = []Plant{
-	{Name: "doublebarrier: a stale ready lets through", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+	{Name: "doublebarrier: a stale ready node lets members enter", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"noteReady": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Stat != nil {
 				stat := *ev.Stat
@@ -269,7 +269,7 @@ var plantedDoubleBarriers = []Plant{
 			return holds(ev)
 		})
 	})},
-	{Name: "doublebarrier: the ready node is made without a look at the members", Shape: func(p *Plan) {
+	{Name: "doublebarrier: the ready node is created without a check of the members", Shape: func(p *Plan) {
 		inDir(doubleBarrierDir)(p)
 		p.often(30, "operator deletes a place")
 		p.often(10, "lag")
@@ -280,7 +280,7 @@ var plantedDoubleBarriers = []Plant{
 		}
 		return e
 	})},
-	{Name: "doublebarrier: who leaves lists, and asks nothing before", Shape: func(p *Plan) { inDir(doubleBarrierDir)(p); p.often(6, "lag") }, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
+	{Name: "doublebarrier: a member that leaves lists without a check before", Shape: func(p *Plan) { inDir(doubleBarrierDir)(p); p.often(6, "lag") }, Stepped: effectsOf("doublebarrier", func(e events.Effect) events.Effect {
 		if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Path == doubleBarrierDir {
 			return nil
 		}
@@ -292,7 +292,7 @@ var plantedDoubleBarriers = []Plant{
 			return ev.Kind != events.CommandCancel && holds(ev)
 		})
 	})},
-	{Name: "doublebarrier: who goes is no reason to look again", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
+	{Name: "doublebarrier: a member's end is ignored", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
 		return withGuard("isAwaited", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.WatchDeleted && holds(ev)
 		})

@@ -46,7 +46,7 @@ func ignoringOwner(model any, ev events.Event, _ *engine.Outbox, do func(events.
 }
 
 var plantedElections = []Plant{
-	{Name: "election: the heartbeat asks for the name alone", Shape: func(p *Plan) { inDir(plainElectionDir)(p); p.often(8, "ambush", "operator deletes the line") },
+	{Name: "election: the heartbeat checks only the name", Shape: func(p *Plan) { inDir(plainElectionDir)(p); p.often(8, "ambush", "operator deletes the line") },
 		Stepped: editEffects(func(_ *client, id events.ID, e events.Effect) events.Effect {
 			if _, reads := e.(events.Exists); reads && id == events.SessionMachine {
 				return nil
@@ -56,7 +56,7 @@ var plantedElections = []Plant{
 	{Name: "election: a create whose answer was lost is asked for again", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
 		return withGuard("suspected", never)
 	})},
-	{Name: "election: whoever owns a node, it is its own", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
+	{Name: "election: every node is taken for its own", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"identified": anyOwner, "unidentified": never},
 			Actions: map[string]acting{"note": ignoringOwner, "settleOn": ignoringOwner},

@@ -37,7 +37,7 @@ var plantedGates = []Plant{
 		}
 		return e
 	})},
-	{Name: "gate: who looks twice goes through", Shape: inDir(gateDir), Mutations: inOne("gate", func() mutate.Mutation {
+	{Name: "gate: a second look is let through", Shape: inDir(gateDir), Mutations: inOne("gate", func() mutate.Mutation {
 		looks := map[any]int{}
 		return withGuard("ajar", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			looks[model]++

@@ -84,10 +84,10 @@ func (jobElectionProgram) unsettled(u *user) string {
 
 var plantedJobs = []Plant{
 	{Name: "jobelection: any marker is its own", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation { return withGuard("mayGovern", anyOwner) })},
-	{Name: "jobelection: takes office without a confirmation", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
+	{Name: "jobelection: a term begins without a confirmation", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
 		return withGuard("mayGovern", ifBelieving(func(events.Event) bool { return true }))
 	})},
-	{Name: "jobelection: the marker's end is no reason to look", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
+	{Name: "jobelection: the marker's end is ignored", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchDeleted)}}
 	})},
 	{Name: "jobelection: closing, it leaves the marker", Shape: inDir(electionDir), Mutations: inOne("jobelection", func() mutate.Mutation {
@@ -99,7 +99,7 @@ var plantedJobs = []Plant{
 		u := c.user(id)
 		return u == nil || u.role.recipe != "jobelection" || ev.Kind != events.WatchDeleted
 	}},
-	{Name: "jobelection: the marker is deleted whosever it is", Shape: withDeletions, Stepped: effectsOf("jobelection", func(e events.Effect) events.Effect {
+	{Name: "jobelection: it deletes any marker", Shape: withDeletions, Stepped: effectsOf("jobelection", func(e events.Effect) events.Effect {
 		if m, multi := e.(events.Multi); multi && m.Ops[len(m.Ops)-1].Verb == "delete" {
 			m.Ops = []events.Op{{Verb: "delete", Path: machines.JobMarker(jobPath), Version: -1}}
 			return m
@@ -119,7 +119,7 @@ var plantedJobs = []Plant{
 		}
 		return ops
 	}},
-	{Name: "jobelection: the heartbeat asks for the marker alone", Shape: func(p *Plan) { withDeletions(p); p.often(3, "ambush") }, Stepped: editEffects(func(_ *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "jobelection: the heartbeat checks only the marker", Shape: func(p *Plan) { withDeletions(p); p.often(3, "ambush") }, Stepped: editEffects(func(_ *client, id events.ID, e events.Effect) events.Effect {
 		if m, multi := e.(events.Multi); multi && id == events.SessionMachine && len(m.Ops) > 1 {
 			m.Ops = []events.Op{{Verb: "check", Path: m.Ops[0].Path, Version: -1}}
 			return m

@@ -67,7 +67,7 @@ func (k *checks) membersTold(u *user, names []string) {
 	}
 	i := slices.Index(k.groups[was:], g)
 	if i < 0 {
-		k.fail("members were there", "%s was told of %q, which were never together since what it was told before", u.name(), names)
+		k.fail("each list of members was true", "%s was told of %q, which were never together since what it was told before", u.name(), names)
 		return
 	}
 	u.group = group{true, g, was + i, u.c.SessionID(), k.w.ens.Generation()}
@@ -84,7 +84,7 @@ var plantedMemberships = []Plant{
 		}
 		return e
 	})},
-	{Name: "membership: whoever was there is still there", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
+	{Name: "membership: members never leave", Shape: inDir(persistentDir), Mutations: inOne("membership", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			for _, name := range *field[[]string](model, "names") {
 				if !slices.Contains(ev.Children, name) {

@@ -93,10 +93,10 @@ func (k *checks) tryWaits(u *user, state string) {
 }
 
 var plantedMutexes = []Plant{
-	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("occupied", never) })},
-	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("outrun", never) })},
+	{Name: "mutex: a try queues behind others", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("occupied", never) })},
+	{Name: "mutex: a try that lost the race waits", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("outrun", never) })},
 	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("entangled", never) })},
-	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() mutate.Mutation {
+	{Name: "mutex: the predecessor's deletion is ignored", Mutations: inOne("mutex", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"inherits": never},
 			Actions: map[string]acting{"rejoin": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},

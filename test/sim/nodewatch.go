@@ -128,11 +128,11 @@ func (k *checks) nodeShown(u *user, now readState, outage bool) {
 		i = c.find(0, now.stat)
 	}
 	if i < 0 || now.stat != nil && c.states[i].data != now.data {
-		k.fail("what is shown was so", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
+		k.fail("each value told was true", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
 		return
 	}
 	if gap := u.view.told && before.conn != now.conn; gap != outage {
-		k.fail("what may have been missed is said", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
+		k.fail("an outage is told", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
 	}
 	u.view.told, u.view.before, u.view.index = true, now, i
 }
@@ -155,7 +155,7 @@ var plantedWatchers = []Plant{
 	inWatch("an outage is not told", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"doubt": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
-	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { inDir(watchedDir)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "nodewatch: an event of another machine's watch is ignored", Shape: func(p *Plan) { inDir(watchedDir)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.Engine().State(id) != "watching"
 	}},
@@ -166,7 +166,7 @@ var plantedWatchers = []Plant{
 			}
 		}}}
 	}),
-	{Name: "nodewatch: what was read before is told", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
+	{Name: "nodewatch: an earlier read is told", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Present && n.Work > 1 {
 			n.What, n.Work = events.Absent, 0
 			return n

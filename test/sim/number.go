@@ -170,7 +170,7 @@ func numberCommitted(k *checks, d *writeCall, p *world.Proposal) {
 		return
 	}
 	if d.task() == "get" || d.isUnexpected(was.numberValue()) || decode(is.data) != d.newValue(decode(was.data)) {
-		k.fail("what is written comes of what was there", "%s (%v) made %d of %d", d, d.call.options, decode(is.data), decode(was.data))
+		k.fail("a write follows from the value before", "%s (%v) made %d of %d", d, d.call.options, decode(is.data), decode(was.data))
 	}
 }
 
@@ -193,7 +193,7 @@ func numberAnswered(k *checks, d *writeCall, a events.Answer) {
 	case a.Code == events.OK && d.value == nil:
 		k.fail("a number is told", "%s was answered, and not told the number", d)
 	case a.Code == events.OK && task != "get" && len(d.committed) == 0:
-		k.fail("what was answered as done was done", "%s was answered, and nothing was written", d)
+		k.fail("a call answered as done is done", "%s was answered, and nothing was written", d)
 	case a.Code == events.OK && task != "get":
 		if made, found := c.wrote(d.committed[0].Txn.Zxid); found && made.numberValue() != *d.value {
 			k.fail("a number is told as it is", "%s wrote %v, and tells %v", d, made.numberValue(), *d.value)
@@ -205,13 +205,13 @@ func numberAnswered(k *checks, d *writeCall, a events.Answer) {
 	}
 	if d.value != nil && task == "get" || a.Code == events.BadVersion && d.value != nil {
 		if !c.wasValue(d) {
-			k.fail("what is read was so since it was asked for", "%s tells %v, which it was not since", d, *d.value)
+			k.fail("what is read was true since it was asked for", "%s tells %v, which it was not since", d, *d.value)
 		}
 	}
 	if a.Code == events.BadArguments && !slices.ContainsFunc(c.statesSince(d.at), func(v nodeState) bool {
 		return v.stat != nil && v.data != "" && fmt.Sprint(len(v.data)) != d.u.options["width"]
 	}) {
-		k.fail("what is read was so since it was asked for", "%s says that there is no number, and there was one", d)
+		k.fail("what is read was true since it was asked for", "%s says that there is no number, and there was one", d)
 	}
 }
 
@@ -233,7 +233,7 @@ func inNumber(name string, m func() mutate.Mutation) Plant {
 var plantedNumbers = []Plant{
 	syncForCheck("number", numberDir),
 	inNumber("it is added to again when the answer was lost", func() mutate.Mutation { return withGuard("moved", never) }),
-	inNumber("who was faster is not looked at", func() mutate.Mutation { return withGuard("done", always) }),
+	inNumber("a lost race counts as done", func() mutate.Mutation { return withGuard("done", always) }),
 	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation { return withGuard("unsure", never) }),
 	inNumber("whatever it is, it is what was expected", func() mutate.Mutation { return withGuard("unequal", never) }),
 	inNumber("a number of the same version is the same", func() mutate.Mutation {

@@ -121,7 +121,7 @@ func (persistentProgram) noticed(u *user, n events.Notify) {
 		}
 		u.present = true
 		if by, known := k.createdBy[n.Token]; k.w.ens.Generation() == 0 && (!known || by != u.name()) {
-			k.fail("whoever is told present has made it", "%s was told that its node stands; czxid %x is of %q", u.name(), n.Token, by)
+			k.fail("present means that the handle created the node", "%s was told that its node stands; czxid %x is of %q", u.name(), n.Token, by)
 		}
 	case events.Absent:
 		u.present = false
@@ -137,7 +137,7 @@ func (persistentProgram) answered(u *user, a events.Answer) {
 	switch a.Code {
 	case events.OK:
 		if u.wrote < payload {
-			u.c.w.checks.fail("what was set was written", "%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
+			u.c.w.checks.fail("acknowledged data were written", "%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
 		}
 	case events.Cancelled, events.Closed:
 	default:
@@ -188,7 +188,7 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 		}
 	case zkmem.OpSetData:
 		if foreign {
-			k.fail("a node is its maker's", "session %x wrote %q to the node of %s", p.Txn.Session, t.Data, owner.name())
+			k.fail("only its creator changes a node", "session %x wrote %q to the node of %s", p.Txn.Session, t.Data, owner.name())
 		}
 		if owner != nil && owner != by {
 			owner.changedByOthers = true
@@ -198,7 +198,7 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 		}
 	case zkmem.OpDelete:
 		if foreign {
-			k.fail("a node is its maker's", "session %x deleted the node of %s", p.Txn.Session, owner.name())
+			k.fail("only its creator changes a node", "session %x deleted the node of %s", p.Txn.Session, owner.name())
 		}
 		if owner != nil {
 			owner.deletedByOthers = owner.deletedByOthers || owner != by || owner.session != p.Txn.Session
@@ -237,10 +237,10 @@ func payloadOf(data []byte) (n uint64) {
 }
 
 var plantedPersistents = []Plant{
-	{Name: "persistent: it deletes whatever stands in its place", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
+	{Name: "persistent: it deletes any node at its path", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
 		return withGuard("remains", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
-	{Name: "persistent: whatever stands in its place is its own", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
+	{Name: "persistent: any node at its path is its own", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
 		return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
 	{Name: "persistent: a node that was deleted is not made again", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {

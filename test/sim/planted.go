@@ -228,7 +228,7 @@ var plantedLines = []Plant{
 		line, _ := machines.Line(names, u.role.line.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
 	})},
-	{Name: "everybody is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+	{Name: "every participant is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n != own })
 	})},
 	{Name: "another recipe's places count", Posted: onListing(func(c *client, u *user, own string, names []string) []string {

@@ -98,7 +98,7 @@ var plantedProducers = []Plant{
 			Detours: []mutate.Detour{{Row: engine.Edge{From: "suspended", Name: "connection.attached [doubtful]", To: "putting"}, To: "verifying"}},
 		}
 	})},
-	{Name: "producer: what is in doubt is sent as if it were new", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: replacingGuard("producer", "doubtful", never)},
+	{Name: "producer: a put with an unknown outcome is sent as a new one", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: replacingGuard("producer", "doubtful", never)},
 	{Name: "producer: a put that is under way is taken back", Shape: inDir(queuePath), Mutations: replacingAction("producer", "cancel", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 		if isSent(model, ev.Work) {
 			out.Answer(ev.Work, events.Cancelled, "")
@@ -106,7 +106,7 @@ var plantedProducers = []Plant{
 		do(ev)
 	})},
 	{Name: "producer: nobody looks at the bound", Shape: inDir(queuePath), Mutations: replacingGuard("producer", "bounded", never)},
-	{Name: "producer: what was put last stands first", Shape: inDir(queuePath), Stepped: inMultis("producer", func(ops []events.Op) []events.Op {
+	{Name: "producer: the last item of a put comes first", Shape: inDir(queuePath), Stepped: inMultis("producer", func(ops []events.Op) []events.Op {
 		slices.Reverse(ops[1:])
 		return ops
 	})},
@@ -121,8 +121,8 @@ var plantedProducers = []Plant{
 }
 
 var plantedConsumers = []Plant{
-	{Name: "consumer: whose the lock is now is not asked when the work returns", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(4, "pause long") }, Mutations: replacingGuard("consumer", "lockGone", never)},
-	{Name: "consumer: an item is deleted, and its lock is not in it", Shape: inDir(queuePath), Stepped: inMultis("consumer", func(ops []events.Op) []events.Op {
+	{Name: "consumer: the lock's owner is not checked when the work returns", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(4, "pause long") }, Mutations: replacingGuard("consumer", "lockGone", never)},
+	{Name: "consumer: an item is deleted without its lock", Shape: inDir(queuePath), Stepped: inMultis("consumer", func(ops []events.Op) []events.Op {
 		if len(ops) > 1 && ops[1].Verb == "delete" {
 			return slices.Delete(ops, 1, 2)
 		}
@@ -140,7 +140,7 @@ var plantedConsumers = []Plant{
 		}
 		return false
 	})},
-	{Name: "consumer: whose a lock is, is read at a server that lags behind", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(12, "lag", "cut after apply") }, Stepped: withoutSync("consumer")},
+	{Name: "consumer: a lock's owner is read at a server that lags behind", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(12, "lag", "cut after apply") }, Stepped: withoutSync("consumer")},
 	{Name: "consumer: items are not locked", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "free", withFlags("once"))},
 	{Name: "consumer: the items of the session before are its own", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "lose", doNothing)},
 	{Name: "consumer: a handler is not told that its lock is gone", Shape: inDir(queuePath), Stepped: effectsOf("consumer", func(e events.Effect) events.Effect {
@@ -149,23 +149,23 @@ var plantedConsumers = []Plant{
 		}
 		return e
 	})},
-	{Name: "consumer: whoever finds an item gone has it, at most once", Shape: inDir(queuePath), Posted: inReplies("consumer", func(c *client, u *user, ev *events.Event) {
+	{Name: "consumer: an item that is gone counts as taken, at most once", Shape: inDir(queuePath), Posted: inReplies("consumer", func(c *client, u *user, ev *events.Event) {
 		if c.w.queue.atMostOnce && c.Engine().State(u.id) == "taking" && ev.Code == events.NoNode {
 			ev.Code = events.OK
 		}
 	})},
-	{Name: "consumer: nobody is told that an item may be lost", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "missing", never)},
-	{Name: "consumer: the last is handed over first", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "order", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "consumer: a possible loss is not reported", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "missing", never)},
+	{Name: "consumer: the last item is delivered first", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "order", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		do(ev)
 		slices.Reverse(*field[[]machines.Item](model, "backlog"))
 	})},
 	{Name: "consumer: due times are read from the host's clock", Shape: inDir(queuePath), Posted: inReplies("consumer", hostTime)},
-	{Name: "consumer: what is new is no reason to look", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "stir", ignoring(events.WatchChildren))},
-	{Name: "consumer: what another has locked is left to it for ever", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(3, "client dies") }, Mutations: replacingAction("consumer", "rest", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "consumer: new items are ignored", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "stir", ignoring(events.WatchChildren))},
+	{Name: "consumer: an item that another has locked is never tried again", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(3, "client dies") }, Mutations: replacingAction("consumer", "rest", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		*field[bool](model, "skipped") = false
 		do(ev)
 	})},
-	{Name: "consumer: a try that failed is a good one", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "judge", func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "consumer: a failed try counts as a success", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "judge", func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		ev.Text = ""
 		do(ev)
 	})},

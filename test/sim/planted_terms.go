@@ -18,7 +18,7 @@ var plantedTerms = []Plant{
 	{Name: "inherits though others stand before it, too", Mutations: inLines(func() mutate.Mutation {
 		return nextWhen(func(model any, second, read, tied bool) bool { return read && !tied })
 	})},
-	{Name: "inherits from whoever is deleted, itself included", Mutations: inLines(func() mutate.Mutation {
+	{Name: "inherits from any deleted node, its own included", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("inherits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ahead := *field[string](model, "predecessor"); ahead != "" {
 				ev.Path = *field[string](model, "dir") + "/" + ahead
@@ -32,19 +32,19 @@ var plantedTerms = []Plant{
 	{Name: "inherits though the confirmation has run out", Shape: func(p *Plan) { p.often(8, "pause within a step") }, Mutations: inLines(func() mutate.Mutation {
 		return withGuard("inherits", ifBelieving(func(ev events.Event) bool { return ev.ValidUntil != 0 }))
 	})},
-	{Name: "inherits though its own node is not watched, and was not when it looked (both locks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
+	{Name: "inherits though its own node is not watched, and was not when it looked (both checks)", Shape: func(p *Plan) { p.often(4, "ambush") }, Mutations: inLines(func() mutate.Mutation {
 		m := nextWhen(func(model any, second, read, tied bool) bool { return second && !tied })
 		m.Guards = map[string]guarding{"inherits": withFlags("owned", "watched")}
 		m.Actions["rewatchOwn"] = keeping("line")
 		return m
 	})},
-	{Name: "takes office without a confirmation", Mutations: inLines(func() mutate.Mutation {
+	{Name: "a term begins without a confirmation", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("mayLead", ifBelieving(func(events.Event) bool { return true }))
 	})},
-	{Name: "takes office on a late confirmation", Mutations: inLines(func() mutate.Mutation {
+	{Name: "a term begins by a late confirmation", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("nowConfirmed", ifBelieving(func(events.Event) bool { return true }))
 	})},
-	{Name: "leads behind somebody", Mutations: inLines(func() mutate.Mutation {
+	{Name: "it leads behind others", Mutations: inLines(func() mutate.Mutation {
 		return withGuard("isFirst", always)
 	})},
 }

@@ -130,11 +130,11 @@ func (producerProgram) answered(u *user, a events.Answer) {
 		switch {
 		case u.c.w.ens.Generation() != one.life || a.Code == events.OutcomeUnknown:
 		case a.Code == events.OK && i.puts != 1:
-			k.fail("what is acknowledged was put once", "%s was put %d times", i.name, i.puts)
+			k.fail("an acknowledged item was put once", "%s was put %d times", i.name, i.puts)
 		case a.Code != events.OK && i.puts > 0:
-			k.fail("what is refused was not put", "%s is answered %s, and was put", i.name, a.Code)
+			k.fail("a refused item was not put", "%s is answered %s, and was put", i.name, a.Code)
 		case a.Code == events.OK && i.zxid != one.items[0].zxid:
-			k.fail("a put is one", "%s and %s were not put as one", one.items[0].name, i.name)
+			k.fail("a put is one transaction", "%s and %s were not put as one", one.items[0].name, i.name)
 		}
 	}
 }

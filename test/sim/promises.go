@@ -25,7 +25,7 @@ func (k *checks) beganConfirmed(b *belief) {
 func (k *checks) ownEndFirst(b *belief) {
 	end, over := k.ended[b.path]
 	if news := b.u.c.electedBy[b.u.id]; over && news.Zxid >= end && !k.unreadable[b.path] {
-		k.fail("the own node's end is heard of first", "%s was made leader by %s of transaction %x; %s ended with %x",
+		k.fail("the own node's end is told first", "%s was made leader by %s of transaction %x; %s ended with %x",
 			b.u.name(), news.Kind, news.Zxid, b.path, end)
 	}
 }

@@ -77,7 +77,7 @@ func (k *checks) itemPut(p *world.Proposal, op zkmem.Txn) {
 	i := q.items[string(op.Data)]
 	if i == nil {
 		if !p.Operator {
-			k.fail("what is put was asked for", "%s with %q", op.Path, op.Data)
+			k.fail("each put was asked for", "%s with %q", op.Path, op.Data)
 		}
 		return
 	}
@@ -90,10 +90,10 @@ func (k *checks) itemPut(p *world.Proposal, op zkmem.Txn) {
 		return
 	}
 	if i.puts > 1 {
-		k.fail("nothing is put twice", "%s was put %d times", i.name, i.puts)
+		k.fail("an item is put once", "%s was put %d times", i.name, i.puts)
 	}
 	if i.code != nil && *i.code != events.OutcomeUnknown {
-		k.fail("what is answered is over", "%s was answered %s, and is put now", i.name, *i.code)
+		k.fail("nothing is put after its answer", "%s was answered %s, and is put now", i.name, *i.code)
 	}
 	if last := i.by.queueHandle.lastCommitted; last != nil && last.serial > i.serial {
 		k.fail("puts keep their order", "%s is put after %s", i.name, last.name)
@@ -105,7 +105,7 @@ func (k *checks) itemPut(p *world.Proposal, op zkmem.Txn) {
 			k.fail("an item is not early", "%s is put to be due %d ms early", i.name, early)
 		}
 	} else if parsed.Rank != i.rank {
-		k.fail("an item is put where it was to be put", "%s has rank %d, as %s", i.name, i.rank, op.Path)
+		k.fail("an item is put in its place", "%s has rank %d, as %s", i.name, i.rank, op.Path)
 	}
 	k.boundKept(i.by)
 }
@@ -157,11 +157,11 @@ func (k *checks) itemDeleted(u *user, p *world.Proposal, path string) {
 	switch one := u.queueHandle.lastDeliveries[i]; {
 	case q.namesReused || q.brokenLocks[lock]:
 	case q.lockOwners[lock] != u:
-		k.fail("an item is deleted by whoever has locked it", "%s deletes %s, whose lock it has not", u.name(), i.name)
+		k.fail("only its locker deletes an item", "%s deletes %s, whose lock it has not", u.name(), i.name)
 	case one == nil || !one.returned:
-		k.fail("an item is deleted when it is dealt with", "%s deletes %s, and has not dealt with it", u.name(), i.name)
+		k.fail("an item is deleted after its handler", "%s deletes %s, and has not dealt with it", u.name(), i.name)
 	case !one.succeeded && (!buried || one.try < q.tries):
-		k.fail("an item is deleted when it is dealt with", "%s deletes %s after try %d of %d failed; buried: %t", u.name(), i.name, one.try, q.tries, buried)
+		k.fail("an item is deleted after its handler", "%s deletes %s after try %d of %d failed; buried: %t", u.name(), i.name, one.try, q.tries, buried)
 	}
 }
 
@@ -173,7 +173,7 @@ func (k *checks) itemWritten(u *user, op zkmem.Txn) {
 		return
 	}
 	if one := u.queueHandle.lastDeliveries[i]; one == nil || !one.returned || one.succeeded || q.lockOwners[queueLocks+strings.TrimPrefix(op.Path, queuePath)] != u {
-		k.fail("a failed try is counted by whoever has locked the item", "%s writes %s", u.name(), i.name)
+		k.fail("only its locker counts an item's tries", "%s writes %s", u.name(), i.name)
 	}
 	if string(op.Data) != i.name {
 		k.fail("an item keeps its data", "%s writes %q to %s", u.name(), op.Data, i.name)
@@ -216,7 +216,7 @@ func (k *checks) delivered(u *user, n events.Notify) {
 		k.fail("one item at a time", "%s has %s, and works on %s", u.name(), n.Path, b.current.path)
 	}
 	if i == nil {
-		k.fail("what is handed over was put", "%s has %s, with %q", u.name(), n.Path, b.readData)
+		k.fail("a delivered item was put", "%s has %s, with %q", u.name(), n.Path, b.readData)
 		return
 	}
 	before := b.lastDeliveries[i]
@@ -244,10 +244,10 @@ func (k *checks) delivered(u *user, n events.Notify) {
 
 func (k *checks) deliveredOnce(u *user, i *item) {
 	if i.deliveries > 1 {
-		k.fail("an item is handed over at most once", "%s was handed over %d times", i.name, i.deliveries)
+		k.fail("an item is delivered at most once", "%s was handed over %d times", i.name, i.deliveries)
 	}
 	if i.deletedBy != u {
-		k.fail("an item is taken before it is handed over", "%s has %s, and has not deleted it", u.name(), i.name)
+		k.fail("an item is deleted before it is delivered", "%s has %s, and has not deleted it", u.name(), i.name)
 	}
 }
 
@@ -258,24 +258,24 @@ func (k *checks) deliveredLocked(u *user, i *item) {
 		return
 	}
 	if !locked || how == unlocked {
-		k.fail("whoever has an item has locked it", "%s has %s; its lock: %t %s", u.name(), i.name, locked, how)
+		k.fail("a delivered item is locked by its consumer", "%s has %s; its lock: %t %s", u.name(), i.name, locked, how)
 	}
 	if _, stat, err := k.w.ens.Committed().Get(lock); err == nil && how == "" && stat.EphemeralOwner != u.c.sessionSeen {
-		k.fail("whoever has an item has locked it", "%s has %s in session %x; its lock is of session %x", u.name(), i.name, u.c.sessionSeen, stat.EphemeralOwner)
+		k.fail("a delivered item is locked by its consumer", "%s has %s in session %x; its lock is of session %x", u.name(), i.name, u.c.sessionSeen, stat.EphemeralOwner)
 	}
 	if how != "" { // the consumer cannot know yet
 		return
 	}
 	if i.end != "" && i.end != "deleted by others" {
-		k.fail("what is handed over is not over", "%s has %s, which is %s", u.name(), i.name, i.end)
+		k.fail("a delivered item has not ended", "%s has %s, which is %s", u.name(), i.name, i.end)
 	}
 	for _, o := range k.w.usersOf("consumer") {
 		if o != u && o.queueHandle.current.item == i && len(o.works) > 0 && !o.queueHandle.current.withdrawn && o.queueHandle.locks[lock] == unlocked {
-			k.fail("an item is in one pair of hands", "%s and %s have %s", u.name(), o.name(), i.name)
+			k.fail("an item has one consumer at a time", "%s and %s have %s", u.name(), o.name(), i.name)
 		}
 	}
 	if q.lockOwners[lock] != u {
-		k.fail("an item is in one pair of hands", "%s has %s, and another has locked it", u.name(), i.name)
+		k.fail("an item has one consumer at a time", "%s has %s, and another has locked it", u.name(), i.name)
 	}
 }
 
@@ -313,10 +313,10 @@ func (k *checks) itemsListed(u *user, names []string) {
 func (k *checks) deliveredInOrder(u *user, i *item) {
 	b := &u.queueHandle
 	if !slices.Contains(b.listed, i) {
-		k.fail("what is handed over was listed", "%s has %s, which it did not list", u.name(), i.name)
+		k.fail("a delivered item was listed", "%s has %s, which it did not list", u.name(), i.name)
 	}
 	if b.before != nil && inOrder(i, b.before) < 0 {
-		k.fail("items are handed over in order", "%s has %s after %s", u.name(), i.path, b.before.path)
+		k.fail("items are delivered in order", "%s has %s after %s", u.name(), i.path, b.before.path)
 	}
 	b.before = i
 	if k.othersChanged || len(u.c.SessionIDs()) > 1 || k.w.queue.consumers > 1 {
@@ -324,7 +324,7 @@ func (k *checks) deliveredInOrder(u *user, i *item) {
 	}
 	for _, first := range b.listed {
 		if inOrder(first, i) < 0 && b.lastDeliveries[first] == nil && first.end == "" {
-			k.fail("items are handed over in order", "%s has %s, and %s was before it", u.name(), i.path, first.path)
+			k.fail("items are delivered in order", "%s has %s, and %s was before it", u.name(), i.path, first.path)
 		}
 	}
 }
@@ -384,6 +384,6 @@ func (k *checks) noItemLost() {
 		}
 	}
 	if slices.Sort(lost); len(lost) > 0 {
-		k.fail("what is acknowledged is not lost", "%s", strings.Join(lost, ", "))
+		k.fail("no acknowledged item is lost", "%s", strings.Join(lost, ", "))
 	}
 }

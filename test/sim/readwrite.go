@@ -108,7 +108,7 @@ func (k *checks) holdsWithReaders(b *belief) {
 			break
 		}
 		if !(isReader(name) && isReader(p.Name)) && b.u.c.believes(b) && !k.othersChanged {
-			k.fail("nobody who matters is before a holder", "%s holds %s, and %s is before it", b.u.name(), name, p.Name)
+			k.fail("nobody that excludes a holder is before it", "%s holds %s, and %s is before it", b.u.name(), name, p.Name)
 		}
 	}
 	if !isReader(name) {
@@ -156,7 +156,7 @@ var plantedReadWrite = []Plant{
 			}
 		}}}
 	})},
-	{Name: "readwrite: a writer lets go, and then makes a reader's node at the tail", Shape: inDir(readWriteDir), Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "readwrite: a writer that goes on as a reader gets a node at the end of the line", Shape: inDir(readWriteDir), Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		multi, ok := e.(events.Multi)
 		if u := c.user(id); ok && u != nil && u.role.recipe == "readwrite" && len(multi.Ops) == 2 && multi.Ops[0].Verb == "create" {
 			i := strings.LastIndex(multi.Ops[0].Path, machines.ReadLabel) + len(machines.ReadLabel)
@@ -167,7 +167,7 @@ var plantedReadWrite = []Plant{
 		}
 		return e
 	})},
-	{Name: "readwrite: a transaction in doubt leaves its node", Shape: inDir(readWriteDir), Mutations: inOne("readwrite", func() mutate.Mutation {
+	{Name: "readwrite: a transaction with an unknown outcome leaves its node", Shape: inDir(readWriteDir), Mutations: inOne("readwrite", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"giveUpLowering": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			do(ev)
 			*field[bool](model, "unknown") = false

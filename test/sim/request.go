@@ -162,7 +162,7 @@ func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 	case a.Code != events.OK:
 		k.checkRefusal(d, a.Code)
 	case len(d.committed) == 0:
-		k.fail("what was answered as done was done", "%s was answered %q, and nothing was carried out", d, a.Code)
+		k.fail("a call answered as done is done", "%s was answered %q, and nothing was carried out", d, a.Code)
 	case verb == "create" && !d.is("multi"):
 		if made := d.committed[len(d.committed)-1].Txn.Path; a.Text != made {
 			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
@@ -188,7 +188,7 @@ func (k *checks) readBy(d *writeCall, a events.Answer) {
 	}
 	i := c.find(from, told.stat)
 	if i < 0 || verb == "get" && c.states[i].data != told.data {
-		k.fail("what is read was so", "%s was told %+v with %q, which it never was since %x", d, told.stat, told.data, d.lastZxid)
+		k.fail("what is read was true", "%s was told %+v with %q, which it never was since %x", d, told.stat, told.data, d.lastZxid)
 	}
 }
 
@@ -203,13 +203,13 @@ var plantedRequests = []Plant{
 			return holds(ev) || ev.Code.Unknown()
 		})
 	}),
-	inRequest("a node whose answer was lost is made anew", func() mutate.Mutation { return withGuard("lost", never) }),
+	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation { return withGuard("lost", never) }),
 	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
 		return withGuard("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "deserted")
 		})
 	}),
-	inRequest("a protected create is made anew in the next session", func() mutate.Mutation { return withGuard("elsewhere", never) }),
+	inRequest("a protected create is sent again in the next session", func() mutate.Mutation { return withGuard("elsewhere", never) }),
 	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation { return withGuard("reads", always) }),
 	inRequest("what was lost was done", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"doubt": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {

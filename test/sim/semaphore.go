@@ -201,7 +201,7 @@ var plantedSemaphores = []Plant{
 		}
 		return true
 	}},
-	{Name: "semaphore: nobody counts", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("scarce", never) })},
+	{Name: "semaphore: permits are not counted", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("scarce", never) })},
 	{Name: "semaphore: one more than the limit", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation {
 		return withGuard("spare", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
@@ -233,5 +233,5 @@ var plantedSemaphores = []Plant{
 		return m
 	})},
 	{Name: "semaphore: a lost reply means that nothing was taken", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("recovered", never) })},
-	{Name: "semaphore: a try queues behind whom it found", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
+	{Name: "semaphore: a try queues behind others", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
 }

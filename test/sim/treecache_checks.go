@@ -50,7 +50,7 @@ func (k *checks) answerTaken(c *client, r events.Record) {
 func (treeCacheProgram) noticed(u *user, n events.Notify) {
 	k, g := u.c.w.checks, &u.cache
 	if g.tooLarge && slices.Contains([]events.Notice{events.Present, events.Absent, events.Settled}, n.What) {
-		k.fail("too many nodes are the end", "%s is told %s of %s after it", u.name(), n.What, n.Path)
+		k.fail("a cache with too many nodes ends", "%s is told %s of %s after it", u.name(), n.What, n.Path)
 	}
 	switch n.What {
 	case events.Present:
@@ -74,7 +74,7 @@ func (k *checks) treeConnection(u *user) {
 	g := &u.cache
 	if g.conn != nil && g.conn != g.last.conn {
 		if g.ready {
-			k.fail("what may have been missed is said", "%s is told of an answer over another connection, and was not told of an outage", u.name())
+			k.fail("an outage is told", "%s is told of an answer over another connection, and was not told of an outage", u.name())
 		}
 		g.gap = true
 	}
@@ -94,17 +94,17 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 		kept, read := g.kept[n.Work]
 		maps.DeleteFunc(g.kept, func(request uint64, _ readState) bool { return request <= n.Work })
 		if !read {
-			k.fail("what is shown was read", "%s is told of %s, and no answer told it", u.name(), n.Path)
+			k.fail("each value told was read", "%s is told of %s, and no answer told it", u.name(), n.Path)
 			return
 		}
 		if now.readState = g.answers[n.Work]; now.stat != kept.stat {
-			k.fail("what is shown was read", "%s is told of %s what another answer told", u.name(), n.Path)
+			k.fail("each value told was read", "%s is told of %s what another answer told", u.name(), n.Path)
 			return
 		}
 		matches = func(v nodeState) bool { return v.stat != nil && v.matches(kept.stat) && v.data == kept.data }
 	}
 	if now.index = k.since(g.lastSeen[n.Path], now.readState, n.Path, matches); now.index < 0 {
-		k.fail("what is shown was so", "%s is told that %s is %+v with %q, %s, which it never was since it was %+v, %s", u.name(), n.Path, now.stat, now.data, n.Code,
+		k.fail("each value told was true", "%s is told that %s is %+v with %q, %s, which it never was since it was %+v, %s", u.name(), n.Path, now.stat, now.data, n.Code,
 			g.lastSeen[n.Path].stat, g.lastSeen[n.Path].code)
 		return
 	}
@@ -159,7 +159,7 @@ func (k *checks) treeAbsent(u *user, path string) {
 			return
 		}
 	}
-	k.fail("what is gone was gone", "%s is told that %s is gone, which it was not since it was %+v", u.name(), path, was.stat)
+	k.fail("a node told to be gone was gone", "%s is told that %s is gone, which it was not since it was %+v", u.name(), path, was.stat)
 }
 
 // treeReady checks that all is read when it is told so, once, and after a notice of an outage.
@@ -170,7 +170,7 @@ func (k *checks) treeReady(u *user, outage bool) {
 	}
 	k.treeConnection(u)
 	if g.gap != outage {
-		k.fail("what may have been missed is said", "%s is told that all is read, of an outage: %t; and there was one: %t", u.name(), outage, g.gap)
+		k.fail("an outage is told", "%s is told that all is read, of an outage: %t; and there was one: %t", u.name(), outage, g.gap)
 	}
 	if awaits := u.c.Engine().Awaits(u.id); len(awaits) > 0 {
 		k.fail("ready is when all is read", "%s is told that all is read, and awaits %v", u.name(), awaits)
@@ -195,7 +195,7 @@ func (k *checks) treeTooLarge(u *user) {
 		}
 	}
 	if n <= u.mostNodes() {
-		k.fail("too many nodes are the end", "%s was ended at %d nodes, and there were never more than %d", u.name(), u.mostNodes(), n)
+		k.fail("a cache with too many nodes ends", "%s was ended at %d nodes, and there were never more than %d", u.name(), u.mostNodes(), n)
 	}
 }
 

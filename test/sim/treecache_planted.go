@@ -36,7 +36,7 @@ func treeAsks(name string, change func(e events.Effect) events.Effect) Plant {
 }
 
 var plantedTrees = []Plant{
-	treeAction("who has come and gone is not looked at", "mark", ignoring(events.WatchChildren)),
+	treeAction("a change of children is ignored", "mark", ignoring(events.WatchChildren)),
 	treeAction("a change is not looked at", "mark", ignoring(events.WatchChanged)),
 	treeAction("another node at the path is taken for the first", "mark", ignoring(events.WatchDeleted)),
 	treeAsks("a node is read without a watch", func(e events.Effect) events.Effect {
@@ -94,9 +94,9 @@ var plantedTrees = []Plant{
 	inTree("there may be more nodes than there may", func() mutate.Mutation { return withGuard("overflows", never) }),
 	inTree("any directory is too large", func() mutate.Mutation { return withGuard("overflows", always) }),
 	treeTells("what is gone is not told", func(n *events.Notify) bool { return n.What != events.Absent }),
-	treeTells("with the top goes only the top", func(n *events.Notify) bool { return n.What != events.Absent || n.Path == treePath }),
+	treeTells("only the end of the top is told", func(n *events.Notify) bool { return n.What != events.Absent || n.Path == treePath }),
 	treeTells("what cannot be read is not there", func(n *events.Notify) bool { return n.What != events.Present || n.Code == events.OK }),
-	treeTells("a change of data is none", func(n *events.Notify) bool {
+	treeTells("a change of data is silent", func(n *events.Notify) bool {
 		n.Silent = n.Silent || n.What == events.Present && n.Work > 9
 		return true
 	}),
@@ -104,14 +104,14 @@ var plantedTrees = []Plant{
 		n.Silent = false
 		return true
 	}),
-	treeTells("what was read before is told", func(n *events.Notify) bool {
+	treeTells("an earlier read is told", func(n *events.Notify) bool {
 		if n.What == events.Present && n.Work > 1 {
 			n.Work--
 		}
 		return true
 	}),
 	treeTells("the beginning of an outage is not told", func(n *events.Notify) bool { return n.What != events.Stale }),
-	treeTells("after an outage all is as if there had been none", func(n *events.Notify) bool {
+	treeTells("ready does not tell of the outage", func(n *events.Notify) bool {
 		if n.What == events.Settled {
 			n.Code = events.OK
 		}

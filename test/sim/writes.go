@@ -104,7 +104,7 @@ func (k *checks) writeCommitted(p *world.Proposal) {
 	}
 	d.committed = append(d.committed, p)
 	if len(d.committed) > 1 && !(d.undoes() && k.goneSince(d.committed[0], p)) {
-		k.fail("carried out once at most", "%s was carried out as %x, and again as %x", d, d.committed[0].Txn.Zxid, p.Txn.Zxid)
+		k.fail("carried out at most once", "%s was carried out as %x, and again as %x", d, d.committed[0].Txn.Zxid, p.Txn.Zxid)
 	}
 	if d.answered {
 		k.checkNotDone(d)
@@ -122,7 +122,7 @@ func (k *checks) goneSince(one, other *world.Proposal) bool {
 // checkNotDone checks that a call that was answered as not done is never done.
 func (k *checks) checkNotDone(d *writeCall) {
 	if d.code != events.OK && d.code != events.OutcomeUnknown && len(d.committed) > 0 && !d.undoes() {
-		k.fail("what was answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.committed[0].Txn.Zxid)
+		k.fail("a call answered as not done is not done", "%s was answered %q, and was carried out as %x", d, d.code, d.committed[0].Txn.Zxid)
 	}
 }
 
@@ -134,7 +134,7 @@ func (k *checks) writeAnswered(u *user, a events.Answer) {
 	}
 	d.answered, d.code = true, a.Code
 	if a.Code == events.OutcomeUnknown && !d.sent {
-		k.fail("a doubt is of what was sent", "%s was answered %q, and nothing was sent", d, a.Code)
+		k.fail("an unknown outcome is of a sent write", "%s was answered %q, and nothing was sent", d, a.Code)
 	}
 	k.checkNotDone(d)
 	d.u.role.writes.answered(k, d, a)
