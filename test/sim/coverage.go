@@ -100,9 +100,9 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 			missing = append(missing, "fault: "+f.name)
 		}
 	}
-	for _, a := range stateFaults {
-		if v.StateFaults[a.name] == 0 {
-			missing = append(missing, "ambush: "+a.name)
+	for _, f := range stateFaults {
+		if v.StateFaults[f.name] == 0 {
+			missing = append(missing, "state fault: "+f.name)
 		}
 	}
 	sort.Strings(missing)

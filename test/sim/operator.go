@@ -19,8 +19,8 @@ var shared = []string{"/app/line0", "/app/line1", "/deep"}
 // then the own directories that the world uses.
 func (w *harness) lines() []string {
 	all := slices.Clone(shared[:w.Lines])
-	for _, home := range w.OwnDirs {
-		all = append(all, subdirsOf(home)...)
+	for _, dir := range w.OwnDirs {
+		all = append(all, subdirsOf(dir)...)
 	}
 	return all
 }

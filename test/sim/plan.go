@@ -60,22 +60,22 @@ func NewPlan(seed int64) Plan {
 
 // drawOwnDirs draws which own directories are used: none in half of the worlds, else
 // one or two. Then one shared line is enough.
-func (p *Plan) drawOwnDirs(homes []string) {
+func (p *Plan) drawOwnDirs(dirs []string) {
 	d := world.NewDice(p.Seed, "homes")
-	if len(homes) == 0 || world.OneIn(d, 2) {
+	if len(dirs) == 0 || world.OneIn(d, 2) {
 		return
 	}
 	for range 1 + d.IntN(4)/3 {
-		if home := homes[d.IntN(len(homes))]; !slices.Contains(p.OwnDirs, home) {
-			p.OwnDirs = append(p.OwnDirs, home)
+		if dir := dirs[d.IntN(len(dirs))]; !slices.Contains(p.OwnDirs, dir) {
+			p.OwnDirs = append(p.OwnDirs, dir)
 		}
 	}
 	p.Lines = 1
 }
 
 // inDir shapes worlds in which an own directory is used.
-func inDir(home string) func(*Plan) {
-	return func(p *Plan) { p.OwnDirs, p.Lines = []string{home}, 1 }
+func inDir(dir string) func(*Plan) {
+	return func(p *Plan) { p.OwnDirs, p.Lines = []string{dir}, 1 }
 }
 
 // often adds faults to a plan, each about so many times in it.

@@ -68,7 +68,7 @@ func (w *harness) drawStateFault(c *client, id events.ID, state string) {
 		w.After(shortly(d), func() {
 			if !w.healed && w.closeAll(c) {
 				w.cover.fault("client closes")
-				w.Log("AMBUSH of client %d: close", c.ID())
+				w.Log("STATE FAULT of client %d: close", c.ID())
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func (w *harness) strike(u *user, a stateFault) {
 		if !w.healed && a.fire(u) {
 			w.cover.fault("ambush")
 			w.cover.stateFault(a.name)
-			w.Log("AMBUSH of %s: %s", u.name(), a.name)
+			w.Log("STATE FAULT of %s: %s", u.name(), a.name)
 		}
 	})
 }

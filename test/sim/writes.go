@@ -151,9 +151,9 @@ func (k *checks) checkRefusal(d *writeCall, code events.Code) {
 }
 
 // syncForCheck plants a sync in the place of each check before a read.
-func syncForCheck(recipe, home string) Plant {
+func syncForCheck(recipe, dir string) Plant {
 	return Plant{Name: recipe + ": a sync is enough before it looks", Stepped: effectsOf(recipe, checkAsSync),
-		Shape: func(p *Plan) { inDir(home)(p); p.often(8, "leader deposed", "cut") }}
+		Shape: func(p *Plan) { inDir(dir)(p); p.often(8, "leader deposed", "cut") }}
 }
 
 // noOrphansAtAll checks at the end that no node is left of calls whose callers were told
