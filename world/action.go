@@ -10,9 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Deed is one thing that somebody does to a world. It is done before anything else of
-// its nanosecond, so that it is the same whether it was in the script from the
-// beginning or was added under way.
+// Action is one thing that somebody does to a world. It comes before anything else of
+// its nanosecond, so that it does the same whether it was in the script from the beginning
+// or was added later.
 type Action struct {
 	At  int64         `json:"at"` // nanoseconds of the world's clock
 	Do  string        `json:"do"`
@@ -20,11 +20,11 @@ type Action struct {
 	For time.Duration `json:"for,omitempty"` // how long it lasts, if it does
 }
 
-// What can be done to a client.
+// Actions on a client.
 const (
 	Start     = "start"      // a program that waits begins
 	Close     = "close"      // it closes its handle, then its session
-	Resign    = "resign"     // it gives up what it holds, and wants it again
+	Resign    = "resign"     // it releases what it holds, and wants it again
 	Kill      = "kill"       // the process is gone; its session runs out
 	Freeze    = "freeze"     // nothing of the process runs for a while
 	Cut       = "cut"        // its connection ends
@@ -34,16 +34,16 @@ const (
 	Delete    = "delete"     // an operator deletes the newest of its own nodes
 )
 
-// What can be done to a server, and to all of them.
+// Actions on a server, and on all of them.
 const (
 	Isolate      = "isolate"       // a follower hears no other server for a while
 	Crash        = "crash"         // a follower is away for a while
 	FreezeServer = "freeze server" // nothing of a server runs for a while
-	Depose       = "depose"        // the leader is parted from the others, and leads on by itself for a while
+	Depose       = "depose"        // the ensemble's leader is isolated, and leads on by itself for a while
 	SlowDisk     = "slow disk"     // every commit takes up to a third of the session timeout longer, for a while
 )
 
-// target is to whom a deed is done.
+// target is what an action is done to.
 type target string
 
 const (
@@ -54,7 +54,7 @@ const (
 
 type actionKind struct {
 	to    target
-	lasts bool // For is wanted
+	lasts bool // For is required
 }
 
 var actions = map[string]actionKind{
@@ -63,13 +63,13 @@ var actions = map[string]actionKind{
 	Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
 }
 
-// Outcome is what came of a deed.
+// Outcome is what came of an action.
 type Outcome struct {
-	Action Action `json:"deed"`
-	Why    error  `json:"-"` // why nothing was done; nil: it was done
+	Action Action `json:"action"`
+	Why    error  `json:"-"` // why nothing was done; nil if it was done
 }
 
-// String is the outcome in words.
+// String returns the outcome in words.
 func (o Outcome) String() string {
 	if o.Why != nil {
 		return fmt.Sprintf("%s %d: not done: %s", o.Action.Do, o.Action.Who, o.Why)
@@ -77,15 +77,15 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("%s %d: done", o.Action.Do, o.Action.Who)
 }
 
-// Outcomes are those of all deeds so far, in the order in which they were done.
+// Outcomes returns those of all actions so far, in the order in which they were done.
 func (w *World) Outcomes() []Outcome { return slices.Clone(w.outcomes) }
 
-// schedule has a deed done before all else at its time.
+// schedule has an action done before all else at its time.
 func (w *World) schedule(i int, d Action) {
 	heap.Push(&w.queue, moment{d.At, uint64(i), func() {
 		o := Outcome{d, w.perform(d)}
 		w.outcomes = append(w.outcomes, o)
-		w.Log("DEED %s", o)
+		w.Log("ACTION %s", o)
 		w.observer.Done(o)
 	}})
 }
@@ -99,7 +99,7 @@ var (
 	errNode         = errors.New("the client has no node of its own")
 )
 
-// perform does a deed.
+// perform does an action.
 func (w *World) perform(d Action) error {
 	switch actions[d.Do].to {
 	case toClient:
@@ -116,7 +116,7 @@ func (w *World) perform(d Action) error {
 	return e.Depose(d.For, election, 0)
 }
 
-// undergo has a deed done to the server.
+// act does an action to the server.
 func (s *Server) act(d Action) error {
 	switch d.Do {
 	case Isolate:
@@ -130,7 +130,7 @@ func (s *Server) act(d Action) error {
 	return s.Freeze(d.For)
 }
 
-// undergo has a deed done to the client: to its process, or by its program.
+// act does an action to the client: to its process, or by its program.
 func (c *Client) act(d Action) error {
 	p := c.program
 	if c.Dead() {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Every deed says that it was done, and why not where it cannot be.
-func TestEveryDeedSaysWhatItDid(t *testing.T) {
+// TestEveryActionSaysWhatItDid checks that the outcome of every action says that it was
+// done, or why not.
+func TestEveryActionSaysWhatItDid(t *testing.T) {
 	for do, kind := range actions {
 		who := 0
 		s := three("latch")
@@ -36,8 +37,8 @@ func TestEveryDeedSaysWhatItDid(t *testing.T) {
 	}
 	moment := at(20 * time.Second)
 	for _, c := range []struct {
-		deeds []Action
-		want  string
+		actions []Action
+		want    string
 	}{
 		{[]Action{{At: moment, Do: Start}}, "was started already"},
 		{[]Action{{At: moment, Do: Close}, {At: moment + 1, Do: Close}}, "closes, or has closed"},
@@ -54,9 +55,9 @@ func TestEveryDeedSaysWhatItDid(t *testing.T) {
 		{[]Action{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "stands still already"},
 		{[]Action{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
 	} {
-		outcomes := play(t, three("latch", c.deeds...), 30*time.Second).w.Outcomes()
+		outcomes := play(t, three("latch", c.actions...), 30*time.Second).w.Outcomes()
 		if last := outcomes[len(outcomes)-1]; last.Why == nil || !strings.Contains(last.String(), c.want) {
-			t.Errorf("%v: %v, want %q", c.deeds, outcomes, c.want)
+			t.Errorf("%v: %v, want %q", c.actions, outcomes, c.want)
 		}
 	}
 	leads := 0
@@ -69,6 +70,6 @@ func TestEveryDeedSaysWhatItDid(t *testing.T) {
 		}
 	}
 	if leads != 2 {
-		t.Errorf("%d deeds were refused by a leader, want 2", leads)
+		t.Errorf("%d actions were refused by a leader, want 2", leads)
 	}
 }

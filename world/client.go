@@ -10,9 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Client is one process: a loop around the real engine, an executor, and a clock
-// of its own that runs a little wrong. What uses its handles is the program, which
-// is not of the world: it asks and posts, and the Observer hears what comes of it.
+// Client is one process: a loop around the real engine, an executor, and a clock of its
+// own that runs a little wrong. A program uses its handles. The program is not part of the
+// world: it calls Ask and Post, and the Observer gets what comes of it.
 type Client struct {
 	w      *World
 	id     int
@@ -20,13 +20,13 @@ type Client struct {
 	dice   participantDice
 	x      *executor
 
-	program *program // of a script; nil where the observer has the program
+	program *program // of a script; nil if the observer has the program
 
-	ppm             int64 // how wrong its clock runs
+	ppm             int64 // by how much its clock runs wrong
 	offset          int64
-	paused          int64    // until when the process does not run
-	deferred        []func() // what waits for the end of the pause
-	interruptedStep func()   // first of all: the effects of a step that the pause cut in two
+	paused          int64    // the process does not run before then
+	deferred        []func() // what runs after the pause
+	interruptedStep func()   // what runs before all that: the effects of a step that the pause interrupted
 	resumeScheduled bool
 
 	attached      bool
@@ -36,13 +36,13 @@ type Client struct {
 	order         uint64
 	loopScheduled bool
 	alarm         int64
-	loopDelay     time.Duration // the loop's goroutine gets its turn so late, while connections come and go
-	pauseInStep   time.Duration // a pause that hits between a step and its effects
-	interrupted   bool          // the effects that are being performed are of such a step
+	loopDelay     time.Duration // how long the loop waits before each event
+	pauseInStep   time.Duration // a pause that comes between a step and its effects
+	interrupted   bool          // the effects of an interrupted step are being performed
 
 	deadline events.Deadline
-	lapsed   events.Deadline // the one of which the session machine was told that it passed
-	believed events.Deadline // the last that was not "nothing"
+	lapsed   events.Deadline // the deadline of which the session machine was told that it passed
+	believed events.Deadline // the last deadline that was not "nothing"
 	digest   uint64
 	command  uint64
 	commands map[uint64]events.ID
@@ -57,11 +57,11 @@ type timer struct {
 
 // Process says what is special about a client.
 type Process struct {
-	Recipes []engine.Recipe // what its engine knows; nil: all of the product's
+	Recipes []engine.Recipe // what its engine knows; nil is all of the product's
 	Drift   bool            // its clock runs wrong by up to eight thousandths
 }
 
-// AddClient adds a process. Nothing of it runs before it is asked for something.
+// AddClient adds a process. Nothing of it runs before somebody asks it for something.
 func (w *World) AddClient(p Process) *Client {
 	if p.Recipes == nil {
 		p.Recipes = machines.Recipes()
@@ -78,12 +78,12 @@ func (w *World) AddClient(p Process) *Client {
 	return c
 }
 
-// Clock is the process's own, which no pause stops.
+// Clock returns the process's own time, which no pause stops.
 func (c *Client) Clock() int64 {
 	return c.offset + c.w.now + c.w.now/1_000_000*c.ppm
 }
 
-// Run runs something in the process, now or when its pause is over.
+// Run runs something in the process, now or after its pause.
 func (c *Client) Run(do func()) {
 	if c.w.now >= c.paused {
 		do()
@@ -93,7 +93,7 @@ func (c *Client) Run(do func()) {
 	c.scheduleResume()
 }
 
-// sleep has the end of the pause noticed, once.
+// scheduleResume has the end of the pause noticed, once.
 func (c *Client) scheduleResume() {
 	if !c.resumeScheduled {
 		c.resumeScheduled = true
@@ -104,7 +104,7 @@ func (c *Client) scheduleResume() {
 	}
 }
 
-// stir is the end of a pause: a step that was cut in two is completed, then what
+// resumeAfterPause ends a pause: first the interrupted step is completed, then what
 // was due in the pause happens, in about its order.
 func (c *Client) resumeAfterPause() {
 	if c.w.now < c.paused {
@@ -130,7 +130,7 @@ func (c *Client) resume() {
 	}
 }
 
-// RunAfter runs something after a while of the process's own.
+// RunAfter runs something in the process after a while.
 func (c *Client) RunAfter(d time.Duration, do func()) { c.w.After(d, func() { c.Run(do) }) }
 
 // Pause stops the process.
@@ -177,7 +177,7 @@ func (c *Client) wake() {
 	}
 }
 
-// turn is the loop's: what is due first, then what was posted, one step each.
+// runLoop is one turn of the loop: first timers that are due, then what was posted, one step each.
 func (c *Client) runLoop() {
 	if len(c.batch) == 0 {
 		c.batch = c.due(c.batch[:0])
@@ -195,7 +195,7 @@ func (c *Client) runLoop() {
 	c.RunAfter(Between(c.dice.roll(loopDice), 2*time.Microsecond, 40*time.Microsecond)+c.loopDelay, c.runLoop)
 }
 
-// due takes out the timers that rang.
+// due removes and returns the timers that fired.
 func (c *Client) due(into []events.Envelope) []events.Envelope {
 	now := c.Clock()
 	for {
@@ -256,8 +256,8 @@ func (c *Client) feed(env events.Envelope) {
 	c.w.observer.Performed(c)
 }
 
-// turnAfter performs a step's effects when the pause is over, before the loop
-// takes anything else out.
+// performAfterPause performs a step's effects after the pause, before the loop takes
+// anything else out.
 func (c *Client) performAfterPause(out []engine.Addressed) {
 	c.interruptedStep = func() {
 		c.interrupted = true

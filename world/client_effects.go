@@ -31,9 +31,9 @@ func (c *Client) perform(out []engine.Addressed) {
 	}
 }
 
-// publish is the door's: a deadline that passed while the process was stopped
-// between a step and its effects stays passed, as if the work had asked. The
-// session machine is told, and nothing is believed before it has ended all terms.
+// publish does what the library does. A deadline that passed while the process was
+// paused between a step and its effects stays passed, as if the work had asked. The session
+// machine is told, and nothing is believed before it has ended all terms.
 func (c *Client) publish(d events.Deadline) {
 	old := c.deadline
 	passed := old.Until != 0 && old.Session == d.Session && c.Clock() >= old.Until
@@ -62,7 +62,7 @@ func (c *Client) notice(id events.ID, n events.Notify) {
 
 func (c *Client) answer(id events.ID, a events.Answer) {
 	if a.Command == 0 {
-		return // its patron told it, and nobody waits
+		return // the machine that opened it told it, and nobody waits
 	}
 	asked, open := c.commands[a.Command]
 	delete(c.commands, a.Command)
@@ -72,7 +72,7 @@ func (c *Client) answer(id events.ID, a events.Answer) {
 	}
 }
 
-// Ask asks a machine for something, and expects exactly one answer.
+// Ask posts a command to a machine, and expects exactly one answer.
 func (c *Client) Ask(id events.ID, kind events.Kind, ev events.Event) uint64 {
 	c.command++
 	ev.Kind, ev.Request = kind, c.command

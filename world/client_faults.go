@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// What happens to processes and their connections, by hand or by a plan. Each returns
-// an error that says why nothing happened.
+// Faults of processes and their connections. Each returns an error that says why nothing
+// happened.
 
 var (
 	errNoConnection = errors.New("the client has no connection")
 	errDead         = errors.New("the process is dead")
 )
 
-// Cut ends the connection, as a server does that goes away.
+// Cut ends the connection, as a server does that stops.
 func (c *Client) Cut() error {
 	if c.x.conn == nil {
 		return errNoConnection
@@ -22,7 +22,7 @@ func (c *Client) Cut() error {
 	return nil
 }
 
-// CutUnheard cuts the connection, and the next one gets no answer.
+// CutUnanswered cuts the connection, and the next one gets no answer.
 func (c *Client) CutUnanswered() error {
 	if c.x.conn == nil {
 		return errNoConnection
@@ -31,10 +31,10 @@ func (c *Client) CutUnanswered() error {
 	return c.Cut()
 }
 
-// Mute has nothing arrive on the connection any more, in either direction.
+// Mute delivers nothing any more on the connection, in either direction.
 func (c *Client) Mute() error { return c.Stall(Forever, true, true) }
 
-// Stall has nothing arrive before a moment.
+// Stall delivers nothing before a moment.
 func (c *Client) Stall(until int64, up, down bool) error {
 	wire := c.x.conn
 	if wire == nil {
@@ -49,7 +49,7 @@ func (c *Client) Stall(until int64, up, down bool) error {
 	return nil
 }
 
-// Unstall cuts a connection that stalls.
+// CutStalled cuts a connection that stalls.
 func (c *Client) CutStalled() {
 	if wire := c.x.conn; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
 		wire.up, wire.down = direction{}, direction{}
@@ -78,7 +78,7 @@ func (c *Client) Dead() bool { return c.paused >= Forever }
 // Paused reports whether the process is paused, or dead.
 func (c *Client) Paused() bool { return c.w.now < c.paused }
 
-// Starve keeps the loop's goroutine waiting before every event, for a while.
+// Starve has the loop wait before every event, for a while.
 func (c *Client) Starve(by, lasts time.Duration) {
 	c.loopDelay = by
 	c.w.After(lasts, func() { c.loopDelay = 0 })
@@ -93,7 +93,7 @@ func (c *Client) ShiftClock(by time.Duration) {
 	c.wake()
 }
 
-// Heal ends what happened to the process, but death.
+// Heal ends all faults of the process, except death.
 func (c *Client) Heal() {
 	c.pauseInStep, c.loopDelay = 0, 0
 	c.resume()

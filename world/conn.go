@@ -7,25 +7,25 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Conn is one TCP connection between a client's executor and a server. Each
-// direction keeps its order; it may stall, and the whole may be cut.
+// Conn is one TCP connection between a client's executor and a server. Each direction
+// keeps its order. It may stall, and the connection may be cut.
 type Conn struct {
 	w            *World
 	x            *executor
 	server       *Server
-	session      int64 // ZooKeeper's id, once greeted
+	session      int64 // ZooKeeper's id, after the handshake
 	up           direction
 	down         direction
-	serverClosed bool // at the server: nothing is read or written any more
-	clientClosed bool // at the client
+	serverClosed bool // the server reads and writes nothing any more
+	clientClosed bool // the client reads and writes nothing any more
 
-	queue []*Packet // at the server: requests in the order in which they came
+	queue []*Packet // at the server: requests in the order of their arrival
 
 	inbox   []frame // at the client: in the socket's buffer
 	reading bool
 }
 
-// way is one direction.
+// direction is one direction of a connection.
 type direction struct {
 	next    int64 // nothing arrives before it
 	stalled int64 // until then nothing arrives
@@ -34,7 +34,7 @@ type direction struct {
 // Forever is longer than any world.
 const Forever = int64(1) << 60
 
-// arrive is when a message that leaves now gets to the other side.
+// arrive returns when a message that leaves now gets to the other side.
 func (c *Conn) arrive(d *direction) int64 {
 	t := max(d.next, c.w.now+int64(c.x.c.dice.delay()), d.stalled)
 	d.next = t
@@ -76,7 +76,7 @@ func (c *Conn) send(f frame) {
 	})
 }
 
-// hangUp is the server's end of a connection.
+// closeByServer is the server's end of a connection.
 func (c *Conn) closeByServer() {
 	if c.serverClosed {
 		return
@@ -88,7 +88,7 @@ func (c *Conn) closeByServer() {
 	c.server.conns = slices.DeleteFunc(c.server.conns, func(o *Conn) bool { return o == c })
 }
 
-// leave is the client's end; the server hears of it later, or never.
+// closeByClient is the client's end. The server learns of it later, or never.
 func (c *Conn) closeByClient() {
 	if c.clientClosed {
 		return
@@ -101,7 +101,7 @@ func (c *Conn) closeByClient() {
 	c.w.At(t, c.closeByServer)
 }
 
-// submit carries something to the server.
+// submit sends something to the server.
 func (c *Conn) submit(do func()) {
 	t := c.arrive(&c.up)
 	if t >= Forever {
@@ -116,7 +116,7 @@ func (c *Conn) submit(do func()) {
 	})
 }
 
-// drain answers what stands first in line, in order.
+// answerQueue answers the first requests of the queue that are done, in order.
 func (c *Conn) answerQueue() {
 	for len(c.queue) > 0 && !c.serverClosed {
 		a := c.queue[0]

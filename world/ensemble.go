@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Ensemble is three servers and what they have committed. history is the truth
-// that every check is held against; a server's own tree may lag behind it.
+// Ensemble is three servers and what they have committed. Every check is held against
+// the committed tree. A server's own tree may lag behind it.
 type Ensemble struct {
 	w          *World
 	dice       participantDice
@@ -21,18 +21,18 @@ type Ensemble struct {
 	history    []zkmem.Txn
 	committed  *zkmem.Tree
 	backup     *zkmem.Tree // for a restore
-	backed     int64       // its epoch
+	backed     int64       // the backup's epoch
 	slow       time.Duration
 	lastID     int64
 }
 
-// Proposal is a write on its way through the quorum.
+// Proposal is a write that the quorum has or will commit.
 type Proposal struct {
-	Txn      zkmem.Txn    // what is written into every tree
-	Result   zkmem.Result // and what is answered
+	Txn      zkmem.Txn    // what every tree applies
+	Result   zkmem.Result // what is answered
 	Origin   *Packet      // the request that it answers; nil for the ensemble's own
-	Server   *Server      // where the client that asked is connected; nil where nobody asked
-	Operator bool         // an operator's, past all connections
+	Server   *Server      // where the client that asked is connected; nil if nobody asked
+	Operator bool         // it is an operator's, and came over no connection
 }
 
 func newEnsemble(w *World) *Ensemble {
@@ -51,12 +51,12 @@ func newEnsemble(w *World) *Ensemble {
 	return e
 }
 
-// delay is how long a message takes to or from a participant.
+// delay returns how long a message takes to or from a participant.
 func (t *participantDice) delay() time.Duration {
 	return Between(t.roll(linkDice), 100*time.Microsecond, 3*time.Millisecond)
 }
 
-// connected are the servers that the elected leader hears, itself included.
+// connected returns how many servers the elected leader reaches, itself included.
 func (e *Ensemble) connected() int {
 	n := 0
 	for _, s := range e.servers {
@@ -67,8 +67,8 @@ func (e *Ensemble) connected() int {
 	return n
 }
 
-// elect makes a server the leader of a new epoch. What the one before had
-// proposed and not committed survives up to a random point.
+// elect makes a server the leader of a new epoch. What the one before had proposed and
+// not committed survives up to a random point.
 func (e *Ensemble) elect(l *Server) {
 	if e.leader != nil {
 		for _, p := range e.leader.outstanding[:e.survivors(e.leader)] {
@@ -76,7 +76,7 @@ func (e *Ensemble) elect(l *Server) {
 		}
 	}
 	for _, s := range e.servers {
-		if s == l || !s.leads { // one that was deposed does not know it yet
+		if s == l || !s.leads { // a deposed leader does not know it yet
 			s.outstanding = nil
 		}
 	}
@@ -99,7 +99,7 @@ func (e *Ensemble) survivors(l *Server) int {
 	return e.dice.roll(electionDice).IntN(len(l.outstanding) + 1)
 }
 
-// propose takes a write at a server that leads, or believes so.
+// propose takes a write at a server that leads, or believes that it leads.
 func (s *Server) propose(who zkmem.Caller, op zkmem.Op, origin *Packet, from *Server) {
 	s.zxid++
 	txn := s.proposed.Prepare(who, op, s.zxid, s.ens.w.ServerTime()+s.ahead)
@@ -130,7 +130,7 @@ func (s *Server) schedule() {
 	})
 }
 
-// tryCommit commits whatever is proposed: acknowledgements come for all of it
+// tryCommit commits some of what is proposed, since acknowledgements come for all of it
 // at about the same time. Without a quorum it waits for one.
 func (s *Server) tryCommit() {
 	e := s.ens
@@ -148,14 +148,14 @@ func (s *Server) tryCommit() {
 	s.schedule()
 }
 
-// record makes a proposal part of the history: this is the moment of truth.
+// record makes a proposal part of the history.
 func (e *Ensemble) record(p *Proposal) {
 	e.history = append(e.history, p.Txn)
 	e.committed.Apply(p.Txn)
 	e.w.observer.Committed(p)
 }
 
-// settle commits at the leader, who tells the others.
+// commit commits a proposal at the leader, which sends it to the others.
 func (e *Ensemble) commit(p *Proposal) {
 	e.record(p)
 	e.leader.apply(len(e.history)-1, p)
@@ -166,7 +166,7 @@ func (e *Ensemble) commit(p *Proposal) {
 	}
 }
 
-// replicate has a follower apply one transaction when it hears of it.
+// replicate has a follower apply one transaction when the message arrives.
 func (s *Server) replicate(index int, p *Proposal) {
 	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()+s.lag))
 	s.nextApply = t
@@ -174,7 +174,7 @@ func (s *Server) replicate(index int, p *Proposal) {
 	s.arrives(t, term, func() { s.apply(index, p) })
 }
 
-// arrives has something from the leader happen at a follower.
+// arrives runs something at a follower when a message from the leader arrives.
 func (s *Server) arrives(t int64, term int, do func()) {
 	s.ens.w.At(t, func() {
 		s.run(func() {
@@ -189,7 +189,7 @@ func (s *Server) arrives(t int64, term int, do func()) {
 	})
 }
 
-// deliver runs what came from the leader now, or when the link is back.
+// deliver runs what came from the leader, now or when the server is not isolated any more.
 func (s *Server) deliver(do func()) {
 	if s.isolated {
 		s.heldFromLeader = append(s.heldFromLeader, do)
@@ -226,7 +226,7 @@ func (s *Server) toLeader(do func(l *Server)) {
 	send()
 }
 
-// fromLeader sends a message from the leader to a follower behind all that was
+// fromLeader sends a message from the leader to a follower, behind all that was
 // committed so far.
 func (s *Server) fromLeader(do func()) {
 	if s.leads {
@@ -239,7 +239,7 @@ func (s *Server) fromLeader(do func()) {
 	s.arrives(t, term, do)
 }
 
-// reborn replaces everything by other data: wiped, or restored from a backup.
+// replaceData replaces all data: they were wiped, or restored from a backup.
 func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
 	e.generation++
 	e.history = nil
@@ -281,15 +281,15 @@ func (e *Ensemble) reelect(after time.Duration) {
 // Operate has an operator's request committed by the leader, if there is one.
 func (e *Ensemble) Operate(op zkmem.Op) { e.Propose(zkmem.Operator(), op) }
 
-// Propose has somebody's request committed by the leader, if there is one, past all
-// connections.
+// Propose has a request committed by the leader, if there is one. It comes over no
+// connection.
 func (e *Ensemble) Propose(who zkmem.Caller, op zkmem.Op) {
 	if l := e.leader; l != nil && l.leads && l.up {
 		l.propose(who, op, nil, nil)
 	}
 }
 
-// Children are a node's, in the truth; sorted.
+// Children returns the committed children of a node, sorted.
 func (e *Ensemble) Children(path string) []string {
 	names, _, err := e.committed.Children(path)
 	if err != nil {
@@ -298,7 +298,7 @@ func (e *Ensemble) Children(path string) []string {
 	return slices.Clone(names)
 }
 
-// ServerTime is the time in milliseconds by the clock of a server that is right.
+// ServerTime returns the time in milliseconds by the clock of a server that is right.
 func (w *World) ServerTime() int64 { return w.now / int64(time.Millisecond) }
 
 // Servers is the size of the modelled ensemble.

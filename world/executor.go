@@ -9,21 +9,21 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// executor is zkio, as its package documentation promises it: one reply for
-// every request, attached before anything else of a connection, suspended before
-// the replies that its end caused, all of them before the next attached, and
-// nothing that crosses sessions.
+// executor does what zkio's package documentation promises: every request gets one
+// reply. A connection's attached comes before all else of it, its suspended before the
+// replies that its end caused, and those before the next attached. Nothing crosses
+// sessions.
 type executor struct {
 	w       *World
 	c       *Client
 	session int64 // number of the session opened last
 	over    bool
 	closing bool
-	id      int64   // ZooKeeper's; 0 before the first greeting
+	id      int64   // ZooKeeper's; 0 before the first handshake
 	ids     []int64 // and those of the sessions before, too
 	timeout time.Duration
 
-	conn     *Conn // attached
+	conn     *Conn // the one that is attached
 	dialling *Conn // in its handshake
 	attempt  int   // counts dials, so that what belongs to an older one is ignored
 	next     int   // server to try
@@ -33,7 +33,7 @@ type executor struct {
 
 	throttledUntil int64 // until when servers refuse its requests
 	loseReply      bool  // the next write is carried out, and its reply is lost
-	nextUnanswered bool  // the next server that it turns to does not hear it
+	nextUnanswered bool  // the next server that it dials gets nothing
 	lastZxid       int64
 	seen           int64 // lastZxid when the connection began
 	lastFrameAt    int64 // when the last frame came, by the client's clock
@@ -80,7 +80,7 @@ func (x *executor) open(n int64) {
 	x.dial(0)
 }
 
-// shut ends the session on this side.
+// end ends the session on this side.
 func (x *executor) end(why string) {
 	if x.conn != nil {
 		x.detach(why)
@@ -93,7 +93,7 @@ func (x *executor) end(why string) {
 	x.attempt++
 }
 
-// lose ends a session that the ensemble says is over.
+// lose ends a session that has ended in the ensemble.
 func (x *executor) lose(why string) {
 	x.end(why)
 	kind := events.ConnectionLost
@@ -125,13 +125,13 @@ func (x *executor) close(n int64) {
 	}
 }
 
-// ending reports whether the session is over here, or its end is asked for: then its
-// nodes go with it.
+// ending reports whether the session has ended here, or its end was asked for: then
+// its nodes go too.
 func (x *executor) ending() bool {
 	return x.over || x.closing || x.c.engine.State(events.SessionMachine) == "resting"
 }
 
-// closed tells how a close went.
+// closed reports how a close went.
 func (x *executor) closed(code events.Code) {
 	x.end("closed")
 	x.tell(events.Event{Kind: events.ConnectionClosed, Code: code})
@@ -139,12 +139,12 @@ func (x *executor) closed(code events.Code) {
 
 func (x *executor) handshakeTimeout() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
 
-// submit takes a request in. What cannot leave now is answered now.
+// submit takes in a machine's request. What cannot leave now is answered now.
 func (x *executor) submit(id events.ID, r events.Request) {
 	x.accept(&Packet{ID: id, Request: x.c.fill(id, r), Conn: x.conn})
 }
 
-// accept takes in a request, a machine's or the door's own.
+// accept takes in a request of a machine or of the library.
 func (x *executor) accept(a *Packet) {
 	switch r := a.Request; {
 	case r.Header().Session != x.session || x.over:
@@ -158,8 +158,8 @@ func (x *executor) accept(a *Packet) {
 	}
 }
 
-// send writes one request. The faults that cut a connection at a chosen moment
-// are here: before it leaves, after, and after it was carried out.
+// send sends one request. Here are the faults that cut a connection before a request
+// leaves, after it has left, and after it was carried out.
 func (x *executor) send(a *Packet) {
 	wire, now := x.conn, x.c.Clock()
 	a.SentAt, a.contact = now, x.contactBefore(now-int64(x.w.script.Tick)/2)
@@ -196,7 +196,7 @@ func Writes(r events.Request) bool {
 	return false
 }
 
-// lost is the end of a connection, seen from here.
+// lost ends a connection, as the client sees it.
 func (x *executor) lost(wire *Conn, why string) {
 	x.c.Run(func() {
 		if x.conn != wire {
@@ -211,7 +211,7 @@ func (x *executor) lost(wire *Conn, why string) {
 	})
 }
 
-// detach tells that the connection is gone, then answers what it carried.
+// detach reports that the connection is gone, then answers what it carried.
 func (x *executor) detach(why string) {
 	x.conn.closeByClient()
 	x.conn, x.since = nil, x.c.Clock()
@@ -265,11 +265,11 @@ func ReplyTo(r events.Request) (events.Kind, string) {
 	return events.ReplyMulti, ""
 }
 
-// contact is a frame that left and was answered: by then the server had heard
-// of the session, at the earliest when the frame left.
+// contact is a frame that was sent and answered: the server has heard of the session
+// since then, at the earliest when the frame was sent.
 type contact struct{ sent, answered int64 }
 
-// note remembers a frame that was answered now.
+// note notes a frame that was answered now.
 func (x *executor) note(sent int64) {
 	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.contactGap {
 		return
@@ -277,7 +277,7 @@ func (x *executor) note(sent int64) {
 	x.contacts = append(x.contacts, contact{sent, x.c.Clock()})
 }
 
-// contactBefore is when the last frame left that was answered by a time.
+// contactBefore returns when the last frame was sent that was answered by a time.
 func (x *executor) contactBefore(at int64) int64 {
 	for i := len(x.contacts) - 1; i >= 0; i-- {
 		if x.contacts[i].answered <= at || i == 0 {
@@ -287,7 +287,7 @@ func (x *executor) contactBefore(at int64) int64 {
 	return 0
 }
 
-// take deals with one frame that came.
+// take takes one frame.
 func (x *executor) take(wire *Conn, f frame) {
 	x.lastFrameAt = x.c.Clock()
 	switch {
@@ -329,7 +329,7 @@ func (x *executor) take(wire *Conn, f frame) {
 	}
 }
 
-// made are the nodes that a transaction made.
+// made returns the nodes that a transaction created.
 func made(r zkmem.Result) (paths []string) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpCreate {
@@ -339,7 +339,7 @@ func made(r zkmem.Result) (paths []string) {
 	return paths
 }
 
-// left is what the last "set" of a transaction left, nil where there was none.
+// left returns the stat that the last "set" of a transaction left, nil for none.
 func left(r zkmem.Result) (stat *events.Stat) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpSetData {
@@ -349,7 +349,7 @@ func left(r zkmem.Result) (stat *events.Stat) {
 	return stat
 }
 
-// atFault is the path of the operation for which a transaction was refused.
+// atFault returns the path of the operation for which a transaction was refused.
 func (a *Packet) atFault() string {
 	multi, _ := a.Request.(events.Multi)
 	for i, sub := range a.result.Results {
@@ -360,7 +360,7 @@ func (a *Packet) atFault() string {
 	return ""
 }
 
-// overdue ends a connection that answers pings and nothing else.
+// checkOverdue ends a connection that answers pings and nothing else.
 func (x *executor) checkOverdue(wire *Conn) {
 	for _, a := range x.pending {
 		if x.c.Clock()-a.SentAt > int64(x.timeout) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// How the sessions that a follower heard of get to the ensemble's leader, and what
-// becomes of that where a server stands still: nothing of it runs for a while, its
-// connections stay, and what comes in waits. When it wakes, what waited for its
-// connections is dealt with in its order; its threads take their turns in any.
+// This file has frozen servers, and the reports of sessions. While a server is frozen
+// nothing of it runs, its connections stay, and what comes in waits. Afterwards it deals
+// with what came over each connection in order, and its threads run in any order. A
+// follower reports the sessions that it has heard of to the ensemble's leader.
 
-// stand has a server stand still.
+// freeze freezes a server.
 func (s *Server) freeze(lasts time.Duration) {
 	w := s.ens.w
 	s.frozen = w.now + int64(lasts)
@@ -21,10 +21,10 @@ func (s *Server) freeze(lasts time.Duration) {
 	})
 }
 
-// Frozen reports whether a server stands still.
+// Frozen reports whether a server is frozen.
 func (s *Server) Frozen() bool { return s.frozen != 0 }
 
-// wake ends a server's rest.
+// unfreeze ends it.
 func (s *Server) unfreeze() {
 	s.frozen = 0
 	thaw := s.afterThaw
@@ -37,7 +37,7 @@ func (s *Server) unfreeze() {
 	}
 }
 
-// runs does something at a server, now or when it wakes.
+// run runs something at a server, now or when it is not frozen any more.
 func (s *Server) run(do func()) {
 	if s.frozen != 0 {
 		s.afterThaw = append(s.afterThaw, do)
@@ -46,7 +46,7 @@ func (s *Server) run(do func()) {
 	do()
 }
 
-// thread is runs for one of its threads, whose turn comes a moment after it woke.
+// runThread is run for one of the server's threads, which runs a moment later.
 func (s *Server) runThread(do func()) {
 	if s.frozen == 0 {
 		do()
@@ -57,8 +57,8 @@ func (s *Server) runThread(do func()) {
 	})
 }
 
-// pulse is a thread of every server; twice a tick, that of the leader asks the
-// others which sessions they heard of.
+// pingFollowers is a thread of every server. Twice a tick, that of the ensemble's leader
+// pings the others.
 func (s *Server) pingFollowers() {
 	s.runThread(func() {
 		if s.up && s.serving && s.leads {
@@ -72,7 +72,7 @@ func (s *Server) pingFollowers() {
 	})
 }
 
-// ask is a leader's ping, which fetches a follower's report.
+// pingFollower is the leader's ping, which asks for a follower's report.
 func (s *Server) pingFollower(f *Server) {
 	if s.isolated {
 		return
@@ -83,7 +83,7 @@ func (s *Server) pingFollower(f *Server) {
 	f.arrives(t, term, func() { f.reportSessions(term) })
 }
 
-// report has the leader hear of the sessions that a follower heard of since it was asked last.
+// reportSessions tells the leader which sessions a follower has heard of since its last report.
 func (s *Server) reportSessions(term int) {
 	if s.term != term || len(s.touchedSessions) == 0 {
 		return
@@ -101,7 +101,7 @@ func (s *Server) reportSessions(term int) {
 	})
 }
 
-// expiry is the thread that ends the sessions that ran out, at the leader.
+// expiry is the thread that ends the sessions that have timed out, at the leader.
 func (s *Server) expiry() {
 	s.runThread(func() {
 		if s.up && s.serving && s.leads {

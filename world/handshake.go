@@ -40,7 +40,7 @@ func (x *executor) dial(pause time.Duration) {
 	})
 }
 
-// refused is an attempt that failed.
+// refused ends an attempt that failed.
 func (x *executor) refused(wire *Conn, why string) {
 	wire.closeByClient()
 	x.dialling = nil
@@ -63,8 +63,8 @@ func (x *executor) refused(wire *Conn, why string) {
 	x.dial(pause)
 }
 
-// greet deals with what a server says in the handshake: its greeting, then the
-// events of watches that were set again. Attached is told last.
+// handshakeFrame takes a frame of the handshake: the connect response, then the events
+// of watches that were set again. The machines get attached last.
 func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	switch {
 	case f.closed:
@@ -124,7 +124,7 @@ func (x *executor) attach(wire *Conn) {
 	x.watchSilence(wire)
 }
 
-// pings keeps the session alive: one every third of its timeout.
+// pings sends a ping every third of the session's timeout.
 func (x *executor) pings(wire *Conn) {
 	x.c.RunAfter(x.timeout/3, func() {
 		if x.conn != wire || x.closing {

@@ -12,21 +12,21 @@ import (
 )
 
 // Program is what a client of a script runs: one handle of one recipe, which it always
-// wants. Where it leads, holds or is inside, it works until that ends or it is made to
-// resign, and then it wants the same again.
+// wants. It works while it leads, holds or is inside. When that ends, or the script makes
+// it resign, it wants the same again.
 type Program struct {
 	Recipe  string            `json:"recipe"`
 	Path    string            `json:"path"`
-	Options map[string]string `json:"options,omitempty"` // of the machine, beside those of every handle
+	Options map[string]string `json:"options,omitempty"` // of the machine, in addition to those of every handle
 	Waits   bool              `json:"waits,omitempty"`   // it begins with a Start, not by itself
 }
 
-// how says how a recipe is used: by commands to one machine that stays, or by a machine
+// usage says how a recipe is used: by commands to one machine that stays, or by a machine
 // for each call.
 type usage struct {
-	calls   bool        // a machine for each call
-	acquire events.Kind // the command that asks for what the program wants; "" is starting
-	release events.Kind // and that gives it back; "" is that the work returns
+	calls   bool        // each call has a machine
+	acquire events.Kind // the command that asks for what the program wants; "" if the start does
+	release events.Kind // the command that releases it; "" if the return of the work does
 	more    map[string]string
 }
 
@@ -39,7 +39,7 @@ var playable = map[string]usage{
 	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, more: map[string]string{"quantity": "2"}},
 }
 
-// Playable are the recipes that a Program can have.
+// Playable returns the recipes that a Program can have.
 func Playable() []string { return slices.Sorted(maps.Keys(playable)) }
 
 func (p Program) check() error {
@@ -69,7 +69,7 @@ type program struct {
 
 	started, leaving bool
 	leads            bool
-	wanted           uint64 // the command that asks for what it wants; 0 while it does not
+	wanted           uint64 // the command without an answer that asks for what it wants; 0 is none
 	inside           bool
 }
 
@@ -90,7 +90,7 @@ func (w *World) addProgram(p Program) {
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
 
-// open makes the machine of the handle, or of the next call.
+// open opens the machine of the handle, or of the next call.
 func (u *program) open() {
 	u.serial++
 	u.id = events.ID(fmt.Sprintf("%s-%d", u.Recipe, u.serial))
@@ -142,7 +142,7 @@ func (u *program) close() error {
 	return nil
 }
 
-// resign gives up what the program holds.
+// resign releases what the program holds.
 func (u *program) resign() error {
 	switch {
 	case u.leaving:
@@ -159,7 +159,7 @@ func (u *program) resign() error {
 	return nil
 }
 
-// notice is what the machine tells the handle.
+// notice takes a notice of the machine.
 func (u *program) notice(id events.ID, n events.Notify) {
 	if id != u.id {
 		return
@@ -177,7 +177,7 @@ func (u *program) notice(id events.ID, n events.Notify) {
 	}
 }
 
-// answered is the end of a command.
+// answered takes the answer of a command.
 func (u *program) answered(a events.Answer) {
 	if u.wanted == 0 || a.Command != u.wanted {
 		return
@@ -188,7 +188,7 @@ func (u *program) answered(a events.Answer) {
 	}
 }
 
-// end has the work return.
+// end returns the work.
 func (u *program) end() {
 	if u.work {
 		u.work = false
@@ -197,11 +197,11 @@ func (u *program) end() {
 	u.again()
 }
 
-// again wants the same once more, in a while.
+// again asks for the same again, after a while.
 func (u *program) again() { u.c.RunAfter(200*time.Millisecond, u.ask) }
 
 // Holds reports whether a client of a script leads, holds or is inside, as far as its
-// program was told.
+// program knows.
 func (c *Client) Holds() bool {
 	return c.program != nil && (c.program.leads || c.program.inside)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Script is all that there is to know about a world: the same script gives the same
-// records, byte for byte, as long as the observer does the same.
+// Script has all that a world depends on: the same script gives the same records, byte
+// for byte, if the observer does the same.
 type Script struct {
 	Seed      int64         `json:"seed"`
 	Tick      time.Duration `json:"tick"`      // the servers' tickTime
@@ -17,19 +17,19 @@ type Script struct {
 	Timeout   time.Duration `json:"timeout"`   // of sessions
 	RideOut   bool          `json:"rideOut,omitempty"`
 	Clients   []Program     `json:"clients,omitempty"` // the processes, numbered from 0 on
-	Actions   []Action      `json:"deeds,omitempty"`   // of one moment in their order
+	Actions   []Action      `json:"actions,omitempty"` // those of one moment in their order
 }
 
-// Bounds of a script. A world without an end would never be run through.
+// Bounds of a script. A world without an end would never end.
 const (
 	MaxClients = 100
 	MaxActions = 1000
 	MaxTime    = 24 * time.Hour
 )
 
-// New makes a world: an ensemble of three servers, one of which leads, and the
-// clients of the script, with their handles open. It returns an error that says what
-// a script may not hold. A nil observer is Idle.
+// New returns a world: an ensemble of three servers, one of which leads, and the clients
+// of the script, with their handles open. Its error says what a script may not have. A nil
+// observer is Idle.
 func New(s Script, o Observer) (*World, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func New(s Script, o Observer) (*World, error) {
 	return w, nil
 }
 
-// Script returns the script, with the deeds that were added.
+// Script returns the script, with the actions that were added.
 func (w *World) Script() Script {
 	s := w.script
 	s.Clients, s.Actions = slices.Clone(s.Clients), slices.Clone(s.Actions)
@@ -67,7 +67,7 @@ func (s Script) check() error {
 	case len(s.Clients) > MaxClients:
 		return fmt.Errorf("world: %d clients: want at most %d", len(s.Clients), MaxClients)
 	case len(s.Actions) > MaxActions:
-		return fmt.Errorf("world: %d deeds: want at most %d", len(s.Actions), MaxActions)
+		return fmt.Errorf("world: %d actions: want at most %d", len(s.Actions), MaxActions)
 	}
 	for i, p := range s.Clients {
 		if err := p.check(); err != nil {
@@ -76,13 +76,13 @@ func (s Script) check() error {
 	}
 	for i, d := range s.Actions {
 		if err := s.checkAction(d); err != nil {
-			return fmt.Errorf("world: deed %d: %w", i, err)
+			return fmt.Errorf("world: action %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// checkDeed says what of a deed can never be done.
+// checkAction returns why an action can never be done.
 func (s Script) checkAction(d Action) error {
 	kind, known := actions[d.Do]
 	all := len(s.Clients)
@@ -91,7 +91,7 @@ func (s Script) checkAction(d Action) error {
 	}
 	switch {
 	case !known:
-		return fmt.Errorf("there is no deed %.40q", d.Do)
+		return fmt.Errorf("there is no action %.40q", d.Do)
 	case d.At < 0 || d.At > int64(MaxTime):
 		return fmt.Errorf("%q at %d ns: want 0 to %d, a day", d.Do, d.At, int64(MaxTime))
 	case kind.to != toAll && (d.Who < 0 || d.Who >= all):
@@ -102,8 +102,8 @@ func (s Script) checkAction(d Action) error {
 	return nil
 }
 
-// Add adds a deed to a world that runs. What is over is not done again: a deed at or
-// before Now is refused, and needs a world of its own, made from the script.
+// Add adds an action to a world that runs. It refuses an action at or before Now: the
+// past needs a world of its own, made from the script.
 func (w *World) Add(d Action) error {
 	s := w.script
 	if d.At <= w.now {
@@ -120,4 +120,4 @@ func (w *World) Add(d Action) error {
 	return nil
 }
 
-var errTooMany = errors.New("world: too many deeds: want at most 1000")
+var errTooMany = errors.New("world: too many actions: want at most 1000")

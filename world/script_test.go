@@ -14,7 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// scribe is an Observer that writes down what each client records, and when.
+// scribe is an Observer that keeps what each client records, and when.
 type scribe struct {
 	Idle
 	w    *World
@@ -60,8 +60,8 @@ func (s *scribe) text() string {
 	return b.String()
 }
 
-func three(recipe string, deeds ...Action) Script {
-	s := Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 6 * time.Second, Actions: deeds}
+func three(recipe string, actions ...Action) Script {
+	s := Script{Seed: 7, Tick: 2 * time.Second, SyncLimit: 5, Timeout: 6 * time.Second, Actions: actions}
 	for range 3 {
 		s.Clients = append(s.Clients, Program{Recipe: recipe, Path: "/jobs"})
 	}
@@ -70,7 +70,7 @@ func three(recipe string, deeds ...Action) Script {
 
 func at(d time.Duration) int64 { return int64(d) }
 
-// worlds is how many of n random scripts are played: fewer with -short.
+// worlds returns how many of n random scripts to play: fewer with -short.
 func worlds(n int64) int64 {
 	if testing.Short() {
 		return n / 10
@@ -78,7 +78,7 @@ func worlds(n int64) int64 {
 	return n
 }
 
-// random is a script with some deeds by a die.
+// random returns a script with some actions, by dice.
 func random(seed int64) Script {
 	d := NewDice(seed, "script")
 	s := three(Playable()[d.IntN(len(playable))])
@@ -104,7 +104,7 @@ func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
 			t.Errorf("seed %d: two runs of %+v differ", seed, s)
 		}
 		if len(one.w.Outcomes()) != len(s.Actions) {
-			t.Errorf("seed %d: %d deeds, and %d outcomes", seed, len(s.Actions), len(one.w.Outcomes()))
+			t.Errorf("seed %d: %d actions, and %d outcomes", seed, len(s.Actions), len(one.w.Outcomes()))
 		}
 		if one.w.Records() == 0 {
 			t.Errorf("seed %d: nothing was recorded", seed)
@@ -112,7 +112,8 @@ func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
 	}
 }
 
-// A deed that is added under way gives what it gives in the script from the beginning.
+// TestByHandIsByScript checks that an action that is added later gives what it gives in the
+// script from the beginning.
 func TestByHandIsByScript(t *testing.T) {
 	for seed := range worlds(200) {
 		s := random(seed)
@@ -125,11 +126,11 @@ func TestByHandIsByScript(t *testing.T) {
 			t.Fatal(err)
 		}
 		hand.w = w
-		for _, deed := range s.Actions {
-			if ahead := deed.At - w.Now(); ahead > 1 {
+		for _, action := range s.Actions {
+			if ahead := action.At - w.Now(); ahead > 1 {
 				w.Until(w.Now() + d.Int64N(ahead))
 			}
-			if err := w.Add(deed); err != nil {
+			if err := w.Add(action); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,9 +141,9 @@ func TestByHandIsByScript(t *testing.T) {
 	}
 }
 
-// At its nanosecond a deed is first, in the script or by hand: who is killed then
-// records no more, though it would have.
-func TestADeedIsFirstAtItsNanosecond(t *testing.T) {
+// TestAnActionIsFirstAtItsNanosecond checks that an action comes first at its nanosecond,
+// in the script or by hand: a client that is killed then records no more.
+func TestAnActionIsFirstAtItsNanosecond(t *testing.T) {
 	s := three("latch")
 	log := play(t, s, 30*time.Second).logs[1]
 	for _, l := range log[len(log)/2:] {
@@ -162,7 +163,7 @@ func TestADeedIsFirstAtItsNanosecond(t *testing.T) {
 	}
 }
 
-// parts is the moment from which a client's records differ, -1 where they never do.
+// parts returns the moment from which a client's records differ, -1 for never.
 func parts(a, b *scribe, client int) int64 {
 	one, two := a.logs[client], b.logs[client]
 	for i := range min(len(one), len(two)) {
@@ -179,8 +180,8 @@ func parts(a, b *scribe, client int) int64 {
 	return -1
 }
 
-// Without a deed nothing differs before it.
-func TestNothingDiffersBeforeADeed(t *testing.T) {
+// TestNothingDiffersBeforeAnAction checks that without an action nothing differs before it.
+func TestNothingDiffersBeforeAnAction(t *testing.T) {
 	moment := at(17 * time.Second)
 	for do := range actions {
 		for who := range 3 {
@@ -198,17 +199,16 @@ func TestNothingDiffersBeforeADeed(t *testing.T) {
 	}
 }
 
-// What happens to one client changes others by what it writes, and by nothing else: one
-// that has a session, and no handle, is cut off, stalls, connects again and is paused,
-// with many throws of the dice, and all others record the same, byte for byte and
-// nanosecond for nanosecond.
+// A client changes others only by what it writes. Here one with a session and no handle is
+// cut, stalls, connects again and is paused, with many throws of the dice. All others record
+// the same, byte for byte and nanosecond for nanosecond.
 func TestOnlyWhatIsCausedDiffers(t *testing.T) {
 	for seed := range worlds(20) {
 		for _, do := range []string{Cut, Mute, Freeze} {
 			s := three("latch")
 			s.Seed, s.Clients[2].Waits = seed, true
-			idle := func(deeds ...Action) *scribe {
-				s.Actions = deeds
+			idle := func(actions ...Action) *scribe {
+				s.Actions = actions
 				o := &scribe{}
 				w, err := New(s, o)
 				if err != nil {
@@ -232,7 +232,7 @@ func TestOnlyWhatIsCausedDiffers(t *testing.T) {
 	}
 }
 
-func TestADeedThatDoesNothingChangesNothing(t *testing.T) {
+func TestAnActionThatDoesNothingChangesNothing(t *testing.T) {
 	s := three("latch")
 	without := play(t, s, time.Minute)
 	s.Actions = []Action{{At: at(9 * time.Second), Do: Start, Who: 1}}
@@ -250,11 +250,11 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 		{func(s *Script) { s.SyncLimit = 1e9 }, "syncLimit of 1000000000"},
 		{func(s *Script) { s.Timeout = time.Hour }, "2 to 20 ticks"},
 		{func(s *Script) { s.Clients = make([]Program, 1e6) }, "1000000 clients"},
-		{func(s *Script) { s.Actions = make([]Action, 1e6) }, "1000000 deeds"},
+		{func(s *Script) { s.Actions = make([]Action, 1e6) }, "1000000 actions"},
 		{func(s *Script) { s.Clients[1].Recipe = strings.Repeat("x", 1e6) }, "has no program: want one of doublebarrier, latch, mutex"},
 		{func(s *Script) { s.Clients[1].Path = "jobs" }, "want one like /jobs"},
 		{func(s *Script) { s.Clients[1].Options = map[string]string{"retry": "x"} }, "cannot be set"},
-		{func(s *Script) { s.Actions[0].Do = "sing" }, `no deed "sing"`},
+		{func(s *Script) { s.Actions[0].Do = "sing" }, `no action "sing"`},
 		{func(s *Script) { s.Actions[0].At = -1 }, "want 0 to"},
 		{func(s *Script) { s.Actions[0].At = 1 << 62 }, "want 0 to"},
 		{func(s *Script) { s.Actions[0].Who = 3 }, "there are 3, from 0 on"},
@@ -273,11 +273,11 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 	}
 	w.Until(at(time.Second))
 	if err := w.Add(Action{At: at(time.Second), Do: Cut}); err == nil || !strings.Contains(err.Error(), "make one from the script") {
-		t.Errorf("a deed in the past: %v", err)
+		t.Errorf("an action in the past: %v", err)
 	}
 }
 
-// Every recipe that can be played gets what it wants, gives it up, and another has it.
+// Every playable recipe gets what it wants and releases it, and another client gets it.
 func TestEveryRecipeIsPlayed(t *testing.T) {
 	for _, recipe := range Playable() {
 		holders := map[int]bool{}
@@ -302,7 +302,7 @@ func TestEveryRecipeIsPlayed(t *testing.T) {
 	}
 }
 
-// Steps end, although nothing is recorded any more.
+// Steps end, although nobody records anything any more.
 func TestStepsAreBoundedInTime(t *testing.T) {
 	w, err := New(three("latch"), nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// connect is a client's handshake at a server.
+// connect takes a client's handshake at a server.
 func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 	if !s.up || !s.serving {
 		c.closeByServer()
@@ -47,7 +47,7 @@ func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 	})
 }
 
-// greetNew has the quorum make a session.
+// createSession has the quorum create a session.
 func (s *Server) createSession(c *Conn, wish time.Duration) {
 	s.ens.lastID++
 	id := s.ens.lastID
@@ -74,7 +74,7 @@ func (s *Server) awaitSync(zxid int64, done func()) {
 	s.flushSyncs()
 }
 
-// ping is a client's ping. Some servers answer it past requests that wait.
+// ping takes a client's ping. Some servers answer it before requests that wait.
 func (s *Server) ping(c *Conn) {
 	s.touch(c.session)
 	if len(c.queue) == 0 || s.ens.w.script.Seed%2 == 0 {
@@ -82,7 +82,7 @@ func (s *Server) ping(c *Conn) {
 	}
 }
 
-// take is a client's request.
+// take takes a client's request.
 func (s *Server) take(a *Packet) {
 	c := a.Conn
 	s.touch(c.session)
@@ -142,8 +142,8 @@ func (s *Server) write(a *Packet) {
 	})
 }
 
-// throttled reports whether a server refuses the next request: by a die, or in an
-// ambush.
+// throttled reports whether a server refuses the next request, by dice or after
+// Client.Throttle.
 func (c *Conn) throttled() bool {
 	return c.w.now < c.x.throttledUntil || c.w.observer.Happens(Throttled)
 }
@@ -224,12 +224,12 @@ func (s *Server) list(a *Packet, r events.Children) {
 	}
 }
 
-// Stat is a node's, as machines see it.
+// Stat returns a node's stat as machines get it.
 func Stat(s zkmem.Stat) *events.Stat {
 	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren, Mtime: s.Mtime}
 }
 
-// rearm sets a session's watches again on a new connection: what changed since
+// setWatches sets a session's watches again on a new connection. What changed since
 // the zxid that the client has seen is told at once.
 func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 	s.touch(c.session)
@@ -262,14 +262,14 @@ func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 	c.send(frame{watchesSet: true})
 }
 
-// flush is a probe's sync: the answer says how far the ensemble is.
+// syncProbe takes a probe's sync: the reply has the ensemble's zxid.
 func (s *Server) syncProbe(c *Conn) {
 	s.toLeader(func(l *Server) {
 		l.awaitSync(l.zxid, func() { s.fromLeader(func() { c.send(frame{synced: true, zxid: s.tree.Zxid()}) }) })
 	})
 }
 
-// goodbye is a client's closeSession.
+// closeSession takes a client's closeSession.
 func (s *Server) closeSession(c *Conn) {
 	session := c.session
 	s.toLeader(func(l *Server) {
@@ -282,7 +282,7 @@ func (s *Server) closeSession(c *Conn) {
 	})
 }
 
-// shuffled copies a listing into any order: ZooKeeper promises none.
+// shuffled returns a listing in any order: ZooKeeper promises none.
 func shuffled(d *rand.Rand, names []string) []string {
 	all := slices.Clone(names)
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -8,27 +8,27 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Server is one of the ensemble's. A follower answers pings and reads by
-// itself; writes and syncs go to the leader. One that is cut off from its leader
-// goes on for syncLimit ticks; a leader that was deposed for two ticks more.
+// Server is one server of the ensemble. A follower answers pings and reads by itself.
+// Writes and syncs go to the leader. A follower that is isolated goes on for syncLimit
+// ticks, a deposed leader for two ticks more.
 type Server struct {
 	ens             *Ensemble
 	dice            participantDice
 	id              int
 	up              bool
 	serving         bool
-	leads           bool     // or believes so
-	isolated        bool     // hears no other server
+	leads           bool     // it leads, or believes that it does
+	isolated        bool     // it reaches no other server
 	frozen          int64    // nothing of it runs before then
-	afterThaw       []func() // what waits for that, in its order
+	afterThaw       []func() // what runs after that, in order
 	term            int      // the election that it takes part in
 	tree            *zkmem.Tree
-	applied         int // transactions of the history in the tree
+	applied         int // how many transactions of the history are in the tree
 	lag             time.Duration
-	ahead           int64 // milliseconds by which its clock is
+	ahead           int64 // by how many milliseconds its clock is ahead
 	conns           []*Conn
 	watches         *zkmem.Watches[*Conn]
-	touchedSessions map[int64]bool // sessions that were heard of since the last report
+	touchedSessions map[int64]bool // sessions that it has heard of since the last report
 
 	nextApply, nextUp            int64
 	heldFromLeader, heldToLeader []func()
@@ -40,7 +40,7 @@ type Server struct {
 	committing   bool
 	tracker      map[int64]int64 // session → when it runs out
 	closing      map[int64]bool
-	owner        map[int64]*Server // where a session's requests may come from
+	owner        map[int64]*Server // the server that a session's requests may come from
 	waitingSyncs []waitingSync
 }
 
@@ -99,8 +99,8 @@ func (s *Server) catchUp() {
 	}
 }
 
-// reconnect ends a cut. What was held back arrives, where the server is still
-// part of the same term; else it joins again.
+// reconnect ends an isolation. What was held back arrives if the server is still part
+// of the same term; else it joins again.
 func (s *Server) reconnect() {
 	if !s.isolated {
 		return
@@ -124,8 +124,7 @@ func (s *Server) reconnect() {
 	e.leader.schedule()
 }
 
-// apply carries out one transaction of the history and tells those who watch,
-// then the one who asked.
+// apply applies one transaction of the history, then sends watch events, then the answer.
 func (s *Server) apply(index int, p *Proposal) {
 	if index < s.applied {
 		s.finish(p)
@@ -160,8 +159,8 @@ func (s *Server) finish(p *Proposal) {
 	}
 }
 
-// touch notes that a client was heard of: at the leader at once, elsewhere for
-// the next report.
+// touch notes that a server has heard of a session: at the leader at once, elsewhere
+// for the next report.
 func (s *Server) touch(session int64) {
 	if s.leads {
 		s.extend(session)
@@ -174,8 +173,8 @@ func sortedByOrder(list []waitingSync) {
 	slices.SortStableFunc(list, func(a, b waitingSync) int { return cmp.Compare(a.after, b.after) })
 }
 
-// Readable reports whether everybody may read what an event is about; a watcher
-// that may not is not told, though its watch is spent.
+// Readable reports whether everybody may read the node of an event. A watcher that may
+// not is not told, although its watch is spent.
 func Readable(acl []zkmem.ACL) bool {
 	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool { return a.Perms&zkmem.PermRead != 0 })
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// What happens to servers, by hand or by a plan. Each returns an error that says why
-// nothing happened.
+// Faults of servers. Each returns an error that says why nothing happened.
 
 var (
 	errNoLeader   = errors.New("no server leads, as far as the others know")
@@ -19,7 +18,7 @@ var (
 	errNoBackup   = errors.New("there is no backup")
 )
 
-// Whole returns the leader of an ensemble in which every server takes part.
+// WholeLeader returns the leader of an ensemble in which every server takes part.
 func (e *Ensemble) WholeLeader() (*Server, error) {
 	switch l := e.leader; {
 	case l == nil || !l.leads || l.isolated:
@@ -31,7 +30,7 @@ func (e *Ensemble) WholeLeader() (*Server, error) {
 	}
 }
 
-// Follows is nil for a follower that serves, in a whole ensemble.
+// CheckFollower returns nil for a follower that serves, in a whole ensemble.
 func (s *Server) CheckFollower() error {
 	switch {
 	case s == s.ens.leader:
@@ -44,8 +43,8 @@ func (s *Server) CheckFollower() error {
 	return nil
 }
 
-// Isolate parts a follower from its leader for a while. It goes on answering until
-// about syncLimit ticks have gone by since it heard of the leader.
+// Isolate isolates a follower for a while. It goes on answering until it has not heard of
+// the leader for about syncLimit ticks.
 func (s *Server) Isolate(lasts time.Duration) error {
 	if err := s.CheckFollower(); err != nil {
 		return err
@@ -66,7 +65,7 @@ func (s *Server) isolate(lasts time.Duration) {
 	w.After(lasts, s.reconnect)
 }
 
-// Crash takes a follower away for a while.
+// Crash stops a follower for a while.
 func (s *Server) Crash(lasts time.Duration) error {
 	if err := s.CheckFollower(); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (s *Server) crash(lasts time.Duration) {
 	w.After(lasts, s.restart)
 }
 
-// restart brings a server up; it joins whoever leads.
+// restart starts a server; it joins the leader.
 func (s *Server) restart() {
 	if s.up {
 		return
@@ -93,7 +92,7 @@ func (s *Server) restart() {
 	}
 }
 
-// CrashLeader takes the leader away for a while; the others elect another.
+// CrashLeader stops the ensemble's leader for a while; the others elect another.
 func (e *Ensemble) CrashLeader(lasts, election time.Duration) error {
 	l, err := e.WholeLeader()
 	if err != nil {
@@ -104,8 +103,8 @@ func (e *Ensemble) CrashLeader(lasts, election time.Duration) error {
 	return nil
 }
 
-// Depose parts the leader from the others. They elect another one after a while; it
-// goes on answering syncs and reads for as long as it believes that it leads, and
+// Depose isolates the ensemble's leader. The others elect another one after a while.
+// The deposed one answers syncs and reads for as long as it believes that it leads, and
 // comes back a while after both.
 func (e *Ensemble) Depose(believes, election, back time.Duration) error {
 	l, err := e.WholeLeader()
@@ -124,7 +123,7 @@ func (e *Ensemble) Depose(believes, election, back time.Duration) error {
 	return nil
 }
 
-// back ends a deposed leader's isolation.
+// endDeposed ends a deposed leader's isolation.
 func (s *Server) endDeposed(term int) {
 	if s.leads && s.term == term {
 		s.stop()
@@ -132,7 +131,7 @@ func (s *Server) endDeposed(term int) {
 	s.reconnect()
 }
 
-// LoseQuorum parts all servers for a while; the leader gives up after another.
+// LoseQuorum isolates all servers for a while; the leader gives up after another.
 func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
 	l, err := e.WholeLeader()
 	if err != nil {
@@ -153,8 +152,8 @@ func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
 	return nil
 }
 
-// Freeze has a server stand still for less than the others wait for it: nothing of
-// it runs, its connections stay, and what comes in waits.
+// Freeze freezes a server for less than the others wait for it: nothing of it runs, its
+// connections stay, and what comes in waits.
 func (s *Server) Freeze(lasts time.Duration) error {
 	if s.frozen != 0 {
 		return errFrozen
@@ -170,19 +169,19 @@ func (s *Server) Freeze(lasts time.Duration) error {
 	return nil
 }
 
-// SlowDisk has every commit take up to so much longer, for a while.
+// SlowDisk makes every commit take up to that much longer, for a while.
 func (e *Ensemble) SlowDisk(by, lasts time.Duration) {
 	e.slow = by
 	e.w.After(lasts, func() { e.slow = 0 })
 }
 
-// LagBehind has a follower apply transactions so much later, for a while.
+// LagBehind makes a follower apply transactions that much later, for a while.
 func (s *Server) LagBehind(by, lasts time.Duration) {
 	s.lag = by
 	s.ens.w.After(lasts, func() { s.lag = 0 })
 }
 
-// Heal ends everything that happened to the servers: all are up.
+// Heal ends all faults of the servers: all are up.
 func (e *Ensemble) Heal() {
 	e.slow = 0
 	for _, s := range e.servers {
@@ -195,7 +194,7 @@ func (e *Ensemble) Heal() {
 	}
 }
 
-// RestartAll has every server begin again, and elect a leader.
+// RestartAll has every server begin again, and elects a leader.
 func (e *Ensemble) RestartAll() {
 	e.leader = nil
 	for _, s := range e.servers {
@@ -204,7 +203,7 @@ func (e *Ensemble) RestartAll() {
 	e.reelect(e.w.script.Tick / 2)
 }
 
-// Wipe replaces all data by none.
+// Wipe deletes all data.
 func (e *Ensemble) Wipe() { e.replaceData(zkmem.NewTree(), 0) }
 
 // HasBackup reports whether there is a backup to go back to.
@@ -213,7 +212,7 @@ func (e *Ensemble) HasBackup() bool { return e.backup != nil }
 // BackUp keeps a copy of the data, for restore.
 func (e *Ensemble) BackUp() { e.backup, e.backed = e.committed.Clone(), e.epoch }
 
-// Restore goes back to the backup. The epoch goes back too, or not.
+// Restore goes back to the backup, with its epoch or without.
 func (e *Ensemble) Restore(epochToo bool) error {
 	if e.backup == nil {
 		return errNoBackup

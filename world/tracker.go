@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// adopt begins to watch over every session that the tree knows: a new leader
-// gives each its whole timeout again.
+// trackAll begins to track every session in the tree: a new leader gives each its whole
+// timeout again.
 func (s *Server) trackAll() {
 	s.tracker, s.closing, s.owner = map[int64]int64{}, map[int64]bool{}, map[int64]*Server{}
 	for _, id := range s.ens.committed.Sessions() {
@@ -21,7 +21,7 @@ func (s *Server) track(id int64) {
 	s.extend(id)
 }
 
-// extend gives a session its timeout anew, up to the next tick boundary after it.
+// extend gives a session its timeout again, up to the next tick boundary after it.
 func (s *Server) extend(id int64) {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return
@@ -35,7 +35,7 @@ func (s *Server) extend(id int64) {
 	s.tracker[id] = max(s.tracker[id], end)
 }
 
-// sweep proposes the end of every session that ran out.
+// expireAll proposes the end of every session that has timed out.
 func (s *Server) expireAll() {
 	var over []int64
 	for id, end := range s.tracker {
@@ -50,7 +50,7 @@ func (s *Server) expireAll() {
 	}
 }
 
-// expire proposes the end of a session, by hand or because it ran out.
+// expire proposes the end of a session that has timed out, or by hand.
 func (s *Server) expire(id int64, byHand bool) {
 	s.closing[id] = true
 	delete(s.tracker, id)
@@ -58,7 +58,7 @@ func (s *Server) expire(id int64, byHand bool) {
 	s.outstanding[len(s.outstanding)-1].Operator = byHand
 }
 
-// validate tells whether a session may go on at a server, and lets it.
+// validate reports whether a session may go on at a server, and lets it.
 func (s *Server) validate(id int64, at *Server) bool {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return false
@@ -71,7 +71,7 @@ func (s *Server) validate(id int64, at *Server) bool {
 	return true
 }
 
-// flushSyncs answers the syncs whose turn has come.
+// flushSyncs answers the syncs that need not wait any more.
 func (s *Server) flushSyncs() {
 	oldest := int64(1<<63 - 1)
 	if len(s.outstanding) > 0 {

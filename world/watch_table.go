@@ -7,9 +7,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// mirror says which machine waits for what in one session, as zkio does: a
-// machine counts from the moment its request leaves, until the watch fires or
-// the request fails.
+// watchTable has the machines that watch a path in one session, as zkio does: a machine
+// counts from the moment when its request leaves, until the watch fires or the request
+// fails.
 type watchTable struct{ waiters []*waiter }
 
 type waiter struct {
@@ -17,7 +17,7 @@ type waiter struct {
 	path   string
 	child  bool
 	armed  bool
-	misses bool // armed on a missing node
+	misses bool // it is armed on a missing node
 	arming []*Packet
 }
 
@@ -86,7 +86,7 @@ func (m *watchTable) fired(kind events.Kind, path string) []events.ID {
 	return told
 }
 
-// all lists what has to be set again, each path and sort once.
+// all returns the watches that have to be set again, each path and kind once.
 func (m *watchTable) all() []armed {
 	var list []armed
 	for _, w := range m.waiters {
@@ -98,7 +98,7 @@ func (m *watchTable) all() []armed {
 	return list
 }
 
-// watched counts the paths that a machine waits for.
+// watched returns how many paths a machine watches.
 func (m *watchTable) watched(id events.ID) (n int) {
 	for _, w := range m.waiters {
 		if w.id == id {
