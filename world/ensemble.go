@@ -11,19 +11,19 @@ import (
 // Ensemble is three servers and what they have committed. Every check is held against
 // the committed tree. A server's own tree may lag behind it.
 type Ensemble struct {
-	w          *World
-	dice       participantDice
-	servers    []*Server
-	leader     *Server // as elected by a quorum; nil while there is none
-	term       int     // counts elections
-	epoch      int64   // the upper half of zxids
-	generation int     // counts wipes and restores
-	history    []zkmem.Txn
-	committed  *zkmem.Tree
-	backup     *zkmem.Tree // for a restore
-	backed     int64       // the backup's epoch
-	slow       time.Duration
-	lastID     int64
+	w           *World
+	dice        participantDice
+	servers     []*Server
+	leader      *Server // as elected by a quorum; nil while there is none
+	term        int     // counts elections
+	epoch       int64   // the upper half of zxids
+	generation  int     // counts wipes and restores
+	history     []zkmem.Txn
+	committed   *zkmem.Tree
+	backup      *zkmem.Tree // for a restore
+	backupEpoch int64       // the backup's epoch
+	slow        time.Duration
+	lastID      int64
 }
 
 // Proposal is a write that the quorum has or will commit.

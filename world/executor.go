@@ -50,7 +50,7 @@ type executor struct {
 // post puts an event into the loop's inbox.
 func (x *executor) post(to events.ID, ev events.Event) { x.c.Post(to, ev) }
 
-func (x *executor) tell(ev events.Event) {
+func (x *executor) tellSession(ev events.Event) {
 	ev.Session = x.session
 	x.post(events.SessionMachine, ev)
 }
@@ -94,13 +94,13 @@ func (x *executor) end(why string) {
 }
 
 // lose ends a session that has ended in the ensemble.
-func (x *executor) lose(why string) {
+func (x *executor) expired(why string) {
 	x.end(why)
 	kind := events.ConnectionLost
 	if x.closing {
 		kind = events.ConnectionClosed
 	}
-	x.tell(events.Event{Kind: kind, Code: events.SessionExpired, Text: why})
+	x.tellSession(events.Event{Kind: kind, Code: events.SessionExpired, Text: why})
 }
 
 // close asks the ensemble to end the session.
@@ -112,7 +112,7 @@ func (x *executor) close(n int64) {
 	case x.conn == nil:
 		x.closing = true
 		x.end("closed while not connected")
-		x.tell(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
+		x.tellSession(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
 	default:
 		x.closing = true
 		wire := x.conn
@@ -134,7 +134,7 @@ func (x *executor) ending() bool {
 // closed reports how a close went.
 func (x *executor) closed(code events.Code) {
 	x.end("closed")
-	x.tell(events.Event{Kind: events.ConnectionClosed, Code: code})
+	x.tellSession(events.Event{Kind: events.ConnectionClosed, Code: code})
 }
 
 func (x *executor) handshakeTimeout() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
@@ -164,24 +164,24 @@ func (x *executor) send(a *Packet) {
 	wire, now := x.conn, x.c.Clock()
 	a.SentAt, a.contact = now, x.contactBefore(now-int64(x.w.script.Tick)/2)
 	if x.w.observer.Happens(BugCountsUnanswered) {
-		x.note(now)
+		x.noteContact(now)
 	}
 	x.watches.sent(a)
 	x.pending = append(x.pending, a)
 	x.w.observer.Sent(x.c, a)
 	switch {
 	case x.w.observer.Happens(CutBeforeSend):
-		x.w.After(0, func() { x.lost(wire, "cut before the request left") })
+		x.w.After(0, func() { x.connectionLost(wire, "cut before the request left") })
 		return
 	case x.w.observer.Happens(CutAfterSend):
 		wire.submit(func() { wire.server.take(a) })
-		x.w.After(x.c.dice.delay(), func() { x.lost(wire, "cut after the request left") })
+		x.w.After(x.c.dice.delay(), func() { x.connectionLost(wire, "cut after the request left") })
 		return
 	case Writes(a.Request) && (x.loseReply || x.w.observer.Happens(CutAfterApply)):
 		x.loseReply = false
 		wire.submit(func() { wire.server.take(a) })
 		wire.down.stalled = Forever
-		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
+		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.connectionLost(wire, "cut after the request was carried out") })
 		return
 	}
 	wire.submit(func() { wire.server.take(a) })
@@ -197,7 +197,7 @@ func Writes(r events.Request) bool {
 }
 
 // lost ends a connection, as the client sees it.
-func (x *executor) lost(wire *Conn, why string) {
+func (x *executor) connectionLost(wire *Conn, why string) {
 	x.c.Run(func() {
 		if x.conn != wire {
 			return
@@ -216,7 +216,7 @@ func (x *executor) detach(why string) {
 	x.conn.closeByClient()
 	x.conn, x.since = nil, x.c.Clock()
 	x.c.attached = false
-	x.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
+	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
 	pending := x.pending
 	x.pending = nil
 	for _, a := range pending {
@@ -240,7 +240,7 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 		ev.Path = a.path
 	}
 	if h.Keep {
-		x.c.keep(a.ID, &ev)
+		x.c.giveUserData(a.ID, &ev)
 	}
 	x.w.observer.Replied(x.c, a, ev)
 	x.post(a.ID, ev)
@@ -270,7 +270,7 @@ func ReplyTo(r events.Request) (events.Kind, string) {
 type contact struct{ sent, answered int64 }
 
 // note notes a frame that was answered now.
-func (x *executor) note(sent int64) {
+func (x *executor) noteContact(sent int64) {
 	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.contactGap {
 		return
 	}
@@ -301,9 +301,9 @@ func (x *executor) take(wire *Conn, f frame) {
 			x.closed(events.OK)
 			return
 		}
-		x.lost(wire, "closed by the server")
+		x.connectionLost(wire, "closed by the server")
 	case f.pong:
-		x.note(x.pinged[0])
+		x.noteContact(x.pinged[0])
 		x.pinged = x.pinged[1:]
 		x.checkOverdue(wire)
 	case f.watch != 0:
@@ -316,13 +316,13 @@ func (x *executor) take(wire *Conn, f frame) {
 		x.pending = slices.Delete(x.pending, i, i+1)
 		x.lastZxid = max(x.lastZxid, f.zxid)
 		a := f.reply
-		x.note(a.SentAt)
+		x.noteContact(a.SentAt)
 		if a.result.Path != "" {
 			a.path = a.result.Path
 		}
 		if a.result.Err == 0 {
-			a.Children = append(a.Children, made(a.result)...)
-			a.stat = cmp.Or(a.stat, left(a.result))
+			a.Children = append(a.Children, createdNodes(a.result)...)
+			a.stat = cmp.Or(a.stat, lastSetStat(a.result))
 		}
 		a.path = cmp.Or(a.path, a.atFault())
 		x.reply(a, codeOf(a.result), "")
@@ -330,7 +330,7 @@ func (x *executor) take(wire *Conn, f frame) {
 }
 
 // made returns the nodes that a transaction created.
-func made(r zkmem.Result) (paths []string) {
+func createdNodes(r zkmem.Result) (paths []string) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpCreate {
 			paths = append(paths, sub.Path)
@@ -340,7 +340,7 @@ func made(r zkmem.Result) (paths []string) {
 }
 
 // left returns the stat that the last "set" of a transaction left, nil for none.
-func left(r zkmem.Result) (stat *events.Stat) {
+func lastSetStat(r zkmem.Result) (stat *events.Stat) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpSetData {
 			stat = Stat(sub.Stat)
@@ -364,7 +364,7 @@ func (a *Packet) atFault() string {
 func (x *executor) checkOverdue(wire *Conn) {
 	for _, a := range x.pending {
 		if x.c.Clock()-a.SentAt > int64(x.timeout) {
-			x.lost(wire, "no answer to a request for a whole session timeout")
+			x.connectionLost(wire, "no answer to a request for a whole session timeout")
 			return
 		}
 	}

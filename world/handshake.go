@@ -53,7 +53,7 @@ func (x *executor) refused(wire *Conn, why string) {
 	}
 	x.failures++
 	if x.failures%5 == 1 {
-		x.tell(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
+		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
 	}
 	pause := time.Duration(0)
 	if round := x.failures / Servers; x.failures%Servers == 0 {
@@ -70,9 +70,9 @@ func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	case f.closed:
 		x.refused(wire, "closed in the handshake")
 	case f.connectResponse != nil && f.connectResponse.session == 0:
-		x.lose("the ensemble says that the session has expired")
+		x.expired("the ensemble says that the session has expired")
 	case f.connectResponse != nil && x.id != 0 && x.id != f.connectResponse.session:
-		x.lose("another session was given out")
+		x.expired("another session was given out")
 	case f.connectResponse != nil && x.probing[wire.server.id] && x.w.observer.Happens(BugProbeIgnoresZxid):
 		x.refused(wire, "it lags behind what this session has seen")
 	case f.connectResponse != nil && x.probing[wire.server.id]:
@@ -82,7 +82,7 @@ func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	case f.synced:
 		x.w.observer.Rare(x.c, WentBack)
 		wire.submit(func() { wire.server.closeSession(wire) })
-		x.lose("the ensemble went back in time")
+		x.expired("the ensemble went back in time")
 	case f.connectResponse != nil:
 		x.id, x.timeout, x.settingWatches = f.connectResponse.session, f.connectResponse.timeout, true
 		x.ids = append(x.ids, x.id)
@@ -108,7 +108,7 @@ func (x *executor) attach(wire *Conn) {
 	x.dialling, x.conn, x.failures, x.since = nil, wire, 0, 0
 	clear(x.probing)
 	x.c.attached = true
-	x.tell(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
+	x.tellSession(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
 		Server: string(rune('a' + wire.server.id)), Reattached: reattached})
 	for _, f := range slices.Clone(x.earlyEvents) {
 		x.fire(f)
@@ -132,7 +132,7 @@ func (x *executor) pings(wire *Conn) {
 		}
 		x.pinged = append(x.pinged, x.c.Clock())
 		if x.w.observer.Happens(BugCountsUnanswered) {
-			x.note(x.c.Clock())
+			x.noteContact(x.c.Clock())
 		}
 		wire.submit(func() { wire.server.ping(wire) })
 		x.pings(wire)
@@ -147,7 +147,7 @@ func (x *executor) watchSilence(wire *Conn) {
 		switch {
 		case x.conn != wire:
 		case x.c.Clock()-x.lastFrameAt >= limit:
-			x.lost(wire, "silent for too long")
+			x.connectionLost(wire, "silent for too long")
 		default:
 			x.watchSilence(wire)
 		}

@@ -34,7 +34,7 @@ func (c *Client) payload(id events.ID, number uint64) []byte {
 }
 
 // keep takes the user's data out of a reply, also of a failed one.
-func (c *Client) keep(id events.ID, ev *events.Event) {
+func (c *Client) giveUserData(id events.ID, ev *events.Event) {
 	c.w.observer.UserData(c, id, *ev)
 	ev.Data = nil
 }

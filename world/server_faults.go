@@ -210,7 +210,7 @@ func (e *Ensemble) Wipe() { e.replaceData(zkmem.NewTree(), 0) }
 func (e *Ensemble) HasBackup() bool { return e.backup != nil }
 
 // BackUp keeps a copy of the data, for restore.
-func (e *Ensemble) BackUp() { e.backup, e.backed = e.committed.Clone(), e.epoch }
+func (e *Ensemble) BackUp() { e.backup, e.backupEpoch = e.committed.Clone(), e.epoch }
 
 // Restore goes back to the backup, with its epoch or without.
 func (e *Ensemble) Restore(epochToo bool) error {
@@ -218,9 +218,9 @@ func (e *Ensemble) Restore(epochToo bool) error {
 		return errNoBackup
 	}
 	if !epochToo {
-		e.backed = e.epoch
+		e.backupEpoch = e.epoch
 	}
-	e.replaceData(e.backup, e.backed)
+	e.replaceData(e.backup, e.backupEpoch)
 	e.backup = nil
 	return nil
 }

@@ -13,12 +13,12 @@ import (
 type watchTable struct{ waiters []*waiter }
 
 type waiter struct {
-	id     events.ID
-	path   string
-	child  bool
-	armed  bool
-	misses bool // it is armed on a missing node
-	arming []*Packet
+	id      events.ID
+	path    string
+	child   bool
+	armed   bool
+	missing bool // it is armed on a missing node
+	arming  []*Packet
 }
 
 // armed is one watch to be set again.
@@ -66,7 +66,7 @@ func (m *watchTable) answered(a *Packet) {
 	missing := exists && a.Code == events.NoNode
 	if a.Code == events.OK || missing {
 		w := m.find(a.ID, path, child)
-		w.armed, w.misses = true, missing
+		w.armed, w.missing = true, missing
 	}
 	for _, w := range m.waiters {
 		w.arming = slices.DeleteFunc(w.arming, func(o *Packet) bool { return o == a })
@@ -90,7 +90,7 @@ func (m *watchTable) fired(kind events.Kind, path string) []events.ID {
 func (m *watchTable) all() []armed {
 	var list []armed
 	for _, w := range m.waiters {
-		a := armed{w.path, w.child, w.misses}
+		a := armed{w.path, w.child, w.missing}
 		if w.armed && !slices.ContainsFunc(list, func(o armed) bool { return o.path == a.path && o.child == a.child }) {
 			list = append(list, a)
 		}

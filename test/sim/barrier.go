@@ -72,7 +72,7 @@ func (barrierProgram) act(u *user, n int) {
 // checkPassed checks that a call did what it says, at some moment since it began.
 func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) bool) {
 	p := k.historyOf(u.path)
-	if u.call.life != k.w.ens.Generation() {
+	if u.call.generation != k.w.ens.Generation() {
 		return // what was seen before a restore proves nothing
 	}
 	switch u.call.kind {

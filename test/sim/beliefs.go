@@ -18,9 +18,9 @@ type belief struct {
 	path       string
 	token      int64
 	session    int64
-	gone       int64 // when others deleted the node; 0 while it exists
+	deletedAt  int64 // when others deleted the node; 0 while it exists
 	excused    bool
-	over       bool // it ended, and the node or the session is known to be gone
+	ended      bool // it ended, and the node or the session is known to be gone
 	unreadable bool // nobody could read the node when it was deleted: servers do not tell of that
 }
 
@@ -56,7 +56,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 func (k *checks) ownNodeFirst(b *belief) {
 	_, stat, err := k.w.ens.Committed().Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.gone, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path] // unless nobody changed nodes of others
+		b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path] // unless nobody changed nodes of others
 		if !k.othersChanged && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
 		}
@@ -124,26 +124,26 @@ func (k *checks) stopped(u *user, n events.Notify) {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
 		return
 	}
-	k.beliefs[i].over = n.Reason.Successible()
+	k.beliefs[i].ended = n.Reason.Successible()
 	k.beliefAfterDeletion(k.beliefs[i])
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)
 }
 
 // beliefAfterDeletion measures belief after a deletion by others, up to now or the deadline.
 func (k *checks) beliefAfterDeletion(b *belief) {
-	if !b.excused || b.gone == 0 {
+	if !b.excused || b.deletedAt == 0 {
 		return
 	}
 	left := min(0, b.u.c.Deadline().Until-b.u.c.Clock())
 	if b.session != b.u.c.Deadline().Session {
 		return
 	}
-	over, bound := time.Duration(k.w.Now()-b.gone+left), k.w.Timeout
+	over, bound := time.Duration(k.w.Now()-b.deletedAt+left), k.w.Timeout
 	if b.unreadable { // the heartbeat checks the nodes of all handles in turn
 		k.w.cover.UnreadableLeaders++
 		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)
 	} else {
-		k.worst = max(k.worst, over)
+		k.worstBelief = max(k.worstBelief, over)
 	}
 	if bound += k.w.Timeout / 20; over > bound {
 		k.fail("belief after a deletion by others", "%s believed for %s after %s was deleted; at most %s", b.u.name(), over, b.path, bound)

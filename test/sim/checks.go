@@ -22,8 +22,8 @@ type checks struct {
 	revived           map[string]bool // nodes that came back with a backup
 	unreadable        map[string]bool // nodes that their own session may not read
 	deletedUnreadable map[string]bool // nodes that were deleted when nobody could read them: their watchers were not told, and never will be
-	worst             time.Duration   // the longest belief after a deletion by others
-	creates           map[string]int
+	worstBelief       time.Duration   // the longest belief after a deletion by others
+	nodesAsked        map[string]int
 	wokenBy           map[string]map[string]bool // deleted node → the machines that its deletion woke
 	ended             map[string]int64           // node → the transaction that deleted it
 	hasLed            map[string]bool            // nodes by which somebody has led
@@ -36,7 +36,7 @@ type checks struct {
 	writeCalls       map[machineKey]*writeCall // what calls that write asked for
 	writeCallList    []*writeCall              // the same, in order
 	memberNodes      map[string]*user          // node of a fixed name → the handle that asked for it
-	enough           map[string]bool           // nodes that existed in a double barrier with enough others
+	stoodWithEnough  map[string]bool           // nodes that existed in a double barrier with enough others
 	persistentOwners map[string]*user          // path → the handle that has its persistent node there
 	owners           map[string]int64          // path → the session that created the node
 	createdAt        map[string]int64          // path → the transaction that created the node: names may come again
@@ -57,9 +57,9 @@ type token struct {
 }
 
 func newChecks(w *harness) *checks {
-	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, wokenBy: map[string]map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{}, revived: map[string]bool{},
+	return &checks{w: w, tokens: map[string]token{}, nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{}, revived: map[string]bool{},
 		ended: map[string]int64{}, hasLed: map[string]bool{}, written: map[int64]int{}, writtenTokens: map[string]int64{},
-		memberNodes: map[string]*user{}, writeCalls: map[machineKey]*writeCall{}, enough: map[string]bool{}, persistentOwners: map[string]*user{}, createdBy: map[int64]string{}, owners: map[string]int64{}, createdAt: map[string]int64{}, groups: []string{""}}
+		memberNodes: map[string]*user{}, writeCalls: map[machineKey]*writeCall{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{}, createdBy: map[int64]string{}, owners: map[string]int64{}, createdAt: map[string]int64{}, groups: []string{""}}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -157,7 +157,7 @@ func (k *checks) nodeDeleted(path string, p *world.Proposal) {
 			continue
 		}
 		if p.Operator {
-			b.gone, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[path]
+			b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[path]
 			continue
 		}
 		if !b.u.c.believes(b) {
@@ -251,9 +251,9 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 		k.tryAsks(u)
 	}
 	key := fmt.Sprint(c.ID(), a.From, k.w.Now()/int64(time.Second))
-	k.creates[key]++
-	if k.creates[key] > 60 {
-		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.ID(), a.From, k.creates[key])
+	k.nodesAsked[key]++
+	if k.nodesAsked[key] > 60 {
+		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.ID(), a.From, k.nodesAsked[key])
 	}
 }
 
@@ -287,7 +287,7 @@ func (k *checks) dataReplaced() {
 		switch {
 		case b.excused:
 		case err != nil || stat.Czxid != b.token:
-			b.gone, b.excused = k.w.Now(), true
+			b.deletedAt, b.excused = k.w.Now(), true
 		case k.nodeBefore(b) != "": // a client that rides the outage out does not list the line again
 			b.excused = true
 		}

@@ -50,7 +50,7 @@ func (w *harness) openInOwnDirs(c *client) {
 
 // openHandle opens a handle, and has it started within two seconds.
 func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand) {
-	u := &user{c: c, role: r, dir: dir, path: dir, line: r.lineIn(dir), which: which, id: events.ID(r.recipe + "-" + which),
+	u := &user{c: c, role: r, dir: dir, path: dir, line: r.lineIn(dir), suffix: which, id: events.ID(r.recipe + "-" + which),
 		works: map[uint64]bool{}, awaits: map[uint64]bool{}}
 	if r.dirs.node != "" {
 		u.path = r.dirs.node
@@ -87,7 +87,7 @@ type call struct {
 	running                   bool   // its machine has not ended
 	kind                      events.Kind
 	at                        int64  // when it began, by the world's clock
-	life                      int    // the ensemble's generation, when it began
+	generation                int    // the ensemble's generation, when it began
 	number                    uint64 // the command
 	options                   map[string]string
 	gaveUp                    bool
@@ -104,8 +104,8 @@ func (u *user) beginCall(kind events.Kind, options map[string]string) bool {
 	if u.call.running || u.closing || w.healed {
 		return false
 	}
-	u.call = call{serial: u.call.serial + 1, running: true, kind: kind, at: w.Now(), life: w.ens.Generation(), options: options}
-	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.which, u.call.serial))
+	u.call = call{serial: u.call.serial + 1, running: true, kind: kind, at: w.Now(), generation: w.ens.Generation(), options: options}
+	u.id = events.ID(fmt.Sprintf("%s-%s-%d", u.role.recipe, u.suffix, u.call.serial))
 	u.made = nil
 	u.open(newSeed(u.dice()), options)
 	if kind != "" {

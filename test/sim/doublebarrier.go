@@ -63,7 +63,7 @@ type round struct {
 	inside          bool
 	since           int64 // when the program was told that it is inside, by the world's clock
 	leaves          int64 // when it asked to leave
-	life            int   // the ensemble's generation, when it asked to enter
+	generation      int   // the ensemble's generation, when it asked to enter
 	nodes           []string
 	deletedByOthers bool // others deleted its node
 	last            bool // it is the last round of a healed world
@@ -94,7 +94,7 @@ func (doubleBarrierProgram) act(u *user, n int) {
 
 func (u *user) enter() {
 	if !u.closing {
-		u.round = round{life: u.c.w.ens.Generation()}
+		u.round = round{generation: u.c.w.ens.Generation()}
 		u.round.entered = u.c.Ask(u.id, events.CommandEnter, events.Event{})
 		u.round.enter = u.round.entered
 	}
@@ -210,7 +210,7 @@ func (k *checks) barrierCommitted() {
 	names := slices.DeleteFunc(k.w.ens.Children(doubleBarrierDir), func(name string) bool { return name == machines.ReadyNode })
 	for _, name := range names {
 		if len(names) >= k.w.quantity() {
-			k.enough[doubleBarrierDir+"/"+name] = true
+			k.stoodWithEnough[doubleBarrierDir+"/"+name] = true
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (k *checks) barrierCommitted() {
 // checkEntered checks that a member that entered existed with enough others, by a node of this round.
 func (k *checks) checkEntered(u *user) {
 	s := &u.round
-	if s.life != k.w.ens.Generation() || s.deletedByOthers || slices.ContainsFunc(s.nodes, func(path string) bool { return k.enough[path] }) {
+	if s.generation != k.w.ens.Generation() || s.deletedByOthers || slices.ContainsFunc(s.nodes, func(path string) bool { return k.stoodWithEnough[path] }) {
 		return
 	}
 	k.fail("nobody is let in before enough are there", "%s is inside, and %q never stood among %d", u.name(), s.nodes, k.w.quantity())
@@ -228,7 +228,7 @@ func (k *checks) checkEntered(u *user) {
 func (k *checks) checkLeft(u *user) {
 	for _, o := range k.w.usersOf("doublebarrier") {
 		s := &o.round
-		if o == u || !s.inside || s.leave != 0 || s.cancelled || o.closing || s.since > u.round.leaves || s.life != k.w.ens.Generation() || u.round.life != k.w.ens.Generation() {
+		if o == u || !s.inside || s.leave != 0 || s.cancelled || o.closing || s.since > u.round.leaves || s.generation != k.w.ens.Generation() || u.round.generation != k.w.ens.Generation() {
 			continue
 		}
 		for _, path := range s.nodes {

@@ -25,7 +25,7 @@ func init() {
 		{"stall up", 5, func(w *harness, d *rand.Rand) bool { return w.stall(d, true, false) }, 0},
 		{"stall down", 5, func(w *harness, d *rand.Rand) bool { return w.stall(d, false, true) }, 0},
 		{"mute connection", 6, (*harness).mute, 0},
-		{"cut", 3, (*harness).cutWire, 0},
+		{"cut", 3, (*harness).cutConnection, 0},
 		{"cut before send", 6, nil, 30},
 		{"cut after send", 6, nil, 30},
 		{"cut after apply", 4, nil, 12},
@@ -47,8 +47,8 @@ func init() {
 		{"pause short", 4, func(w *harness, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout/20, w.Timeout*2/3) }, 0},
 		{"pause long", 5, func(w *harness, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2) }, 0},
 		{"pause, then a crash", 8, (*harness).pauseThenCrash, 0},
-		{"pause within a step", 5, (*harness).stumbleOne, 0},
-		{"slow loop", 8, (*harness).starveOne, 0},
+		{"pause within a step", 5, (*harness).pauseWithinStep, 0},
+		{"slow loop", 8, (*harness).delayLoop, 0},
 		{"client dies", 8, (*harness).killOne, 0},
 		{"close", 4, (*harness).closeOne, 0},
 		{"failing work", 6, nil, 3},
@@ -69,7 +69,7 @@ func init() {
 		{"ambush", 3, nil, 0},
 		{"slow callback", 8, nil, 6},
 		{"panicking callback", 8, nil, 4},
-		{"wall-clock jump", 8, (*harness).jump, 0},
+		{"wall-clock jump", 8, (*harness).jumpClock, 0},
 	}
 }
 
@@ -133,7 +133,7 @@ func (w *harness) mute(d *rand.Rand) bool {
 	return c != nil && c.Mute() == nil
 }
 
-func (w *harness) cutWire(d *rand.Rand) bool {
+func (w *harness) cutConnection(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	return c != nil && c.Cut() == nil
 }
@@ -188,17 +188,17 @@ func (w *harness) loseQuorum(d *rand.Rand) bool {
 // freezeLeader freezes the ensemble's leader for less than its followers wait for it.
 func (w *harness) freezeLeader(d *rand.Rand) bool {
 	l, err := w.ens.WholeLeader()
-	return err == nil && !l.Frozen() && l.Freeze(w.rest(d)) == nil
+	return err == nil && !l.Frozen() && l.Freeze(w.freezeTime(d)) == nil
 }
 
 // freezeFollower freezes a follower.
 func (w *harness) freezeFollower(d *rand.Rand) bool {
 	s := w.follower(d)
-	return s != nil && !s.Frozen() && s.Freeze(w.rest(d)) == nil
+	return s != nil && !s.Frozen() && s.Freeze(w.freezeTime(d)) == nil
 }
 
 // rest returns how long a server is frozen: too short a time for the others to give it up.
-func (w *harness) rest(d *rand.Rand) time.Duration {
+func (w *harness) freezeTime(d *rand.Rand) time.Duration {
 	return world.Between(d, w.Tick/2, time.Duration(w.SyncLimit)*w.Tick*9/10)
 }
 
@@ -241,7 +241,7 @@ func (w *harness) pauseThenCrash(d *rand.Rand) bool {
 }
 
 // starveOne has a loop wait before every event, for a while.
-func (w *harness) starveOne(d *rand.Rand) bool {
+func (w *harness) delayLoop(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false
@@ -250,7 +250,7 @@ func (w *harness) starveOne(d *rand.Rand) bool {
 	return true
 }
 
-func (w *harness) stumbleOne(d *rand.Rand) bool {
+func (w *harness) pauseWithinStep(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false
@@ -261,7 +261,7 @@ func (w *harness) stumbleOne(d *rand.Rand) bool {
 
 // jump sets a machine's wall clock. The loop's clock does not follow it back. It may
 // follow it ahead, on systems whose clock does not count a suspend.
-func (w *harness) jump(d *rand.Rand) bool {
+func (w *harness) jumpClock(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false

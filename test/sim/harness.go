@@ -17,17 +17,17 @@ import (
 type harness struct {
 	Plan
 	*world.World
-	ens     *world.Ensemble
-	clients []*client
-	queue   *queueState // nil if the world has no queue
-	checks  *checks
-	plant   *Plant
-	healed  bool // the faults are over
-	closing bool // everything was asked to close
-	cover   *Coverage
-	stories bool
-	story   []string
-	keep    bool // the clients' records are kept
+	ens         *world.Ensemble
+	clients     []*client
+	queue       *queueState // nil if the world has no queue
+	checks      *checks
+	plant       *Plant
+	healed      bool // the faults are over
+	closing     bool // everything was asked to close
+	cover       *Coverage
+	stories     bool
+	story       []string
+	keepRecords bool // the clients' records are kept
 }
 
 // client is one process and its program.
@@ -52,7 +52,7 @@ type client struct {
 
 // newHarness returns the world of a plan, without a client yet.
 func newHarness(plan Plan, o Options) *harness {
-	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
+	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keepRecords: o.Keep}
 	w.checks = newChecks(w)
 	var err error
 	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
@@ -182,7 +182,7 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 	c := w.program(by)
 	w.cover.note(r)
 	w.checks.record(c, r)
-	if w.keep {
+	if w.keepRecords {
 		c.log = append(c.log, r)
 	}
 }

@@ -16,12 +16,12 @@ type nodeHistory struct {
 
 // nodeState is one state of a node, or its absence.
 type nodeState struct {
-	stat   *events.Stat // nil if there is no node
-	data   string
-	hidden bool  // nobody may read it
-	since  int64 // by the world's clock
-	zxid   int64 // the transaction that made it so
-	life   int   // the ensemble's generation
+	stat       *events.Stat // nil if there is no node
+	data       string
+	hidden     bool  // nobody may read it
+	since      int64 // by the world's clock
+	zxid       int64 // the transaction that made it so
+	generation int   // the ensemble's generation
 }
 
 // historyOf returns the history of a node, and begins one if there is none.
@@ -36,7 +36,7 @@ func (k *checks) historyOf(path string) *nodeHistory {
 
 // stateOf returns what a node is now.
 func (w *harness) stateOf(path string) nodeState {
-	now := nodeState{since: w.Now(), zxid: w.ens.Committed().Zxid(), life: w.ens.Generation()}
+	now := nodeState{since: w.Now(), zxid: w.ens.Committed().Zxid(), generation: w.ens.Generation()}
 	if data, stat, err := w.ens.Committed().Get(path); err == nil {
 		now.stat, now.data = world.Stat(stat), string(data)
 		now.hidden = w.ens.Committed().Allowed(path, zkmem.PermRead, nil) != nil
@@ -55,14 +55,14 @@ func (v nodeState) number() int32 {
 // update adds the present state, if it is another one.
 func (c *nodeHistory) update(w *harness) {
 	now := w.stateOf(c.path)
-	if last := c.last(); !last.matches(now.stat) || last.data != now.data || last.hidden != now.hidden || last.life != now.life {
+	if last := c.last(); !last.matches(now.stat) || last.data != now.data || last.hidden != now.hidden || last.generation != now.generation {
 		c.states = append(c.states, now)
 	}
 }
 
 // wrote returns the state that a transaction made, and whether there is one.
 func (c *nodeHistory) wrote(zxid int64) (nodeState, bool) {
-	i := slices.IndexFunc(c.states, func(v nodeState) bool { return v.zxid == zxid && v.life == c.last().life })
+	i := slices.IndexFunc(c.states, func(v nodeState) bool { return v.zxid == zxid && v.generation == c.last().generation })
 	return c.states[max(i, 0)], i >= 0
 }
 
@@ -93,7 +93,7 @@ func (c *nodeHistory) findWhere(from int, holds func(nodeState) bool) int {
 // indexAt returns the index of the state at a zxid of the present generation.
 func (c *nodeHistory) indexAt(zxid int64) int {
 	for i := len(c.states) - 1; i > 0; i-- {
-		if c.states[i].zxid <= zxid || c.states[i].life < c.last().life {
+		if c.states[i].zxid <= zxid || c.states[i].generation < c.last().generation {
 			return i
 		}
 	}

@@ -38,11 +38,11 @@ func (membershipProgram) unsettled(u *user) string {
 
 // group is what the program of a membership was told last.
 type group struct {
-	told    bool
-	names   string
-	index   int   // the index of that state in the history
-	session int64 // the session of the process then
-	life    int   // the ensemble's generation then
+	told       bool
+	names      string
+	index      int   // the index of that state in the history
+	session    int64 // the session of the process then
+	generation int   // the ensemble's generation then
 }
 
 // list returns a state of a group as text, for comparing.
@@ -62,7 +62,7 @@ func (k *checks) groupCommitted() {
 // may be told by a server that lags further behind.
 func (k *checks) membersTold(u *user, names []string) {
 	g, was := list(names), 0
-	if u.group.session == u.c.SessionID() && u.group.life == k.w.ens.Generation() {
+	if u.group.session == u.c.SessionID() && u.group.generation == k.w.ens.Generation() {
 		was = u.group.index
 	}
 	i := slices.Index(k.groups[was:], g)

@@ -37,7 +37,7 @@ func (nodeWatchProgram) options(*user, *rand.Rand) map[string]string {
 }
 
 func (nodeWatchProgram) keepReply(u *user, ev events.Event) {
-	u.view.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
+	u.view.pendingReplies[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
 }
 
 func (nodeWatchProgram) target(u *user) string { return u.path }
@@ -52,14 +52,14 @@ func (nodeWatchProgram) unsettled(u *user) string {
 
 // watchView is what the program of a watch knows.
 type watchView struct {
-	kept   map[uint64]readState // replies that no notice has told yet
-	none   readState            // the last reply that said that there is no node
-	told   bool
-	before readState // what was told last
-	index  int       // the index of that state in the history
-	next   *readState
-	shown  bool
-	last   readState // what the loop's body has seen last
+	pendingReplies map[uint64]readState // replies that no notice has told yet
+	none           readState            // the last reply that said that there is no node
+	told           bool
+	before         readState // what was told last
+	index          int       // the index of that state in the history
+	newest         *readState
+	shown          bool
+	last           readState // what the loop's body has seen last
 }
 
 // readState is a state of the node as it was read.
@@ -70,14 +70,14 @@ type readState struct {
 }
 
 func (u *user) newReadState(stat *events.Stat, data string) readState {
-	return readState{nodeState{stat: stat, data: data, life: u.c.w.ens.Generation()}, u.c.Conn(), u.c.SessionID()}
+	return readState{nodeState{stat: stat, data: data, generation: u.c.w.ens.Generation()}, u.c.Conn(), u.c.SessionID()}
 }
 
 func (nodeWatchProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case !u.call.running && (n < 4 || n == 11):
-		u.view = watchView{kept: map[uint64]readState{}}
+		u.view = watchView{pendingReplies: map[uint64]readState{}}
 		u.beginCall([]events.Kind{events.CommandStart, ""}[n/11], nil)
 	case n < 9:
 		u.c.w.changeNode(d, u.path)
@@ -100,17 +100,17 @@ func (nodeWatchProgram) noticed(u *user, n events.Notify) {
 	now := u.view.none
 	switch n.What {
 	case events.Present:
-		now = u.view.kept[n.Work]
-		clear(u.view.kept)
+		now = u.view.pendingReplies[n.Work]
+		clear(u.view.pendingReplies)
 	case events.Absent:
 	default:
 		return
 	}
 	u.c.w.checks.nodeShown(u, now, n.Code == events.ConnectionLoss)
-	u.view.next = &now
+	u.view.newest = &now
 	u.runCallback(func() {
-		if next := u.view.next; next != nil {
-			u.view.next, u.view.shown, u.view.last = nil, true, *next
+		if next := u.view.newest; next != nil {
+			u.view.newest, u.view.shown, u.view.last = nil, true, *next
 		}
 	})
 }
@@ -120,7 +120,7 @@ func (nodeWatchProgram) noticed(u *user, n events.Notify) {
 // after it, and with no other.
 func (k *checks) nodeShown(u *user, now readState, outage bool) {
 	c, from, before := k.historyOf(u.path), 0, u.view.before
-	if u.view.told && before.session == now.session && before.life == now.life {
+	if u.view.told && before.session == now.session && before.generation == now.generation {
 		from = u.view.index
 	}
 	i := c.find(from, now.stat)

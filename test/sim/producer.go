@@ -69,11 +69,11 @@ func (u *user) put(d *rand.Rand) {
 		return
 	}
 	options, rank, least := u.putOptions(d)
-	one := &pendingPut{life: w.ens.Generation()}
+	one := &pendingPut{generation: w.ens.Generation()}
 	first := uint64(b.serial) + 1
 	for range 1 + d.IntN(6)/4 {
 		b.serial++
-		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.ID(), u.which), by: u, serial: b.serial, rank: rank, notBefore: least}
+		i := &item{name: fmt.Sprintf("item %d of %d %s", b.serial, u.c.ID(), u.suffix), by: u, serial: b.serial, rank: rank, notBefore: least}
 		q.items[i.name], b.items[uint64(b.serial)] = i, i
 		one.items = append(one.items, i)
 	}
@@ -128,7 +128,7 @@ func (producerProgram) answered(u *user, a events.Answer) {
 		i.code = &a.Code
 		u.queueHandle.outcomeUnknown = u.queueHandle.outcomeUnknown || a.Code == events.OutcomeUnknown
 		switch {
-		case u.c.w.ens.Generation() != one.life || a.Code == events.OutcomeUnknown:
+		case u.c.w.ens.Generation() != one.generation || a.Code == events.OutcomeUnknown:
 		case a.Code == events.OK && i.puts != 1:
 			k.fail("an acknowledged item was put once", "%s was put %d times", i.name, i.puts)
 		case a.Code != events.OK && i.puts > 0:

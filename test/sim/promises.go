@@ -36,7 +36,7 @@ func (k *checks) sessionExpired(path string) {
 	for _, c := range k.w.clients {
 		for _, u := range c.users {
 			b := u.term
-			if b == nil || b.path != path || b.isReplaced(k) || b.over || c.Believed().Session != b.session {
+			if b == nil || b.path != path || b.isReplaced(k) || b.ended || c.Believed().Session != b.session {
 				continue
 			}
 			alone := c.Believed().Alone

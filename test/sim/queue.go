@@ -55,7 +55,7 @@ type item struct {
 	zxid         int64
 	deliveries   int    // how often it was delivered
 	deletedBy    *user  // the consumer that deleted it
-	end          string // why it is not in the queue any more
+	endedBy      string // why it is not in the queue any more
 	lossReported bool   // somebody was told that it may be lost
 }
 
@@ -74,13 +74,13 @@ type queueHandle struct {
 	lastDeliveries map[*item]*delivery // the last of each item
 	locks          map[string]string   // path → how the lock ended, "" while it exists
 	listed         []*item             // the items of the last listing, in order
-	before         *item               // the one of these that was delivered last
+	lastDelivered  *item               // the one of these that was delivered last
 }
 
 // pendingPut is a put without an answer.
 type pendingPut struct {
-	items []*item
-	life  int // the ensemble's generation
+	items      []*item
+	generation int // the ensemble's generation
 }
 
 // delivery is a delivered item.

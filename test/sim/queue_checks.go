@@ -56,7 +56,7 @@ func (k *checks) queueOpCommitted(u *user, p *world.Proposal, op zkmem.Txn) {
 	case dir == queueDeadLetters && op.Code == zkmem.OpCreate:
 		q.nodes[op.Path] = q.items[string(op.Data)]
 	case dir == queueDeadLetters && op.Code == zkmem.OpDelete && q.nodes[op.Path] != nil:
-		q.nodes[op.Path].end = "its dead letter was deleted"
+		q.nodes[op.Path].endedBy = "its dead letter was deleted"
 	case dir == queueLocks && op.Code == zkmem.OpCreate && u != nil && u.queueHandle.locks != nil:
 		q.lockOwners[op.Path] = u
 		u.queueHandle.locks[op.Path] = ""
@@ -85,7 +85,7 @@ func (k *checks) itemPut(p *world.Proposal, op zkmem.Txn) {
 	q.nodes[op.Path] = i
 	parsed, _ := q.kind.Parse(base(op.Path))
 	i.puts++
-	i.path, i.number, i.zxid, i.end = op.Path, parsed.Sequence, p.Txn.Zxid, ""
+	i.path, i.number, i.zxid, i.endedBy = op.Path, parsed.Sequence, p.Txn.Zxid, ""
 	if q.rolledBack {
 		return
 	}
@@ -141,19 +141,19 @@ func (k *checks) itemDeleted(u *user, p *world.Proposal, path string) {
 	}
 	switch {
 	case p.Operator:
-		i.end = "deleted by others"
+		i.endedBy = "deleted by others"
 		return
 	case p.Origin != nil && p.Origin.Done != nil:
-		i.end = "removed"
+		i.endedBy = "removed"
 		return
 	case q.atMostOnce:
-		i.end, i.deletedBy = "taken", u
+		i.endedBy, i.deletedBy = "taken", u
 		return
 	}
 	buried := slices.ContainsFunc(p.Txn.Ops, func(op zkmem.Txn) bool {
 		return op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, queueDeadLetters+"/") && string(op.Data) == i.name
 	})
-	i.end = "done"
+	i.endedBy = "done"
 	switch one := u.queueHandle.lastDeliveries[i]; {
 	case q.namesReused || q.brokenLocks[lock]:
 	case q.lockOwners[lock] != u:
@@ -266,8 +266,8 @@ func (k *checks) deliveredLocked(u *user, i *item) {
 	if how != "" { // the consumer cannot know yet
 		return
 	}
-	if i.end != "" && i.end != "deleted by others" {
-		k.fail("a delivered item has not ended", "%s has %s, which is %s", u.name(), i.name, i.end)
+	if i.endedBy != "" && i.endedBy != "deleted by others" {
+		k.fail("a delivered item has not ended", "%s has %s, which is %s", u.name(), i.name, i.endedBy)
 	}
 	for _, o := range k.w.usersOf("consumer") {
 		if o != u && o.queueHandle.current.item == i && len(o.works) > 0 && !o.queueHandle.current.withdrawn && o.queueHandle.locks[lock] == unlocked {
@@ -299,7 +299,7 @@ func (k *checks) withdrawalTold(c *client, r events.Record) {
 // itemsListed notes what a consumer has listed.
 func (k *checks) itemsListed(u *user, names []string) {
 	b := &u.queueHandle
-	b.listed, b.before = nil, nil
+	b.listed, b.lastDelivered = nil, nil
 	for _, name := range names {
 		if i := k.w.queue.nodes[queuePath+"/"+name]; i != nil {
 			b.listed = append(b.listed, i)
@@ -315,15 +315,15 @@ func (k *checks) deliveredInOrder(u *user, i *item) {
 	if !slices.Contains(b.listed, i) {
 		k.fail("a delivered item was listed", "%s has %s, which it did not list", u.name(), i.name)
 	}
-	if b.before != nil && inOrder(i, b.before) < 0 {
-		k.fail("items are delivered in order", "%s has %s after %s", u.name(), i.path, b.before.path)
+	if b.lastDelivered != nil && inOrder(i, b.lastDelivered) < 0 {
+		k.fail("items are delivered in order", "%s has %s after %s", u.name(), i.path, b.lastDelivered.path)
 	}
-	b.before = i
+	b.lastDelivered = i
 	if k.othersChanged || len(u.c.SessionIDs()) > 1 || k.w.queue.consumers > 1 {
 		return
 	}
 	for _, first := range b.listed {
-		if inOrder(first, i) < 0 && b.lastDeliveries[first] == nil && first.end == "" {
+		if inOrder(first, i) < 0 && b.lastDeliveries[first] == nil && first.endedBy == "" {
 			k.fail("items are delivered in order", "%s has %s, and %s was before it", u.name(), i.path, first.path)
 		}
 	}
@@ -377,9 +377,9 @@ func (k *checks) noItemLost() {
 			continue
 		}
 		switch {
-		case i.end == "":
+		case i.endedBy == "":
 			lost = append(lost, name)
-		case i.end == "taken" && i.deliveries == 0 && !i.lossReported && !i.deletedBy.c.Dead() && !i.deletedBy.c.leaving:
+		case i.endedBy == "taken" && i.deliveries == 0 && !i.lossReported && !i.deletedBy.c.Dead() && !i.deletedBy.c.leaving:
 			lost = append(lost, name+" (taken by "+i.deletedBy.name()+" and not handed over, and nobody was told)")
 		}
 	}

@@ -93,7 +93,7 @@ func (k *checks) holdsWithReaders(b *belief) {
 	dir, name := split(b.path)
 	_, stat, err := k.w.ens.Committed().Get(b.path)
 	if err != nil {
-		b.gone, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path]
+		b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path]
 		if !k.othersChanged && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to hold %s, which is not there", b.u.name(), b.path)
 		}

@@ -45,7 +45,7 @@ func (requestProgram) payload(u *user, n uint64) []byte {
 
 // keepReply keeps the user's part of a reply.
 func (requestProgram) keepReply(u *user, ev events.Event) {
-	u.read = nodeState{stat: ev.Stat, data: string(ev.Data)}
+	u.reply = nodeState{stat: ev.Stat, data: string(ev.Data)}
 }
 
 func (requestProgram) target(u *user) string {
@@ -167,8 +167,8 @@ func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 		if made := d.committed[len(d.committed)-1].Txn.Path; a.Text != made {
 			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
 		}
-	case verb == "set" && d.u.read.stat != nil && len(d.ops) == 1 && d.u.read.stat.Mzxid != d.committed[0].Txn.Zxid:
-		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.committed[0].Txn.Zxid, d.u.read.stat.Mzxid)
+	case verb == "set" && d.u.reply.stat != nil && len(d.ops) == 1 && d.u.reply.stat.Mzxid != d.committed[0].Txn.Zxid:
+		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.committed[0].Txn.Zxid, d.u.reply.stat.Mzxid)
 	}
 }
 
@@ -179,7 +179,7 @@ func (k *checks) readBy(d *writeCall, a events.Answer) {
 	if verb == "children" || verb == "sync" || a.Code != events.OK && a.Code != events.NoNode {
 		return
 	}
-	c, from, told := k.historyOf(d.path), 0, d.u.read
+	c, from, told := k.historyOf(d.path), 0, d.u.reply
 	if d.session != 0 && d.session == d.u.c.SessionID() {
 		from = c.indexAt(d.lastZxid)
 	}

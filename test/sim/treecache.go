@@ -42,7 +42,7 @@ type treeCacheProgram struct{ callProgram }
 
 func (treeCacheProgram) keepReply(u *user, ev events.Event) {
 	if ev.Stat != nil {
-		u.cache.kept[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
+		u.cache.pendingReplies[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
 	}
 }
 
@@ -59,15 +59,15 @@ func (treeCacheProgram) unsettled(u *user) string {
 
 // cacheView is what the program of a tree cache knows.
 type cacheView struct {
-	kept     map[uint64]readState // replies that no notice has told yet
-	answers  map[uint64]readState // all replies, and the connections that they came over
-	last     readState            // the reply that the machine deals with
-	conn     *world.Conn          // the connection of what was told last
-	known    map[string]seenNode
-	lastSeen map[string]seenNode // what was told last of each path, gone or not
-	ready    bool
-	gap      bool // the connection is another than when all was read last
-	tooLarge bool // there are too many nodes
+	pendingReplies map[uint64]readState // replies that no notice has told yet
+	answers        map[uint64]readState // all replies, and the connections that they came over
+	last           readState            // the reply that the machine deals with
+	conn           *world.Conn          // the connection of what was told last
+	known          map[string]seenNode
+	lastSeen       map[string]seenNode // what was told last of each path, gone or not
+	ready          bool
+	gap            bool // the connection is another than when all was read last
+	tooLarge       bool // there are too many nodes
 }
 
 // seenNode is a node as it was told.
@@ -81,7 +81,7 @@ func (treeCacheProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case !u.call.running && (n < 4 || n == 11):
-		u.cache = cacheView{kept: map[uint64]readState{}, answers: map[uint64]readState{}, known: map[string]seenNode{}, lastSeen: map[string]seenNode{}}
+		u.cache = cacheView{pendingReplies: map[uint64]readState{}, answers: map[uint64]readState{}, known: map[string]seenNode{}, lastSeen: map[string]seenNode{}}
 		u.beginCall([]events.Kind{events.CommandStart, ""}[n/11], treeOptions(d))
 	case n < 9:
 		if !u.c.w.healed {

@@ -18,7 +18,7 @@ func (k *checks) treeCommitted(t zkmem.Txn) {
 		known := slices.ContainsFunc(k.histories, func(c *nodeHistory) bool { return c.path == path })
 		if within && !known && slices.Contains(k.w.OwnDirs, treePath) {
 			c := k.historyOf(path)
-			c.states = slices.Insert(c.states, 0, nodeState{life: k.w.ens.Generation()})
+			c.states = slices.Insert(c.states, 0, nodeState{generation: k.w.ens.Generation()})
 		}
 	}
 }
@@ -30,8 +30,8 @@ func (k *checks) treeAnswered(c *client, a *world.Packet) {
 		return
 	}
 	request := a.Request.Header().Request
-	answer := u.cache.kept[request] // the handle keeps what is the user's
-	answer.conn, answer.session, answer.life = a.Conn, c.SessionID(), k.w.ens.Generation()
+	answer := u.cache.pendingReplies[request] // the handle keeps what is the user's
+	answer.conn, answer.session, answer.generation = a.Conn, c.SessionID(), k.w.ens.Generation()
 	u.cache.answers[request] = answer
 }
 
@@ -91,8 +91,8 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 	now := seenNode{readState: g.last, code: n.Code}
 	matches := func(v nodeState) bool { return v.hidden }
 	if n.Code == events.OK {
-		kept, read := g.kept[n.Work]
-		maps.DeleteFunc(g.kept, func(request uint64, _ readState) bool { return request <= n.Work })
+		kept, read := g.pendingReplies[n.Work]
+		maps.DeleteFunc(g.pendingReplies, func(request uint64, _ readState) bool { return request <= n.Work })
 		if !read {
 			k.fail("each value told was read", "%s is told of %s, and no answer told it", u.name(), n.Path)
 			return
@@ -103,7 +103,7 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 		}
 		matches = func(v nodeState) bool { return v.stat != nil && v.matches(kept.stat) && v.data == kept.data }
 	}
-	if now.index = k.since(g.lastSeen[n.Path], now.readState, n.Path, matches); now.index < 0 {
+	if now.index = k.treeStateSince(g.lastSeen[n.Path], now.readState, n.Path, matches); now.index < 0 {
 		k.fail("each value told was true", "%s is told that %s is %+v with %q, %s, which it never was since it was %+v, %s", u.name(), n.Path, now.stat, now.data, n.Code,
 			g.lastSeen[n.Path].stat, g.lastSeen[n.Path].code)
 		return
@@ -122,9 +122,9 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 
 // since returns the index of the first state of a node's history that matches and is
 // not before what was told last, -1 for none.
-func (k *checks) since(last seenNode, now readState, path string, matches func(nodeState) bool) int {
+func (k *checks) treeStateSince(last seenNode, now readState, path string, matches func(nodeState) bool) int {
 	c, from := k.historyOf(path), last.index
-	if last.conn == nil || last.life != now.life {
+	if last.conn == nil || last.generation != now.generation {
 		from = 0
 	}
 	i := c.findWhere(from, matches)
@@ -150,12 +150,12 @@ func (k *checks) treeAbsent(u *user, path string) {
 			k.fail("children go before their parent", "%s is told that %s is gone before %s", u.name(), path, other)
 		}
 	}
-	if i := k.since(was, g.last, path, func(v nodeState) bool { return v.stat == nil }); i >= 0 {
+	if i := k.treeStateSince(was, g.last, path, func(v nodeState) bool { return v.stat == nil }); i >= 0 {
 		g.lastSeen[path] = seenNode{readState: g.last, index: i}
 		return
 	}
 	for dir := parent(path); strings.HasPrefix(dir, treePath); dir = parent(dir) {
-		if k.since(g.lastSeen[dir], g.last, dir, func(v nodeState) bool { return v.hidden }) >= 0 {
+		if k.treeStateSince(g.lastSeen[dir], g.last, dir, func(v nodeState) bool { return v.hidden }) >= 0 {
 			return
 		}
 	}

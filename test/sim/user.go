@@ -29,13 +29,13 @@ type user struct {
 	granted       uint64 // the await that was granted last
 	closing       bool
 
-	which string      // the end of its machines' names
-	ops   []events.Op // the operations that its machines are opened with
-	read  nodeState   // the user's part of a reply
-	view  watchView   // of a watched node
-	cache cacheView   // of a tree cache
-	call  call        // the last, in a recipe whose calls have a machine each
-	round round       // of a double barrier
+	suffix string      // the end of its machines' names
+	ops    []events.Op // the operations that its machines are opened with
+	reply  nodeState   // the user's part of a reply
+	view   watchView   // of a watched node
+	cache  cacheView   // of a tree cache
+	call   call        // the last, in a recipe whose calls have a machine each
+	round  round       // of a double barrier
 	nodeView
 	queueHandle      queueHandle // of a queue
 	group            group

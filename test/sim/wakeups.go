@@ -24,7 +24,7 @@ func (k *checks) stepped(c *client) {
 		if !awake && !c.Queued(id) && !c.Closing() { // the answer to a close wakes all
 			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.ID(), id, state, c.Engine().Awaits(id), watches)
 		}
-		k.timed(c, id, state)
+		k.timersRun(c, id, state)
 	}
 }
 
@@ -49,7 +49,7 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 }
 
 // timed checks that every timer that a machine waits for runs.
-func (k *checks) timed(c *client, id events.ID, _ engine.State) {
+func (k *checks) timersRun(c *client, id events.ID, _ engine.State) {
 	for _, a := range c.Engine().Awaits(id) {
 		if a.Kind != events.TimerFired {
 			continue

@@ -27,16 +27,16 @@ type machineKey struct {
 // writeCall is one call that may write: what was sent for it, what of that was carried
 // out, and what its program was told.
 type writeCall struct {
-	u        *user
-	id       events.ID
-	call     call
-	ops      []events.Op
-	path     string
-	command  uint64 // the start
-	at       int64  // when the machine began, by the world's clock
-	life     int    // the ensemble's generation then
-	session  int64  // ZooKeeper's id of the session then; 0 is none
-	lastZxid int64  // the last zxid that the process knew of then
+	u          *user
+	id         events.ID
+	call       call
+	ops        []events.Op
+	path       string
+	command    uint64 // the start
+	at         int64  // when the machine began, by the world's clock
+	generation int    // the ensemble's generation then
+	session    int64  // ZooKeeper's id of the session then; 0 is none
+	lastZxid   int64  // the last zxid that the process knew of then
 
 	sent      bool              // as far as the machine knows
 	committed []*world.Proposal // what was carried out
@@ -62,7 +62,7 @@ func (k *checks) writeCallBegun(u *user, r events.Record) {
 		return
 	}
 	d := &writeCall{u: u, id: r.Machine, call: u.call, ops: u.ops, path: u.path, command: r.Event.Request,
-		at: k.w.Now(), life: k.w.ens.Generation(), lastZxid: u.c.LastZxid()}
+		at: k.w.Now(), generation: k.w.ens.Generation(), lastZxid: u.c.LastZxid()}
 	if r.Event.Session != 0 { // else the session before has ended
 		d.session = r.Event.SessionID
 	}
@@ -72,7 +72,7 @@ func (k *checks) writeCallBegun(u *user, r events.Record) {
 
 // writeCallOf returns the call of a machine, nil for none and for one of replaced data.
 func (k *checks) writeCallOf(c *client, id events.ID) *writeCall {
-	if d := k.writeCalls[machineKey{c.ID(), id}]; d != nil && d.life == k.w.ens.Generation() {
+	if d := k.writeCalls[machineKey{c.ID(), id}]; d != nil && d.generation == k.w.ens.Generation() {
 		return d
 	}
 	return nil
@@ -167,7 +167,7 @@ func (k *checks) noOrphansAtAll() {
 // noOrphans checks that no node is left of such a call once its machine has ended, if
 // its session goes on.
 func (k *checks) noOrphans(d *writeCall) {
-	if !d.answered || d.code == events.OK || d.code == events.OutcomeUnknown || d.life != k.w.ens.Generation() || d.u.c.leaving || d.u.c.Dead() {
+	if !d.answered || d.code == events.OK || d.code == events.OutcomeUnknown || d.generation != k.w.ens.Generation() || d.u.c.leaving || d.u.c.Dead() {
 		return
 	}
 	for _, p := range d.committed {
