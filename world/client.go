@@ -214,7 +214,7 @@ func (c *Client) due(into []events.Envelope) []events.Envelope {
 	}
 }
 
-// rewind sets the alarm for the next timer.
+// setAlarm sets the alarm for the next timer.
 func (c *Client) setAlarm() {
 	next := Forever
 	for _, t := range c.timers {

@@ -93,7 +93,7 @@ func (x *executor) end(why string) {
 	x.attempt++
 }
 
-// lose ends a session that has ended in the ensemble.
+// expired ends a session that has ended in the ensemble.
 func (x *executor) expired(why string) {
 	x.end(why)
 	kind := events.ConnectionLost
@@ -196,7 +196,7 @@ func Writes(r events.Request) bool {
 	return false
 }
 
-// lost ends a connection, as the client sees it.
+// connectionLost ends a connection, as the client sees it.
 func (x *executor) connectionLost(wire *Conn, why string) {
 	x.c.Run(func() {
 		if x.conn != wire {
@@ -269,7 +269,7 @@ func ReplyTo(r events.Request) (events.Kind, string) {
 // since then, at the earliest when the frame was sent.
 type contact struct{ sent, answered int64 }
 
-// note notes a frame that was answered now.
+// noteContact notes a frame that was answered now.
 func (x *executor) noteContact(sent int64) {
 	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.contactGap {
 		return
@@ -329,7 +329,7 @@ func (x *executor) take(wire *Conn, f frame) {
 	}
 }
 
-// made returns the nodes that a transaction created.
+// createdNodes returns the nodes that a transaction created.
 func createdNodes(r zkmem.Result) (paths []string) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpCreate {
@@ -339,7 +339,7 @@ func createdNodes(r zkmem.Result) (paths []string) {
 	return paths
 }
 
-// left returns the stat that the last "set" of a transaction left, nil for none.
+// lastSetStat returns the stat that the last "set" of a transaction left, nil for none.
 func lastSetStat(r zkmem.Result) (stat *events.Stat) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpSetData {

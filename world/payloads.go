@@ -33,7 +33,7 @@ func (c *Client) payload(id events.ID, number uint64) []byte {
 	return c.w.observer.Payload(c, id, number)
 }
 
-// keep takes the user's data out of a reply, also of a failed one.
+// giveUserData takes the user's data out of a reply, also of a failed one.
 func (c *Client) giveUserData(id events.ID, ev *events.Event) {
 	c.w.observer.UserData(c, id, *ev)
 	ev.Data = nil

@@ -199,9 +199,9 @@ func TestNothingDiffersBeforeAnAction(t *testing.T) {
 	}
 }
 
-// A client changes others only by what it writes. Here one with a session and no handle is
-// cut, stalls, connects again and is paused, with many throws of the dice. All others record
-// the same, byte for byte and nanosecond for nanosecond.
+// TestOnlyWhatIsCausedDiffers: a client changes others only by what it writes. Here one with a
+// session and no handle is cut, stalls, connects again and is paused, with many throws of the
+// dice. All others record the same, byte for byte and nanosecond for nanosecond.
 func TestOnlyWhatIsCausedDiffers(t *testing.T) {
 	for seed := range worlds(20) {
 		for _, do := range []string{Cut, Mute, Freeze} {
@@ -277,7 +277,8 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 	}
 }
 
-// Every playable recipe gets what it wants and releases it, and another client gets it.
+// TestEveryRecipeIsPlayed: every playable recipe gets what it wants and releases it, and
+// another client gets it.
 func TestEveryRecipeIsPlayed(t *testing.T) {
 	for _, recipe := range Playable() {
 		holders := map[int]bool{}
@@ -302,7 +303,7 @@ func TestEveryRecipeIsPlayed(t *testing.T) {
 	}
 }
 
-// Steps end, although nobody records anything any more.
+// TestStepsAreBoundedInTime: steps end, although nobody records anything any more.
 func TestStepsAreBoundedInTime(t *testing.T) {
 	w, err := New(three("latch"), nil)
 	if err != nil {

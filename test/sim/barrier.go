@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The programs of the barrier wait at one node, set it and remove it. A wait may end
-// only if the node was away for a moment since it began. In a healed world an operator
-// opens the barrier, and nobody may go on waiting.
+// barrierRole is the role of the barrier. Its programs wait at one node, set it and remove it.
+// A wait may end only if the node was away for a moment since it began. In a healed world an
+// operator opens the barrier, and nobody may go on waiting.
 var barrierRole = barrierOrGate("barrier", barrierProgram{}, plantedBarriers)
 
 const (

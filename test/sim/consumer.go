@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The programs of the consumer take items out of a queue and deal with them, well or
-// not. The consumer shares its worlds with the producer.
+// consumerRole is the role of the consumer. Its programs take items out of a queue and deal
+// with them, well or not. The consumer shares its worlds with the producer.
 var consumerRole = &role{
 	recipe:   "consumer",
 	separate: true,
@@ -102,12 +102,13 @@ func (consumerProgram) target(u *user) string {
 // operate deletes children of items, and locks that came back with a backup under
 // sessions that go on and do not know them.
 func (consumerProgram) operate(w *harness) {
-	if w.queue != nil {
-		w.removeItemChildren()
-		w.giveAccess("/app")
+	if w.queue == nil {
+		return
 	}
+	w.removeItemChildren()
+	w.giveAccess("/app")
 	for _, name := range w.ens.Children(queueLocks) {
-		if path := queueLocks + "/" + name; w.queue != nil && w.queue.rolledBack && w.queue.lockOwners[path] == nil {
+		if path := queueLocks + "/" + name; w.queue.rolledBack && w.queue.lockOwners[path] == nil {
 			w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 		}
 	}

@@ -15,9 +15,9 @@ import (
 // deletionDir is the directory of the nodes that are deleted.
 const deletionDir = "/app/deletions"
 
-// The programs of the guaranteed deletion delete nodes until they are gone, or give
-// up, while others create, write and replace the nodes. A deletion deletes one node, the
-// one that it saw first, and its answer is true of that one.
+// deletionRole is the role of the guaranteed deletion. Its programs delete nodes until they
+// are gone, or give up, while others create, write and replace the nodes. A deletion deletes
+// one node, the one that it saw first, and its answer is true of that one.
 var deletionRole = &role{
 	recipe:   "deletion",
 	separate: true,

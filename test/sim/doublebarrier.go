@@ -13,8 +13,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The programs of the double barrier enter, leave, and give up either. In a healed
-// world all that live get inside, if they are enough.
+// doubleBarrierRole is the role of the double barrier. Its programs enter, leave, and give up
+// either. In a healed world all that live get inside, if they are enough.
 var doubleBarrierRole = &role{
 	recipe:  "doublebarrier",
 	dirs:    dirTraits{own: doubleBarrierDir, stays: []string{machines.ReadyNode}},

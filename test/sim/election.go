@@ -11,9 +11,9 @@ import (
 // plainElectionDir is the directory of plain elections.
 const plainElectionDir = "/app/plain"
 
-// The programs of the plain election do what those of the latch do, on names without
-// a GUID. Each process has one candidate in a directory of its own. It writes nothing
-// under its terms.
+// electionRole is the role of the plain election. Its programs do what those of the latch do,
+// on names without a GUID. Each process has one candidate in a directory of its own. It writes
+// nothing under its terms.
 var electionRole = &role{
 	recipe:   "election",
 	separate: true,

@@ -197,7 +197,7 @@ func (w *harness) freezeFollower(d *rand.Rand) bool {
 	return s != nil && !s.Frozen() && s.Freeze(w.freezeTime(d)) == nil
 }
 
-// rest returns how long a server is frozen: too short a time for the others to give it up.
+// freezeTime returns how long a server is frozen: too short a time for the others to give it up.
 func (w *harness) freezeTime(d *rand.Rand) time.Duration {
 	return world.Between(d, w.Tick/2, time.Duration(w.SyncLimit)*w.Tick*9/10)
 }
@@ -240,7 +240,7 @@ func (w *harness) pauseThenCrash(d *rand.Rand) bool {
 	return true
 }
 
-// starveOne has a loop wait before every event, for a while.
+// delayLoop has a loop wait before every event, for a while.
 func (w *harness) delayLoop(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
@@ -259,7 +259,7 @@ func (w *harness) pauseWithinStep(d *rand.Rand) bool {
 	return true
 }
 
-// jump sets a machine's wall clock. The loop's clock does not follow it back. It may
+// jumpClock sets a machine's wall clock. The loop's clock does not follow it back. It may
 // follow it ahead, on systems whose clock does not count a suspend.
 func (w *harness) jumpClock(d *rand.Rand) bool {
 	c := w.anyClient(d)

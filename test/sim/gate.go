@@ -6,8 +6,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The programs of the gate do what those of the barrier do. The gate is open while the
-// node exists.
+// gateRole is the role of the gate. Its programs do what those of the barrier do. The gate is
+// open while the node exists.
 var gateRole = barrierOrGate("gate", gateProgram{}, plantedGates)
 
 type gateProgram struct{ barrierProgram }

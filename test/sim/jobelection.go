@@ -19,8 +19,8 @@ const (
 	electionDir = jobPath + "/leader/election"
 )
 
-// The programs of the job election do what those of the latch do, by a marker of a
-// fixed name. The latch that a machine opens for itself is checked with it.
+// jobElectionRole is the role of the job election. Its programs do what those of the latch do,
+// by a marker of a fixed name. The latch that a machine opens for itself is checked with it.
 var jobElectionRole = &role{
 	recipe:   "jobelection",
 	separate: true,

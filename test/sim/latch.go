@@ -5,8 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// The programs of the latch await leadership from time to time, cancel, resign, work
-// and write under it.
+// latchRole is the role of the latch. Its programs await leadership from time to time, cancel,
+// resign, work and write under it.
 var latchRole = &role{
 	recipe:  "latch",
 	line:    lineTraits{label: machines.LatchLabel, share: 2},

@@ -9,8 +9,9 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// The programs of the membership are told who is in a group. Each list was true at
-// some moment, in the order of the history. In a healed world the last one is true now.
+// membershipRole is the role of the membership. Its programs are told who is in a group. Each
+// list was true at some moment, in the order of the history. In a healed world the last one is
+// true now.
 var membershipRole = &role{
 	recipe:  "membership",
 	dirs:    dirTraits{own: persistentDir},

@@ -11,8 +11,9 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The programs of the mutex lock, work, unlock, try, and give up. They queue in the
-// same line as the selectors, so that the checks of belief hold for both together.
+// mutexRole is the role of the mutex. Its programs lock, work, unlock, try, and give up. They
+// queue in the same line as the selectors, so that the checks of belief hold for both
+// together.
 var mutexRole = &role{
 	recipe:  "mutex",
 	line:    lineTraits{label: machines.LockLabel, share: 1},

@@ -12,9 +12,10 @@ import (
 // watchedDir is the directory of the node that programs watch.
 const watchedDir = "/app/watched"
 
-// The programs of the node watch watch one node, while others create, write, delete
-// and replace it. What they are told was true, in the order of the history, and an
-// outage between two values is told. In a healed world the last value is true now.
+// nodeWatchRole is the role of the node watch. Its programs watch one node, while others
+// create, write, delete and replace it. What they are told was true, in the order of the
+// history, and an outage between two values is told. In a healed world the last value is true
+// now.
 var nodeWatchRole = &role{
 	recipe:   "nodewatch",
 	separate: true,

@@ -19,10 +19,10 @@ import (
 // numberDir is the directory of an atomic long and of a shared count.
 const numberDir = "/app/numbers"
 
-// The programs of the numbers add, set, compare and set, and read. One that lost the
-// race too often goes on, as under the lock of an atomic long. (The lock only makes room,
-// and nothing here depends on it.) Each operation is carried out at most once, on the
-// value that was there, and its answer was true.
+// numberRole is the role of the numbers. Its programs add, set, compare and set, and read. One
+// that lost the race too often goes on, as under the lock of an atomic long. (The lock only
+// makes room, and nothing here depends on it.) Each operation is carried out at most once, on
+// the value that was there, and its answer was true.
 var numberRole = &role{
 	recipe:   "number",
 	separate: true,

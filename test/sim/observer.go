@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The programs of the observer watch a line without queueing in it. Some processes have
-// one in addition to their other handles.
+// observerRole is the role of the observer. Its programs watch a line without queueing in it.
+// Some processes have one in addition to their other handles.
 var observerRole = &role{
 	recipe:  "observer",
 	program: handleProgram{},

@@ -17,8 +17,8 @@ import (
 // persistentDir is the directory of persistent nodes, which are the members of a group too.
 const persistentDir = "/app/kept"
 
-// The programs of the persistent node keep a node at one of three paths, so that some
-// are in each other's way, and set its data.
+// persistentRole is the role of the persistent node. Its programs keep a node at one of three
+// paths, so that some are in each other's way, and set its data.
 var persistentRole = &role{
 	recipe:  "persistent",
 	dirs:    dirTraits{own: persistentDir, public: true},

@@ -12,8 +12,9 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The programs of the producer put items into a queue, some at once, take some puts
-// back, and remove items by their ids. The producer shares its worlds with the consumer.
+// producerRole is the role of the producer. Its programs put items into a queue, some at once,
+// take some puts back, and remove items by their ids. The producer shares its worlds with the
+// consumer.
 var producerRole = &role{
 	recipe:   "producer",
 	separate: true,

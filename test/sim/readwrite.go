@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The programs of the read-write lock read and write, try, give up, and go on as a
-// reader in a writer's place.
+// readWriteRole is the role of the read-write lock. Its programs read and write, try, give up,
+// and go on as a reader in a writer's place.
 var readWriteRole = &role{
 	recipe:   "readwrite",
 	separate: true,

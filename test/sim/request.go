@@ -15,9 +15,9 @@ import (
 // requestDir is the directory of the nodes that users' requests are about.
 const requestDir = "/app/requests"
 
-// The programs of the requests send what users ask for: reads, writes of nodes that
-// others write too, creates with a GUID and without, and multis. The answers have to agree
-// with the history. A create with a GUID leaves one node, or none.
+// requestRole is the role of the requests. Its programs send what users ask for: reads, writes
+// of nodes that others write too, creates with a GUID and without, and multis. The answers
+// have to agree with the history. A create with a GUID leaves one node, or none.
 var requestRole = &role{
 	recipe:   "request",
 	separate: true,

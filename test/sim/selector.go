@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The programs of the selector run a function once a term. Its machines may stay in any
-// state, because its terms end by themselves.
+// selectorRole is the role of the selector. Its programs run a function once a term. Its
+// machines may stay in any state, because its terms end by themselves.
 var selectorRole = &role{
 	recipe:  "selector",
 	line:    lineTraits{label: machines.SelectorLabel, share: 1},

@@ -19,9 +19,9 @@ const (
 	permitLimit  = 3
 )
 
-// The programs of the semaphore acquire some of three permits, work, and release them.
-// They try, give up, and sometimes set another limit. At no zxid is there a permit too
-// many, whatever an operator did. In a healed world every call ends.
+// semaphoreRole is the role of the semaphore. Its programs acquire some of three permits,
+// work, and release them. They try, give up, and sometimes set another limit. At no zxid is
+// there a permit too many, whatever an operator did. In a healed world every call ends.
 var semaphoreRole = &role{
 	recipe:   "semaphore",
 	separate: true,

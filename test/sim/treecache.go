@@ -19,10 +19,10 @@ const treePath = "/app/tree"
 // maxTreeReads is how many reads of one cache may be under way at a time.
 const maxTreeReads = 32
 
-// The programs of the tree cache hold a tree in memory, while others create, write,
-// delete, replace and hide its nodes. What they are told was true, for each node in the
-// order of the history, and each difference is told once. In a healed world they hold the
-// tree as it is. The checks are in treecache_checks.go.
+// treeCacheRole is the role of the tree cache. Its programs hold a tree in memory, while
+// others create, write, delete, replace and hide its nodes. What they are told was true, for
+// each node in the order of the history, and each difference is told once. In a healed world
+// they hold the tree as it is. The checks are in treecache_checks.go.
 var treeCacheRole = &role{
 	recipe:   "treecache",
 	separate: true,

@@ -120,7 +120,7 @@ func (k *checks) treePresent(u *user, n events.Notify) {
 	}
 }
 
-// since returns the index of the first state of a node's history that matches and is
+// treeStateSince returns the index of the first state of a node's history that matches and is
 // not before what was told last, -1 for none.
 func (k *checks) treeStateSince(last seenNode, now readState, path string, matches func(nodeState) bool) int {
 	c, from := k.historyOf(path), last.index

@@ -48,7 +48,7 @@ func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	return nil // the session's timers are checked below
 }
 
-// timed checks that every timer that a machine waits for runs.
+// timersRun checks that every timer that a machine waits for runs.
 func (k *checks) timersRun(c *client, id events.ID, _ engine.State) {
 	for _, a := range c.Engine().Awaits(id) {
 		if a.Kind != events.TimerFired {
