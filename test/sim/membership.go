@@ -17,7 +17,7 @@ var membershipRole = &role{
 	dirs:    dirTraits{own: persistentDir},
 	program: membershipProgram{},
 	states: stateTraits{wakes: map[engine.State]waking{
-		"observing": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
+		"listing": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
 	}},
 	plants: plantedMemberships,
 }

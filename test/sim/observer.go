@@ -15,7 +15,7 @@ var observerRole = &role{
 	program: handleProgram{},
 	states: stateTraits{wakes: map[engine.State]waking{
 		"watching": needs(1), "vacant": needs(1), "absent": needs(1),
-		"observing": answered, "reading": answered, "pausing": timed,
+		"listing": answered, "reading": answered, "pausing": timed,
 	}},
 }
 

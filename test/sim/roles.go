@@ -63,7 +63,7 @@ type handleTraits struct {
 type stateTraits struct {
 	final  []engine.State            // where a machine may stay in a healed world; nil is every state
 	wakes  map[engine.State]waking   // what can wake a machine; a state that is missing needs nothing
-	faults map[engine.State][]string // state faults that strike more often than others, in the order of their tables
+	faults map[engine.State][]string // state faults that strike more often than others
 }
 
 func roleOf(recipe string) *role {
@@ -142,7 +142,7 @@ var lineWakes = map[engine.State]waking{
 }
 
 // lineFinal are the states in which a machine that queues may stay.
-var lineFinal = []engine.State{"leading", "waiting", "idle", "closed", ""}
+var lineFinal = []engine.State{"leading", "waiting", "closed", ""}
 
 // with returns wakes with more added.
 func with(wakes, more map[engine.State]waking) map[engine.State]waking {
