@@ -74,7 +74,7 @@ func (w *harness) openHandle(c *client, r *role, dir, which string, d *rand.Rand
 	w.After(world.Between(d, 0, 2*time.Second), func() { c.Run(u.start) })
 }
 
-// open opens a machine, with more options beside those of the handle.
+// open opens a machine, with options of the handle and more.
 func (u *user) open(seed string, more map[string]string) {
 	options := maps.Clone(u.options)
 	maps.Copy(options, more)

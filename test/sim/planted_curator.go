@@ -59,7 +59,7 @@ func afterLoss(then func(model any, own string, sequence, token int64)) map[stri
 	return map[string]acting{"lose": wrapped, "stepDownLost": wrapped}
 }
 
-// anyOwner is a guard that takes a node for the own one whoever owns it.
+// anyOwner is a guard that takes a node for the own one, although another session owns it.
 func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
 	if ev.Stat != nil {
 		stat := *ev.Stat

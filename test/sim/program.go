@@ -10,7 +10,7 @@ import (
 // for it. A recipe embeds handleProgram or callProgram, whose methods suit a recipe
 // without wishes, and has methods of its own where it differs.
 type program interface {
-	// options returns what the machines of a handle are opened with, beside the
+	// options returns what the machines of a handle are opened with, in addition to the
 	// options that every handle has.
 	options(u *user, d *rand.Rand) map[string]string
 	// callMachines reports whether each call has a machine of its own. If not, the

@@ -66,3 +66,29 @@ func TestStateFaultsAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestGoalsNameRows checks that each row in goals.go exists.
+func TestGoalsNameRows(t *testing.T) {
+	exists := func(chart string, from engine.State, label string) bool {
+		for _, r := range machines.Recipes() {
+			if r.Name() == chart {
+				return slices.ContainsFunc(r.Describe().ByKind(), func(row engine.RowDoc) bool {
+					return row.Label() == label && slices.Contains(row.From, from)
+				})
+			}
+		}
+		return false
+	}
+	for _, u := range unreachableRows {
+		for _, chart := range u.charts {
+			if !exists(chart, u.from, u.row) {
+				t.Errorf("%s has no row %q from %q", chart, u.row, u.from)
+			}
+		}
+	}
+	for _, s := range sessionRows {
+		if !exists(s.Chart, engine.State(s.From), s.Row.Row) {
+			t.Errorf("%s has no row %q from %q", s.Chart, s.Row.Row, s.From)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func mustReplay(t *testing.T, seed int64, client int, log []events.Record) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the digests of some worlds anew")
+var rewrite = flag.Bool("rewrite", false, "write the digests of some worlds again")
 
 // TestDigests checks that the same seed gives the same records on another day, on
 // another machine, in another build. The digests change with the product: then write them

@@ -56,9 +56,9 @@ func resume(path string, first int64) (*Sum, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case k.Charts != charts():
-		return nil, fmt.Errorf("%s was made with other charts: delete it to begin anew", path)
+		return nil, fmt.Errorf("%s was made with other charts: delete it to start from the beginning", path)
 	case k.Sum.First != first:
-		return nil, fmt.Errorf("%s began with seed %d, not %d: delete it to begin anew", path, k.Sum.First, first)
+		return nil, fmt.Errorf("%s began with seed %d, not %d: delete it to start from the beginning", path, k.Sum.First, first)
 	}
 	return k.Sum, nil
 }

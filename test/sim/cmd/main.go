@@ -93,7 +93,7 @@ func long(first, worlds int64, state string) error {
 	case len(sum.Failed) > 0:
 		return fmt.Errorf("%d worlds failed", len(sum.Failed))
 	case sum.Worlds < worlds:
-		fmt.Printf("stopped before seed %d; the same command goes on there, and %s deleted begins anew\n", sum.Next, state)
+		fmt.Printf("stopped before seed %d; the same command goes on there, delete %s to start from the beginning\n", sum.Next, state)
 	}
 	return nil
 }
