@@ -94,7 +94,7 @@ var (
 	errNotStarted   = errors.New("the program was not started yet")
 	errStarted      = errors.New("the program was started already")
 	errLeaving      = errors.New("the program closes, or has closed")
-	errHoldsNothing = errors.New("the program holds nothing that it could give up")
+	errHoldsNothing = errors.New("the program holds nothing that it could release")
 	errSession      = errors.New("the client has no session")
 	errNode         = errors.New("the client has no node of its own")
 )
@@ -158,7 +158,7 @@ func (c *Client) act(d Action) error {
 		return c.deleteOwn()
 	}
 	if c.Paused() {
-		return fmt.Errorf("the process stands still until %s", time.Duration(c.paused))
+		return fmt.Errorf("the process is paused until %s", time.Duration(c.paused))
 	}
 	switch d.Do {
 	case Start:

@@ -45,14 +45,14 @@ func TestEveryActionSaysWhatItDid(t *testing.T) {
 		{[]Action{{At: moment, Do: Close}, {At: moment + 1, Do: Resign}}, "closes, or has closed"},
 		{[]Action{{At: 1, Do: Resign}}, "not started yet"},
 		{[]Action{{At: moment, Do: Kill}, {At: moment, Do: Freeze, For: 1}}, "the process is dead"},
-		{[]Action{{At: moment, Do: Freeze, For: time.Second}, {At: moment, Do: Close}}, "stands still until 21s"},
+		{[]Action{{At: moment, Do: Freeze, For: time.Second}, {At: moment, Do: Close}}, "is paused until 21s"},
 		{[]Action{{At: 1, Do: Cut}}, "no connection"},
 		{[]Action{{At: 1, Do: Mute}}, "no connection"},
 		{[]Action{{At: 1, Do: LoseReply}}, "no connection"},
 		{[]Action{{At: 1, Do: Expire}}, "no session"},
 		{[]Action{{At: 1, Do: Delete}}, "no node of its own"},
 		{[]Action{{At: moment, Do: Depose, For: time.Minute}, {At: moment + 1, Do: Depose, For: 1}}, "no server leads"},
-		{[]Action{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "stands still already"},
+		{[]Action{{At: moment, Do: FreezeServer, For: time.Second}, {At: moment + 1, Do: FreezeServer, For: 1}}, "is frozen already"},
 		{[]Action{{At: moment, Do: FreezeServer, For: time.Hour}}, "would give it up"},
 	} {
 		outcomes := play(t, three("latch", c.actions...), 30*time.Second).w.Outcomes()

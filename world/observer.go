@@ -72,10 +72,10 @@ const (
 // Bugs of the executor or the clock, which Observer.Happens plants.
 const (
 	BugQueuesRequests   = "bug: requests wait for the next connection, whichever session's"
-	BugCountsUnanswered = "bug: a frame that left counts as a contact, answered or not"
+	BugCountsUnanswered = "bug: a frame that was sent counts as a contact, answered or not"
 	BugProbeIgnoresZxid = "bug: a probe does not ask how far the ensemble is"
-	BugRevivesDeadline  = "bug: a deadline moves on that somebody saw pass"
-	BugClockStops       = "bug: the clock stands still while the process is paused"
+	BugRevivesDeadline  = "bug: a deadline moves that was seen to pass"
+	BugClockStops       = "bug: the clock stops while the process is paused"
 )
 
 // What Observer.Rare is called with.

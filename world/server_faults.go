@@ -11,10 +11,10 @@ import (
 
 var (
 	errNoLeader   = errors.New("no server leads, as far as the others know")
-	errNotWhole   = errors.New("not all servers are up and connected: with one more away there would be no quorum")
+	errNotWhole   = errors.New("not all servers are up and connected: with one more down there would be no quorum")
 	errLeads      = errors.New("the server leads")
 	errNotServing = errors.New("the server does not serve")
-	errFrozen     = errors.New("the server stands still already")
+	errFrozen     = errors.New("the server is frozen already")
 	errNoBackup   = errors.New("there is no backup")
 )
 

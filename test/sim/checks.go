@@ -57,9 +57,13 @@ type token struct {
 }
 
 func newChecks(w *harness) *checks {
-	return &checks{w: w, tokens: map[string]token{}, nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{}, revived: map[string]bool{},
-		ended: map[string]int64{}, hasLed: map[string]bool{}, written: map[int64]int{}, writtenTokens: map[string]int64{},
-		memberNodes: map[string]*user{}, writeCalls: map[machineKey]*writeCall{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{}, createdBy: map[int64]string{}, owners: map[string]int64{}, createdAt: map[string]int64{}, groups: []string{""}}
+	return &checks{
+		w: w, tokens: map[string]token{}, revived: map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
+		nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, ended: map[string]int64{}, hasLed: map[string]bool{},
+		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
+		memberNodes: map[string]*user{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{},
+		owners: map[string]int64{}, createdAt: map[string]int64{}, createdBy: map[int64]string{}, groups: []string{""},
+	}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -187,7 +191,7 @@ func (k *checks) firstIsOldest(p *world.Proposal) {
 			_, a, errA := k.w.ens.Committed().Get(dir + "/" + line[i-1].Name)
 			_, b, errB := k.w.ens.Committed().Get(dir + "/" + line[i].Name)
 			if errA == nil && errB == nil && a.Czxid >= b.Czxid {
-				k.fail("one is first", "%s stands before %s and was made later", line[i-1].Name, line[i].Name)
+				k.fail("one is first", "%s is before %s and was created later", line[i-1].Name, line[i].Name)
 			}
 		}
 	}
@@ -253,7 +257,7 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 	key := fmt.Sprint(c.ID(), a.From, k.w.Now()/int64(time.Second))
 	k.nodesAsked[key]++
 	if k.nodesAsked[key] > 60 {
-		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.ID(), a.From, k.nodesAsked[key])
+		k.fail("resets per second", "client %d: %s asked for %d nodes within a second", c.ID(), a.From, k.nodesAsked[key])
 	}
 }
 

@@ -118,7 +118,7 @@ func deletionCommitted(k *checks, d *writeCall, p *world.Proposal) {
 func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 	switch {
 	case a.Code == events.OK && !k.historyOf(d.path).wasGone(d):
-		k.fail("a deleted node is gone", "%s was told that it is done, and the node has stood there since it asked", d)
+		k.fail("a deleted node is gone", "%s was told that it is done, and the node has existed since it asked", d)
 	case a.Code == events.BadVersion && d.ops[0].Version < 0:
 		k.fail("a refusal is the ensemble's", "%s was answered %q, and any version would have done", d, a.Code)
 	case a.Code != events.BadVersion:

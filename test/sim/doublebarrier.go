@@ -221,7 +221,7 @@ func (k *checks) checkEntered(u *user) {
 	if s.generation != k.w.ens.Generation() || s.deletedByOthers || slices.ContainsFunc(s.nodes, func(path string) bool { return k.stoodWithEnough[path] }) {
 		return
 	}
-	k.fail("nobody is let in before enough are there", "%s is inside, and %q never stood among %d", u.name(), s.nodes, k.w.quantity())
+	k.fail("nobody enters before enough are there", "%s is inside, and %q never existed together with %d members", u.name(), s.nodes, k.w.quantity())
 }
 
 // checkLeft checks that a member does not leave before all that were inside when it asked.
@@ -233,7 +233,7 @@ func (k *checks) checkLeft(u *user) {
 		}
 		for _, path := range s.nodes {
 			if k.w.ens.Committed().Exists(path) {
-				k.fail("nobody is out before all others", "%s has left, and %s is inside with %s", u.name(), o.name(), path)
+				k.fail("nobody leaves before all others", "%s has left, and %s is inside with %s", u.name(), o.name(), path)
 			}
 		}
 	}

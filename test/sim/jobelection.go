@@ -77,7 +77,7 @@ func (jobElectionProgram) unsettled(u *user) string {
 		}
 	}
 	if stand > 0 && leaders != 1 {
-		return fmt.Sprintf("stands for a job with %d leaders", leaders)
+		return fmt.Sprintf("is in a job with %d leaders", leaders)
 	}
 	return ""
 }

@@ -74,14 +74,14 @@ func (u *user) isTry() bool { return u.call.options["try"] == "true" }
 // tryListed notes whether the first listing of a try showed others.
 func (k *checks) tryListed(u *user, ev events.Event) {
 	line, _ := machines.Line(ev.Children, u.role.labels()...)
-	minded := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !isReader(p.Name) })
-	u.call.foundOthers = u.isTry() && len(u.made) == 0 && !u.call.askedForNode && ev.Code == events.OK && minded
+	excludes := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !isReader(p.Name) })
+	u.call.foundOthers = u.isTry() && len(u.made) == 0 && !u.call.askedForNode && ev.Code == events.OK && excludes
 }
 
 // tryAsks checks that a try that found others asks for no node.
 func (k *checks) tryAsks(u *user) {
 	if u.call.foundOthers {
-		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and asks for a place", u.name())
+		k.fail("a try that finds others writes nothing", "%s found others in line, and asks for a node", u.name())
 	}
 	u.call.askedForNode = true
 }
@@ -89,7 +89,7 @@ func (k *checks) tryAsks(u *user) {
 // tryWaits checks that a try does not wait.
 func (k *checks) tryWaits(u *user, state string) {
 	if u.isTry() && state == "waiting" {
-		k.fail("a try does not wait", "%s stands in line behind somebody", u.name())
+		k.fail("a try does not wait", "%s waits behind others", u.name())
 	}
 }
 

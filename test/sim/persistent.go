@@ -117,11 +117,11 @@ func (persistentProgram) noticed(u *user, n events.Notify) {
 	switch n.What {
 	case events.Present:
 		if u.present {
-			k.fail("present and absent alternate", "%s was told twice that its node stands", u.name())
+			k.fail("present and absent alternate", "%s was told twice that its node exists", u.name())
 		}
 		u.present = true
 		if by, known := k.createdBy[n.Token]; k.w.ens.Generation() == 0 && (!known || by != u.name()) {
-			k.fail("present means that the handle created the node", "%s was told that its node stands; czxid %x is of %q", u.name(), n.Token, by)
+			k.fail("present means that the handle created the node", "%s was told that its node exists; czxid %x is of %q", u.name(), n.Token, by)
 		}
 	case events.Absent:
 		u.present = false
