@@ -8,7 +8,7 @@
 //	go test ./test/sim           thousands of worlds, the planted bugs, the digests
 //	make sim SEED=7              one world: its story, and a log for each client
 //	make soak N=1000000          a long run that can be stopped and resumed
-//	make plants                  search a world for each planted bug
+//	make plants                  search for a world that finds each planted bug
 //
 // A seed gives the same world every time. ARGS='-shrink' makes a failing world smaller
 // first. ARGS='-plant NAME' plants a bug, and ARGS='-plant "none: RECIPE"' makes it a
@@ -48,9 +48,9 @@
 //   - writes: for calls that write, which request is the write and what has to be true
 //     when it is carried out and answered. writes.go checks the rest.
 //   - states: final, where a machine may stay in a healed world; wakes, what can wake it
-//     in each state (a state that waits and is missing here is a wait for ever that nobody
-//     finds); faults, which state faults should strike more often, for rows that hardly
-//     any world fires.
+//     in each state (TestRoles names a state that waits and is missing: its wait could
+//     never end, and no check would see it); faults, which state faults should strike
+//     more often, for rows that hardly any world fires.
 //   - plants: at least one bug for each thing that the recipe adds.
 //
 // The checks of leadership need nothing: at most one believes at a time, the leader is
@@ -60,7 +60,7 @@
 //
 // Then run TestWorlds, or TestSeparateWorlds, with -worlds 20000. It names every row of
 // the chart that never fired: make faults more likely, or say in goals.go why no world
-// can fire the row. At last "make plants", since other dice find old bugs in other
+// can fire the row. Then run "make plants", since other dice find old bugs in other
 // worlds, and "make golden", which writes the digests.
 //
 // # Planted bugs
