@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // scribe is an Observer that keeps what each client records, and when.
@@ -70,12 +71,9 @@ func three(recipe string, actions ...Action) Script {
 
 func at(d time.Duration) int64 { return int64(d) }
 
-// worlds returns how many of n random scripts to play: fewer with -short.
-func worlds(n int64) int64 {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
+// worlds returns how many of n random scripts are played.
+func worlds(t *testing.T, n int64) int64 {
+	return selection.Of(t, "random scripts", n/10, n/4, n)
 }
 
 // random returns a script with some actions, by dice.
@@ -97,7 +95,7 @@ func random(seed int64) Script {
 }
 
 func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
-	for seed := range worlds(40) {
+	for seed := range worlds(t, 40) {
 		s := random(seed)
 		one, two := play(t, s, time.Minute), play(t, s, time.Minute)
 		if one.text() != two.text() || one.w.Moments() != two.w.Moments() {
@@ -115,7 +113,7 @@ func TestTheSameScriptGivesTheSameRecords(t *testing.T) {
 // TestByHandIsByScript checks that an action that is added later gives what it gives in the
 // script from the beginning.
 func TestByHandIsByScript(t *testing.T) {
-	for seed := range worlds(200) {
+	for seed := range worlds(t, 200) {
 		s := random(seed)
 		slices.SortStableFunc(s.Actions, func(a, b Action) int { return cmp.Compare(a.At, b.At) })
 		d, hand := rand.New(rand.NewPCG(uint64(seed), 5)), &scribe{}
@@ -203,7 +201,7 @@ func TestNothingDiffersBeforeAnAction(t *testing.T) {
 // session and no handle is cut, stalls, connects again and is paused, with many throws of the
 // dice. All others record the same, byte for byte and nanosecond for nanosecond.
 func TestOnlyWhatIsCausedDiffers(t *testing.T) {
-	for seed := range worlds(20) {
+	for seed := range worlds(t, 20) {
 		for _, do := range []string{Cut, Mute, Freeze} {
 			s := three("latch")
 			s.Seed, s.Clients[2].Waits = seed, true

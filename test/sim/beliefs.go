@@ -191,6 +191,7 @@ func (k *checks) replied(c *client, a *world.Packet, ev events.Event) {
 	k.noSpinning(c, a, ev.Code)
 	k.nodeMissing(c, a)
 	k.treeAnswered(c, a)
+	k.answersListing(c, a)
 	if a.SentAt == 0 || ev.Code != events.OK || a.Conn != c.Conn() {
 		return
 	}

@@ -208,7 +208,7 @@ func (k *checks) record(c *client, r events.Record) {
 	c.transitioned(r)
 	k.answerTaken(c, r)
 	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.queueHandle.locks != nil {
-		k.itemsListed(u, r.Event.Children)
+		k.itemsListed(u, u.queueHandle.lists[r.Event.Request])
 	}
 	k.withdrawalTold(c, r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||

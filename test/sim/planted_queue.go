@@ -51,6 +51,24 @@ func hostTime(c *client, _ *user, ev *events.Event) {
 	}
 }
 
+// twoSecondsAhead has the leader's clock be read wrong.
+func twoSecondsAhead(_ *client, _ *user, ev *events.Event) {
+	if ev.Kind == events.ReplyMulti && ev.Stat != nil {
+		stat := *ev.Stat
+		stat.Mtime += 2000
+		ev.Stat = &stat
+	}
+}
+
+// listing plants a change in the listings that consumers get.
+func listing(change func(names []string) []string) func(*client, events.ID, *events.Event) bool {
+	return inReplies("consumer", func(_ *client, _ *user, ev *events.Event) {
+		if ev.Kind == events.ReplyChildren && len(ev.Children) > 0 {
+			ev.Children = change(ev.Children)
+		}
+	})
+}
+
 // isSent reports whether a producer has sent the put of a command.
 func isSent(model any, command uint64) bool {
 	sending := reflect.ValueOf(model).Elem().FieldByName("sending")
@@ -99,6 +117,14 @@ var plantedProducers = []Plant{
 		}
 	})},
 	{Name: "producer: a put with an unknown outcome is sent as a new one", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: replacingGuard("producer", "doubtful", never)},
+	{Name: "producer: a put that was carried out is answered with a wrong version", Shape: inDir(queuePath), Posted: inReplies("producer", func(_ *client, _ *user, ev *events.Event) {
+		if ev.Kind == events.ReplyMulti && ev.Code == events.OK && ev.Zxid%7 == 0 {
+			ev.Code = events.BadVersion
+		}
+	})},
+	{Name: "producer: what is refused when it is sent again was never carried out", Shape: inDir(queuePath), Mutations: replacingGuard("producer", "doubtful", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return holds(ev) && ev.Kind != events.ReplyMulti
+	})},
 	{Name: "producer: a put that is under way is taken back", Shape: inDir(queuePath), Mutations: replacingAction("producer", "cancel", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 		if isSent(model, ev.Work) {
 			out.Answer(ev.Work, events.Cancelled, "")
@@ -129,6 +155,10 @@ var plantedConsumers = []Plant{
 		return ops
 	})},
 	{Name: "consumer: every lock is its own after a lost reply", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "ours", onOK)},
+	{Name: "consumer: a lock that is not there is its own", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+		return ev.Code == events.OK || ev.Code == events.NoNode
+	})},
+	{Name: "consumer: no lock is its own after a lost reply", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "ours", never)},
 	{Name: "consumer: a lock of the session before is its own", Shape: func(p *Plan) {
 		inDir(queuePath)(p)
 		p.often(8, "other id", "cut", "cut after apply", "cut before send")
@@ -159,6 +189,16 @@ var plantedConsumers = []Plant{
 		do(ev)
 		slices.Reverse(*field[[]machines.Item](model, "backlog"))
 	})},
+	{Name: "consumer: the first of a listing is left out", Shape: inDir(queuePath), Posted: listing(func(names []string) []string {
+		if first := slices.Min(names); len(names) > 1 {
+			return without(names, func(name string) bool { return name == first })
+		}
+		return names
+	})},
+	{Name: "consumer: some items are never listed", Shape: inDir(queuePath), Posted: listing(func(names []string) []string {
+		return without(names, func(name string) bool { return strings.HasSuffix(name, "2") })
+	})},
+	{Name: "consumer: the leader's clock is read two seconds ahead", Shape: inDir(queuePath), Posted: inReplies("consumer", twoSecondsAhead)},
 	{Name: "consumer: due times are read from the host's clock", Shape: inDir(queuePath), Posted: inReplies("consumer", hostTime)},
 	{Name: "consumer: new items are ignored", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "stir", ignoring(events.WatchChildren))},
 	{Name: "consumer: an item that another has locked is never tried again", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(3, "client dies") }, Mutations: replacingAction("consumer", "rest", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {

@@ -73,6 +73,7 @@ type queueHandle struct {
 	current        *delivery
 	lastDeliveries map[*item]*delivery // the last of each item
 	locks          map[string]string   // path → how the lock ended, "" while it exists
+	lists          map[uint64][]string // what servers answered to its listings, by request
 	listed         []*item             // the items of the last listing, in order
 	lastDelivered  *item               // the one of these that was delivered last
 }

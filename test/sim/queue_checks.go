@@ -296,6 +296,15 @@ func (k *checks) withdrawalTold(c *client, r events.Record) {
 	}
 }
 
+// answersListing keeps what a server answered to a consumer's listing, whatever its
+// machine makes of it.
+func (k *checks) answersListing(c *client, a *world.Packet) {
+	if u := c.user(a.ID); u != nil && u.queueHandle.lists != nil && a.Children != nil {
+		clear(u.queueHandle.lists) // one at a time
+		u.queueHandle.lists[a.Request.Header().Request] = slices.Clone(a.Children)
+	}
+}
+
 // itemsListed notes what a consumer has listed.
 func (k *checks) itemsListed(u *user, names []string) {
 	b := &u.queueHandle

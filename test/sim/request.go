@@ -204,6 +204,11 @@ var plantedRequests = []Plant{
 		})
 	}),
 	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation { return withGuard("lost", never) }),
+	inRequest("the search for a node that nobody wants ends when it is refused", func() mutate.Mutation {
+		return withGuard("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) && !*field[bool](model, "deserted")
+		})
+	}),
 	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
 		return withGuard("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "deserted")

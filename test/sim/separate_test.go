@@ -1,24 +1,19 @@
 package sim
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // TestSeparateWorlds runs worlds of every role that has separate ones. Every world keeps
 // every promise, and in a long run, -worlds 20000, every row of the role's chart has fired.
 func TestSeparateWorlds(t *testing.T) {
-	n := int64(150)
-	flag.Visit(func(f *flag.Flag) {
-		if f.Name == "worlds" {
-			n = *worlds
-		}
-	})
-	if testing.Short() || raced {
-		n = min(n, 15)
+	n := *worlds
+	if n == 0 {
+		n = selection.Of(t, "worlds of every role", int64(15), 30, 150)
 	}
 	for _, plant := range SeparateWorlds() {
 		recipe := strings.TrimPrefix(plant.Name, "none: ")

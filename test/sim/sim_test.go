@@ -16,10 +16,11 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 var (
-	worlds = flag.Int64("worlds", 20_000, "how many worlds to run")
+	worlds = flag.Int64("worlds", 0, "how many worlds to run, if not as many as test/selection says")
 	first  = flag.Int64("first", 1, "the seed of the first")
 )
 
@@ -27,8 +28,8 @@ var (
 // every row of every chart and every fault has fired.
 func TestWorlds(t *testing.T) {
 	n := *worlds
-	if testing.Short() || raced {
-		n = min(n, 500)
+	if n == 0 {
+		n = selection.Of(t, "worlds", int64(500), 2000, 20_000)
 	}
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{}, nil)
@@ -53,10 +54,7 @@ func TestWorlds(t *testing.T) {
 // number of processors and with the race detector, and that a replay of each client's log
 // gives the same effects.
 func TestSameSeed(t *testing.T) {
-	n := int64(40)
-	if raced {
-		n = 12
-	}
+	n := selection.Of(t, "worlds", int64(12), 20, 40)
 	one, two := NewSum(900), NewSum(900)
 	Many(t.Context(), one, n, Options{}, nil)
 	before := runtime.GOMAXPROCS(1)
@@ -129,10 +127,7 @@ func TestPlants(t *testing.T) {
 		t.Errorf("%d plants", len(Plants()))
 	}
 	const table = "testdata/plants.tsv"
-	nearby := int64(2000)
-	if raced {
-		nearby = 20
-	}
+	nearby := selection.Of(t, "worlds for a bug that has moved", int64(20), 200, 2000)
 	b, err := os.ReadFile(table)
 	if err != nil {
 		t.Fatal(err)
@@ -152,10 +147,7 @@ func TestPlants(t *testing.T) {
 		}
 		return
 	}
-	for nth, p := range Plants() {
-		if raced && nth%5 != 0 {
-			continue // the same code, ten times as slow
-		}
+	for _, p := range selection.Some(t, "planted bugs", 8, 20, Plants()) {
 		i := slices.IndexFunc(found, func(f Found) bool { return f.Plant == p.Name })
 		if i < 0 {
 			t.Errorf("no world is on record for %q: make plants", p.Name)
@@ -168,8 +160,8 @@ func TestPlants(t *testing.T) {
 		switch {
 		case err == nil:
 			t.Logf("%q has moved from world %d to %d: make plants", p.Name, found[i].Seed, f.Seed)
-		case raced:
-			t.Logf("%q is not found in world %d any more; the run without the race detector decides", p.Name, found[i].Seed)
+		case nearby < 2000:
+			t.Logf("%q is not found in world %d any more; make prove decides", p.Name, found[i].Seed)
 		default:
 			t.Errorf("%q is not found in world %d any more: make plants", p.Name, found[i].Seed)
 		}
@@ -180,14 +172,15 @@ func TestPlants(t *testing.T) {
 // check, and that one of the first three keeps only the faults that the bug needs. (Others
 // may stop before, since one fault goes at a time.)
 func TestShrink(t *testing.T) {
-	for _, c := range []struct {
+	type small struct {
 		plant  string
 		faults int // that the bug needs
-	}{
+	}
+	for _, c := range selection.Some(t, "bugs", 1, 2, []small{
 		{"CURATOR-171", 1},
 		{"CURATOR-604", 2},
 		{"CURATOR-653", 2},
-	} {
+	}) {
 		i := slices.IndexFunc(Plants(), func(p Plant) bool { return strings.HasPrefix(p.Name, c.plant) })
 		p := Plants()[i]
 		least := math.MaxInt

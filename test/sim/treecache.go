@@ -35,7 +35,7 @@ var treeCacheRole = &role{
 			"reading": readingTree, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
 	},
-	plants: plantedTrees,
+	plants: slices.Concat(plantedTrees, plantedTreeNodes),
 }
 
 type treeCacheProgram struct{ callProgram }

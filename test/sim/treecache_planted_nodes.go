@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
+)
+
+// pointer is a field that holds one, for whoever is to look at what is there.
+func pointer(v reflect.Value, name string) any {
+	f := v.FieldByName(name)
+	if !f.IsValid() || f.Kind() != reflect.Pointer {
+		panic(fmt.Sprintf("sim: %s has no pointer %s to tamper with", v.Type(), name))
+	}
+	return reflect.NewAt(f.Type().Elem(), f.UnsafePointer()).Interface()
+}
+
+// treeNode is a node as a cache keeps it, nil where the cache knows none at the path.
+func treeNode(model any, path string) any {
+	return nodeBelow(pointer(reflect.ValueOf(model).Elem(), "root"), path)
+}
+
+func nodeBelow(node any, path string) any {
+	if *field[string](node, "path") == path {
+		return node
+	}
+	kids := slice(node, "kids")
+	for i := range kids.Len() {
+		if found := nodeBelow(kids.Index(i).Interface(), path); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// treeReading returns the nodes of which a cache awaits an answer, by request.
+func treeReading(model any) map[uint64]any {
+	all, flying := map[uint64]any{}, slice(model, "flying")
+	for i := range flying.Len() {
+		all[*field[uint64](flying.Index(i).Interface(), "request")] = pointer(flying.Index(i).Elem(), "of")
+	}
+	return all
+}
+
+// notListed takes back that a node's children are to be listed.
+func notListed(model, node any) {
+	below := reflect.ValueOf(node).Elem().FieldByName("below").Addr().UnsafePointer()
+	due := slice(model, "due")
+	kept := reflect.MakeSlice(due.Type(), 0, due.Len())
+	for i := range due.Len() {
+		if due.Index(i).UnsafePointer() != below {
+			kept = reflect.Append(kept, due.Index(i))
+		}
+	}
+	due.Set(kept)
+}
+
+// plantedTreeNodes are bugs in what a cache keeps of one node.
+var plantedTreeNodes = []Plant{
+	treeAction("a change while its node is being read is forgotten", "mark", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		for _, node := range treeReading(model) {
+			if *field[string](node, "path") == ev.Path {
+				return
+			}
+		}
+		do(ev)
+	}),
+	treeAction("a watch that a deletion has spent is taken to stand", "mark", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		do(ev)
+		if node := treeNode(model, ev.Path); node != nil {
+			*field[bool](node, "spent") = false
+		}
+	}),
+	treeAction("another node at the path keeps the children of the first", "take", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		node := treeReading(model)[ev.Request]
+		had := length(node, "kids") > 0
+		do(ev)
+		if had {
+			notListed(model, node)
+		}
+	}),
+	treeAction("what was under way at the end of a connection is waited for", "doubt", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		flying := slice(model, "flying")
+		under := reflect.AppendSlice(reflect.MakeSlice(flying.Type(), 0, 0), flying)
+		do(ev)
+		flying.Set(under)
+	}),
+	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation { return withGuard("void", never) }),
+}
