@@ -10,39 +10,39 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Client is one process: a loop around the real engine, an executor, and a clock
-// of its own that runs a little wrong. What uses its handles is the program, which
-// is not of the world: it asks and posts, and the Observer hears what comes of it.
+// Client is one process: a loop around the real engine, an executor, and a clock of its
+// own that runs a little wrong. A program uses its handles. The program is not part of the
+// world: it calls Ask and Post, and the Observer gets what comes of it.
 type Client struct {
 	w      *World
 	id     int
 	engine *engine.Engine
-	dice   thrower
+	dice   participantDice
 	x      *executor
 
-	program *program // of a script; nil where the observer has the program
+	program *program // of a script; nil if the observer has the program
 
-	ppm    int64 // how wrong its clock runs
-	offset int64
-	paused int64    // until when the process does not run
-	asleep []func() // what waits for the end of the pause
-	half   func()   // first of all: the effects of a step that the pause cut in two
-	sleeps bool
+	ppm             int64 // by how much its clock runs wrong
+	offset          int64
+	paused          int64    // the process does not run before then
+	deferred        []func() // what runs after the pause
+	interruptedStep func()   // what runs before all that: the effects of a step that the pause interrupted
+	resumeScheduled bool
 
-	attached bool
-	inbox    []events.Envelope
-	batch    []events.Envelope
-	timers   []timer
-	order    uint64
-	turning  bool
-	alarm    int64
-	starved  time.Duration // the loop's goroutine gets its turn so late, while connections come and go
-	stumble  time.Duration // a pause that hits between a step and its effects
-	torn     bool          // the effects that are being performed are of such a step
+	attached      bool
+	inbox         []events.Envelope
+	batch         []events.Envelope
+	timers        []timer
+	order         uint64
+	loopScheduled bool
+	alarm         int64
+	loopDelay     time.Duration // how long the loop waits before each event
+	pauseInStep   time.Duration // a pause that comes between a step and its effects
+	interrupted   bool          // the effects of an interrupted step are being performed
 
 	deadline events.Deadline
-	lapsed   events.Deadline // the one of which the session machine was told that it passed
-	believed events.Deadline // the last that was not "nothing"
+	lapsed   events.Deadline // the deadline of which the session machine was told that it passed
+	believed events.Deadline // the last deadline that was not "nothing"
 	digest   uint64
 	command  uint64
 	commands map[uint64]events.ID
@@ -57,17 +57,17 @@ type timer struct {
 
 // Process says what is special about a client.
 type Process struct {
-	Recipes []engine.Recipe // what its engine knows; nil: all of the product's
+	Recipes []engine.Recipe // what its engine knows; nil is all of the product's
 	Drift   bool            // its clock runs wrong by up to eight thousandths
 }
 
-// AddClient adds a process. Nothing of it runs before it is asked for something.
+// AddClient adds a process. Nothing of it runs before somebody asks it for something.
 func (w *World) AddClient(p Process) *Client {
 	if p.Recipes == nil {
 		p.Recipes = machines.Recipes()
 	}
 	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
-	c.dice = thrower{w: w, name: fmt.Sprint("client ", c.id)}
+	c.dice = participantDice{w: w, name: fmt.Sprint("client ", c.id)}
 	d := c.dice.roll(clockDice)
 	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
 	if p.Drift {
@@ -78,45 +78,45 @@ func (w *World) AddClient(p Process) *Client {
 	return c
 }
 
-// Clock is the process's own, which no pause stops.
+// Clock returns the process's own time, which no pause stops.
 func (c *Client) Clock() int64 {
 	return c.offset + c.w.now + c.w.now/1_000_000*c.ppm
 }
 
-// Run runs something in the process, now or when its pause is over.
+// Run runs something in the process, now or after its pause.
 func (c *Client) Run(do func()) {
 	if c.w.now >= c.paused {
 		do()
 		return
 	}
-	c.asleep = append(c.asleep, do)
-	c.sleep()
+	c.deferred = append(c.deferred, do)
+	c.scheduleResume()
 }
 
-// sleep has the end of the pause noticed, once.
-func (c *Client) sleep() {
-	if !c.sleeps {
-		c.sleeps = true
+// scheduleResume has the end of the pause noticed, once.
+func (c *Client) scheduleResume() {
+	if !c.resumeScheduled {
+		c.resumeScheduled = true
 		c.w.At(c.paused, func() {
-			c.sleeps = false
-			c.stir()
+			c.resumeScheduled = false
+			c.resumeAfterPause()
 		})
 	}
 }
 
-// stir is the end of a pause: a step that was cut in two is completed, then what
+// resumeAfterPause ends a pause: first the interrupted step is completed, then what
 // was due in the pause happens, in about its order.
-func (c *Client) stir() {
+func (c *Client) resumeAfterPause() {
 	if c.w.now < c.paused {
-		c.sleep()
+		c.scheduleResume()
 		return
 	}
-	if half := c.half; half != nil {
-		c.half = nil
+	if half := c.interruptedStep; half != nil {
+		c.interruptedStep = nil
 		half()
 	}
-	asleep := c.asleep
-	c.asleep = nil
+	asleep := c.deferred
+	c.deferred = nil
 	for _, do := range asleep {
 		c.w.After(Between(c.dice.roll(wakeDice), 0, 300*time.Microsecond), func() { c.Run(do) })
 	}
@@ -126,17 +126,17 @@ func (c *Client) stir() {
 func (c *Client) resume() {
 	if c.paused < Forever {
 		c.paused = min(c.paused, c.w.now)
-		c.stir()
+		c.resumeAfterPause()
 	}
 }
 
-// RunAfter runs something after a while of the process's own.
+// RunAfter runs something in the process after a while.
 func (c *Client) RunAfter(d time.Duration, do func()) { c.w.After(d, func() { c.Run(do) }) }
 
 // Pause stops the process.
 func (c *Client) Pause(d time.Duration) {
 	c.paused = max(c.paused, c.w.now+int64(d))
-	if c.w.watcher.Hit(BugClockStops) && c.paused < Forever {
+	if c.w.observer.Happens(BugClockStops) && c.paused < Forever {
 		c.offset -= int64(d)
 	}
 }
@@ -149,7 +149,7 @@ func (x *executor) readable(wire *Conn) {
 	wire.reading = true
 	x.c.RunAfter(Between(x.c.dice.roll(readDice), time.Microsecond, 50*time.Microsecond), func() {
 		wire.reading = false
-		if wire.hung || len(wire.inbox) == 0 {
+		if wire.clientClosed || len(wire.inbox) == 0 {
 			return
 		}
 		f := wire.inbox[0]
@@ -163,7 +163,7 @@ func (x *executor) readable(wire *Conn) {
 
 // Post puts an event into the inbox of the loop.
 func (c *Client) Post(to events.ID, ev events.Event) {
-	if !c.w.watcher.Posting(c, to, &ev) {
+	if !c.w.observer.Posting(c, to, &ev) {
 		return
 	}
 	c.inbox = append(c.inbox, events.Envelope{To: to, Event: ev})
@@ -171,31 +171,31 @@ func (c *Client) Post(to events.ID, ev events.Event) {
 }
 
 func (c *Client) wake() {
-	if !c.turning {
-		c.turning = true
-		c.RunAfter(Between(c.dice.roll(loopDice), 5*time.Microsecond, 150*time.Microsecond), c.turn)
+	if !c.loopScheduled {
+		c.loopScheduled = true
+		c.RunAfter(Between(c.dice.roll(loopDice), 5*time.Microsecond, 150*time.Microsecond), c.runLoop)
 	}
 }
 
-// turn is the loop's: what is due first, then what was posted, one step each.
-func (c *Client) turn() {
+// runLoop is one turn of the loop: first timers that are due, then what was posted, one step each.
+func (c *Client) runLoop() {
 	if len(c.batch) == 0 {
 		c.batch = c.due(c.batch[:0])
 		c.batch = append(c.batch, c.inbox...)
 		c.inbox = c.inbox[:0]
 	}
 	if len(c.batch) == 0 {
-		c.turning = false
-		c.rewind()
+		c.loopScheduled = false
+		c.setAlarm()
 		return
 	}
 	env := c.batch[0]
 	c.batch = c.batch[1:]
 	c.feed(env)
-	c.RunAfter(Between(c.dice.roll(loopDice), 2*time.Microsecond, 40*time.Microsecond)+c.starved, c.turn)
+	c.RunAfter(Between(c.dice.roll(loopDice), 2*time.Microsecond, 40*time.Microsecond)+c.loopDelay, c.runLoop)
 }
 
-// due takes out the timers that rang.
+// due removes and returns the timers that fired.
 func (c *Client) due(into []events.Envelope) []events.Envelope {
 	now := c.Clock()
 	for {
@@ -214,8 +214,8 @@ func (c *Client) due(into []events.Envelope) []events.Envelope {
 	}
 }
 
-// rewind sets the alarm for the next timer.
-func (c *Client) rewind() {
+// setAlarm sets the alarm for the next timer.
+func (c *Client) setAlarm() {
 	next := Forever
 	for _, t := range c.timers {
 		next = min(next, t.at)
@@ -237,35 +237,35 @@ func (c *Client) rewind() {
 // feed has the engine take one event out of the inbox.
 func (c *Client) feed(env events.Envelope) {
 	env.Event.At = c.Clock()
-	c.w.watcher.Feeding(c, &env)
-	out := c.w.watcher.Stepped(c, c.engine.Step(env))
+	c.w.observer.Feeding(c, &env)
+	out := c.w.observer.Stepped(c, c.engine.Step(env))
 	for _, r := range c.engine.Records() {
 		c.hash(r)
 		c.w.records++
-		c.w.watcher.Recorded(c, r)
+		c.w.observer.Recorded(c, r)
 	}
-	if c.stumble > 0 && len(out) > 0 {
-		c.Pause(c.stumble)
-		c.stumble = 0
+	if c.pauseInStep > 0 && len(out) > 0 {
+		c.Pause(c.pauseInStep)
+		c.pauseInStep = 0
 		out := slices.Clone(out)
 		c.batch = slices.Clone(c.batch)
-		c.turnAfter(out)
+		c.performAfterPause(out)
 		return
 	}
 	c.perform(out)
-	c.w.watcher.Performed(c)
+	c.w.observer.Performed(c)
 }
 
-// turnAfter performs a step's effects when the pause is over, before the loop
-// takes anything else out.
-func (c *Client) turnAfter(out []engine.Addressed) {
-	c.half = func() {
-		c.torn = true
+// performAfterPause performs a step's effects after the pause, before the loop takes
+// anything else out.
+func (c *Client) performAfterPause(out []engine.Addressed) {
+	c.interruptedStep = func() {
+		c.interrupted = true
 		c.perform(out)
-		c.torn = false
-		c.w.watcher.Performed(c)
+		c.interrupted = false
+		c.w.observer.Performed(c)
 	}
-	c.sleep()
+	c.scheduleResume()
 }
 
 func (c *Client) hash(r events.Record) {

@@ -23,38 +23,38 @@ func (c *Client) perform(out []engine.Addressed) {
 		case events.Answer:
 			c.answer(a.From, e)
 		case events.Entered:
-			c.w.watcher.Entered(c, a.From, e.State)
+			c.w.observer.Entered(c, a.From, e.State)
 		default:
-			c.w.watcher.Asked(c, a)
+			c.w.observer.Asked(c, a)
 			c.x.execute(a.From, a.Effect)
 		}
 	}
 }
 
-// publish is the door's: a deadline that passed while the process was stopped
-// between a step and its effects stays passed, as if the work had asked. The
-// session machine is told, and nothing is believed before it has ended all terms.
+// publish does what the library does. A deadline that passed while the process was
+// paused between a step and its effects stays passed, as if the work had asked. The session
+// machine is told, and nothing is believed before it has ended all terms.
 func (c *Client) publish(d events.Deadline) {
 	old := c.deadline
 	passed := old.Until != 0 && old.Session == d.Session && c.Clock() >= old.Until
-	flickers := c.w.watcher.Hit(BugFlickers)
-	if passed && c.torn && d.Until != 0 && !flickers {
+	flickers := c.w.observer.Happens(BugRevivesDeadline)
+	if passed && c.interrupted && d.Until != 0 && !flickers {
 		if c.lapsed != old {
 			c.lapsed = old
-			c.w.watcher.Noted(c, DeadlineLapsed)
+			c.w.observer.Rare(c, DeadlineLapsed)
 			c.Post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session})
 		}
 		return
 	}
 	c.deadline = d
-	c.w.watcher.Published(c, old)
+	c.w.observer.Published(c, old)
 	if d.Until != 0 {
 		c.believed = d
 	}
 }
 
 func (c *Client) notice(id events.ID, n events.Notify) {
-	c.w.watcher.Notice(c, id, n)
+	c.w.observer.Notice(c, id, n)
 	if c.program != nil {
 		c.program.notice(id, n)
 	}
@@ -62,17 +62,17 @@ func (c *Client) notice(id events.ID, n events.Notify) {
 
 func (c *Client) answer(id events.ID, a events.Answer) {
 	if a.Command == 0 {
-		return // its patron told it, and nobody waits
+		return // the machine that opened it told it, and nobody waits
 	}
 	asked, open := c.commands[a.Command]
 	delete(c.commands, a.Command)
-	c.w.watcher.Answered(c, id, a, open && asked == id)
+	c.w.observer.Answered(c, id, a, open && asked == id)
 	if c.program != nil {
 		c.program.answered(a)
 	}
 }
 
-// Ask asks a machine for something, and expects exactly one answer.
+// Ask posts a command to a machine, and expects exactly one answer.
 func (c *Client) Ask(id events.ID, kind events.Kind, ev events.Event) uint64 {
 	c.command++
 	ev.Kind, ev.Request = kind, c.command

@@ -7,26 +7,26 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Conn is one TCP connection between a client's executor and a server. Each
-// direction keeps its order; it may stall, and the whole may be cut.
+// Conn is one TCP connection between a client's executor and a server. Each direction
+// keeps its order. It may stall, and the connection may be cut.
 type Conn struct {
-	w       *World
-	x       *executor
-	server  *Server
-	session int64 // ZooKeeper's id, once greeted
-	up      way
-	down    way
-	gone    bool // at the server: nothing is read or written any more
-	hung    bool // at the client
+	w            *World
+	x            *executor
+	server       *Server
+	session      int64 // ZooKeeper's id, after the handshake
+	up           direction
+	down         direction
+	serverClosed bool // the server reads and writes nothing any more
+	clientClosed bool // the client reads and writes nothing any more
 
-	queue []*Packet // at the server: requests in the order in which they came
+	queue []*Packet // at the server: requests in the order of their arrival
 
 	inbox   []frame // at the client: in the socket's buffer
 	reading bool
 }
 
-// way is one direction.
-type way struct {
+// direction is one direction of a connection.
+type direction struct {
 	next    int64 // nothing arrives before it
 	stalled int64 // until then nothing arrives
 }
@@ -34,8 +34,8 @@ type way struct {
 // Forever is longer than any world.
 const Forever = int64(1) << 60
 
-// arrive is when a message that leaves now gets to the other side.
-func (c *Conn) arrive(d *way) int64 {
+// arrive returns when a message that leaves now gets to the other side.
+func (c *Conn) arrive(d *direction) int64 {
 	t := max(d.next, c.w.now+int64(c.x.c.dice.delay()), d.stalled)
 	d.next = t
 	return t
@@ -43,25 +43,25 @@ func (c *Conn) arrive(d *way) int64 {
 
 // frame is one message to the client.
 type frame struct {
-	greeting *greeting
-	pong     bool
-	rearmed  bool
-	synced   bool // the answer to a probe's sync
-	closed   bool // the end of the stream
-	watch    zkmem.EventType
-	path     string
-	reply    *Packet
-	zxid     int64
+	connectResponse *connectResponse
+	pong            bool
+	watchesSet      bool
+	synced          bool // the answer to a probe's sync
+	closed          bool // the end of the stream
+	watch           zkmem.EventType
+	path            string
+	reply           *Packet
+	zxid            int64
 }
 
-type greeting struct {
+type connectResponse struct {
 	session int64
 	timeout time.Duration
 }
 
 // send hands a frame to the client's side.
 func (c *Conn) send(f frame) {
-	if c.gone {
+	if c.serverClosed {
 		return
 	}
 	t := c.arrive(&c.down)
@@ -69,56 +69,56 @@ func (c *Conn) send(f frame) {
 		return
 	}
 	c.w.At(t, func() {
-		if !c.hung {
+		if !c.clientClosed {
 			c.inbox = append(c.inbox, f)
 			c.x.readable(c)
 		}
 	})
 }
 
-// hangUp is the server's end of a connection.
-func (c *Conn) hangUp() {
-	if c.gone {
+// closeByServer is the server's end of a connection.
+func (c *Conn) closeByServer() {
+	if c.serverClosed {
 		return
 	}
 	c.send(frame{closed: true})
-	c.gone = true
+	c.serverClosed = true
 	c.queue = nil
 	c.server.watches.Drop(c)
-	c.server.wires = slices.DeleteFunc(c.server.wires, func(o *Conn) bool { return o == c })
+	c.server.conns = slices.DeleteFunc(c.server.conns, func(o *Conn) bool { return o == c })
 }
 
-// leave is the client's end; the server hears of it later, or never.
-func (c *Conn) leave() {
-	if c.hung {
+// closeByClient is the client's end. The server learns of it later, or never.
+func (c *Conn) closeByClient() {
+	if c.clientClosed {
 		return
 	}
-	c.hung = true
+	c.clientClosed = true
 	t := c.arrive(&c.up)
 	if t >= Forever {
 		t = c.w.now + 3*int64(c.w.script.Timeout) // keep-alive
 	}
-	c.w.At(t, c.hangUp)
+	c.w.At(t, c.closeByServer)
 }
 
-// submit carries something to the server.
+// submit sends something to the server.
 func (c *Conn) submit(do func()) {
 	t := c.arrive(&c.up)
 	if t >= Forever {
 		return
 	}
 	c.w.At(t, func() {
-		c.server.runs(func() {
-			if !c.gone {
+		c.server.run(func() {
+			if !c.serverClosed {
 				do()
 			}
 		})
 	})
 }
 
-// drain answers what stands first in line, in order.
-func (c *Conn) drain() {
-	for len(c.queue) > 0 && !c.gone {
+// answerQueue answers the first requests of the queue that are done, in order.
+func (c *Conn) answerQueue() {
+	for len(c.queue) > 0 && !c.serverClosed {
 		a := c.queue[0]
 		if a.read != nil && !a.done {
 			a.done = true

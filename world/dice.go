@@ -6,41 +6,40 @@ import (
 	"time"
 )
 
-// Every participant throws dice of its own: each client, each server, the ensemble in
-// its elections. And each throw is keyed by its moment: what is thrown at a time is a
-// function of the seed, the participant, the subject and the time. So a throw more or
-// less, by whomever, leaves all others as they were, and where a deed is taken out of
-// a script, only that differs which it caused.
+// Every participant has dice of its own: each client, each server, and the ensemble in its
+// elections. A throw depends on the seed, the participant, the subject and the time, and on
+// nothing else. So one throw more or less leaves all others as they were. If an action is
+// taken out of a script, only its consequences change.
 
 // subject is what dice are thrown for.
 type subject int
 
 const (
-	clockDice    subject = iota // how wrong a clock runs
-	loopDice                    // when a loop's goroutine has its turn
+	clockDice    subject = iota // by how much a clock runs wrong
+	loopDice                    // when a loop's goroutine runs
 	readDice                    // when a socket is read
-	wakeDice                    // what comes first after a pause
+	wakeDice                    // the order of events after a pause
 	linkDice                    // how long a message takes
 	dialDice                    // how long it takes to dial again
 	orderDice                   // the order of a listing, and of watches that are set again
 	diskDice                    // how long a commit takes, and how much goes with it
-	lagDice                     // how far a follower is behind
-	noticeDice                  // when a follower notices that it is cut off
-	thawDice                    // when a thread has its turn after a rest
+	lagDice                     // how far a follower lags behind
+	noticeDice                  // when a follower notices that it is isolated
+	thawDice                    // when a thread runs after its server was frozen
 	electionDice                // who is elected, and what survives
-	programDice                 // when a script's program heeds its end
+	programDice                 // when a script's program notices the end of its term
 	subjects
 )
 
-// thrower is one participant's dice.
-type thrower struct {
+// participantDice are the dice of one participant.
+type participantDice struct {
 	w    *World
 	name string
 	dice [subjects]*momentDice
 }
 
 // roll returns the participant's dice for a subject at this moment.
-func (t *thrower) roll(s subject) *rand.Rand {
+func (t *participantDice) roll(s subject) *rand.Rand {
 	d := t.dice[s]
 	if d == nil {
 		d = &momentDice{key: hash(fmt.Sprint(t.name, " ", int(s))) ^ mix(uint64(t.w.script.Seed)), at: -1}
@@ -53,7 +52,7 @@ func (t *thrower) roll(s subject) *rand.Rand {
 	return d.Rand
 }
 
-// momentDice are a rand.Source that begins anew at each moment: splitmix64.
+// momentDice are a rand.Source that begins again at each moment: splitmix64.
 type momentDice struct {
 	*rand.Rand
 	key   uint64
@@ -61,25 +60,25 @@ type momentDice struct {
 	state uint64
 }
 
-// Uint64 is the next throw of the moment.
+// Uint64 returns the next throw of the moment.
 func (d *momentDice) Uint64() uint64 {
-	d.state += golden
+	d.state += splitMixStep
 	return mix(d.state)
 }
 
-const golden = 0x9e3779b97f4a7c15
+const splitMixStep = 0x9e3779b97f4a7c15
 
 // mix spreads a number over all bits.
 func mix(z uint64) uint64 {
-	z += golden
+	z += splitMixStep
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
 
-// Dice returns dice for somebody who is not of the world: an observer's plan, or its
-// programs. Each subject has its own, one throw after the other, and they are no part
-// of those of the world's participants.
+// Dice returns dice for somebody outside the world: an observer's plan, or its programs.
+// Each subject has its own, one throw after the other. They do not move those of the
+// world's participants.
 func (w *World) Dice(subject string) *rand.Rand {
 	d := w.dice[subject]
 	if d == nil {
@@ -94,7 +93,7 @@ func NewDice(seed int64, subject string) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), hash(subject)))
 }
 
-// hash makes a number of a name.
+// hash returns a number for a name.
 func hash(name string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(name) {
@@ -111,5 +110,5 @@ func Between(d *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(d.Int64N(int64(to-from)))
 }
 
-// OneIn reports whether one of n equal chances is met.
+// OneIn reports true once in n times.
 func OneIn(d *rand.Rand, n int) bool { return d.IntN(n) == 0 }

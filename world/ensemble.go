@@ -8,67 +8,67 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Ensemble is three servers and what they have committed. history is the truth
-// that every check is held against; a server's own tree may lag behind it.
+// Ensemble is three servers and what they have committed. Every check is held against
+// the committed tree. A server's own tree may lag behind it.
 type Ensemble struct {
-	w       *World
-	dice    thrower
-	servers []*Server
-	leader  *Server // as elected by a quorum; nil while there is none
-	term    int     // counts elections
-	epoch   int64   // the upper half of zxids
-	life    int     // counts wipes and restores
-	history []zkmem.Txn
-	truth   *zkmem.Tree
-	backup  *zkmem.Tree // for a restore
-	backed  int64       // its epoch
-	slow    time.Duration
-	lastID  int64
+	w           *World
+	dice        participantDice
+	servers     []*Server
+	leader      *Server // as elected by a quorum; nil while there is none
+	term        int     // counts elections
+	epoch       int64   // the upper half of zxids
+	generation  int     // counts wipes and restores
+	history     []zkmem.Txn
+	committed   *zkmem.Tree
+	backup      *zkmem.Tree // for a restore
+	backupEpoch int64       // the backup's epoch
+	slow        time.Duration
+	lastID      int64
 }
 
-// Proposal is a write on its way through the quorum.
+// Proposal is a write that the quorum has or will commit.
 type Proposal struct {
-	Txn      zkmem.Txn    // what is written into every tree
-	Result   zkmem.Result // and what is answered
+	Txn      zkmem.Txn    // what every tree applies
+	Result   zkmem.Result // what is answered
 	Origin   *Packet      // the request that it answers; nil for the ensemble's own
-	Server   *Server      // where the client that asked is connected; nil where nobody asked
-	Operator bool         // an operator's, past all connections
+	Server   *Server      // where the client that asked is connected; nil if nobody asked
+	Operator bool         // it is an operator's, and came over no connection
 }
 
 func newEnsemble(w *World) *Ensemble {
-	e := &Ensemble{w: w, dice: thrower{w: w, name: "ensemble"}, truth: zkmem.NewTree(), lastID: 0x1000}
+	e := &Ensemble{w: w, dice: participantDice{w: w, name: "ensemble"}, committed: zkmem.NewTree(), lastID: 0x1000}
 	for i := range Servers {
-		s := &Server{ens: e, id: i, dice: thrower{w: w, name: fmt.Sprint("server ", i)}, up: true, tree: zkmem.NewTree(),
-			watches: zkmem.NewWatches[*Conn](), touched: map[int64]bool{}}
+		s := &Server{ens: e, id: i, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, up: true, tree: zkmem.NewTree(),
+			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]bool{}}
 		s.lag = Between(s.dice.roll(lagDice), 0, 30*time.Millisecond)
 		e.servers = append(e.servers, s)
 	}
 	e.elect(e.servers[e.dice.roll(electionDice).IntN(Servers)])
 	for _, s := range e.servers {
-		s.pulse()
+		s.pingFollowers()
 		s.expiry()
 	}
 	return e
 }
 
-// delay is how long a message takes to or from a participant.
-func (t *thrower) delay() time.Duration {
+// delay returns how long a message takes to or from a participant.
+func (t *participantDice) delay() time.Duration {
 	return Between(t.roll(linkDice), 100*time.Microsecond, 3*time.Millisecond)
 }
 
-// connected are the servers that the elected leader hears, itself included.
+// connected returns how many servers the elected leader reaches, itself included.
 func (e *Ensemble) connected() int {
 	n := 0
 	for _, s := range e.servers {
-		if s.up && !s.cut && s.frozen == 0 && e.leader != nil && s.term == e.term {
+		if s.up && !s.isolated && s.frozen == 0 && e.leader != nil && s.term == e.term {
 			n++
 		}
 	}
 	return n
 }
 
-// elect makes a server the leader of a new epoch. What the one before had
-// proposed and not committed survives up to a random point.
+// elect makes a server the leader of a new epoch. What the one before had proposed and
+// not committed survives up to a random point.
 func (e *Ensemble) elect(l *Server) {
 	if e.leader != nil {
 		for _, p := range e.leader.outstanding[:e.survivors(e.leader)] {
@@ -76,7 +76,7 @@ func (e *Ensemble) elect(l *Server) {
 		}
 	}
 	for _, s := range e.servers {
-		if s == l || !s.leads { // one that was deposed does not know it yet
+		if s == l || !s.leads { // a deposed leader does not know it yet
 			s.outstanding = nil
 		}
 	}
@@ -84,12 +84,12 @@ func (e *Ensemble) elect(l *Server) {
 	e.epoch++
 	e.leader = l
 	l.catchUp()
-	l.term, l.leads, l.cut, l.serving = e.term, true, false, true
-	l.spec, l.zxid = e.truth.Clone(), e.epoch<<32
-	l.adopt()
-	e.w.Tell("server %d leads epoch %d", l.id, e.epoch)
+	l.term, l.leads, l.isolated, l.serving = e.term, true, false, true
+	l.proposed, l.zxid = e.committed.Clone(), e.epoch<<32
+	l.trackAll()
+	e.w.Log("server %d leads epoch %d", l.id, e.epoch)
 	for _, s := range e.servers {
-		if s != l && s.up && !s.cut && !s.leads {
+		if s != l && s.up && !s.isolated && !s.leads {
 			s.join()
 		}
 	}
@@ -99,11 +99,11 @@ func (e *Ensemble) survivors(l *Server) int {
 	return e.dice.roll(electionDice).IntN(len(l.outstanding) + 1)
 }
 
-// propose takes a write at a server that leads, or believes so.
+// propose takes a write at a server that leads, or believes that it leads.
 func (s *Server) propose(who zkmem.Caller, op zkmem.Op, origin *Packet, from *Server) {
 	s.zxid++
-	txn := s.spec.Prepare(who, op, s.zxid, s.ens.w.ServerTime()+s.ahead)
-	result, _ := s.spec.Apply(txn)
+	txn := s.proposed.Prepare(who, op, s.zxid, s.ens.w.ServerTime()+s.ahead)
+	result, _ := s.proposed.Apply(txn)
 	p := &Proposal{txn, result, origin, from, who.Session == 0}
 	s.outstanding = append(s.outstanding, p)
 	s.schedule()
@@ -121,7 +121,7 @@ func (s *Server) schedule() {
 		d += Between(s.dice.roll(diskDice), 0, s.ens.slow)
 	}
 	s.ens.w.After(d, func() {
-		s.runs(func() {
+		s.run(func() {
 			if s.term == term {
 				s.committing = false
 				s.tryCommit()
@@ -130,33 +130,33 @@ func (s *Server) schedule() {
 	})
 }
 
-// tryCommit commits whatever is proposed: acknowledgements come for all of it
+// tryCommit commits some of what is proposed, since acknowledgements come for all of it
 // at about the same time. Without a quorum it waits for one.
 func (s *Server) tryCommit() {
 	e := s.ens
-	if e.leader != s || !s.leads || !s.up || s.cut || e.connected() <= Servers/2 {
+	if e.leader != s || !s.leads || !s.up || s.isolated || e.connected() <= Servers/2 {
 		return
 	}
 	n := 1 + s.dice.roll(diskDice).IntN(len(s.outstanding)+1)
 	for len(s.outstanding) > 0 && n > 0 {
 		p := s.outstanding[0]
 		s.outstanding = s.outstanding[1:]
-		e.settle(p)
+		e.commit(p)
 		n--
 	}
 	s.flushSyncs()
 	s.schedule()
 }
 
-// record makes a proposal part of the history: this is the moment of truth.
+// record makes a proposal part of the history.
 func (e *Ensemble) record(p *Proposal) {
 	e.history = append(e.history, p.Txn)
-	e.truth.Apply(p.Txn)
-	e.w.watcher.Committed(p)
+	e.committed.Apply(p.Txn)
+	e.w.observer.Committed(p)
 }
 
-// settle commits at the leader, who tells the others.
-func (e *Ensemble) settle(p *Proposal) {
+// commit commits a proposal at the leader, which sends it to the others.
+func (e *Ensemble) commit(p *Proposal) {
 	e.record(p)
 	e.leader.apply(len(e.history)-1, p)
 	for _, s := range e.servers {
@@ -166,7 +166,7 @@ func (e *Ensemble) settle(p *Proposal) {
 	}
 }
 
-// replicate has a follower apply one transaction when it hears of it.
+// replicate has a follower apply one transaction when the message arrives.
 func (s *Server) replicate(index int, p *Proposal) {
 	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()+s.lag))
 	s.nextApply = t
@@ -174,10 +174,10 @@ func (s *Server) replicate(index int, p *Proposal) {
 	s.arrives(t, term, func() { s.apply(index, p) })
 }
 
-// arrives has something from the leader happen at a follower.
+// arrives runs something at a follower when a message from the leader arrives.
 func (s *Server) arrives(t int64, term int, do func()) {
 	s.ens.w.At(t, func() {
-		s.runs(func() {
+		s.run(func() {
 			if s.term == term && s.up {
 				s.deliver(func() {
 					if s.term == term {
@@ -189,10 +189,10 @@ func (s *Server) arrives(t int64, term int, do func()) {
 	})
 }
 
-// deliver runs what came from the leader now, or when the link is back.
+// deliver runs what came from the leader, now or when the server is not isolated any more.
 func (s *Server) deliver(do func()) {
-	if s.cut {
-		s.held = append(s.held, do)
+	if s.isolated {
+		s.heldFromLeader = append(s.heldFromLeader, do)
 		return
 	}
 	do()
@@ -212,21 +212,21 @@ func (s *Server) toLeader(do func(l *Server)) {
 			if l == nil {
 				return
 			}
-			l.runs(func() {
-				if l.leads && l.term == term && s.term == term && l.up && !l.cut {
+			l.run(func() {
+				if l.leads && l.term == term && s.term == term && l.up && !l.isolated {
 					do(l)
 				}
 			})
 		})
 	}
-	if s.cut {
-		s.heldUp = append(s.heldUp, send)
+	if s.isolated {
+		s.heldToLeader = append(s.heldToLeader, send)
 		return
 	}
 	send()
 }
 
-// fromLeader sends a message from the leader to a follower behind all that was
+// fromLeader sends a message from the leader to a follower, behind all that was
 // committed so far.
 func (s *Server) fromLeader(do func()) {
 	if s.leads {
@@ -239,18 +239,18 @@ func (s *Server) fromLeader(do func()) {
 	s.arrives(t, term, do)
 }
 
-// reborn replaces everything by other data: wiped, or restored from a backup.
-func (e *Ensemble) reborn(tree *zkmem.Tree, epoch int64) {
-	e.life++
+// replaceData replaces all data: they were wiped, or restored from a backup.
+func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
+	e.generation++
 	e.history = nil
-	e.truth = tree
+	e.committed = tree
 	e.epoch = epoch
 	for _, s := range e.servers {
 		s.stop()
 		s.tree, s.applied = tree.Clone(), 0
 	}
 	e.leader = nil
-	e.w.watcher.Reborn()
+	e.w.observer.DataReplaced()
 	e.reelect(Between(e.dice.roll(electionDice), 50*time.Millisecond, e.w.script.Tick))
 }
 
@@ -263,7 +263,7 @@ func (e *Ensemble) reelect(after time.Duration) {
 		}
 		var able []*Server
 		for _, s := range e.servers {
-			if s.up && !s.cut && !s.leads && s.frozen == 0 {
+			if s.up && !s.isolated && !s.leads && s.frozen == 0 {
 				able = append(able, s)
 			}
 		}
@@ -281,24 +281,24 @@ func (e *Ensemble) reelect(after time.Duration) {
 // Operate has an operator's request committed by the leader, if there is one.
 func (e *Ensemble) Operate(op zkmem.Op) { e.Propose(zkmem.Operator(), op) }
 
-// Propose has somebody's request committed by the leader, if there is one, past all
-// connections.
+// Propose has a request committed by the leader, if there is one. It comes over no
+// connection.
 func (e *Ensemble) Propose(who zkmem.Caller, op zkmem.Op) {
 	if l := e.leader; l != nil && l.leads && l.up {
 		l.propose(who, op, nil, nil)
 	}
 }
 
-// Children are a node's, in the truth; sorted.
+// Children returns the committed children of a node, sorted.
 func (e *Ensemble) Children(path string) []string {
-	names, _, err := e.truth.Children(path)
+	names, _, err := e.committed.Children(path)
 	if err != nil {
 		return nil
 	}
 	return slices.Clone(names)
 }
 
-// ServerTime is the time in milliseconds by the clock of a server that is right.
+// ServerTime returns the time in milliseconds by the clock of a server that is right.
 func (w *World) ServerTime() int64 { return w.now / int64(time.Millisecond) }
 
 // Servers is the size of the modelled ensemble.

@@ -9,48 +9,48 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// executor is zkio, as its package documentation promises it: one reply for
-// every request, attached before anything else of a connection, suspended before
-// the replies that its end caused, all of them before the next attached, and
-// nothing that crosses sessions.
+// executor does what zkio's package documentation promises: every request gets one
+// reply. A connection's attached comes before all else of it, its suspended before the
+// replies that its end caused, and those before the next attached. Nothing crosses
+// sessions.
 type executor struct {
 	w       *World
 	c       *Client
 	session int64 // number of the session opened last
 	over    bool
 	closing bool
-	id      int64   // ZooKeeper's; 0 before the first greeting
+	id      int64   // ZooKeeper's; 0 before the first handshake
 	ids     []int64 // and those of the sessions before, too
 	timeout time.Duration
 
-	wire     *Conn // attached
-	dialled  *Conn // in its handshake
+	conn     *Conn // the one that is attached
+	dialling *Conn // in its handshake
 	attempt  int   // counts dials, so that what belongs to an older one is ignored
 	next     int   // server to try
 	failures int
 	since    int64 // when the connection was lost
 	probing  map[int]bool
 
-	choked    int64 // until when servers refuse its requests
-	loseReply bool  // the next write is carried out, and its reply is lost
-	unheard   bool  // the next server that it turns to does not hear it
-	lastZxid  int64
-	seen      int64 // lastZxid when the connection began
-	heard     int64 // when the last frame came, by the client's clock
-	grain     int64
-	contacts  []contact
-	pinged    []int64 // when the pings left that are not answered yet
-	pending   []*Packet
-	rearming  bool
-	parked    []*Packet // planted: requests that wait for the next connection
-	early     []frame
-	mirror    mirror
+	throttledUntil int64 // until when servers refuse its requests
+	loseReply      bool  // the next write is carried out, and its reply is lost
+	nextUnanswered bool  // the next server that it dials gets nothing
+	lastZxid       int64
+	seen           int64 // lastZxid when the connection began
+	lastFrameAt    int64 // when the last frame came, by the client's clock
+	contactGap     int64
+	contacts       []contact
+	pinged         []int64 // when the pings left that are not answered yet
+	pending        []*Packet
+	settingWatches bool
+	queued         []*Packet // planted: requests that wait for the next connection
+	earlyEvents    []frame
+	watches        watchTable
 }
 
 // post puts an event into the loop's inbox.
 func (x *executor) post(to events.ID, ev events.Event) { x.c.Post(to, ev) }
 
-func (x *executor) tell(ev events.Event) {
+func (x *executor) tellSession(ev events.Event) {
 	ev.Session = x.session
 	x.post(events.SessionMachine, ev)
 }
@@ -64,7 +64,7 @@ func (x *executor) execute(id events.ID, e events.Effect) {
 		x.close(e.Session)
 	case events.Abandon:
 		if e.Session == x.session && !x.over {
-			x.shut("abandoned")
+			x.end("abandoned")
 		}
 	case events.Request:
 		x.submit(id, e)
@@ -73,34 +73,34 @@ func (x *executor) execute(id events.ID, e events.Effect) {
 
 func (x *executor) open(n int64) {
 	if x.session != 0 && !x.over {
-		x.shut("another session takes its place")
+		x.end("another session takes its place")
 	}
 	x.session, x.over, x.closing, x.id, x.timeout = n, false, false, 0, x.w.script.Timeout
-	x.lastZxid, x.since, x.mirror, x.probing = 0, 0, mirror{}, map[int]bool{}
+	x.lastZxid, x.since, x.watches, x.probing = 0, 0, watchTable{}, map[int]bool{}
 	x.dial(0)
 }
 
-// shut ends the session on this side.
-func (x *executor) shut(why string) {
-	if x.wire != nil {
+// end ends the session on this side.
+func (x *executor) end(why string) {
+	if x.conn != nil {
 		x.detach(why)
 	}
-	if x.dialled != nil {
-		x.dialled.leave()
-		x.dialled = nil
+	if x.dialling != nil {
+		x.dialling.closeByClient()
+		x.dialling = nil
 	}
 	x.over = true
 	x.attempt++
 }
 
-// lose ends a session that the ensemble says is over.
-func (x *executor) lose(why string) {
-	x.shut(why)
+// expired ends a session that has ended in the ensemble.
+func (x *executor) expired(why string) {
+	x.end(why)
 	kind := events.ConnectionLost
 	if x.closing {
 		kind = events.ConnectionClosed
 	}
-	x.tell(events.Event{Kind: kind, Code: events.SessionExpired, Text: why})
+	x.tellSession(events.Event{Kind: kind, Code: events.SessionExpired, Text: why})
 }
 
 // close asks the ensemble to end the session.
@@ -109,15 +109,15 @@ func (x *executor) close(n int64) {
 	case n != x.session || x.over:
 		x.post(events.SessionMachine, events.Event{Kind: events.ConnectionClosed, Session: n, Code: events.SessionExpired})
 	case x.closing:
-	case x.wire == nil:
+	case x.conn == nil:
 		x.closing = true
-		x.shut("closed while not connected")
-		x.tell(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
+		x.end("closed while not connected")
+		x.tellSession(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: "not connected: abandoned"})
 	default:
 		x.closing = true
-		wire := x.wire
-		wire.submit(func() { wire.server.goodbye(wire) })
-		x.c.RunAfter(x.handshake(), func() {
+		wire := x.conn
+		wire.submit(func() { wire.server.closeSession(wire) })
+		x.c.RunAfter(x.handshakeTimeout(), func() {
 			if x.closing && !x.over {
 				x.closed(events.ConnectionLoss)
 			}
@@ -125,63 +125,63 @@ func (x *executor) close(n int64) {
 	}
 }
 
-// ending reports whether the session is over here, or its end is asked for: then its
-// nodes go with it.
+// ending reports whether the session has ended here, or its end was asked for: then
+// its nodes go too.
 func (x *executor) ending() bool {
 	return x.over || x.closing || x.c.engine.State(events.SessionMachine) == "resting"
 }
 
-// closed tells how a close went.
+// closed reports how a close went.
 func (x *executor) closed(code events.Code) {
-	x.shut("closed")
-	x.tell(events.Event{Kind: events.ConnectionClosed, Code: code})
+	x.end("closed")
+	x.tellSession(events.Event{Kind: events.ConnectionClosed, Code: code})
 }
 
-func (x *executor) handshake() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
+func (x *executor) handshakeTimeout() time.Duration { return min(x.w.script.Timeout/3, 5*time.Second) }
 
-// submit takes a request in. What cannot leave now is answered now.
+// submit takes in a machine's request. What cannot leave now is answered now.
 func (x *executor) submit(id events.ID, r events.Request) {
-	x.accept(&Packet{ID: id, Request: x.c.fill(id, r), Conn: x.wire})
+	x.accept(&Packet{ID: id, Request: x.c.fill(id, r), Conn: x.conn})
 }
 
-// accept takes in a request, a machine's or the door's own.
+// accept takes in a request of a machine or of the library.
 func (x *executor) accept(a *Packet) {
 	switch r := a.Request; {
 	case r.Header().Session != x.session || x.over:
 		x.reply(a, events.SessionExpired, "not the live session")
-	case x.wire == nil && x.w.watcher.Hit(BugQueues):
-		x.parked = append(x.parked, a)
-	case x.wire == nil || x.closing:
+	case x.conn == nil && x.w.observer.Happens(BugQueuesRequests):
+		x.queued = append(x.queued, a)
+	case x.conn == nil || x.closing:
 		x.reply(a, events.NotSent, "not connected")
 	default:
 		x.send(a)
 	}
 }
 
-// send writes one request. The faults that cut a connection at a chosen moment
-// are here: before it leaves, after, and after it was carried out.
+// send sends one request. Here are the faults that cut a connection before a request
+// leaves, after it has left, and after it was carried out.
 func (x *executor) send(a *Packet) {
-	wire, now := x.wire, x.c.Clock()
+	wire, now := x.conn, x.c.Clock()
 	a.SentAt, a.contact = now, x.contactBefore(now-int64(x.w.script.Tick)/2)
-	if x.w.watcher.Hit(BugHasty) {
-		x.note(now)
+	if x.w.observer.Happens(BugCountsUnanswered) {
+		x.noteContact(now)
 	}
-	x.mirror.subscribe(a)
+	x.watches.sent(a)
 	x.pending = append(x.pending, a)
-	x.w.watcher.Sent(x.c, a)
+	x.w.observer.Sent(x.c, a)
 	switch {
-	case x.w.watcher.Hit(CutBeforeSend):
-		x.w.After(0, func() { x.lost(wire, "cut before the request left") })
+	case x.w.observer.Happens(CutBeforeSend):
+		x.w.After(0, func() { x.connectionLost(wire, "cut before the request left") })
 		return
-	case x.w.watcher.Hit(CutAfterSend):
+	case x.w.observer.Happens(CutAfterSend):
 		wire.submit(func() { wire.server.take(a) })
-		x.w.After(x.c.dice.delay(), func() { x.lost(wire, "cut after the request left") })
+		x.w.After(x.c.dice.delay(), func() { x.connectionLost(wire, "cut after the request left") })
 		return
-	case Writes(a.Request) && (x.loseReply || x.w.watcher.Hit(CutAfterApply)):
+	case Writes(a.Request) && (x.loseReply || x.w.observer.Happens(CutAfterApply)):
 		x.loseReply = false
 		wire.submit(func() { wire.server.take(a) })
 		wire.down.stalled = Forever
-		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.lost(wire, "cut after the request was carried out") })
+		x.w.After(Between(x.c.dice.roll(dialDice), 20*time.Millisecond, x.w.script.Timeout/2), func() { x.connectionLost(wire, "cut after the request was carried out") })
 		return
 	}
 	wire.submit(func() { wire.server.take(a) })
@@ -196,10 +196,10 @@ func Writes(r events.Request) bool {
 	return false
 }
 
-// lost is the end of a connection, seen from here.
-func (x *executor) lost(wire *Conn, why string) {
+// connectionLost ends a connection, as the client sees it.
+func (x *executor) connectionLost(wire *Conn, why string) {
 	x.c.Run(func() {
-		if x.wire != wire {
+		if x.conn != wire {
 			return
 		}
 		x.detach(why)
@@ -211,12 +211,12 @@ func (x *executor) lost(wire *Conn, why string) {
 	})
 }
 
-// detach tells that the connection is gone, then answers what it carried.
+// detach reports that the connection is gone, then answers what it carried.
 func (x *executor) detach(why string) {
-	x.wire.leave()
-	x.wire, x.since = nil, x.c.Clock()
+	x.conn.closeByClient()
+	x.conn, x.since = nil, x.c.Clock()
 	x.c.attached = false
-	x.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
+	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
 	pending := x.pending
 	x.pending = nil
 	for _, a := range pending {
@@ -231,7 +231,7 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 		a.Done(a)
 		return // the caller's goroutine gets it, not the loop
 	}
-	x.mirror.settle(a)
+	x.watches.answered(a)
 	h := a.Request.Header()
 	ev := events.Event{Request: h.Request, Session: h.Session, Code: code, Text: text, SentAt: a.SentAt, Contact: a.contact,
 		Zxid: a.zxid, Children: a.Children, Stat: a.stat, Data: a.data}
@@ -240,9 +240,9 @@ func (x *executor) reply(a *Packet, code events.Code, text string) {
 		ev.Path = a.path
 	}
 	if h.Keep {
-		x.c.keep(a.ID, &ev)
+		x.c.giveUserData(a.ID, &ev)
 	}
-	x.w.watcher.Replied(x.c, a, ev)
+	x.w.observer.Replied(x.c, a, ev)
 	x.post(a.ID, ev)
 }
 
@@ -265,19 +265,19 @@ func ReplyTo(r events.Request) (events.Kind, string) {
 	return events.ReplyMulti, ""
 }
 
-// contact is a frame that left and was answered: by then the server had heard
-// of the session, at the earliest when the frame left.
+// contact is a frame that was sent and answered: the server has heard of the session
+// since then, at the earliest when the frame was sent.
 type contact struct{ sent, answered int64 }
 
-// note remembers a frame that was answered now.
-func (x *executor) note(sent int64) {
-	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.grain {
+// noteContact notes a frame that was answered now.
+func (x *executor) noteContact(sent int64) {
+	if n := len(x.contacts); n > 0 && sent-x.contacts[n-1].sent < x.contactGap {
 		return
 	}
 	x.contacts = append(x.contacts, contact{sent, x.c.Clock()})
 }
 
-// contactBefore is when the last frame left that was answered by a time.
+// contactBefore returns when the last frame was sent that was answered by a time.
 func (x *executor) contactBefore(at int64) int64 {
 	for i := len(x.contacts) - 1; i >= 0; i-- {
 		if x.contacts[i].answered <= at || i == 0 {
@@ -287,25 +287,25 @@ func (x *executor) contactBefore(at int64) int64 {
 	return 0
 }
 
-// take deals with one frame that came.
+// take takes one frame.
 func (x *executor) take(wire *Conn, f frame) {
-	x.heard = x.c.Clock()
+	x.lastFrameAt = x.c.Clock()
 	switch {
-	case wire == x.dialled:
-		x.greet(wire, f)
+	case wire == x.dialling:
+		x.handshakeFrame(wire, f)
 		return
-	case wire != x.wire:
+	case wire != x.conn:
 		return
 	case f.closed:
 		if x.closing {
 			x.closed(events.OK)
 			return
 		}
-		x.lost(wire, "closed by the server")
+		x.connectionLost(wire, "closed by the server")
 	case f.pong:
-		x.note(x.pinged[0])
+		x.noteContact(x.pinged[0])
 		x.pinged = x.pinged[1:]
-		x.overdue(wire)
+		x.checkOverdue(wire)
 	case f.watch != 0:
 		x.fire(f)
 	case f.reply != nil:
@@ -316,21 +316,21 @@ func (x *executor) take(wire *Conn, f frame) {
 		x.pending = slices.Delete(x.pending, i, i+1)
 		x.lastZxid = max(x.lastZxid, f.zxid)
 		a := f.reply
-		x.note(a.SentAt)
+		x.noteContact(a.SentAt)
 		if a.result.Path != "" {
 			a.path = a.result.Path
 		}
 		if a.result.Err == 0 {
-			a.Children = append(a.Children, made(a.result)...)
-			a.stat = cmp.Or(a.stat, left(a.result))
+			a.Children = append(a.Children, createdNodes(a.result)...)
+			a.stat = cmp.Or(a.stat, lastSetStat(a.result))
 		}
 		a.path = cmp.Or(a.path, a.atFault())
 		x.reply(a, codeOf(a.result), "")
 	}
 }
 
-// made are the nodes that a transaction made.
-func made(r zkmem.Result) (paths []string) {
+// createdNodes returns the nodes that a transaction created.
+func createdNodes(r zkmem.Result) (paths []string) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpCreate {
 			paths = append(paths, sub.Path)
@@ -339,8 +339,8 @@ func made(r zkmem.Result) (paths []string) {
 	return paths
 }
 
-// left is what the last "set" of a transaction left, nil where there was none.
-func left(r zkmem.Result) (stat *events.Stat) {
+// lastSetStat returns the stat that the last "set" of a transaction left, nil for none.
+func lastSetStat(r zkmem.Result) (stat *events.Stat) {
 	for _, sub := range r.Results {
 		if sub.Code == zkmem.OpSetData {
 			stat = Stat(sub.Stat)
@@ -349,7 +349,7 @@ func left(r zkmem.Result) (stat *events.Stat) {
 	return stat
 }
 
-// atFault is the path of the operation for which a transaction was refused.
+// atFault returns the path of the operation for which a transaction was refused.
 func (a *Packet) atFault() string {
 	multi, _ := a.Request.(events.Multi)
 	for i, sub := range a.result.Results {
@@ -360,11 +360,11 @@ func (a *Packet) atFault() string {
 	return ""
 }
 
-// overdue ends a connection that answers pings and nothing else.
-func (x *executor) overdue(wire *Conn) {
+// checkOverdue ends a connection that answers pings and nothing else.
+func (x *executor) checkOverdue(wire *Conn) {
 	for _, a := range x.pending {
 		if x.c.Clock()-a.SentAt > int64(x.timeout) {
-			x.lost(wire, "no answer to a request for a whole session timeout")
+			x.connectionLost(wire, "no answer to a request for a whole session timeout")
 			return
 		}
 	}
@@ -372,7 +372,7 @@ func (x *executor) overdue(wire *Conn) {
 
 func (x *executor) fire(f frame) {
 	kind := [...]events.Kind{1: events.WatchCreated, 2: events.WatchDeleted, 3: events.WatchChanged, 4: events.WatchChildren}[f.watch]
-	for _, id := range x.mirror.fire(kind, f.path) {
+	for _, id := range x.watches.fired(kind, f.path) {
 		x.post(id, events.Event{Kind: kind, Session: x.session, Path: f.path, Zxid: f.zxid})
 	}
 }

@@ -18,12 +18,12 @@ func (x *executor) dial(pause time.Duration) {
 		server := x.w.ens.servers[x.next%Servers]
 		x.next++
 		wire := &Conn{w: x.w, x: x, server: server, session: x.id}
-		x.dialled, x.rearming, x.early = wire, false, nil
-		if x.w.watcher.Hit(HalfOpen) || x.unheard {
-			wire.up.stalled, x.unheard = Forever, false
+		x.dialling, x.settingWatches, x.earlyEvents = wire, false, nil
+		if x.w.observer.Happens(HalfOpen) || x.nextUnanswered {
+			wire.up.stalled, x.nextUnanswered = Forever, false
 		}
 		x.seen = x.lastZxid
-		x.grain = int64(x.timeout) / 64
+		x.contactGap = int64(x.timeout) / 64
 		x.contacts, x.pinged = []contact{{x.c.Clock(), x.c.Clock()}}, nil
 		seen := x.seen
 		probe := x.probing[server.id]
@@ -32,18 +32,18 @@ func (x *executor) dial(pause time.Duration) {
 		}
 		id := x.id
 		wire.submit(func() { server.connect(wire, id, seen, x.w.script.Timeout) })
-		x.c.RunAfter(x.handshake(), func() {
-			if x.dialled == wire {
+		x.c.RunAfter(x.handshakeTimeout(), func() {
+			if x.dialling == wire {
 				x.refused(wire, "no answer")
 			}
 		})
 	})
 }
 
-// refused is an attempt that failed.
+// refused ends an attempt that failed.
 func (x *executor) refused(wire *Conn, why string) {
-	wire.leave()
-	x.dialled = nil
+	wire.closeByClient()
+	x.dialling = nil
 	if x.over {
 		return
 	}
@@ -53,7 +53,7 @@ func (x *executor) refused(wire *Conn, why string) {
 	}
 	x.failures++
 	if x.failures%5 == 1 {
-		x.tell(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
+		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
 	}
 	pause := time.Duration(0)
 	if round := x.failures / Servers; x.failures%Servers == 0 {
@@ -63,30 +63,30 @@ func (x *executor) refused(wire *Conn, why string) {
 	x.dial(pause)
 }
 
-// greet deals with what a server says in the handshake: its greeting, then the
-// events of watches that were set again. Attached is told last.
-func (x *executor) greet(wire *Conn, f frame) {
+// handshakeFrame takes a frame of the handshake: the connect response, then the events
+// of watches that were set again. The machines get attached last.
+func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	switch {
 	case f.closed:
 		x.refused(wire, "closed in the handshake")
-	case f.greeting != nil && f.greeting.session == 0:
-		x.lose("the ensemble says that the session has expired")
-	case f.greeting != nil && x.id != 0 && x.id != f.greeting.session:
-		x.lose("another session was given out")
-	case f.greeting != nil && x.probing[wire.server.id] && x.w.watcher.Hit(BugLingers):
+	case f.connectResponse != nil && f.connectResponse.session == 0:
+		x.expired("the ensemble says that the session has expired")
+	case f.connectResponse != nil && x.id != 0 && x.id != f.connectResponse.session:
+		x.expired("another session was given out")
+	case f.connectResponse != nil && x.probing[wire.server.id] && x.w.observer.Happens(BugProbeIgnoresZxid):
 		x.refused(wire, "it lags behind what this session has seen")
-	case f.greeting != nil && x.probing[wire.server.id]:
-		wire.submit(func() { wire.server.flush(wire) })
+	case f.connectResponse != nil && x.probing[wire.server.id]:
+		wire.submit(func() { wire.server.syncProbe(wire) })
 	case f.synced && f.zxid >= x.lastZxid:
 		x.refused(wire, "it lagged behind what this session has seen")
 	case f.synced:
-		x.w.watcher.Noted(x.c, WentBack)
-		wire.submit(func() { wire.server.goodbye(wire) })
-		x.lose("the ensemble went back in time")
-	case f.greeting != nil:
-		x.id, x.timeout, x.rearming = f.greeting.session, f.greeting.timeout, true
+		x.w.observer.Rare(x.c, WentBack)
+		wire.submit(func() { wire.server.closeSession(wire) })
+		x.expired("the ensemble went back in time")
+	case f.connectResponse != nil:
+		x.id, x.timeout, x.settingWatches = f.connectResponse.session, f.connectResponse.timeout, true
 		x.ids = append(x.ids, x.id)
-		all := x.mirror.all()
+		all := x.watches.all()
 		d := x.c.dice.roll(orderDice)
 		d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		if len(all) == 0 {
@@ -94,45 +94,45 @@ func (x *executor) greet(wire *Conn, f frame) {
 			return
 		}
 		since := x.seen
-		wire.submit(func() { wire.server.rearm(wire, since, all) })
-	case f.rearmed:
+		wire.submit(func() { wire.server.setWatches(wire, since, all) })
+	case f.watchesSet:
 		x.attach(wire)
 	case f.watch != 0:
-		x.early = append(x.early, f)
+		x.earlyEvents = append(x.earlyEvents, f)
 	}
 }
 
 // attach makes the connection the session's own.
 func (x *executor) attach(wire *Conn) {
 	reattached := x.since != 0
-	x.dialled, x.wire, x.failures, x.since = nil, wire, 0, 0
+	x.dialling, x.conn, x.failures, x.since = nil, wire, 0, 0
 	clear(x.probing)
 	x.c.attached = true
-	x.tell(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
+	x.tellSession(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
 		Server: string(rune('a' + wire.server.id)), Reattached: reattached})
-	for _, f := range slices.Clone(x.early) {
+	for _, f := range slices.Clone(x.earlyEvents) {
 		x.fire(f)
 	}
-	x.early = nil
-	for _, a := range x.parked {
+	x.earlyEvents = nil
+	for _, a := range x.queued {
 		a.Conn = wire
 		x.send(a)
 	}
-	x.parked = nil
-	x.heard = x.c.Clock()
+	x.queued = nil
+	x.lastFrameAt = x.c.Clock()
 	x.pings(wire)
 	x.watchSilence(wire)
 }
 
-// pings keeps the session alive: one every third of its timeout.
+// pings sends a ping every third of the session's timeout.
 func (x *executor) pings(wire *Conn) {
 	x.c.RunAfter(x.timeout/3, func() {
-		if x.wire != wire || x.closing {
+		if x.conn != wire || x.closing {
 			return
 		}
 		x.pinged = append(x.pinged, x.c.Clock())
-		if x.w.watcher.Hit(BugHasty) {
-			x.note(x.c.Clock())
+		if x.w.observer.Happens(BugCountsUnanswered) {
+			x.noteContact(x.c.Clock())
 		}
 		wire.submit(func() { wire.server.ping(wire) })
 		x.pings(wire)
@@ -143,11 +143,11 @@ func (x *executor) pings(wire *Conn) {
 // session's timeout.
 func (x *executor) watchSilence(wire *Conn) {
 	limit := int64(x.timeout) * 2 / 3
-	x.c.RunAfter(time.Duration(x.heard+limit-x.c.Clock()), func() {
+	x.c.RunAfter(time.Duration(x.lastFrameAt+limit-x.c.Clock()), func() {
 		switch {
-		case x.wire != wire:
-		case x.c.Clock()-x.heard >= limit:
-			x.lost(wire, "silent for too long")
+		case x.conn != wire:
+		case x.c.Clock()-x.lastFrameAt >= limit:
+			x.connectionLost(wire, "silent for too long")
 		default:
 			x.watchSilence(wire)
 		}

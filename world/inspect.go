@@ -11,8 +11,8 @@ import (
 
 // What can be asked about a process.
 
-// Unanswered are the machines that owe an answer to a command, one entry a command,
-// in the order in which they were asked.
+// Unanswered returns the machines that have not answered a command, one entry for each
+// command, in the order in which they were asked.
 func (c *Client) Unanswered() (ids []events.ID) {
 	for _, number := range slices.Sorted(maps.Keys(c.commands)) {
 		ids = append(ids, c.commands[number])
@@ -20,21 +20,21 @@ func (c *Client) Unanswered() (ids []events.ID) {
 	return ids
 }
 
-// Expect returns the number of a command that is asked for by other means than Ask,
-// and answered all the same.
-func (c *Client) Expect(id events.ID) uint64 {
+// ExpectAnswer returns the number of a command that is not sent with Ask, and is
+// answered too.
+func (c *Client) ExpectAnswer(id events.ID) uint64 {
 	c.command++
 	c.commands[c.command] = id
 	return c.command
 }
 
-// Forget has nobody wait for the answer of a command.
-func (c *Client) Forget(number uint64) { delete(c.commands, number) }
+// ForgetCommand says that nobody waits for the answer of a command.
+func (c *Client) ForgetCommand(number uint64) { delete(c.commands, number) }
 
-// LastCommand is the number of the last command.
+// LastCommand returns the number of the last command.
 func (c *Client) LastCommand() uint64 { return c.command }
 
-// Queued reports whether an event for a machine, or for the session's, lies in the inbox.
+// Queued reports whether the inbox has an event for a machine, or for the session's.
 func (c *Client) Queued(id events.ID) bool {
 	for _, list := range [][]events.Envelope{c.batch, c.inbox} {
 		for _, env := range list {
@@ -46,7 +46,7 @@ func (c *Client) Queued(id events.ID) bool {
 	return false
 }
 
-// Timed reports whether a machine's timer runs, or has rung and is dealt with next.
+// Timed reports whether a machine's timer runs, or has fired and is dealt with next.
 func (c *Client) Timed(id events.ID, number uint64) bool {
 	return slices.ContainsFunc(c.timers, func(t timer) bool { return t.machine == id && t.number == number }) ||
 		slices.ContainsFunc(c.batch, func(env events.Envelope) bool {
@@ -54,120 +54,120 @@ func (c *Client) Timed(id events.ID, number uint64) bool {
 		})
 }
 
-// Timers is the number of timers that run.
+// Timers returns the number of timers that run.
 func (c *Client) Timers() int { return len(c.timers) }
 
-// Watches is the number of watches that the process knows of.
-func (c *Client) Watches() int { return len(c.x.mirror.all()) }
+// Watches returns the number of watches that the process knows of.
+func (c *Client) Watches() int { return len(c.x.watches.all()) }
 
-// WatchesOf is the number of paths for which a machine waits.
-func (c *Client) WatchesOf(id events.ID) int { return c.x.mirror.watched(id) }
+// WatchesOf returns the number of paths that a machine watches.
+func (c *Client) WatchesOf(id events.ID) int { return c.x.watches.watched(id) }
 
-// Conn is the connection that is attached, nil while there is none.
-func (c *Client) Conn() *Conn { return c.x.wire }
+// Conn returns the connection that is attached, nil for none.
+func (c *Client) Conn() *Conn { return c.x.conn }
 
-// Session is the number of the session that was opened last, as the machines count.
+// Session returns the number of the session that was opened last, as the machines count.
 func (c *Client) Session() int64 { return c.x.session }
 
-// SessionID is ZooKeeper's id of the session, 0 before the first greeting.
+// SessionID returns ZooKeeper's id of the session, 0 before the first handshake.
 func (c *Client) SessionID() int64 { return c.x.id }
 
-// SessionIDs are those of all sessions so far.
+// SessionIDs returns the ids of all sessions so far.
 func (c *Client) SessionIDs() []int64 { return c.x.ids }
 
-// LastZxid is the last transaction that the session knows of.
+// LastZxid returns the last transaction that the session knows of.
 func (c *Client) LastZxid() int64 { return c.x.lastZxid }
 
-// Over reports whether the session is over on this side.
+// Over reports whether the session has ended on this side.
 func (c *Client) Over() bool { return c.x.over }
 
 // Closing reports whether the session's end was asked for.
 func (c *Client) Closing() bool { return c.x.closing }
 
-// Ending reports whether the session is over, or its end is asked for: then its
-// nodes go with it.
+// Ending reports whether the session has ended, or its end was asked for: then its
+// nodes go too.
 func (c *Client) Ending() bool { return c.x.ending() }
 
-// Send has the executor send a request that is no machine's: the packet's Done gets
+// Send has the executor send a request that is not a machine's. The packet's Done gets
 // the reply.
 func (c *Client) Send(a *Packet) {
-	a.Conn = c.x.wire
+	a.Conn = c.x.conn
 	c.x.accept(a)
 }
 
 // Attached reports whether the process has a connection.
 func (c *Client) Attached() bool { return c.attached }
 
-// Torn reports whether the effects that are being performed are of a step that a
-// pause cut in two.
-func (c *Client) Torn() bool { return c.torn }
+// Interrupted reports whether the effects of a step are being performed that a pause
+// interrupted.
+func (c *Client) Interrupted() bool { return c.interrupted }
 
-// Digest is a hash of all records so far.
+// Digest returns a hash of all records so far.
 func (c *Client) Digest() uint64 { return c.digest }
 
-// PausedUntil is when the process runs again, by the world's clock.
+// PausedUntil returns when the process runs again, by the world's clock.
 func (c *Client) PausedUntil() int64 { return c.paused }
 
-// Believed is the last deadline that was not "nothing".
+// Believed returns the last deadline that was not "nothing".
 func (c *Client) Believed() events.Deadline { return c.believed }
 
-// Deadline is that which the session machine published last.
+// Deadline returns the one that the session machine published last.
 func (c *Client) Deadline() events.Deadline { return c.deadline }
 
-// ID is the client's number, from 0 on.
+// ID returns the client's number, from 0 on.
 func (c *Client) ID() int { return c.id }
 
-// Engine is the process's engine, to be looked at.
+// Engine returns the process's engine, to be looked at.
 func (c *Client) Engine() *engine.Engine { return c.engine }
 
-// Client is the process at its end.
+// Client returns the process at its one end.
 func (c *Conn) Client() *Client { return c.x.c }
 
-// Server is that at its other end.
+// Server returns the server at its other end.
 func (c *Conn) Server() *Server { return c.server }
 
-// ID is the server's number, from 0 on.
+// ID returns the server's number, from 0 on.
 func (s *Server) ID() int { return s.id }
 
-// Watches is the number of watches that the server's connections have set.
+// Watches returns the number of watches that the server's connections have set.
 func (s *Server) Watches() int { return s.watches.Len() }
 
-// ClockAhead is by how many milliseconds the server's clock is ahead, as set by
+// ClockAhead returns by how many milliseconds the server's clock is ahead, as set by
 // SetClockAhead.
 func (s *Server) ClockAhead() int64 { return s.ahead }
 
 // SetClockAhead sets the server's clock.
 func (s *Server) SetClockAhead(ms int64) { s.ahead = ms }
 
-// Truth is what is committed; a server's own tree may lag behind it.
-func (e *Ensemble) Truth() *zkmem.Tree { return e.truth }
+// Committed returns the committed tree. A server's own tree may lag behind it.
+func (e *Ensemble) Committed() *zkmem.Tree { return e.committed }
 
-// Proposed is the leader's tree with everything that was proposed, nil while no
+// Proposed returns the leader's tree with everything that was proposed, nil while no
 // server leads.
 func (e *Ensemble) Proposed() *zkmem.Tree {
 	if l := e.leader; l != nil && l.leads {
-		return l.spec
+		return l.proposed
 	}
 	return nil
 }
 
-// Life counts the times that the data were replaced by others.
-func (e *Ensemble) Life() int { return e.life }
+// Generation returns how often all data were replaced.
+func (e *Ensemble) Generation() int { return e.generation }
 
-// Servers are all of them.
+// Servers returns all of them.
 func (e *Ensemble) Servers() []*Server { return e.servers }
 
-// Leader is the server that a quorum elected last, nil while there is none.
+// Leader returns the server that a quorum elected last, nil for none.
 func (e *Ensemble) Leader() *Server { return e.leader }
 
-// Now is the world's time, in nanoseconds from its beginning.
+// Now returns the world's time, in nanoseconds from its beginning.
 func (w *World) Now() int64 { return w.now }
 
-// Ensemble is that of the world.
+// Ensemble returns the world's ensemble.
 func (w *World) Ensemble() *Ensemble { return w.ens }
 
-// Moments is the number of things that have happened.
+// Moments returns the number of things that have happened.
 func (w *World) Moments() uint64 { return w.ran }
 
-// Code is what the quorum answers.
+// Code returns what the quorum answers.
 func (p *Proposal) Code() events.Code { return codeOf(p.Result) }

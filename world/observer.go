@@ -5,26 +5,24 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Observer sees what happens in a world, at the moment when it happens, and may have
-// a hand in it: checks, planted bugs, coverage and programs hook in here, and nowhere
-// else. What it does at a call is part of the world: an observer that is a function
-// of what it was told keeps the world a function of its script. Idle does nothing,
-// and may be embedded.
+// Observer sees what happens in a world when it happens, and may change some of it:
+// checks, planted bugs, coverage and programs hook in here, and nowhere else. What it does
+// is part of the world: if an observer is a function of its calls, the world is a function
+// of its script. Idle does nothing, and may be embedded.
 type Observer interface {
-	// Hit reports whether what has this name happens at this moment: one of the
-	// faults and bugs below.
-	Hit(name string) bool
-	// Noted is called when something happened that is seldom: see DeadlineLapsed.
-	Noted(c *Client, what string)
-	// Told is called with a line of the world's story.
-	Told(at int64, format string, args ...any)
+	// Happens reports whether the fault or bug of this name, below, happens at this moment.
+	Happens(name string) bool
+	// Rare is called when something rare has happened: see DeadlineLapsed.
+	Rare(c *Client, what string)
+	// Logged is called with a line of the world's story.
+	Logged(at int64, format string, args ...any)
 
-	// Done is called with the outcome of a deed of the script.
+	// Done is called with the outcome of an action of the script.
 	Done(o Outcome)
 	// Committed is called when a transaction has become part of the history.
 	Committed(p *Proposal)
-	// Reborn is called when the history was replaced by another.
-	Reborn()
+	// DataReplaced is called when the history was replaced by another.
+	DataReplaced()
 
 	// Posting is called with an event on its way into a loop's inbox, and may change
 	// it; if it returns false, the event is dropped.
@@ -40,53 +38,53 @@ type Observer interface {
 	// Entered is called when a machine has entered a state.
 	Entered(c *Client, id events.ID, state string)
 
-	// Asked is called with an effect that is the executor's to perform.
+	// Asked is called with an effect for the executor.
 	Asked(c *Client, a engine.Addressed)
-	// Sent is called with a request that leaves, and may feign another.
+	// Sent is called with a request that leaves, and may replace it with Feigned.
 	Sent(c *Client, a *Packet)
 	// Replied is called with a machine's reply, before it is posted.
 	Replied(c *Client, a *Packet, ev events.Event)
 
 	// Published is called when another deadline holds: see Client.Deadline.
 	Published(c *Client, old events.Deadline)
-	// Notice is called with what a machine tells its handle.
+	// Notice is called with a notice from a machine to its handle.
 	Notice(c *Client, id events.ID, n events.Notify)
-	// Answered is called with the answer of a command; expected is false if nobody
-	// asked for it, or was answered already.
+	// Answered is called with the answer of a command. expected is false if nobody asked
+	// for it, or it was answered already.
 	Answered(c *Client, id events.ID, a events.Answer, expected bool)
-	// Payload returns the user's data in the place of their number.
+	// Payload returns the user's data for their number.
 	Payload(c *Client, id events.ID, number uint64) []byte
-	// Kept is called with an answer whose data are the user's: they reach no machine.
-	Kept(c *Client, id events.ID, ev events.Event)
+	// UserData is called with a reply whose data are the user's: no machine gets them.
+	UserData(c *Client, id events.ID, ev events.Event)
 }
 
-// Faults that strike at a moment of their own: Observer.Hit decides.
+// Faults whose moments Observer.Happens decides.
 const (
-	CutBeforeSend = "cut before send" // the connection is cut before a request leaves
-	CutAfterSend  = "cut after send"  // and when it has left
+	CutBeforeSend = "cut before send" // a connection is cut before a request leaves
+	CutAfterSend  = "cut after send"  // a connection is cut after a request has left
 	CutAfterApply = "cut after apply" // a write is carried out, and its reply is lost
 	HalfOpen      = "half-open"       // the next connection is up, and nothing gets to the server
 	Throttled     = "throttled"       // a server refuses a request
 	NoContainers  = "no containers"   // a server does not know containers
-	OtherID       = "other id"        // a server gives another session out
+	OtherID       = "other id"        // a server gives out another session
 )
 
-// Bugs of the executor or the clock, planted where Observer.Hit says so.
+// Bugs of the executor or the clock, which Observer.Happens plants.
 const (
-	BugQueues     = "bug: requests wait for the next connection, whichever session's"
-	BugHasty      = "bug: a frame that left counts as a contact, answered or not"
-	BugLingers    = "bug: a probe does not ask how far the ensemble is"
-	BugFlickers   = "bug: a deadline moves on that somebody saw pass"
-	BugClockStops = "bug: the clock stands still while the process is paused"
+	BugQueuesRequests   = "bug: requests wait for the next connection, whichever session's"
+	BugCountsUnanswered = "bug: a frame that was sent counts as a contact, answered or not"
+	BugProbeIgnoresZxid = "bug: a probe does not ask how far the ensemble is"
+	BugRevivesDeadline  = "bug: a deadline moves that was seen to pass"
+	BugClockStops       = "bug: the clock stops while the process is paused"
 )
 
-// What Observer.Noted is told.
+// What Observer.Rare is called with.
 const (
-	// DeadlineLapsed: a deadline passed while the process was stopped between a step
-	// and its effects, which would have moved it on.
+	// DeadlineLapsed: a deadline passed while the process was paused between a step and its
+	// effects, which would have moved it.
 	DeadlineLapsed = "deadline lapsed"
-	// WentBack: a session came back with a backup, to an ensemble whose zxid was below
-	// what it had seen: a probe found out and ended it.
+	// WentBack: a session came back with a backup, to an ensemble whose zxid was below its
+	// own. A probe noticed that and ended it.
 	WentBack = "the ensemble went back"
 )
 
@@ -95,14 +93,14 @@ type Idle struct{}
 
 var _ Observer = Idle{}
 
-// Hit reports false.
-func (Idle) Hit(string) bool { return false }
+// Happens reports false.
+func (Idle) Happens(string) bool { return false }
 
-// Noted does nothing.
-func (Idle) Noted(*Client, string) {}
+// Rare does nothing.
+func (Idle) Rare(*Client, string) {}
 
-// Told does nothing.
-func (Idle) Told(int64, string, ...any) {}
+// Logged does nothing.
+func (Idle) Logged(int64, string, ...any) {}
 
 // Done does nothing.
 func (Idle) Done(Outcome) {}
@@ -110,8 +108,8 @@ func (Idle) Done(Outcome) {}
 // Committed does nothing.
 func (Idle) Committed(*Proposal) {}
 
-// Reborn does nothing.
-func (Idle) Reborn() {}
+// DataReplaced does nothing.
+func (Idle) DataReplaced() {}
 
 // Posting reports true.
 func (Idle) Posting(*Client, events.ID, *events.Event) bool { return true }
@@ -149,8 +147,8 @@ func (Idle) Answered(*Client, events.ID, events.Answer, bool) {}
 // Payload returns nil.
 func (Idle) Payload(*Client, events.ID, uint64) []byte { return nil }
 
-// Kept does nothing.
-func (Idle) Kept(*Client, events.ID, events.Event) {}
+// UserData does nothing.
+func (Idle) UserData(*Client, events.ID, events.Event) {}
 
 // Stepped returns out.
 func (Idle) Stepped(_ *Client, out []engine.Addressed) []engine.Addressed { return out }

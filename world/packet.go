@@ -8,18 +8,18 @@ import (
 // Packet is one request and its reply, as ZooKeeper's own client calls it.
 type Packet struct {
 	ID      events.ID      // the machine that asked
-	Request events.Request // what for
-	Conn    *Conn          // over which connection; nil while there is none
-	SentAt  int64          // when it left, by the client's clock; 0: it did not
+	Request events.Request // what it asks for
+	Conn    *Conn          // the connection; nil for none
+	SentAt  int64          // when it left, by the client's clock; 0 if it did not
 	contact int64
 
-	Done    func(*Packet)  // of the door's own requests, which no machine awaits; may be nil
-	Note    any            // of the one who made it; no business of the world
-	Feigned events.Request // planted: what is sent in place of it
+	Done    func(*Packet)  // gets the reply of a request that is not a machine's; else nil
+	Note    any            // for the one who made it; the world does not read it
+	Feigned events.Request // planted: what is sent in its place
 
 	// At the server.
 	done   bool
-	read   func() // of a request that the server answers by itself
+	read   func() // answers a request that needs no quorum
 	result zkmem.Result
 	zxid   int64
 
@@ -32,9 +32,8 @@ type Packet struct {
 	data     []byte
 }
 
-// answer is the outcome of a write or a sync, which leaves behind everything
-// that was asked before it.
+// answer sets the outcome of a write or a sync, and sends it after all that was asked before.
 func (a *Packet) answer(r zkmem.Result, zxid int64) {
 	a.done, a.result, a.zxid = true, r, zxid
-	a.Conn.drain()
+	a.Conn.answerQueue()
 }

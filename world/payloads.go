@@ -6,10 +6,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// What is the user's reaches no machine: requests carry its number, and the door
-// puts it in on the way out; on the way in the door keeps it for itself.
+// Machines do not get the user's data. Requests have a number in their place, and the
+// library puts the data in before it sends them. It keeps the data of replies for itself.
 
-// fill puts the user's data in the place of their numbers, as the door does.
+// fill puts the user's data in the place of their numbers.
 func (c *Client) fill(id events.ID, r events.Request) events.Request {
 	switch r := r.(type) {
 	case events.Create:
@@ -30,11 +30,11 @@ func (c *Client) fill(id events.ID, r events.Request) events.Request {
 }
 
 func (c *Client) payload(id events.ID, number uint64) []byte {
-	return c.w.watcher.Payload(c, id, number)
+	return c.w.observer.Payload(c, id, number)
 }
 
-// keep takes the user's data out of an answer, failures included.
-func (c *Client) keep(id events.ID, ev *events.Event) {
-	c.w.watcher.Kept(c, id, *ev)
+// giveUserData takes the user's data out of a reply, also of a failed one.
+func (c *Client) giveUserData(id events.ID, ev *events.Event) {
+	c.w.observer.UserData(c, id, *ev)
 	ev.Data = nil
 }

@@ -12,34 +12,34 @@ import (
 )
 
 // Program is what a client of a script runs: one handle of one recipe, which it always
-// wants. Where it leads, holds or is inside, it works until that ends or it is made to
-// resign, and then it wants the same again.
+// wants. It works while it leads, holds or is inside. When that ends, or the script makes
+// it resign, it wants the same again.
 type Program struct {
 	Recipe  string            `json:"recipe"`
 	Path    string            `json:"path"`
-	Options map[string]string `json:"options,omitempty"` // of the machine, beside those of every handle
+	Options map[string]string `json:"options,omitempty"` // of the machine, in addition to those of every handle
 	Waits   bool              `json:"waits,omitempty"`   // it begins with a Start, not by itself
 }
 
-// how says how a recipe is used: by commands to one machine that stays, or by a machine
+// usage says how a recipe is used: by commands to one machine that stays, or by a machine
 // for each call.
-type how struct {
-	calls bool        // a machine for each call
-	want  events.Kind // the command that asks for what the program wants; "" is starting
-	give  events.Kind // and that gives it back; "" is that the work returns
-	more  map[string]string
+type usage struct {
+	calls   bool        // each call has a machine
+	acquire events.Kind // the command that asks for what the program wants; "" if the start does
+	release events.Kind // the command that releases it; "" if the return of the work does
+	more    map[string]string
 }
 
-var playable = map[string]how{
-	"latch":         {want: events.CommandAwait, give: events.CommandResign},
+var playable = map[string]usage{
+	"latch":         {acquire: events.CommandAwait, release: events.CommandResign},
 	"selector":      {more: map[string]string{"autoRequeue": "true"}},
-	"mutex":         {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false"}},
-	"readwrite":     {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
-	"semaphore":     {calls: true, want: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
-	"doublebarrier": {want: events.CommandEnter, give: events.CommandLeave, more: map[string]string{"quantity": "2"}},
+	"mutex":         {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false"}},
+	"readwrite":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "revocable": "false", "reads": "false"}},
+	"semaphore":     {calls: true, acquire: events.CommandAwait, more: map[string]string{"try": "false", "limit": "1", "permits": "1"}},
+	"doublebarrier": {acquire: events.CommandEnter, release: events.CommandLeave, more: map[string]string{"quantity": "2"}},
 }
 
-// Playable are the recipes that a Program can have.
+// Playable returns the recipes that a Program can have.
 func Playable() []string { return slices.Sorted(maps.Keys(playable)) }
 
 func (p Program) check() error {
@@ -61,7 +61,7 @@ func (p Program) check() error {
 // program is a Program that runs.
 type program struct {
 	Program
-	how
+	usage
 	c      *Client
 	serial int // calls so far
 	work   bool
@@ -69,13 +69,13 @@ type program struct {
 
 	started, leaving bool
 	leads            bool
-	wanted           uint64 // the command that asks for what it wants; 0 while it does not
+	wanted           uint64 // the command without an answer that asks for what it wants; 0 is none
 	inside           bool
 }
 
 func (w *World) addProgram(p Program) {
 	c := w.AddClient(Process{})
-	u := &program{Program: p, how: playable[p.Recipe], c: c}
+	u := &program{Program: p, usage: playable[p.Recipe], c: c}
 	c.program = u
 	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
 	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
@@ -90,7 +90,7 @@ func (w *World) addProgram(p Program) {
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
 
-// open makes the machine of the handle, or of the next call.
+// open opens the machine of the handle, or of the next call.
 func (u *program) open() {
 	u.serial++
 	u.id = events.ID(fmt.Sprintf("%s-%d", u.Recipe, u.serial))
@@ -106,7 +106,7 @@ func (u *program) start() error {
 	case u.leaving:
 		return errLeaving
 	case u.started:
-		return errRuns
+		return errStarted
 	}
 	u.started = true
 	u.c.Ask(events.SessionMachine, events.CommandStart, events.Event{})
@@ -119,13 +119,13 @@ func (u *program) start() error {
 
 // ask asks for what the program wants.
 func (u *program) ask() {
-	if u.leaving || u.wanted != 0 || u.inside || u.want == "" {
+	if u.leaving || u.wanted != 0 || u.inside || u.acquire == "" {
 		return
 	}
 	if u.calls {
 		u.open()
 	}
-	u.wanted = u.c.Ask(u.id, u.want, events.Event{})
+	u.wanted = u.c.Ask(u.id, u.acquire, events.Event{})
 }
 
 // close ends the handle, then the session a moment later.
@@ -142,24 +142,24 @@ func (u *program) close() error {
 	return nil
 }
 
-// resign gives up what the program holds.
+// resign releases what the program holds.
 func (u *program) resign() error {
 	switch {
 	case u.leaving:
 		return errLeaving
 	case !u.started:
-		return errWaits
+		return errNotStarted
 	case !u.leads && !u.inside && !u.work:
-		return errHolds
-	case u.give != "":
-		u.c.Ask(u.id, u.give, events.Event{})
+		return errHoldsNothing
+	case u.release != "":
+		u.c.Ask(u.id, u.release, events.Event{})
 		u.inside = false
 	}
 	u.end()
 	return nil
 }
 
-// notice is what the machine tells the handle.
+// notice takes a notice of the machine.
 func (u *program) notice(id events.ID, n events.Notify) {
 	if id != u.id {
 		return
@@ -167,9 +167,9 @@ func (u *program) notice(id events.ID, n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		u.leads = true
-		u.work = u.work || u.want == ""
+		u.work = u.work || u.acquire == ""
 	case events.Granted:
-		u.c.Forget(n.Work)
+		u.c.ForgetCommand(n.Work)
 		u.wanted, u.work = 0, true
 	case events.Stopped:
 		u.leads = false
@@ -177,18 +177,18 @@ func (u *program) notice(id events.ID, n events.Notify) {
 	}
 }
 
-// answered is the end of a command.
+// answered takes the answer of a command.
 func (u *program) answered(a events.Answer) {
 	if u.wanted == 0 || a.Command != u.wanted {
 		return
 	}
 	u.wanted = 0
-	if u.inside = u.want == events.CommandEnter && a.Code == events.OK; !u.inside {
+	if u.inside = u.acquire == events.CommandEnter && a.Code == events.OK; !u.inside {
 		u.again()
 	}
 }
 
-// end has the work return.
+// end returns the work.
 func (u *program) end() {
 	if u.work {
 		u.work = false
@@ -197,11 +197,11 @@ func (u *program) end() {
 	u.again()
 }
 
-// again wants the same once more, in a while.
+// again asks for the same again, after a while.
 func (u *program) again() { u.c.RunAfter(200*time.Millisecond, u.ask) }
 
 // Holds reports whether a client of a script leads, holds or is inside, as far as its
-// program was told.
+// program knows.
 func (c *Client) Holds() bool {
 	return c.program != nil && (c.program.leads || c.program.inside)
 }

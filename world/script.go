@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Script is all that there is to know about a world: the same script gives the same
-// records, byte for byte, as long as the observer does the same.
+// Script has all that a world depends on: the same script gives the same records, byte
+// for byte, if the observer does the same.
 type Script struct {
 	Seed      int64         `json:"seed"`
 	Tick      time.Duration `json:"tick"`      // the servers' tickTime
@@ -17,19 +17,19 @@ type Script struct {
 	Timeout   time.Duration `json:"timeout"`   // of sessions
 	RideOut   bool          `json:"rideOut,omitempty"`
 	Clients   []Program     `json:"clients,omitempty"` // the processes, numbered from 0 on
-	Deeds     []Deed        `json:"deeds,omitempty"`   // of one moment in their order
+	Actions   []Action      `json:"actions,omitempty"` // those of one moment in their order
 }
 
-// Bounds of a script. A world without an end would never be run through.
+// Bounds of a script. A world without an end would never end.
 const (
 	MaxClients = 100
-	MaxDeeds   = 1000
+	MaxActions = 1000
 	MaxTime    = 24 * time.Hour
 )
 
-// New makes a world: an ensemble of three servers, one of which leads, and the
-// clients of the script, with their handles open. It returns an error that says what
-// a script may not hold. A nil observer is Idle.
+// New returns a world: an ensemble of three servers, one of which leads, and the clients
+// of the script, with their handles open. Its error says what a script may not have. A nil
+// observer is Idle.
 func New(s Script, o Observer) (*World, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -37,22 +37,22 @@ func New(s Script, o Observer) (*World, error) {
 	if o == nil {
 		o = Idle{}
 	}
-	s.Clients, s.Deeds = slices.Clone(s.Clients), slices.Clone(s.Deeds)
-	w := &World{script: s, count: MaxDeeds, dice: map[string]*rand.Rand{}, watcher: o}
+	s.Clients, s.Actions = slices.Clone(s.Clients), slices.Clone(s.Actions)
+	w := &World{script: s, count: MaxActions, dice: map[string]*rand.Rand{}, observer: o}
 	w.ens = newEnsemble(w)
 	for _, p := range s.Clients {
 		w.addProgram(p)
 	}
-	for i, d := range s.Deeds {
+	for i, d := range s.Actions {
 		w.schedule(i, d)
 	}
 	return w, nil
 }
 
-// Script returns the script, with the deeds that were added.
+// Script returns the script, with the actions that were added.
 func (w *World) Script() Script {
 	s := w.script
-	s.Clients, s.Deeds = slices.Clone(s.Clients), slices.Clone(s.Deeds)
+	s.Clients, s.Actions = slices.Clone(s.Clients), slices.Clone(s.Actions)
 	return s
 }
 
@@ -66,32 +66,32 @@ func (s Script) check() error {
 		return fmt.Errorf("world: a session timeout of %s: want 2 to 20 ticks of %s, as servers do", s.Timeout, s.Tick)
 	case len(s.Clients) > MaxClients:
 		return fmt.Errorf("world: %d clients: want at most %d", len(s.Clients), MaxClients)
-	case len(s.Deeds) > MaxDeeds:
-		return fmt.Errorf("world: %d deeds: want at most %d", len(s.Deeds), MaxDeeds)
+	case len(s.Actions) > MaxActions:
+		return fmt.Errorf("world: %d actions: want at most %d", len(s.Actions), MaxActions)
 	}
 	for i, p := range s.Clients {
 		if err := p.check(); err != nil {
 			return fmt.Errorf("world: client %d: %w", i, err)
 		}
 	}
-	for i, d := range s.Deeds {
-		if err := s.checkDeed(d); err != nil {
-			return fmt.Errorf("world: deed %d: %w", i, err)
+	for i, d := range s.Actions {
+		if err := s.checkAction(d); err != nil {
+			return fmt.Errorf("world: action %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// checkDeed says what of a deed can never be done.
-func (s Script) checkDeed(d Deed) error {
-	kind, known := deeds[d.Do]
+// checkAction returns why an action can never be done.
+func (s Script) checkAction(d Action) error {
+	kind, known := actions[d.Do]
 	all := len(s.Clients)
 	if kind.to == toServer {
 		all = Servers
 	}
 	switch {
 	case !known:
-		return fmt.Errorf("there is no deed %.40q", d.Do)
+		return fmt.Errorf("there is no action %.40q", d.Do)
 	case d.At < 0 || d.At > int64(MaxTime):
 		return fmt.Errorf("%q at %d ns: want 0 to %d, a day", d.Do, d.At, int64(MaxTime))
 	case kind.to != toAll && (d.Who < 0 || d.Who >= all):
@@ -102,22 +102,22 @@ func (s Script) checkDeed(d Deed) error {
 	return nil
 }
 
-// Add adds a deed to a world that runs. What is over is not done again: a deed at or
-// before Now is refused, and needs a world of its own, made from the script.
-func (w *World) Add(d Deed) error {
+// Add adds an action to a world that runs. It refuses an action at or before Now: the
+// past needs a world of its own, made from the script.
+func (w *World) Add(d Action) error {
 	s := w.script
 	if d.At <= w.now {
 		return fmt.Errorf("world: %q at %d ns: the world is at %d already; make one from the script", d.Do, d.At, w.now)
 	}
-	if len(s.Deeds) >= MaxDeeds {
+	if len(s.Actions) >= MaxActions {
 		return errTooMany
 	}
-	if err := s.checkDeed(d); err != nil {
+	if err := s.checkAction(d); err != nil {
 		return fmt.Errorf("world: %w", err)
 	}
-	w.script.Deeds = append(w.script.Deeds, d)
-	w.schedule(len(s.Deeds), d)
+	w.script.Actions = append(w.script.Actions, d)
+	w.schedule(len(s.Actions), d)
 	return nil
 }
 
-var errTooMany = errors.New("world: too many deeds: want at most 1000")
+var errTooMany = errors.New("world: too many actions: want at most 1000")

@@ -9,46 +9,46 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// connect is a client's handshake at a server.
+// connect takes a client's handshake at a server.
 func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 	if !s.up || !s.serving {
-		c.hangUp()
+		c.closeByServer()
 		return
 	}
 	if seen > s.tree.Zxid() {
-		c.hangUp()
+		c.closeByServer()
 		return
 	}
-	s.wires = append(s.wires, c)
-	if session == 0 || s.ens.w.watcher.Hit(OtherID) {
-		s.greetNew(c, wish)
+	s.conns = append(s.conns, c)
+	if session == 0 || s.ens.w.observer.Happens(OtherID) {
+		s.createSession(c, wish)
 		return
 	}
-	for _, other := range s.wires { // the session's older connection here is cut
+	for _, other := range s.conns { // the session's older connection here is cut
 		if other != c && other.session == session {
-			other.hangUp()
+			other.closeByServer()
 			break
 		}
 	}
 	s.toLeader(func(l *Server) {
 		valid := l.validate(session, s)
 		s.fromLeader(func() {
-			if c.gone {
+			if c.serverClosed {
 				return
 			}
 			if !valid {
-				c.send(frame{greeting: &greeting{}})
-				c.hangUp()
+				c.send(frame{connectResponse: &connectResponse{}})
+				c.closeByServer()
 				return
 			}
 			c.session = session
-			c.send(frame{greeting: &greeting{session, wish}})
+			c.send(frame{connectResponse: &connectResponse{session, wish}})
 		})
 	})
 }
 
-// greetNew has the quorum make a session.
-func (s *Server) greetNew(c *Conn, wish time.Duration) {
+// createSession has the quorum create a session.
+func (s *Server) createSession(c *Conn, wish time.Duration) {
 	s.ens.lastID++
 	id := s.ens.lastID
 	op := zkmem.Op{Code: zkmem.OpCreateSession, Number: int32(wish / time.Millisecond)}
@@ -59,9 +59,9 @@ func (s *Server) greetNew(c *Conn, wish time.Duration) {
 		zxid := l.zxid
 		l.awaitSync(zxid, func() {
 			s.fromLeader(func() {
-				if !c.gone {
+				if !c.serverClosed {
 					c.session = id
-					c.send(frame{greeting: &greeting{id, wish}})
+					c.send(frame{connectResponse: &connectResponse{id, wish}})
 				}
 			})
 		})
@@ -70,11 +70,11 @@ func (s *Server) greetNew(c *Conn, wish time.Duration) {
 
 // awaitSync runs something once all that was proposed up to a zxid is committed.
 func (s *Server) awaitSync(zxid int64, done func()) {
-	s.syncs = append(s.syncs, waitingSync{zxid, done})
+	s.waitingSyncs = append(s.waitingSyncs, waitingSync{zxid, done})
 	s.flushSyncs()
 }
 
-// ping is a client's ping. Some servers answer it past requests that wait.
+// ping takes a client's ping. Some servers answer it before requests that wait.
 func (s *Server) ping(c *Conn) {
 	s.touch(c.session)
 	if len(c.queue) == 0 || s.ens.w.script.Seed%2 == 0 {
@@ -82,7 +82,7 @@ func (s *Server) ping(c *Conn) {
 	}
 }
 
-// take is a client's request.
+// take takes a client's request.
 func (s *Server) take(a *Packet) {
 	c := a.Conn
 	s.touch(c.session)
@@ -112,14 +112,14 @@ func (s *Server) take(a *Packet) {
 	if a.read != nil && c.throttled() {
 		a.read = func() { a.result.Err, a.zxid = throttled, s.tree.Zxid() }
 	}
-	c.drain()
+	c.answerQueue()
 }
 
 // write sends a request through the quorum.
 func (s *Server) write(a *Packet) {
 	op := operation(a.Request)
 	session := a.Conn.session
-	bare := s.ens.w.watcher.Hit(NoContainers) && op.Code == zkmem.OpCreateContainer
+	bare := s.ens.w.observer.Happens(NoContainers) && op.Code == zkmem.OpCreateContainer
 	refused := !bare && a.Conn.throttled()
 	s.toLeader(func(l *Server) {
 		if owner := l.owner[session]; bare || refused || owner != nil && owner != s || l.closing[session] {
@@ -142,9 +142,11 @@ func (s *Server) write(a *Packet) {
 	})
 }
 
-// throttled reports whether a server refuses the next request: by a die, or in an
-// ambush.
-func (c *Conn) throttled() bool { return c.w.now < c.x.choked || c.w.watcher.Hit(Throttled) }
+// throttled reports whether a server refuses the next request, by dice or after
+// Client.Throttle.
+func (c *Conn) throttled() bool {
+	return c.w.now < c.x.throttledUntil || c.w.observer.Happens(Throttled)
+}
 
 // throttled is ZooKeeper's THROTTLEDOP.
 const throttled zkmem.Code = -127
@@ -222,14 +224,14 @@ func (s *Server) list(a *Packet, r events.Children) {
 	}
 }
 
-// Stat is a node's, as machines see it.
+// Stat returns a node's stat as machines get it.
 func Stat(s zkmem.Stat) *events.Stat {
 	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren, Mtime: s.Mtime}
 }
 
-// rearm sets a session's watches again on a new connection: what changed since
+// setWatches sets a session's watches again on a new connection. What changed since
 // the zxid that the client has seen is told at once.
-func (s *Server) rearm(c *Conn, since int64, all []armed) {
+func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 	s.touch(c.session)
 	for _, a := range all {
 		_, stat, err := s.tree.Get(a.path)
@@ -257,18 +259,18 @@ func (s *Server) rearm(c *Conn, since int64, all []armed) {
 		}
 		s.watches.Add(kind, a.path, c)
 	}
-	c.send(frame{rearmed: true})
+	c.send(frame{watchesSet: true})
 }
 
-// flush is a probe's sync: the answer says how far the ensemble is.
-func (s *Server) flush(c *Conn) {
+// syncProbe takes a probe's sync: the reply has the ensemble's zxid.
+func (s *Server) syncProbe(c *Conn) {
 	s.toLeader(func(l *Server) {
 		l.awaitSync(l.zxid, func() { s.fromLeader(func() { c.send(frame{synced: true, zxid: s.tree.Zxid()}) }) })
 	})
 }
 
-// goodbye is a client's closeSession.
-func (s *Server) goodbye(c *Conn) {
+// closeSession takes a client's closeSession.
+func (s *Server) closeSession(c *Conn) {
 	session := c.session
 	s.toLeader(func(l *Server) {
 		if l.closing[session] {
@@ -280,7 +282,7 @@ func (s *Server) goodbye(c *Conn) {
 	})
 }
 
-// shuffled copies a listing into any order: ZooKeeper promises none.
+// shuffled returns a listing in any order: ZooKeeper promises none.
 func shuffled(d *rand.Rand, names []string) []string {
 	all := slices.Clone(names)
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

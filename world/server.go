@@ -8,40 +8,40 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Server is one of the ensemble's. A follower answers pings and reads by
-// itself; writes and syncs go to the leader. One that is cut off from its leader
-// goes on for syncLimit ticks; a leader that was deposed for two ticks more.
+// Server is one server of the ensemble. A follower answers pings and reads by itself.
+// Writes and syncs go to the leader. A follower that is isolated goes on for syncLimit
+// ticks, a deposed leader for two ticks more.
 type Server struct {
-	ens     *Ensemble
-	dice    thrower
-	id      int
-	up      bool
-	serving bool
-	leads   bool     // or believes so
-	cut     bool     // hears no other server
-	frozen  int64    // nothing of it runs before then
-	thaw    []func() // what waits for that, in its order
-	term    int      // the election that it takes part in
-	tree    *zkmem.Tree
-	applied int // transactions of the history in the tree
-	lag     time.Duration
-	ahead   int64 // milliseconds by which its clock is
-	wires   []*Conn
-	watches *zkmem.Watches[*Conn]
-	touched map[int64]bool // sessions that were heard of since the last report
+	ens             *Ensemble
+	dice            participantDice
+	id              int
+	up              bool
+	serving         bool
+	leads           bool     // it leads, or believes that it does
+	isolated        bool     // it reaches no other server
+	frozen          int64    // nothing of it runs before then
+	afterThaw       []func() // what runs after that, in order
+	term            int      // the election that it takes part in
+	tree            *zkmem.Tree
+	applied         int // how many transactions of the history are in the tree
+	lag             time.Duration
+	ahead           int64 // by how many milliseconds its clock is ahead
+	conns           []*Conn
+	watches         *zkmem.Watches[*Conn]
+	touchedSessions map[int64]bool // sessions that it has heard of since the last report
 
-	nextApply, nextUp int64
-	held, heldUp      []func()
+	nextApply, nextUp            int64
+	heldFromLeader, heldToLeader []func()
 
 	// Of a leader.
-	zxid        int64
-	spec        *zkmem.Tree // with everything that was proposed
-	outstanding []*Proposal
-	committing  bool
-	tracker     map[int64]int64 // session → when it runs out
-	closing     map[int64]bool
-	owner       map[int64]*Server // where a session's requests may come from
-	syncs       []waitingSync
+	zxid         int64
+	proposed     *zkmem.Tree // with everything that was proposed
+	outstanding  []*Proposal
+	committing   bool
+	tracker      map[int64]int64 // session → when it runs out
+	closing      map[int64]bool
+	owner        map[int64]*Server // the server that a session's requests may come from
+	waitingSyncs []waitingSync
 }
 
 type waitingSync struct {
@@ -51,9 +51,9 @@ type waitingSync struct {
 
 // stop ends a server's service: all its connections are cut.
 func (s *Server) stop() {
-	s.wake()
-	for _, c := range slices.Clone(s.wires) {
-		c.hangUp()
+	s.unfreeze()
+	for _, c := range slices.Clone(s.conns) {
+		c.closeByServer()
 	}
 	s.serving, s.leads = false, false
 	s.term = -1
@@ -61,13 +61,13 @@ func (s *Server) stop() {
 }
 
 func (s *Server) reset() {
-	for _, c := range slices.Clone(s.wires) {
-		c.hangUp()
+	for _, c := range slices.Clone(s.conns) {
+		c.closeByServer()
 	}
-	s.wires, s.held, s.heldUp, s.syncs = nil, nil, nil, nil
+	s.conns, s.heldFromLeader, s.heldToLeader, s.waitingSyncs = nil, nil, nil, nil
 	s.committing = false
 	s.nextApply, s.nextUp = 0, 0
-	clear(s.touched)
+	clear(s.touchedSessions)
 	s.serving, s.leads = false, false
 	s.watches = zkmem.NewWatches[*Conn]()
 }
@@ -78,10 +78,10 @@ func (s *Server) join() {
 	term := s.ens.term
 	s.ens.w.After(s.dice.delay()*5, func() {
 		if s.frozen != 0 {
-			s.runs(s.join)
+			s.run(s.join)
 			return
 		}
-		if s.ens.term != term || !s.up || s.cut || s.leads {
+		if s.ens.term != term || !s.up || s.isolated || s.leads {
 			return
 		}
 		s.term, s.serving = term, true
@@ -99,13 +99,13 @@ func (s *Server) catchUp() {
 	}
 }
 
-// reconnect ends a cut. What was held back arrives, where the server is still
-// part of the same term; else it joins again.
+// reconnect ends an isolation. What was held back arrives if the server is still part
+// of the same term; else it joins again.
 func (s *Server) reconnect() {
-	if !s.cut {
+	if !s.isolated {
 		return
 	}
-	s.cut = false
+	s.isolated = false
 	e := s.ens
 	if s.term != e.term || e.leader == nil || !s.serving {
 		if !s.leads && s.up && e.leader != nil && e.leader.leads {
@@ -113,8 +113,8 @@ func (s *Server) reconnect() {
 		}
 		return
 	}
-	held, up := s.held, s.heldUp
-	s.held, s.heldUp = nil, nil
+	held, up := s.heldFromLeader, s.heldToLeader
+	s.heldFromLeader, s.heldToLeader = nil, nil
 	for _, do := range held {
 		do()
 	}
@@ -124,8 +124,7 @@ func (s *Server) reconnect() {
 	e.leader.schedule()
 }
 
-// apply carries out one transaction of the history and tells those who watch,
-// then the one who asked.
+// apply applies one transaction of the history, then sends watch events, then the answer.
 func (s *Server) apply(index int, p *Proposal) {
 	if index < s.applied {
 		s.finish(p)
@@ -146,9 +145,9 @@ func (s *Server) apply(index int, p *Proposal) {
 	}
 	s.finish(p)
 	if p.Txn.Code == zkmem.OpCloseSession {
-		for _, c := range slices.Clone(s.wires) {
+		for _, c := range slices.Clone(s.conns) {
 			if c.session == p.Txn.Session {
-				c.hangUp()
+				c.closeByServer()
 			}
 		}
 	}
@@ -160,22 +159,22 @@ func (s *Server) finish(p *Proposal) {
 	}
 }
 
-// touch notes that a client was heard of: at the leader at once, elsewhere for
-// the next report.
+// touch notes that a server has heard of a session: at the leader at once, elsewhere
+// for the next report.
 func (s *Server) touch(session int64) {
 	if s.leads {
 		s.extend(session)
 		return
 	}
-	s.touched[session] = true
+	s.touchedSessions[session] = true
 }
 
 func sortedByOrder(list []waitingSync) {
 	slices.SortStableFunc(list, func(a, b waitingSync) int { return cmp.Compare(a.after, b.after) })
 }
 
-// Readable reports whether everybody may read what an event is about; a watcher
-// that may not is not told, though its watch is spent.
+// Readable reports whether everybody may read the node of an event. A watcher that may
+// not is not told, although its watch is spent.
 func Readable(acl []zkmem.ACL) bool {
 	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool { return a.Perms&zkmem.PermRead != 0 })
 }

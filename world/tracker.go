@@ -7,11 +7,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// adopt begins to watch over every session that the tree knows: a new leader
-// gives each its whole timeout again.
-func (s *Server) adopt() {
+// trackAll begins to track every session in the tree: a new leader gives each its whole
+// timeout again.
+func (s *Server) trackAll() {
 	s.tracker, s.closing, s.owner = map[int64]int64{}, map[int64]bool{}, map[int64]*Server{}
-	for _, id := range s.ens.truth.Sessions() {
+	for _, id := range s.ens.committed.Sessions() {
 		s.track(id)
 	}
 }
@@ -21,12 +21,12 @@ func (s *Server) track(id int64) {
 	s.extend(id)
 }
 
-// extend gives a session its timeout anew, up to the next tick boundary after it.
+// extend gives a session its timeout again, up to the next tick boundary after it.
 func (s *Server) extend(id int64) {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return
 	}
-	ms, ok := s.spec.SessionTimeout(id)
+	ms, ok := s.proposed.SessionTimeout(id)
 	if !ok {
 		return
 	}
@@ -35,8 +35,8 @@ func (s *Server) extend(id int64) {
 	s.tracker[id] = max(s.tracker[id], end)
 }
 
-// sweep proposes the end of every session that ran out.
-func (s *Server) sweep() {
+// expireAll proposes the end of every session that has timed out.
+func (s *Server) expireAll() {
 	var over []int64
 	for id, end := range s.tracker {
 		if end <= s.ens.w.now && !s.closing[id] {
@@ -45,12 +45,12 @@ func (s *Server) sweep() {
 	}
 	slices.Sort(over)
 	for _, id := range over {
-		s.ens.w.Tell("server %d expires session %x", s.id, id)
+		s.ens.w.Log("server %d expires session %x", s.id, id)
 		s.expire(id, false)
 	}
 }
 
-// expire proposes the end of a session, by hand or because it ran out.
+// expire proposes the end of a session that has timed out, or by hand.
 func (s *Server) expire(id int64, byHand bool) {
 	s.closing[id] = true
 	delete(s.tracker, id)
@@ -58,12 +58,12 @@ func (s *Server) expire(id int64, byHand bool) {
 	s.outstanding[len(s.outstanding)-1].Operator = byHand
 }
 
-// validate tells whether a session may go on at a server, and lets it.
+// validate reports whether a session may go on at a server, and lets it.
 func (s *Server) validate(id int64, at *Server) bool {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return false
 	}
-	if _, known := s.spec.SessionTimeout(id); !known {
+	if _, known := s.proposed.SessionTimeout(id); !known {
 		return false
 	}
 	s.extend(id)
@@ -71,15 +71,15 @@ func (s *Server) validate(id int64, at *Server) bool {
 	return true
 }
 
-// flushSyncs answers the syncs whose turn has come.
+// flushSyncs answers the syncs that need not wait any more.
 func (s *Server) flushSyncs() {
 	oldest := int64(1<<63 - 1)
 	if len(s.outstanding) > 0 {
 		oldest = s.outstanding[0].Txn.Zxid
 	}
 	var waits []waitingSync
-	ready := s.syncs
-	s.syncs = nil
+	ready := s.waitingSyncs
+	s.waitingSyncs = nil
 	for _, q := range ready {
 		if q.after < oldest {
 			q.done()
@@ -87,6 +87,6 @@ func (s *Server) flushSyncs() {
 			waits = append(waits, q)
 		}
 	}
-	s.syncs = append(s.syncs, waits...)
-	sortedByOrder(s.syncs)
+	s.waitingSyncs = append(s.waitingSyncs, waits...)
+	sortedByOrder(s.waitingSyncs)
 }

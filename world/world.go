@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// World is one run: everything in it happens in the order of one heap. It is a
-// function of its script and of what its observer does.
+// World is one run: everything in it happens in the order of one heap. It is a function
+// of its script and its observer.
 type World struct {
 	script Script
 	now    int64
-	queue  agenda
+	queue  eventQueue
 	count  uint64 // events scheduled
 	ran    uint64 // events run
 
-	ens     *Ensemble
-	clients []*Client
-	dice    map[string]*rand.Rand
-	watcher Observer
-	stopped bool
+	ens      *Ensemble
+	clients  []*Client
+	dice     map[string]*rand.Rand
+	observer Observer
+	stopped  bool
 
-	outcomes []Outcome // of the deeds so far
+	outcomes []Outcome // of the actions so far
 	records  uint64    // of all clients
 }
 
@@ -33,15 +33,15 @@ type moment struct {
 	do    func()
 }
 
-type agenda []moment
+type eventQueue []moment
 
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
+func (a eventQueue) Len() int { return len(a) }
+func (a eventQueue) Less(i, j int) bool {
 	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
 }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(moment)) }
-func (a *agenda) Pop() any {
+func (a eventQueue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *eventQueue) Push(x any)   { *a = append(*a, x.(moment)) }
+func (a *eventQueue) Pop() any {
 	old := *a
 	last := old[len(old)-1]
 	old[len(old)-1] = moment{}
@@ -67,8 +67,8 @@ func (w *World) Until(end int64) {
 	}
 }
 
-// Step runs the world until so many more records were made, or a time has gone by:
-// where every process is dead there are none for ever. It returns how many were made.
+// Step runs the world until that many more records were made, or a time has gone by
+// (without a living process there are no more records). It returns how many were made.
 func (w *World) Step(records int, within time.Duration) int {
 	first, end := w.records, w.now+int64(within)
 	for w.records-first < uint64(max(records, 0)) {
@@ -80,7 +80,7 @@ func (w *World) Step(records int, within time.Duration) int {
 	return int(w.records - first)
 }
 
-// moment has the next thing happen, unless it is due later than a time.
+// moment runs the next thing, unless it is due after a time.
 func (w *World) moment(end int64) bool {
 	if len(w.queue) == 0 || w.queue[0].at > end || w.stopped {
 		return false
@@ -92,14 +92,14 @@ func (w *World) moment(end int64) bool {
 	return true
 }
 
-// Records is the number of records so far, of all clients.
+// Records returns the number of records so far, of all clients.
 func (w *World) Records() uint64 { return w.records }
 
-// Clients are all processes, those of the script first.
+// Clients returns all processes, those of the script first.
 func (w *World) Clients() []*Client { return slices.Clone(w.clients) }
 
-// Stop has the world go no further.
+// Stop ends the world.
 func (w *World) Stop() { w.stopped = true }
 
-// Tell has the observer hear a line of the world's story.
-func (w *World) Tell(format string, args ...any) { w.watcher.Told(w.now, format, args...) }
+// Log gives the observer a line of the world's story.
+func (w *World) Log(format string, args ...any) { w.observer.Logged(w.now, format, args...) }

@@ -8,81 +8,92 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The barrier: programs that wait at one node, set it and remove it. Whoever is
-// let through must have been asked for while the way was open, for a moment at
-// least; in a healed world an operator opens it, and nobody may go on waiting.
-func init() {
-	roles = append(roles, passageRole("barrier", func(p *chronicle, since int64) bool { return p.missed(since) },
-		func(w *harness, path string) {
-			if w.ens.Truth().Exists(path) {
-				w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
-			}
-		}, plantedBarriers))
-}
+// barrierRole is the role of the barrier. Its programs wait at one node, set it and remove it.
+// A wait may end only if the node was away for a moment since it began. In a healed world an
+// operator opens the barrier, and nobody may go on waiting.
+var barrierRole = barrierOrGate("barrier", barrierProgram{}, plantedBarriers)
 
-// passageRole is a barrier's or a gate's: open says whether the way was open at
-// some moment since a time, opens has an operator open it.
-func passageRole(recipe string, open func(p *chronicle, since int64) bool, opens func(w *harness, path string), plants []Plant) *role {
-	home := "/app/" + recipe
-	path := home + "/here"
+const (
+	barrierDir = "/app/barrier"
+	gateDir    = "/app/gate"
+)
+
+// barrierOrGate returns the role of a barrier or a gate.
+func barrierOrGate(recipe string, p program, plants []Plant) *role {
+	dir := "/app/" + recipe
 	return &role{
-		recipe: recipe, home: home, path: path, keeps: []string{"here"}, most: 2, calls: true, sores: map[engine.State][]ambush{"pausing": usual("close")},
-		act: actPassage, cancel: (*user).giveUp, healed: (*user).withdraw,
-		answers: func(u *user, a events.Answer) {
-			if a.Command == u.call.number && a.Code == events.OK {
-				u.c.w.checks.passed(u, open)
-			}
-		},
-		spot:  func(u *user) string { return u.path },
-		tend:  func(w *harness) { opens(w, path) },
-		rests: []engine.State{""},
-		wakes: map[engine.State]waking{
-			"looking": answered, "setting": answered, "removing": answered, "shut": needs(1), "pausing": timed,
+		recipe:  recipe,
+		dirs:    dirTraits{own: dir, node: dir + "/here", stays: []string{"here"}},
+		handles: handleTraits{most: 2},
+		program: p,
+		states: stateTraits{
+			final: []engine.State{""},
+			wakes: map[engine.State]waking{
+				"looking": answered, "setting": answered, "removing": answered, "shut": needs(1), "pausing": timed,
+			},
+			faults: map[engine.State][]string{"pausing": {"close"}},
 		},
 		plants: plants,
 	}
 }
 
-func actPassage(u *user, n int) {
+type barrierProgram struct{ callProgram }
+
+func (barrierProgram) target(u *user) string { return u.path }
+
+func (barrierProgram) answered(u *user, a events.Answer) {
+	if a.Command == u.call.number && a.Code == events.OK {
+		u.c.w.checks.checkPassed(u, func(h *nodeHistory, since int64) bool { return h.wasMissing(since) })
+	}
+}
+
+// operate opens the barrier: an operator deletes the node.
+func (barrierProgram) operate(w *harness) {
+	if path := barrierRole.dirs.node; w.ens.Committed().Exists(path) {
+		w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	}
+}
+
+func (barrierProgram) act(u *user, n int) {
 	kinds := []events.Kind{events.CommandAwait, events.CommandAwait, events.CommandAwait, events.CommandAwait,
 		events.CommandSet, events.CommandSet, events.CommandRemove, events.CommandRemove}
 	switch {
 	case n < len(kinds):
-		u.begins(kinds[n], nil)
+		u.beginCall(kinds[n], nil)
 	case n == 8:
 		u.giveUp()
 	case n == 10:
-		u.asksAgain(kinds[u.dice().IntN(len(kinds))])
+		u.askAgain(kinds[u.dice().IntN(len(kinds))])
 	case n == 11 && world.OneIn(u.dice(), 4):
-		u.begins("", nil)
+		u.beginCall("", nil)
 	}
 }
 
-// passed: a call did what it says, at some moment between its beginning and now.
-func (k *checks) passed(u *user, open func(p *chronicle, since int64) bool) {
-	p := k.chronicle(u.path)
-	if u.call.life != k.w.ens.Life() {
-		return // what was seen before a restore is no measure
+// checkPassed checks that a call did what it says, at some moment since it began.
+func (k *checks) checkPassed(u *user, open func(p *nodeHistory, since int64) bool) {
+	p := k.historyOf(u.path)
+	if u.call.generation != k.w.ens.Generation() {
+		return // what was seen before a restore proves nothing
 	}
 	switch u.call.kind {
 	case events.CommandAwait:
 		if !open(p, u.call.at) {
-			k.fail("nobody passes what is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
+			k.fail("no wait ends while the way is shut", "%s was let through, and %s was shut all the time since it asked", u.name(), u.path)
 		}
 	case events.CommandSet:
-		if !p.stood(u.call.at) {
-			k.fail("what was set stands", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
+		if !p.existed(u.call.at) {
+			k.fail("a node that was set exists", "%s was told that %s is set, and it was not there since it asked", u.name(), u.path)
 		}
 	case events.CommandRemove:
-		if !p.missed(u.call.at) {
-			k.fail("what was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
+		if !p.wasMissing(u.call.at) {
+			k.fail("a node that was removed is gone", "%s was told that %s is removed, and it was there all the time since it asked", u.name(), u.path)
 		}
 	}
 }
 
-// of plants an effect's change in one recipe.
-func of(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
-	return edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+// effectsOf plants a change of the effects of one recipe's machines.
+func effectsOf(recipe string, change func(e events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+	return editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if u := c.user(id); u == nil || u.role.recipe != recipe {
 			return e
 		}
@@ -90,24 +101,24 @@ func of(recipe string, change func(e events.Effect) events.Effect) func(*client,
 	})
 }
 
-// unchecked has a recipe read without a check before.
-func unchecked(e events.Effect) events.Effect {
+// withoutCheck leaves out the check before a read.
+func withoutCheck(e events.Effect) events.Effect {
 	if _, check := e.(events.Multi); check {
 		return nil
 	}
 	return e
 }
 
-// synced has it ask for a sync in the check's place.
-func synced(e events.Effect) events.Effect {
+// checkAsSync sends a sync in the place of a check.
+func checkAsSync(e events.Effect) events.Effect {
 	if m, multi := e.(events.Multi); multi && len(m.Ops) == 1 && m.Ops[0].Verb == "check" {
 		return events.Sync{Call: m.Call, Path: m.Ops[0].Path}
 	}
 	return e
 }
 
-// deafTo makes an action that does nothing on events of a kind.
-func deafTo(kind events.Kind) acting {
+// ignoring returns an action that does nothing on events of a kind.
+func ignoring(kind events.Kind) acting {
 	return func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		if ev.Kind != kind {
 			do(ev)
@@ -116,8 +127,8 @@ func deafTo(kind events.Kind) acting {
 }
 
 var plantedBarriers = []Plant{
-	{Name: "barrier: the node is read, and nothing before", Shape: in("/app/barrier"), Stepped: of("barrier", unchecked)},
-	{Name: "barrier: news from before its own read let through", Shape: func(p *Plan) { in("/app/barrier")(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
+	{Name: "barrier: the node is read without a check before", Shape: inDir(barrierDir), Stepped: effectsOf("barrier", withoutCheck)},
+	{Name: "barrier: an earlier watch event lets it through", Shape: func(p *Plan) { inDir(barrierDir)(p); p.often(12, "lag", "stall down") }, Mutations: inOne("barrier", func() mutate.Mutation {
 		return mutate.Mutation{
 			Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 				if ev.Kind == events.WatchDeleted {
@@ -129,14 +140,14 @@ var plantedBarriers = []Plant{
 			Detours: []mutate.Detour{{Row: engine.Edge{From: "looking", Name: "watch.deleted", To: "looking"}, To: "closed"}},
 		}
 	})},
-	{Name: "barrier: who has waited before goes through", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
-		return instead("barrierOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+	{Name: "barrier: a second look is let through", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
+		return withGuard("barrierOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || *field[int64](model, "seen") != 0
 		})
 	})},
-	{Name: "barrier: a change of the node's data spends the watch", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"look": deafTo(events.WatchChanged)}}
+	{Name: "barrier: a change of the node's data spends the watch", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"look": ignoring(events.WatchChanged)}}
 	})},
-	{Name: "barrier: a refused set counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("nodeCreated", always) })},
-	{Name: "barrier: a refused removal counts as done", Shape: in("/app/barrier"), Mutations: inOne("barrier", func() mutate.Mutation { return instead("gone", always) })},
+	{Name: "barrier: a refused set counts as done", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("nodeCreated", always) })},
+	{Name: "barrier: a refused removal counts as done", Shape: inDir(barrierDir), Mutations: inOne("barrier", func() mutate.Mutation { return withGuard("gone", always) })},
 }

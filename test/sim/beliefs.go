@@ -9,55 +9,55 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// What is asked of belief: when it begins, while it lasts, and when it ends.
+// These checks are about belief: when it begins, while it lasts, and when it ends.
 
 // belief is one term of one participant.
 type belief struct {
-	u       *user
-	guards  []events.Op // what guarded writes begin with; nil: a check of the node
-	path    string
-	token   int64
-	session int64
-	gone    int64 // when others deleted the node; 0 while it is there
-	excused bool
-	over    bool // it ended, and the node or the session is known to be gone
-	deaf    bool // its node could not be read any more when it was deleted: servers do not tell of that
+	u          *user
+	guards     []events.Op // the first operations of a guarded write; nil is a check of the node
+	path       string
+	token      int64
+	session    int64
+	deletedAt  int64 // when others deleted the node; 0 while it exists
+	excused    bool
+	ended      bool // it ended, and the node or the session is known to be gone
+	unreadable bool // nobody could read the node when it was deleted: servers do not tell of that
 }
 
-// elected: belief begins.
+// elected checks the beginning of belief.
 func (k *checks) elected(u *user, n events.Notify) {
 	b := &belief{u: u, guards: n.Guards, path: n.Path, token: n.Token, session: n.Session}
-	b.excused = u.c.reborn != 0 && u.c.confirmed < u.c.reborn // news of an ensemble that is no more
+	b.excused = u.c.dataReplacedAt != 0 && u.c.confirmed < u.c.dataReplacedAt // the term comes from data that were replaced since
 	u.term = b
-	k.w.Tell("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
+	k.w.Log("%s ELECTED %s token %x", u.name(), n.Path, n.Token)
 	if u.leads {
 		k.fail("started and stopped alternate", "%s was elected twice", u.name())
 	}
 	if n := len(u.works); n != 0 {
 		k.fail("no new term while work runs", "%s was elected while %d pieces of work run", u.name(), n)
 	}
-	if now := u.c.Clock(); !u.c.written && u.c.linked && now < u.c.Deadline().Until {
+	if now := u.c.Clock(); !u.c.writeConfirmed && u.c.connected && now < u.c.Deadline().Until {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
-	k.led[b.path] = true
-	k.confirmed(b)
-	k.heard(b)
-	if u.role.shared != "" {
-		k.beside(b)
+	k.hasLed[b.path] = true
+	k.beganConfirmed(b)
+	k.ownEndFirst(b)
+	if u.role.line.readers != "" {
+		k.holdsWithReaders(b)
 	} else {
-		k.owns(b)
-		k.grows(b)
+		k.ownNodeFirst(b)
+		k.tokensGrow(b)
 	}
 	k.beliefs = append(k.beliefs, b)
-	k.alone(b)
+	k.oneBeliever(b)
 }
 
-// owns: at the start of belief the node is there, ours, and first.
-func (k *checks) owns(b *belief) {
-	_, stat, err := k.w.ens.Truth().Get(b.path)
+// ownNodeFirst checks that the leader's node exists, belongs to its session, and is first in line.
+func (k *checks) ownNodeFirst(b *belief) {
+	_, stat, err := k.w.ens.Committed().Get(b.path)
 	if err != nil || stat.Czxid != b.token {
-		b.gone, b.excused, b.deaf = k.w.Now(), true, k.hushed[b.path] // unless nobody meddled
-		if !k.meddled && b.u.c.believes(b) {
+		b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[b.path] // unless nobody changed nodes of others
+		if !k.othersChanged && b.u.c.believes(b) {
 			k.fail("belief within the life of the own node", "%s begins to lead %s (token %x), which is not there", b.u.name(), b.path, b.token)
 		}
 		return
@@ -65,29 +65,29 @@ func (k *checks) owns(b *belief) {
 	if stat.EphemeralOwner != b.u.c.SessionID() && b.u.c.believes(b) {
 		k.fail("the owner is this session", "%s leads %s, which session %x owns; its own is %x", b.u.name(), b.path, stat.EphemeralOwner, b.u.c.SessionID())
 	}
-	if before := k.ahead(b); before != "" && b.u.c.believes(b) && !k.revived[before] {
+	if before := k.nodeBefore(b); before != "" && b.u.c.believes(b) && !k.revived[before] {
 		k.fail("the leader is first in line", "%s leads %s, and %s is before it", b.u.name(), b.path, before)
 	}
 }
 
-// ahead is a node of the line that stands before a leader's, "" where none does.
-func (k *checks) ahead(b *belief) string {
+// nodeBefore returns a node that stands before a leader's in the line, "" for none.
+func (k *checks) nodeBefore(b *belief) string {
 	dir, name := split(b.path)
-	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.label)
+	line, _ := machines.Line(k.w.ens.Children(dir), b.u.role.line.label)
 	for _, p := range line {
 		if p.Name == name {
 			return ""
 		}
-		if _, other, _ := k.w.ens.Truth().Get(dir + "/" + p.Name); other.Czxid < b.token {
+		if _, other, _ := k.w.ens.Committed().Get(dir + "/" + p.Name); other.Czxid < b.token {
 			return dir + "/" + p.Name
 		}
 	}
 	return ""
 }
 
-// grows: tokens rise from node to node within one history.
-func (k *checks) grows(b *belief) {
-	if b.u.role.beside {
+// tokensGrow checks that tokens grow from node to node within one history.
+func (k *checks) tokensGrow(b *belief) {
+	if b.u.role.line.together {
 		return
 	}
 	last := k.tokens[b.u.line]
@@ -103,54 +103,54 @@ func (k *checks) grows(b *belief) {
 	k.tokens[b.u.line] = token{b.token, b.path}
 }
 
-// alone: at any instant at most one believes, but for those whose node was
-// deleted by others and who cannot have heard of it.
-func (k *checks) alone(b *belief) {
-	if b.u.role.beside || !b.u.c.believes(b) {
+// oneBeliever checks that at most one believes at any moment. A term is excused if
+// others deleted its node, since its machine cannot know yet.
+func (k *checks) oneBeliever(b *belief) {
+	if b.u.role.line.together || !b.u.c.believes(b) {
 		return
 	}
 	for _, o := range k.beliefs {
-		if o != b && o.u.line == b.u.line && !(reads(o.path) && reads(b.path)) && o.u.c.believes(o) && !o.excused && !b.excused {
+		if o != b && o.u.line == b.u.line && !(isReader(o.path) && isReader(b.path)) && o.u.c.believes(o) && !o.excused && !b.excused {
 			k.fail("one believer", "%s and %s believe at once, in %s and %s", o.u.name(), b.u.name(), o.path, b.path)
 		}
 	}
 }
 
-// deposed: belief ends.
-func (k *checks) deposed(u *user, n events.Notify) {
-	k.w.Tell("%s STOPPED %s: %s", u.name(), n.Path, n.Reason)
+// stopped checks the end of belief.
+func (k *checks) stopped(u *user, n events.Notify) {
+	k.w.Log("%s STOPPED %s: %s", u.name(), n.Path, n.Reason)
 	i := slices.IndexFunc(k.beliefs, func(b *belief) bool { return b.u == u })
 	if i < 0 || !u.leads {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
 		return
 	}
-	k.beliefs[i].over = n.Reason.Successible()
-	k.overrun(k.beliefs[i])
+	k.beliefs[i].ended = n.Reason.Successible()
+	k.beliefAfterDeletion(k.beliefs[i])
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)
 }
 
-// overrun measures belief after a deletion by others, up to now or the deadline.
-func (k *checks) overrun(b *belief) {
-	if !b.excused || b.gone == 0 {
+// beliefAfterDeletion measures belief after a deletion by others, up to now or the deadline.
+func (k *checks) beliefAfterDeletion(b *belief) {
+	if !b.excused || b.deletedAt == 0 {
 		return
 	}
 	left := min(0, b.u.c.Deadline().Until-b.u.c.Clock())
 	if b.session != b.u.c.Deadline().Session {
 		return
 	}
-	over, bound := time.Duration(k.w.Now()-b.gone+left), k.w.Timeout
-	if b.deaf { // the heartbeat asks for the nodes of all in turn
-		k.w.cover.Deaf++
+	over, bound := time.Duration(k.w.Now()-b.deletedAt+left), k.w.Timeout
+	if b.unreadable { // the heartbeat checks the nodes of all handles in turn
+		k.w.cover.UnreadableLeaders++
 		bound = k.w.Timeout / 2 * time.Duration(len(b.u.c.users)+1)
 	} else {
-		k.worst = max(k.worst, over)
+		k.worstBelief = max(k.worstBelief, over)
 	}
 	if bound += k.w.Timeout / 20; over > bound {
 		k.fail("belief after a deletion by others", "%s believed for %s after %s was deleted; at most %s", b.u.name(), over, b.path, bound)
 	}
 }
 
-// deadline: belief lasts at most half a timeout from a request that was
+// deadline checks that belief lasts at most half a timeout from a request that was
 // confirmed on this connection, and never comes back within a term.
 func (k *checks) deadline(c *client, old events.Deadline) {
 	d := c.Deadline()
@@ -166,31 +166,31 @@ func (k *checks) deadline(c *client, old events.Deadline) {
 			if old.Until != 0 && c.Clock() >= old.Until || old.Session != d.Session {
 				k.fail("belief does not come back within a term", "%s: the deadline passed and moved on", b.u.name())
 			}
-			k.alone(b)
+			k.oneBeliever(b)
 		}
 	}
 }
 
-// fed keeps what a connection has confirmed, as far as the loop knows.
+// fed notes what a connection has confirmed, as far as the loop knows.
 func (c *client) fed(ev events.Event) {
 	switch ev.Kind {
 	case events.ConnectionAttached:
-		c.linked, c.written, c.seen = true, false, ev.SessionID
+		c.connected, c.writeConfirmed, c.sessionSeen = true, false, ev.SessionID
 	case events.ConnectionSuspended:
-		c.linked = false
+		c.connected = false
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
-		c.written = c.written || ev.Code == events.OK && ev.SentAt != 0
+		c.writeConfirmed = c.writeConfirmed || ev.Code == events.OK && ev.SentAt != 0
 	}
 }
 
-// replied keeps when the last confirmation left.
+// replied notes when the request of the last confirmation left.
 func (k *checks) replied(c *client, a *world.Packet, ev events.Event) {
 	if u := c.user(a.ID); u != nil && ev.Kind == events.ReplyChildren {
-		k.sees(u, ev)
+		k.tryListed(u, ev)
 	}
-	k.refused(c, a, ev.Code)
-	k.views(c, a)
-	k.answersTree(c, a)
+	k.noSpinning(c, a, ev.Code)
+	k.nodeMissing(c, a)
+	k.treeAnswered(c, a)
 	k.answersListing(c, a)
 	if a.SentAt == 0 || ev.Code != events.OK || a.Conn != c.Conn() {
 		return

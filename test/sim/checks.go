@@ -13,39 +13,39 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// checks are the promises, held against the truth at every event.
+// checks hold the promises against the committed history, at every event.
 type checks struct {
-	w        *harness
-	broken   []Violation
-	beliefs  []*belief
-	tokens   map[string]token
-	revived  map[string]bool // places that came back with a backup
-	hushed   map[string]bool // places that their own session may not read
-	deaf     map[string]bool // and those that were deleted then: whoever watched them was not told, and never will be
-	worst    time.Duration   // the longest belief after a deletion by others
-	creates  map[string]int
-	departed map[string]map[string]bool // place → who was woken by its departure
-	ended    map[string]int64           // place → the transaction that ended it
-	led      map[string]bool            // places that somebody led with
-	meddled  bool                       // somebody else changed a line
-	writes   int64                      // guarded writes that were asked for
-	written  map[int64]int              // and how often each was committed
-	ledgers  map[string]int64           // line → the highest token that wrote
+	w                 *harness
+	broken            []Violation
+	beliefs           []*belief
+	tokens            map[string]token
+	revived           map[string]bool // nodes that came back with a backup
+	unreadable        map[string]bool // nodes that their own session may not read
+	deletedUnreadable map[string]bool // nodes that were deleted when nobody could read them: their watchers were not told, and never will be
+	worstBelief       time.Duration   // the longest belief after a deletion by others
+	nodesAsked        map[string]int
+	wokenBy           map[string]map[string]bool // deleted node → the machines that its deletion woke
+	ended             map[string]int64           // node → the transaction that deleted it
+	hasLed            map[string]bool            // nodes by which somebody has led
+	othersChanged     bool                       // somebody changed a line without the product
+	writes            int64                      // how many guarded writes were asked for
+	written           map[int64]int              // guarded write → how often it was committed
+	writtenTokens     map[string]int64           // line → the highest token that wrote
 
-	chronicles []*chronicle     // of the nodes that somebody asks about
-	deeds      map[doer]*deed   // what was asked for by calls that write
-	undertaken []*deed          // the same, in order
-	makers     map[string]*user // who asked for a node of a fixed name
-	enough     map[string]bool  // nodes that stood in a double barrier among enough
-	sites      map[string]*user // path → whose persistent node stands there
-	owners     map[string]int64 // path → the session that made the node
-	born       map[string]int64 // path → the transaction that did: names may come again
-	births     map[int64]string // czxid → whose persistent node it is
-	groups     []string         // who was in the group, one state after the other
-	seasons    int              // in which a healed world has changed its tree
+	histories        []*nodeHistory            // of the nodes that a check asks about
+	writeCalls       map[machineKey]*writeCall // what calls that write asked for
+	writeCallList    []*writeCall              // the same, in order
+	memberNodes      map[string]*user          // node of a fixed name → the handle that asked for it
+	stoodWithEnough  map[string]bool           // nodes that existed in a double barrier with enough others
+	persistentOwners map[string]*user          // path → the handle that has its persistent node there
+	owners           map[string]int64          // path → the session that created the node
+	createdAt        map[string]int64          // path → the transaction that created the node: names may come again
+	createdBy        map[int64]string          // czxid → the handle that created the persistent node
+	groups           []string                  // the members of the group, one state after the other
+	treeRounds       int                       // how often a healed world has changed its tree
 }
 
-// Violation is one promise broken.
+// Violation is a broken promise.
 type Violation struct {
 	Check, Text string
 	At          time.Duration
@@ -57,9 +57,13 @@ type token struct {
 }
 
 func newChecks(w *harness) *checks {
-	return &checks{w: w, tokens: map[string]token{}, creates: map[string]int{}, departed: map[string]map[string]bool{}, hushed: map[string]bool{}, deaf: map[string]bool{}, revived: map[string]bool{},
-		ended: map[string]int64{}, led: map[string]bool{}, written: map[int64]int{}, ledgers: map[string]int64{},
-		makers: map[string]*user{}, deeds: map[doer]*deed{}, enough: map[string]bool{}, sites: map[string]*user{}, births: map[int64]string{}, owners: map[string]int64{}, born: map[string]int64{}, groups: []string{""}}
+	return &checks{
+		w: w, tokens: map[string]token{}, revived: map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
+		nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, ended: map[string]int64{}, hasLed: map[string]bool{},
+		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
+		memberNodes: map[string]*user{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{},
+		owners: map[string]int64{}, createdAt: map[string]int64{}, createdBy: map[int64]string{}, groups: []string{""},
+	}
 }
 
 func (k *checks) clean() bool { return len(k.broken) == 0 }
@@ -68,46 +72,46 @@ func (k *checks) fail(check, format string, args ...any) {
 	v := Violation{check, fmt.Sprintf(format, args...), time.Duration(k.w.Now())}
 	k.broken = append(k.broken, v)
 	k.w.Stop()
-	k.w.Tell("VIOLATION %s: %s", check, v.Text)
+	k.w.Log("VIOLATION %s: %s", check, v.Text)
 }
 
-// committed looks at one transaction of the history.
+// committed checks a transaction when it becomes part of the history.
 func (k *checks) committed(p *world.Proposal) {
-	k.w.Tell("commit %x by %x: %s", p.Txn.Zxid, p.Txn.Session, brief(p.Txn))
-	k.look()
-	k.sprouts(p.Txn)
-	k.gathered()
-	k.shelved(p)
-	k.keeps(p.Txn, p)
-	k.carries(p)
-	k.grouped()
+	k.w.Log("commit %x by %x: %s", p.Txn.Zxid, p.Txn.Session, brief(p.Txn))
+	k.updateHistories()
+	k.treeCommitted(p.Txn)
+	k.barrierCommitted()
+	k.queueCommitted(p)
+	k.persistentCommitted(p.Txn, p)
+	k.writeCommitted(p)
+	k.groupCommitted()
 	for _, path := range deletions(p.Txn) {
-		k.deleted(path, p)
-		k.removed(path, p)
+		k.nodeDeleted(path, p)
+		k.checkDeleter(path, p)
 		if p.Txn.Code != zkmem.OpCloseSession && !slices.Contains(creations(p.Txn), path) {
-			k.stolen(path, p)
+			k.deletedByOwner(path, p)
 		}
 	}
 	for _, path := range creations(p.Txn) {
-		k.begun(path, p.Txn)
+		k.nodeCreated(path, p.Txn)
 	}
 	switch p.Txn.Code {
 	case zkmem.OpCreate:
-		k.created(p)
+		k.firstIsOldest(p)
 	case zkmem.OpMulti:
-		if g := guardOf(p); g != nil {
-			k.wrote(g, p)
+		if g := guardedWriteOf(p); g != nil {
+			k.guardedCommitted(g, p)
 		}
-		k.permitted(p)
+		k.permitsCommitted(p)
 	case zkmem.OpSetACL:
-		k.hushed[p.Txn.Path] = !world.Readable(p.Txn.ACL)
+		k.unreadable[p.Txn.Path] = !world.Readable(p.Txn.ACL)
 	}
 	for _, path := range deletions(p.Txn) {
-		k.deaf[path] = k.deaf[path] || k.hushed[path]
+		k.deletedUnreadable[path] = k.deletedUnreadable[path] || k.unreadable[path]
 	}
 }
 
-// deletions are the nodes that a transaction ended.
+// deletions returns the nodes that a transaction deleted.
 func deletions(t zkmem.Txn) (gone []string) {
 	switch t.Code {
 	case zkmem.OpDelete:
@@ -121,10 +125,10 @@ func deletions(t zkmem.Txn) (gone []string) {
 	return t.Ephemerals
 }
 
-// look keeps up with the nodes that somebody asks about.
-func (k *checks) look() {
-	for _, p := range k.chronicles {
-		p.look(k.w)
+// updateHistories adds to the histories what the nodes are now.
+func (k *checks) updateHistories() {
+	for _, p := range k.histories {
+		p.update(k.w)
 	}
 }
 
@@ -144,20 +148,20 @@ func brief(t zkmem.Txn) string {
 	return t.Code.String() + " " + t.Path
 }
 
-// deleted: nobody may believe in a node that is not there. Only a deletion by
-// others is excused, until its watch event can have come.
-func (k *checks) deleted(path string, p *world.Proposal) {
+// nodeDeleted checks that nobody believes in a node that does not exist. A deletion by
+// others is excused until its watch event can have come.
+func (k *checks) nodeDeleted(path string, p *world.Proposal) {
 	k.ended[path] = p.Txn.Zxid
-	k.kept(path, p)
+	k.placeKept(path, p)
 	if p.Txn.Code == zkmem.OpCloseSession && p.Server == nil { // nobody asked for it
-		k.expired(path)
+		k.sessionExpired(path)
 	}
 	for _, b := range k.beliefs {
-		if b.path != path || b.another(k) {
+		if b.path != path || b.isReplaced(k) {
 			continue
 		}
 		if p.Operator {
-			b.gone, b.excused, b.deaf = k.w.Now(), true, k.hushed[path]
+			b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[path]
 			continue
 		}
 		if !b.u.c.believes(b) {
@@ -172,10 +176,10 @@ func (k *checks) deleted(path string, p *world.Proposal) {
 	}
 }
 
-// created: order by number is order by czxid, so one place is first.
-func (k *checks) created(p *world.Proposal) {
+// firstIsOldest checks that the order by number is the order by czxid.
+func (k *checks) firstIsOldest(p *world.Proposal) {
 	dir, name := split(p.Txn.Path)
-	if k.meddled || !slices.Contains(k.w.lines(), dir) {
+	if k.othersChanged || !slices.Contains(k.w.lines(), dir) {
 		return
 	}
 	for _, label := range labels() {
@@ -184,47 +188,47 @@ func (k *checks) created(p *world.Proposal) {
 		}
 		line, _ := machines.Line(k.w.ens.Children(dir), label)
 		for i := 1; i < len(line); i++ {
-			_, a, errA := k.w.ens.Truth().Get(dir + "/" + line[i-1].Name)
-			_, b, errB := k.w.ens.Truth().Get(dir + "/" + line[i].Name)
+			_, a, errA := k.w.ens.Committed().Get(dir + "/" + line[i-1].Name)
+			_, b, errB := k.w.ens.Committed().Get(dir + "/" + line[i].Name)
 			if errA == nil && errB == nil && a.Czxid >= b.Czxid {
-				k.fail("one is first", "%s stands before %s and was made later", line[i-1].Name, line[i].Name)
+				k.fail("one is first", "%s is before %s and was created later", line[i-1].Name, line[i].Name)
 			}
 		}
 	}
 }
 
-// split takes a path apart.
+// split returns the directory and the name of a path.
 func split(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/')
 	return path[:i], path[i+1:]
 }
 
-// record looks at one line of the log.
+// record checks one record of a machine.
 func (k *checks) record(c *client, r events.Record) {
-	c.became(r)
-	k.hears(c, r)
-	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.bench.locks != nil {
-		k.lists(u, u.bench.lists[r.Event.Request])
+	c.transitioned(r)
+	k.answerTaken(c, r)
+	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.queueHandle.locks != nil {
+		k.itemsListed(u, u.queueHandle.lists[r.Event.Request])
 	}
-	k.withdrawn(c, r)
+	k.withdrawalTold(c, r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
 		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
-		k.woken(c, r)
+		k.wakesOne(c, r)
 	}
 }
 
-// woken: one departure wakes at most one.
-func (k *checks) woken(c *client, r events.Record) {
-	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // all of them, by the writer before them
+// wakesOne checks that one deletion wakes at most one machine.
+func (k *checks) wakesOne(c *client, r events.Record) {
+	if u := c.user(r.Machine); u != nil && u.call.options["reads"] == "true" { // a writer's deletion wakes all readers behind it
 		return
 	}
-	key := fmt.Sprint(k.w.ens.Life(), r.Event.Path)
-	if k.departed[key] == nil {
-		k.departed[key] = map[string]bool{}
+	key := fmt.Sprint(k.w.ens.Generation(), r.Event.Path)
+	if k.wokenBy[key] == nil {
+		k.wokenBy[key] = map[string]bool{}
 	}
-	k.departed[key][fmt.Sprint(c.ID(), r.Machine)] = true
-	if len(k.departed[key]) > 1 && !k.meddled {
-		k.fail("one departure wakes one", "the departure of %s woke %d", r.Event.Path, len(k.departed[key]))
+	k.wokenBy[key][fmt.Sprint(c.ID(), r.Machine)] = true
+	if len(k.wokenBy[key]) > 1 && !k.othersChanged {
+		k.fail("one departure wakes one", "the departure of %s woke %d", r.Event.Path, len(k.wokenBy[key]))
 	}
 }
 
@@ -234,12 +238,12 @@ func (k *checks) granted(u *user, n events.Notify) {
 	}
 }
 
-// asked bounds how often a place is asked for.
+// asked limits how often a machine asks for a node.
 func (k *checks) asked(c *client, a engine.Addressed) {
-	k.sends(c, a)
+	k.writeSent(c, a)
 	e, ok := a.Effect.(events.Create)
 	if u := c.user(a.From); ok && u != nil && u.role.recipe == "doublebarrier" && e.Mode == events.Ephemeral {
-		k.enters(u, e.Path)
+		k.memberNodeAsked(u, e.Path)
 	}
 	if !ok || e.Mode != events.EphemeralSequential {
 		return
@@ -248,33 +252,33 @@ func (k *checks) asked(c *client, a engine.Addressed) {
 		if len(u.works) > 0 {
 			k.fail("no new enrolment while work runs", "client %d: %s asks for a node while its work runs", c.ID(), a.From)
 		}
-		k.tries(u)
+		k.tryAsks(u)
 	}
 	key := fmt.Sprint(c.ID(), a.From, k.w.Now()/int64(time.Second))
-	k.creates[key]++
-	if k.creates[key] > 60 {
-		k.fail("resets per second", "client %d: %s asked for %d places within a second", c.ID(), a.From, k.creates[key])
+	k.nodesAsked[key]++
+	if k.nodesAsked[key] > 60 {
+		k.fail("resets per second", "client %d: %s asked for %d nodes within a second", c.ID(), a.From, k.nodesAsked[key])
 	}
 }
 
-// reborn forgets what was true of the history before.
-func (k *checks) reborn() {
-	k.meddled = true
+// dataReplaced forgets what belongs to the history before.
+func (k *checks) dataReplaced() {
+	k.othersChanged = true
 	for _, c := range k.w.clients {
-		c.reborn = c.Clock()
+		c.dataReplacedAt = c.Clock()
 	}
-	if k.w.stock != nil {
-		k.w.stock.void = true
-		clear(k.w.stock.lockers)
+	if k.w.queue != nil {
+		k.w.queue.rolledBack = true
+		clear(k.w.queue.lockOwners)
 	}
-	k.look()
-	k.grouped()
+	k.updateHistories()
+	k.groupCommitted()
 	clear(k.tokens)
-	clear(k.ledgers)
+	clear(k.writtenTokens)
 	clear(k.ended)
-	for path := range k.born {
-		_, stat, _ := k.w.ens.Truth().Get(path)
-		k.born[path] = stat.Czxid
+	for path := range k.createdAt {
+		_, stat, _ := k.w.ens.Committed().Get(path)
+		k.createdAt[path] = stat.Czxid
 	}
 	clear(k.owners)
 	for _, dir := range k.w.lines() {
@@ -283,12 +287,12 @@ func (k *checks) reborn() {
 		}
 	}
 	for _, b := range k.beliefs {
-		_, stat, err := k.w.ens.Truth().Get(b.path)
+		_, stat, err := k.w.ens.Committed().Get(b.path)
 		switch {
 		case b.excused:
 		case err != nil || stat.Czxid != b.token:
-			b.gone, b.excused = k.w.Now(), true
-		case k.ahead(b) != "": // whoever rides the outage out does not look at the line again
+			b.deletedAt, b.excused = k.w.Now(), true
+		case k.nodeBefore(b) != "": // a client that rides the outage out does not list the line again
 			b.excused = true
 		}
 	}

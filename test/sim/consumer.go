@@ -12,74 +12,85 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The consumer: programs that take items out of one queue and deal with them, well or
-// not. It shares its worlds with the producer.
-func init() {
-	roles = append(roles, &role{
-		recipe: "consumer", home: goods, rooms: goodsRooms, lasts: lastsInQueue, most: 2, apart: true, abides: true, brief: true,
-		options: func(u *user, _ *rand.Rand) map[string]string {
-			u.bench = bench{locks: map[string]string{}, had: map[*item]*delivery{}, lists: map[uint64][]string{}, one: &delivery{}}
-			q := u.c.w.shelve()
-			q.consumers++
-			return q.options()
-		},
-		data: func(u *user, payload uint64) []byte {
-			if payload != u.bench.number {
-				return nil
-			}
-			return u.bench.data
-		},
-		keep: func(u *user, ev events.Event) { u.bench.number, u.bench.data = ev.Request, ev.Data },
-		told: toldConsumer, returns: (*user).judged, spot: (*user).shelf, unsettled: backlogged, tend: freeGoods,
-		rests: []engine.State{"waiting", "latent", "closed", ""},
+// consumerRole is the role of the consumer. Its programs take items out of a queue and deal
+// with them, well or not. The consumer shares its worlds with the producer.
+var consumerRole = &role{
+	recipe:   "consumer",
+	separate: true,
+	dirs:     dirTraits{own: queuePath, sub: queueDirs},
+	handles:  handleTraits{most: 2, outlivesSession: true, shortWork: true},
+	program:  consumerProgram{},
+	states: stateTraits{
+		final: []engine.State{"waiting", "latent", "closed", ""},
 		wakes: map[engine.State]waking{
 			"listing": answered, "settling": answered, "verifying": answered, "reading": answered, "taking": answered,
 			"waiting": needs(1), "working": working, "pausing": timed,
 		},
-		plants: plantedConsumers,
-	})
+	},
+	plants: plantedConsumers,
 }
 
-func toldConsumer(u *user, n events.Notify) {
-	k, b := u.c.w.checks, &u.bench
+type consumerProgram struct{ handleProgram }
+
+func (consumerProgram) options(u *user, _ *rand.Rand) map[string]string {
+	u.queueHandle = queueHandle{locks: map[string]string{}, lastDeliveries: map[*item]*delivery{}, lists: map[uint64][]string{}, current: &delivery{}}
+	q := u.c.w.newQueue()
+	q.consumers++
+	return q.options()
+}
+
+// payload returns the data of the item that was read last: the machine writes them back.
+func (consumerProgram) payload(u *user, number uint64) []byte {
+	if number != u.queueHandle.readBy {
+		return nil
+	}
+	return u.queueHandle.readData
+}
+
+func (consumerProgram) keepReply(u *user, ev events.Event) {
+	u.queueHandle.readBy, u.queueHandle.readData = ev.Request, ev.Data
+}
+
+func (consumerProgram) noticed(u *user, n events.Notify) {
+	k, b := u.c.w.checks, &u.queueHandle
 	switch n.What {
 	case events.Delivered:
 		k.delivered(u, n)
-		u.begin()
+		u.beginWork()
 	case events.Withdrawn:
-		b.one.withdrawn = true
-		u.stop()
+		b.current.withdrawn = true
+		u.stopWork()
 	case events.Failed:
-		if i := u.c.w.stock.nodes[n.Path]; n.Code == events.ItemLost && i != nil {
-			i.told = true
+		if i := u.c.w.queue.nodes[n.Path]; n.Code == events.ItemLost && i != nil {
+			i.lossReported = true
 		}
-		if n.Code == events.NoAuth && !u.c.w.calm && world.OneIn(u.dice(), 6) {
+		if n.Code == events.NoAuth && !u.c.w.healed && world.OneIn(u.dice(), 6) {
 			u.close()
 		}
 	}
 }
 
-// judged is what the door makes of a handler's return.
-func (u *user) judged(ev *events.Event) {
-	one := u.bench.one
+// workReturned does what the handle does when a handler returns.
+func (consumerProgram) workReturned(u *user, ev *events.Event) {
+	one := u.queueHandle.current
 	if one.withdrawn || u.closing && world.OneIn(u.dice(), 2) {
 		ev.Code = events.Cancelled
 	}
-	one.returned, one.well = true, ev.Text == ""
+	one.returned, one.succeeded = true, ev.Text == ""
 }
 
-// shelf is a node that the consumer depends on: a lock of its own, or an item.
-func (u *user) shelf() string {
+// target returns a node that the consumer depends on: one of its locks, or an item.
+func (consumerProgram) target(u *user) string {
 	w := u.c.w
 	var all []string
-	for _, name := range w.ens.Children(goodsLocks) {
-		if w.stock.lockers[goodsLocks+"/"+name] == u {
-			all = append(all, goodsLocks+"/"+name, goods+"/"+name)
+	for _, name := range w.ens.Children(queueLocks) {
+		if w.queue.lockOwners[queueLocks+"/"+name] == u {
+			all = append(all, queueLocks+"/"+name, queuePath+"/"+name)
 		}
 	}
-	for _, name := range w.stock.left(w) {
+	for _, name := range w.queue.itemNames(w) {
 		if len(all) < 4 {
-			all = append(all, goods+"/"+name)
+			all = append(all, queuePath+"/"+name)
 		}
 	}
 	if len(all) == 0 {
@@ -88,30 +99,31 @@ func (u *user) shelf() string {
 	return all[w.Dice("shelf").IntN(len(all))]
 }
 
-// freeGoods takes away what stands below items, and the locks that came back with a backup, under sessions that go
-// on and know nothing of them.
-func freeGoods(w *harness) {
-	if w.stock != nil {
-		w.unburden()
-		w.giveAccess("/app")
+// operate deletes children of items, and locks that came back with a backup under
+// sessions that go on and do not know them.
+func (consumerProgram) operate(w *harness) {
+	if w.queue == nil {
+		return
 	}
-	for _, name := range w.ens.Children(goodsLocks) {
-		if path := goodsLocks + "/" + name; w.stock != nil && w.stock.void && w.stock.lockers[path] == nil {
-			w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	w.removeItemChildren()
+	w.giveAccess("/app")
+	for _, name := range w.ens.Children(queueLocks) {
+		if path := queueLocks + "/" + name; w.queue.rolledBack && w.queue.lockOwners[path] == nil {
+			w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 		}
 	}
 }
 
-// backlogged says what is left to a consumer.
-func backlogged(u *user) string {
+// unsettled returns what a consumer still has to do.
+func (consumerProgram) unsettled(u *user) string {
 	w := u.c.w
-	if !slices.Contains(w.consumers(), u) {
+	if !slices.Contains(w.activeConsumers(), u) {
 		return ""
 	}
-	if items := w.stock.left(w); len(items) > 0 {
+	if items := w.queue.itemNames(w); len(items) > 0 {
 		return fmt.Sprintf("has items to deal with: %s", strings.Join(items, " "))
 	}
-	for path, locker := range w.stock.lockers {
+	for path, locker := range w.queue.lockOwners {
 		if locker == u {
 			return "keeps the lock " + path
 		}

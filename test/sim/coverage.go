@@ -12,30 +12,30 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Coverage counts which rows and which faults fired.
+// Coverage counts how often rows and faults fired.
 type Coverage struct {
-	Rows   map[Row]uint64
-	Faults map[string]uint64
-	Hidden map[string]uint64 // ambushes
-	Steps  uint64
-	Writes uint64 // guarded writes that were committed
+	Rows        map[Row]uint64
+	Faults      map[string]uint64
+	StateFaults map[string]uint64 // how often each state fault struck
+	Steps       uint64
+	Writes      uint64 // guarded writes that were committed
 
-	// Lapses counts deadlines that passed while a process was stopped between a
-	// step and its effects, which would have moved them on.
-	Lapses uint64
-	// Marooned counts sessions that came back with a backup, to an ensemble whose
-	// zxid was below what they had seen: a probe found out and ended them.
-	Marooned uint64
-	// Deaf counts leaders whose node was first made unreadable and then deleted,
-	// both by an operator: servers do not tell a watcher that may not read.
-	Deaf uint64
+	// LapsedDeadlines counts deadlines that passed while a process was paused between
+	// a step and its effects, which would have moved them.
+	LapsedDeadlines uint64
+	// SessionsFromBackup counts sessions that came back with a backup, to an ensemble
+	// whose zxid was below theirs. A probe noticed that and ended them.
+	SessionsFromBackup uint64
+	// UnreadableLeaders counts leaders whose node an operator made unreadable and then
+	// deleted: servers do not tell a watcher that may not read.
+	UnreadableLeaders uint64
 }
 
-// Row is an arrow as it fired.
+// Row is a row of a chart as it fired.
 type Row struct{ Chart, From, Row string }
 
 func newCoverage() *Coverage {
-	return &Coverage{Rows: map[Row]uint64{}, Faults: map[string]uint64{}, Hidden: map[string]uint64{}}
+	return &Coverage{Rows: map[Row]uint64{}, Faults: map[string]uint64{}, StateFaults: map[string]uint64{}}
 }
 
 func (v *Coverage) note(r events.Record) {
@@ -43,13 +43,13 @@ func (v *Coverage) note(r events.Record) {
 	row, chosen, choice := strings.Cut(r.Row, " > ")
 	first := Row{chart, r.From, row}
 	v.Rows[first]++
-	if choice { // the row of the choice behind it
+	if choice { // the row behind the choice
 		v.Rows[Row{chart, choices()[first], chosen}]++
 	}
 	v.Steps++
 }
 
-// choices are the states that rows lead to: of those that lead to a choice, its name.
+// choices returns the state that each row leads to: for a choice, its name.
 var choices = sync.OnceValue(func() map[Row]string {
 	all := map[Row]string{}
 	for _, r := range machines.Recipes() {
@@ -63,10 +63,10 @@ var choices = sync.OnceValue(func() map[Row]string {
 	return all
 })
 
-func (v *Coverage) fault(name string)  { v.Faults[name]++ }
-func (v *Coverage) ambush(name string) { v.Hidden[name]++ }
+func (v *Coverage) fault(name string)      { v.Faults[name]++ }
+func (v *Coverage) stateFault(name string) { v.StateFaults[name]++ }
 
-// Add takes another run's counts in.
+// Add adds the counts of another run.
 func (v *Coverage) Add(o *Coverage) {
 	for r, n := range o.Rows {
 		v.Rows[r] += n
@@ -74,24 +74,23 @@ func (v *Coverage) Add(o *Coverage) {
 	for f, n := range o.Faults {
 		v.Faults[f] += n
 	}
-	for a, n := range o.Hidden {
-		v.Hidden[a] += n
+	for a, n := range o.StateFaults {
+		v.StateFaults[a] += n
 	}
 	v.Steps += o.Steps
 	v.Writes += o.Writes
-	v.Lapses += o.Lapses
-	v.Marooned += o.Marooned
-	v.Deaf += o.Deaf
+	v.LapsedDeadlines += o.LapsedDeadlines
+	v.SessionsFromBackup += o.SessionsFromBackup
+	v.UnreadableLeaders += o.UnreadableLeaders
 }
 
-// Goals is how many rows there are and how many fired, and all that should have
-// happened and did not, by name: rows of the recipes that are in the simulation,
-// a close and a cancel in every state, faults and ambushes. A row counts as one
-// however many states it leaves.
+// Goals returns how many rows there are, how many fired, and what should have
+// happened and did not: rows of the recipes in the simulation, a close and a cancel in
+// every state, faults and state faults. A row that leaves several states counts once.
 func (v *Coverage) Goals() (rows, hit int, missing []string) {
 	for _, r := range machines.Recipes() {
 		d := r.Describe()
-		if role := roleOf(d.Name); d.Name == "session" || role != nil && !role.apart {
+		if role := roleOf(d.Name); d.Name == "session" || role != nil && !role.separate {
 			n, fired, lacks := v.chart(d)
 			rows, hit, missing = rows+n, hit+fired, append(missing, lacks...)
 		}
@@ -101,16 +100,16 @@ func (v *Coverage) Goals() (rows, hit int, missing []string) {
 			missing = append(missing, "fault: "+f.name)
 		}
 	}
-	for _, a := range ambushes {
-		if v.Hidden[a.name] == 0 {
-			missing = append(missing, "ambush: "+a.name)
+	for _, f := range stateFaults {
+		if v.StateFaults[f.name] == 0 {
+			missing = append(missing, "state fault: "+f.name)
 		}
 	}
 	sort.Strings(missing)
 	return rows, hit, missing
 }
 
-// chart is Goals of one recipe, without faults and ambushes.
+// chart returns the goals of one recipe, without faults.
 func (v *Coverage) chart(d engine.Description) (rows, hit int, missing []string) {
 	rows, missing = v.rowsOf(d)
 	return rows, rows - len(missing), append(missing, v.endings(d)...)
@@ -129,7 +128,7 @@ func (v *Coverage) rowsOf(d engine.Description) (rows int, missing []string) {
 	return rows, missing
 }
 
-// times is how often a row fired, whichever state it left.
+// times returns how often a row fired, in all states that it leaves.
 func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
 	for _, from := range row.From {
 		n += v.Rows[Row{chart, string(from), row.Label()}]
@@ -137,9 +136,9 @@ func (v *Coverage) times(chart string, row engine.RowDoc) (n uint64) {
 	return n
 }
 
-// seldom are the rows that fired, fewer than so many times, among them those of
-// which goals.go says that no world can fire them, or hardly any.
-func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
+// rare returns the rows that fired, but less often than so many times. Some of them
+// are in goals.go.
+func (v *Coverage) rare(d engine.Description, than uint64) (rows []string) {
 	for _, row := range d.ByKind() {
 		if n := v.times(d.Name, row); n > 0 && n < than {
 			rows = append(rows, fmt.Sprintf("%s --%s--> %d times", states(row.From), row.Label(), n))
@@ -148,9 +147,9 @@ func (v *Coverage) seldom(d engine.Description, than uint64) (rows []string) {
 	return rows
 }
 
-// lacks are the rows that were lent to a recipe and did not fire.
+// lacks returns the rows of the session that only a recipe can fire, and that did not fire.
 func (v *Coverage) lacks(recipe string) (missing []string) {
-	for _, l := range lent {
+	for _, l := range sessionRows {
 		if l.recipe == recipe && v.Rows[l.Row] == 0 {
 			missing = append(missing, fmt.Sprintf("%s: %s --%s-->", l.Chart, l.From, l.Row.Row))
 		}
@@ -158,7 +157,7 @@ func (v *Coverage) lacks(recipe string) (missing []string) {
 	return missing
 }
 
-// endings are the states in which no close, or no end of a context, came.
+// endings returns the states in which no close came, or no end of a context.
 func (v *Coverage) endings(d engine.Description) (missing []string) {
 	for _, row := range d.ByKind() {
 		if row.On[0] != events.CommandClose && row.On[0] != events.CommandCancel {
@@ -184,7 +183,7 @@ func states(all []engine.State) string {
 	return strings.Join(names, ",")
 }
 
-// Absent are the recipes that have no place in the simulation yet.
+// Absent returns the recipes that have no place in the simulation yet.
 func Absent() (names []string) {
 	for _, r := range machines.Recipes() {
 		if r.Name() != "session" && roleOf(r.Name()) == nil {

@@ -12,52 +12,57 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// doomed is the directory in which nodes have to go.
-const doomed = "/app/deletions"
+// deletionDir is the directory of the nodes that are deleted.
+const deletionDir = "/app/deletions"
 
-// The guaranteed deletion: programs that delete nodes whatever happens, and give
-// that up, while others make, write and replace them. It deletes one node, the one
-// that it saw first, and says of it what is so.
-func init() {
-	roles = append(roles, &role{
-		recipe: "deletion", home: doomed, most: 3, apart: true, calls: true, public: true,
-		act: actDeletion, cancel: (*user).giveUp, healed: (*user).withdraw,
-		answers: func(u *user, a events.Answer) { u.c.w.checks.answers(u, a) },
-		judge:   &judge{own: ownDeletion, carried: carriedDeletion, told: toldDeletion},
-		spot:    func(u *user) string { return u.path },
-		rests:   []engine.State{""},
-		wakes:   map[engine.State]waking{"reading": answered, "removing": answered, "pausing": timed},
-		plants:  plantedDeletions,
-	})
+// deletionRole is the role of the guaranteed deletion. Its programs delete nodes until they
+// are gone, or give up, while others create, write and replace the nodes. A deletion deletes
+// one node, the one that it saw first, and its answer is true of that one.
+var deletionRole = &role{
+	recipe:   "deletion",
+	separate: true,
+	dirs:     dirTraits{own: deletionDir, public: true},
+	handles:  handleTraits{most: 3},
+	program:  deletionProgram{},
+	writes:   &writeChecks{isWrite: isDeletion, committed: deletionCommitted, answered: deletionAnswered},
+	states: stateTraits{
+		final: []engine.State{""},
+		wakes: map[engine.State]waking{"reading": answered, "removing": answered, "pausing": timed},
+	},
+	plants: plantedDeletions,
 }
 
-func actDeletion(u *user, n int) {
+type deletionProgram struct{ callProgram }
+
+func (deletionProgram) target(u *user) string { return u.path }
+
+func (deletionProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
-	case n < 4 && !u.call.going:
-		u.path = doomed + "/" + string("ab"[d.IntN(2)])
-		u.c.w.checks.chronicle(u.path)
+	case n < 4 && !u.call.running:
+		u.path = deletionDir + "/" + string("ab"[d.IntN(2)])
+		u.c.w.checks.historyOf(u.path)
 		version := int32(-1)
 		if world.OneIn(d, 4) {
-			version = u.c.w.versionOf(u.path).number()
+			version = u.c.w.stateOf(u.path).number()
 		}
 		u.ops = []events.Op{{Verb: "delete", Path: u.path, Version: version}}
-		u.begins(events.CommandStart, nil)
+		u.beginCall(events.CommandStart, nil)
 	case n < 9:
-		u.c.w.changes(d, doomed+"/"+string("ab"[d.IntN(2)]))
+		u.c.w.changeNode(d, deletionDir+"/"+string("ab"[d.IntN(2)]))
 	case n == 9:
 		u.giveUp()
 	case n == 10:
-		u.asksAgain(events.CommandStart)
+		u.askAgain(events.CommandStart)
 	case n == 11 && u.ops != nil && world.OneIn(d, 4):
-		u.begins("", nil)
+		u.beginCall("", nil)
 	}
 }
 
-// changes has somebody make a node, write to it, put a child below it, delete it, or
-// put another in its place.
-func (w *harness) changes(d *rand.Rand, path string) {
-	if w.calm {
+// changeNode has somebody create a node, write to it, create a child below it, delete
+// it, or replace it.
+func (w *harness) changeNode(d *rand.Rand, path string) {
+	if w.healed {
 		return
 	}
 	dir, _ := split(path)
@@ -75,71 +80,71 @@ func (w *harness) changes(d *rand.Rand, path string) {
 	case n == 9 && world.OneIn(d, 2):
 		create(path + "/below")
 	default:
-		w.clear(path)
+		w.deleteTree(path)
 		if n > 9 {
 			create(path)
 		}
 	}
 }
 
-func ownDeletion(_ *deed, r events.Request) bool {
+func isDeletion(_ *writeCall, r events.Request) bool {
 	m, multi := r.(events.Multi)
 	return multi && m.Ops[0].Verb == "delete"
 }
 
-// looks takes down which node a deletion saw first, and how far its last look goes.
-// A read behind a check that was refused is no look.
-func (k *checks) looks(u *user, r events.Record) {
+// deletionLooked notes which node a deletion saw first, and the zxid of its last read.
+// A read behind a check that was refused does not count.
+func (k *checks) deletionLooked(u *user, r events.Record) {
 	ev := r.Event
 	if u.role.recipe != "deletion" || r.From != "reading" || ev.Kind != events.ReplyStat || ev.Code != events.OK {
 		return
 	}
-	if d := k.deed(u.c, r.Machine); d != nil {
-		if d.looked = ev.Zxid; d.target == 0 {
+	if d := k.writeCallOf(u.c, r.Machine); d != nil {
+		if d.lastLook = ev.Zxid; d.target == 0 {
 			d.target = ev.Stat.Czxid
 		}
 	}
 }
 
-// carriedDeletion: what is deleted is the node that was seen first. Others may have
-// replaced it between the look and the delete: ZooKeeper compares versions.
-func carriedDeletion(k *checks, d *deed, p *world.Proposal) {
-	c := k.chronicle(d.path)
-	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.looked {
-		k.fail("what was made anew stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)
+// deletionCommitted checks that the deleted node is the one that was seen first.
+// Others may have replaced it between the read and the delete: ZooKeeper compares versions.
+func deletionCommitted(k *checks, d *writeCall, p *world.Proposal) {
+	c := k.historyOf(d.path)
+	if was := c.states[len(c.states)-2].stat; was != nil && was.Czxid != d.target && was.Czxid <= d.lastLook {
+		k.fail("a replaced node stays", "%s saw %x, and deletes %x", d, d.target, was.Czxid)
 	}
 }
 
-func toldDeletion(k *checks, d *deed, a events.Answer) {
+func deletionAnswered(k *checks, d *writeCall, a events.Answer) {
 	switch {
-	case a.Code == events.OK && !k.chronicle(d.path).gone(d):
-		k.fail("what was deleted is gone", "%s was told that it is done, and the node has stood there since it asked", d)
+	case a.Code == events.OK && !k.historyOf(d.path).wasGone(d):
+		k.fail("a deleted node is gone", "%s was told that it is done, and the node has existed since it asked", d)
 	case a.Code == events.BadVersion && d.ops[0].Version < 0:
 		k.fail("a refusal is the ensemble's", "%s was answered %q, and any version would have done", d, a.Code)
 	case a.Code != events.BadVersion:
-		k.refuses(d, a.Code)
+		k.checkRefusal(d, a.Code)
 	}
 }
 
-// gone reports whether the node that a deletion was about was away at some moment
-// since: another one in its place is not it.
-func (c *chronicle) gone(d *deed) bool {
-	since := c.lately(d.at)
-	return slices.ContainsFunc(since, func(v version) bool { return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid })
+// wasGone reports whether the node that a deletion is about was away at some moment
+// since it began. Another node in its place does not count.
+func (c *nodeHistory) wasGone(d *writeCall) bool {
+	since := c.statesSince(d.at)
+	return slices.ContainsFunc(since, func(v nodeState) bool { return v.stat == nil || v.stat.Czxid != since[0].stat.Czxid })
 }
 
 func inDeletion(name string, m func() mutate.Mutation) Plant {
-	return Plant{Name: "deletion: " + name, Shape: in(doomed), Mutations: inOne("deletion", m)}
+	return Plant{Name: "deletion: " + name, Shape: inDir(deletionDir), Mutations: inOne("deletion", m)}
 }
 
 var plantedDeletions = []Plant{
-	bySync("deletion", doomed),
+	syncForCheck("deletion", deletionDir),
 	inDeletion("it takes any node at its path", func() mutate.Mutation {
-		return instead("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
+		return withGuard("vanished", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.NoNode })
 	}),
-	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return instead("wasSent", never) }),
-	inDeletion("who wrote meanwhile has it stay", func() mutate.Mutation { return instead("written", never) }),
-	inDeletion("a refused delete counts as done", func() mutate.Mutation { return instead("gone", always) }),
+	inDeletion("a delete whose answer was lost was not done", func() mutate.Mutation { return withGuard("wasSent", never) }),
+	inDeletion("a write meanwhile keeps the node", func() mutate.Mutation { return withGuard("written", never) }),
+	inDeletion("a refused delete counts as done", func() mutate.Mutation { return withGuard("gone", always) }),
 	inDeletion("an outage ends it", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"look": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			if ev.Kind != events.ConnectionAttached {

@@ -1,90 +1,72 @@
-// Package sim runs the product's own engine and machines through seeded worlds
-// that no test would think of: several clients, a modelled ensemble of three
-// servers on zkmem's tree, faults of every kind, and one virtual clock. The servers,
-// the connections, the clients and the clock are of package world; here are programs,
-// faults, checks and planted bugs, which hook in through its Observer.
+// Package sim runs the product's own engine and machines through seeded worlds: several
+// clients, a modelled ensemble of three servers, faults of every kind, and one virtual
+// clock. Package world has the servers, connections, clients and the clock. This package
+// has the programs, faults, checks and planted bugs, and hooks in by world's Observer.
 //
-//	harness.go    one world and what the simulation holds against it: the world's Observer
-//	plan.go       what a seed makes of a world: clients, timeouts, faults and their rates
-//	user.go       what a client's program does
-//	roles.go      what a recipe brings: latch.go, selector.go, observer.go, mutex.go, barrier.go, gate.go,
-//	              doublebarrier.go, persistent.go, membership.go
-//	apart.go      worlds of one recipe alone: readwrite.go, semaphore.go, election.go, jobelection.go, and the
-//	              raw operations: request.go, deletion.go, number.go, nodewatch.go; treecache.go, whose
-//	              checks are in treecache_checks.go and bugs in treecache_planted.go
-//	queue.go      the queue that producer.go and consumer.go share, in worlds of their own; queue_checks.go
-//	              what is asked of it, planted_queue.go
-//	deeds.go      calls that write, from what was asked for to what was carried out; chronicle.go a
-//	              node, state by state
-//	homes.go      directories that recipes have for themselves; calls that are machines of their own
-//	guarded.go    writes under a leadership, past the machines, as the door sends them
-//	faults.go     what goes wrong; operator.go what people do to the nodes; ambush.go what
-//	              happens to a machine just when it enters a state; giveup.go a client that ends its session
-//	checks.go     the promises, held against the ensemble's committed history; beliefs.go those of
-//	              belief; promises.go, wakeups.go
-//	phases.go     two phases: faults for safety, then healing and the demand for progress
-//	coverage.go   every row, fault and ambush must have fired in a long run; goals.go which cannot
-//	plants.go     bugs planted on purpose: the harness must be able to fail; planted*.go, tamper.go; search.go
-//	              finds a world for each
-//	many.go       a range of seeds, summed up; soak.go long runs that can be stopped; shrink.go failing
-//	              worlds made small
+// # Running it
 //
-// A world is reproduced by its seed alone: make sim SEED=n. With
-// ARGS='-shrink' a failing one is made small first, ARGS='-plant NAME' puts a
-// planted bug into it, and ARGS='-plant "none: RECIPE"' makes it one of a recipe's
-// own.
+//	go test ./test/sim           thousands of worlds, the planted bugs, the digests
+//	make sim SEED=7              one world: its story, and a log for each client
+//	make soak N=1000000          a long run that can be stopped and resumed
+//	make plants                  search for a world that finds each planted bug
 //
-// # How a recipe joins the simulation
+// A seed gives the same world every time. ARGS='-shrink' makes a failing world smaller
+// first. ARGS='-plant NAME' plants a bug, and ARGS='-plant "none: RECIPE"' makes it a
+// separate world of one recipe. A world has two phases: faults, in which the checks hold
+// every promise, then a healed world, in which every line has to get its leader.
 //
-// It brings one file of its name, mutex.go say, whose init appends a role:
+// # Reading it
 //
-//   - recipe and label: the chart's name, and what stands before the number of its
-//     places. Faults, operators, the order of places and the search for nodes that
-//     were left find them by the label.
-//   - share, for recipes that queue in the directories that all share, or home, for
-//     those that have a directory of their own (a label that another recipe uses as
-//     well needs one).
-//     Half of the worlds have one or two homes (Plan.Homes); in(home) shapes a
-//     plant's worlds so that its home is lived in. keeps names what lasts there.
-//   - apart, for a recipe that comes late: it has worlds of its own (TestWorldsApart),
-//     and what is drawn for the others, their digests with it, stays as it was.
-//   - rooms, where the nodes stand in directories below the home; beside, where
-//     several may hold at once; lasts, where persistent nodes in them are programs'.
-//   - abides, where a machine may outlast its session, so that it ends with the client;
-//     brief, where its work takes no longer than half a tick.
-//   - calls, where every call is a machine of its own: act begins one with u.begins,
-//     and giveUp ends it. nothingOf asks, at the end of each, that nothing is left.
-//   - named, where leadership is a node of a fixed name, told apart by versions; plain,
-//     where names carry no GUID: nothing is written under such a term.
-//   - spot: the node that ambushes and operators strike, where it does not carry the
-//     handle's name as its data; owns: which of the nodes left there are its own.
-//   - healed, tend and unsettled: what the program and an operator do once the faults
-//     are over, and what is missing then to a settled world.
-//   - options: what a handle is opened with, drawn by the dice that it is given.
-//   - judge: of calls that write, which request is the write, and what must be so
-//     when it is carried out and when it is told; deeds.go asks the rest.
-//   - public: where anybody may delete what stands in the home.
-//   - data, keep: the door's part in what is the user's and reaches no machine.
-//   - act and told: the program. act is called now and then with a number below
-//     twelve; commands are sent with u.c.ask. told hears every notice: it begins work
-//     with u.begin and has it return with u.stop.
-//   - wakes: state by state, what can wake the machine there. A state that waits for
-//     somebody and is left out is a wait for ever that nobody finds.
-//   - sores: what strikes it more often than others, state by state: for rows that hardly
-//     any world fires.
-//   - rests: where it may stay in a healed world, nil for anywhere.
-//   - plants: at least one bug for each thing that the recipe adds, with
-//     mutate.Recipe where a guard or an action is to be wrong.
+//	harness.go    one world: world's Observer; plan.go what a seed makes of it; phases.go its two phases
+//	roles.go      the list of the recipes; program.go what a process does with a handle; user.go one handle
+//	mutex.go ...  a file for each recipe: its role, its program, its own checks, its plants
+//	dirs.go       recipes with directories of their own, and calls that have a machine each
+//	queue.go      what producer.go and consumer.go share; queue_checks.go the checks of both
+//	writes.go     calls that write: what was asked for, sent, carried out and answered; history.go a node's states
+//	guarded.go    writes under a leadership, which no machine sends
+//	faults.go     faults by the clock; state_faults.go faults just after a state was entered; operator.go people
+//	checks.go     the promises; beliefs.go, promises.go, wakeups.go more of them
+//	coverage.go   every row and fault has to fire in a long run; goals.go rows that cannot
+//	plants.go     what a planted bug is; planted*.go, tamper.go; search.go finds a world for each
+//	many.go       a range of seeds, summed up; soak.go long runs; shrink.go smaller worlds
 //
-// Notices of leadership (events.Elected, Granted, Stopped) are checked already:
-// checks.go asks that one believes at a time, that the leader is first in line and
-// that its node is its own. A recipe that several may hold at once, or that promises
-// something else, adds a field of its own to role, a method of checks in its file,
-// and a call of it where users hear of notices (user.notice) or where the ensemble
-// commits (checks.committed).
+// # Adding a recipe
 //
-// Then: run TestWorlds -worlds 20000 (TestWorldsApart, where it is apart), which
-// names every row of the chart that never fired, and make the dice kinder (ambush.go) or, where no world can fire a row, say
-// why in goals.go; make plants, because other dice find old bugs elsewhere; make
-// golden, which writes the digests anew.
+// Write one file with a role, and put the role into the list in roles.go. A recipe that
+// comes later sets separate: it has worlds of its own, so that the digests of the other
+// worlds stay. The parts of a role:
+//
+//   - line: how the nodes queue. A recipe that queues in the directories that all share
+//     needs a label and a share. Faults, operators and checks find its nodes by the label.
+//   - dirs: its own directory, if it does not share one. Half of the worlds use one or two
+//     such directories (Plan.OwnDirs); inDir shapes the worlds of a plant so.
+//   - handles: how many a process opens, and what its machines may do at the end.
+//   - program: a type that embeds handleProgram, or callProgram if each call has a
+//     machine of its own, and has methods of its own where it differs. act is called from
+//     time to time, and sends commands with u.c.Ask. noticed is called with each notice.
+//     whenHealed, operate and unsettled are about the healed world.
+//   - writes: for calls that write, which request is the write and what has to be true
+//     when it is carried out and answered. writes.go checks the rest.
+//   - states: final, where a machine may stay in a healed world; wakes, what can wake it
+//     in each state (TestRoles names a state that waits and is missing: its wait could
+//     never end, and no check would see it); faults, which state faults should strike
+//     more often, for rows that hardly any world fires.
+//   - plants: at least one bug for each thing that the recipe adds.
+//
+// The checks of leadership need nothing: at most one believes at a time, the leader is
+// first in line, and its node is its own. A recipe that promises something else adds a
+// method to checks, and calls it where users get notices (user.notice) or where the
+// ensemble commits (checks.committed).
+//
+// Then run TestWorlds, or TestSeparateWorlds, with -worlds 20000. It names every row of
+// the chart that never fired: make faults more likely, or say in goals.go why no world
+// can fire the row. Then run "make plants", since other dice find old bugs in other
+// worlds, and "make golden", which writes the digests.
+//
+// # Planted bugs
+//
+// A Plant is a bug that is put in on purpose: it shows that the checks can fail. It
+// changes an event, an effect or a request on its way, or a guard or an action of a
+// chart (mutate.Recipe). testdata/plants.tsv has a world for each: there it breaks the
+// named promise, and without the plant the world breaks none.
 package sim

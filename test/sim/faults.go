@@ -8,13 +8,13 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// fault is one thing that goes wrong. One in odds worlds has it. It either
-// fires from time to time, or is asked for where it can hit: then one in chance
-// such moments is hit.
+// fault is one thing that goes wrong, in one of odds worlds. It fires from time to
+// time, or the world asks at moments when it can strike: then it strikes at one of chance
+// such moments.
 type fault struct {
 	name   string
 	odds   int
-	fire   func(*harness, *rand.Rand) bool // false: there was nothing to hit
+	fire   func(*harness, *rand.Rand) bool // reports false if there was nothing to strike
 	chance int
 }
 
@@ -25,7 +25,7 @@ func init() {
 		{"stall up", 5, func(w *harness, d *rand.Rand) bool { return w.stall(d, true, false) }, 0},
 		{"stall down", 5, func(w *harness, d *rand.Rand) bool { return w.stall(d, false, true) }, 0},
 		{"mute connection", 6, (*harness).mute, 0},
-		{"cut", 3, (*harness).cutWire, 0},
+		{"cut", 3, (*harness).cutConnection, 0},
 		{"cut before send", 6, nil, 30},
 		{"cut after send", 6, nil, 30},
 		{"cut after apply", 4, nil, 12},
@@ -47,8 +47,8 @@ func init() {
 		{"pause short", 4, func(w *harness, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout/20, w.Timeout*2/3) }, 0},
 		{"pause long", 5, func(w *harness, d *rand.Rand) bool { return w.pauseOne(d, w.Timeout*2/3, w.Timeout*5/2) }, 0},
 		{"pause, then a crash", 8, (*harness).pauseThenCrash, 0},
-		{"pause within a step", 5, (*harness).stumbleOne, 0},
-		{"slow loop", 8, (*harness).starveOne, 0},
+		{"pause within a step", 5, (*harness).pauseWithinStep, 0},
+		{"slow loop", 8, (*harness).delayLoop, 0},
 		{"client dies", 8, (*harness).killOne, 0},
 		{"close", 4, (*harness).closeOne, 0},
 		{"failing work", 6, nil, 3},
@@ -69,13 +69,13 @@ func init() {
 		{"ambush", 3, nil, 0},
 		{"slow callback", 8, nil, 6},
 		{"panicking callback", 8, nil, 4},
-		{"wall-clock jump", 8, (*harness).jump, 0},
+		{"wall-clock jump", 8, (*harness).jumpClock, 0},
 	}
 }
 
-// hit says whether a fault strikes at this moment.
+// hit reports whether a fault strikes at this moment.
 func (w *harness) hit(name string) bool {
-	if w.calm || !w.has(name) {
+	if w.healed || !w.has(name) {
 		return false
 	}
 	for _, f := range faults {
@@ -87,31 +87,31 @@ func (w *harness) hit(name string) bool {
 	return false
 }
 
-// begin winds up every timed fault of the plan.
-func (w *harness) begin() {
+// startFaults schedules every timed fault of the plan.
+func (w *harness) startFaults() {
 	for _, r := range w.Faults {
 		i := slices.IndexFunc(faults, func(f fault) bool { return f.name == r.Fault })
 		if i >= 0 && faults[i].fire != nil && w.has(r.Fault) {
-			w.recur(faults[i], r.Every)
+			w.scheduleFault(faults[i], r.Every)
 		}
 	}
 }
 
-func (w *harness) recur(f fault, every time.Duration) {
+func (w *harness) scheduleFault(f fault, every time.Duration) {
 	d := w.Dice(f.name)
 	w.After(world.Between(d, 0, 2*every), func() {
-		if w.calm {
+		if w.healed {
 			return
 		}
 		if f.fire(w, d) {
 			w.cover.fault(f.name)
-			w.Tell("FAULT %s", f.name)
+			w.Log("FAULT %s", f.name)
 		}
-		w.recur(f, every)
+		w.scheduleFault(f, every)
 	})
 }
 
-// anyClient is one that is not dead.
+// anyClient returns a random client, nil if it is dead.
 func (w *harness) anyClient(d *rand.Rand) *client {
 	c := w.clients[d.IntN(len(w.clients))]
 	if c.Dead() {
@@ -133,14 +133,14 @@ func (w *harness) mute(d *rand.Rand) bool {
 	return c != nil && c.Mute() == nil
 }
 
-func (w *harness) cutWire(d *rand.Rand) bool {
+func (w *harness) cutConnection(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	return c != nil && c.Cut() == nil
 }
 
-// follower is a random one that serves.
+// follower returns a random server, nil if it is not a follower that serves.
 func (w *harness) follower(d *rand.Rand) *world.Server {
-	if s := w.ens.Servers()[d.IntN(world.Servers)]; s.Follows() == nil {
+	if s := w.ens.Servers()[d.IntN(world.Servers)]; s.CheckFollower() == nil {
 		return s
 	}
 	return nil
@@ -157,17 +157,17 @@ func (w *harness) crashFollower(d *rand.Rand) bool {
 }
 
 func (w *harness) crashLeader(d *rand.Rand) bool {
-	if _, err := w.ens.Whole(); err != nil {
+	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
 	return w.ens.CrashLeader(world.Between(d, w.Tick/4, 4*w.Tick), world.Between(d, w.Tick/4, 3*w.Tick)) == nil
 }
 
-// deposeLeader parts the leader from the others. They elect another one as soon
-// as they notice; it goes on answering syncs and reads for up to two ticks more
-// than syncLimit.
+// deposeLeader isolates the ensemble's leader. The others elect another one when
+// they notice. The deposed one answers syncs and reads for up to two ticks more than
+// syncLimit.
 func (w *harness) deposeLeader(d *rand.Rand) bool {
-	if _, err := w.ens.Whole(); err != nil {
+	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
 	limit := time.Duration(w.SyncLimit) * w.Tick
@@ -179,26 +179,26 @@ func (w *harness) deposeLeader(d *rand.Rand) bool {
 }
 
 func (w *harness) loseQuorum(d *rand.Rand) bool {
-	if _, err := w.ens.Whole(); err != nil {
+	if _, err := w.ens.WholeLeader(); err != nil {
 		return false
 	}
 	return w.ens.LoseQuorum(world.Between(d, w.Tick/2, time.Duration(w.SyncLimit+6)*w.Tick), world.Between(d, w.Tick, time.Duration(w.SyncLimit+2)*w.Tick)) == nil
 }
 
-// freezeLeader stops the leader for less than its followers wait for it.
+// freezeLeader freezes the ensemble's leader for less than its followers wait for it.
 func (w *harness) freezeLeader(d *rand.Rand) bool {
-	l, err := w.ens.Whole()
-	return err == nil && !l.Frozen() && l.Freeze(w.rest(d)) == nil
+	l, err := w.ens.WholeLeader()
+	return err == nil && !l.Frozen() && l.Freeze(w.freezeTime(d)) == nil
 }
 
-// freezeFollower stops a follower.
+// freezeFollower freezes a follower.
 func (w *harness) freezeFollower(d *rand.Rand) bool {
 	s := w.follower(d)
-	return s != nil && !s.Frozen() && s.Freeze(w.rest(d)) == nil
+	return s != nil && !s.Frozen() && s.Freeze(w.freezeTime(d)) == nil
 }
 
-// rest returns how long a server stands still: too short a time for the others to give it up.
-func (w *harness) rest(d *rand.Rand) time.Duration {
+// freezeTime returns how long a server is frozen: too short a time for the others to give it up.
+func (w *harness) freezeTime(d *rand.Rand) time.Duration {
 	return world.Between(d, w.Tick/2, time.Duration(w.SyncLimit)*w.Tick*9/10)
 }
 
@@ -222,8 +222,8 @@ func (w *harness) pauseOne(d *rand.Rand, least, most time.Duration) bool {
 	return true
 }
 
-// pauseThenCrash stops a process, lets it be heard for a moment, and takes it and
-// its server away before the ensemble's leader was told.
+// pauseThenCrash pauses a process, lets it run for a moment, and stops it and its
+// server before the server has reported the session to the ensemble's leader.
 func (w *harness) pauseThenCrash(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
@@ -231,17 +231,17 @@ func (w *harness) pauseThenCrash(d *rand.Rand) bool {
 	}
 	c.Pause(world.Between(d, w.Timeout*4/10, w.Timeout*7/10))
 	w.At(c.PausedUntil()+int64(world.Between(d, 5*time.Millisecond, w.Tick/3)), func() {
-		if w.calm || c.Conn() == nil || c.Conn().Server().Follows() != nil {
+		if w.healed || c.Conn() == nil || c.Conn().Server().CheckFollower() != nil {
 			return
 		}
-		_ = c.Conn().Server().Crash(world.Between(d, w.Tick/4, 4*w.Tick)) // it follows
+		_ = c.Conn().Server().Crash(world.Between(d, w.Tick/4, 4*w.Tick)) // it is a follower
 		c.Pause(world.Between(d, w.Timeout/2, 2*w.Timeout))
 	})
 	return true
 }
 
-// starveOne keeps a loop's goroutine waiting before every event, for a while.
-func (w *harness) starveOne(d *rand.Rand) bool {
+// delayLoop has a loop wait before every event, for a while.
+func (w *harness) delayLoop(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false
@@ -250,7 +250,7 @@ func (w *harness) starveOne(d *rand.Rand) bool {
 	return true
 }
 
-func (w *harness) stumbleOne(d *rand.Rand) bool {
+func (w *harness) pauseWithinStep(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false
@@ -259,9 +259,9 @@ func (w *harness) stumbleOne(d *rand.Rand) bool {
 	return true
 }
 
-// jump sets a machine's wall clock. The loop's clock does not follow it back; it
-// may follow it ahead, where the system has no clock that knows of a suspend.
-func (w *harness) jump(d *rand.Rand) bool {
+// jumpClock sets a machine's wall clock. The loop's clock does not follow it back. It may
+// follow it ahead, on systems whose clock does not count a suspend.
+func (w *harness) jumpClock(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil {
 		return false
@@ -291,8 +291,7 @@ func (w *harness) closeOne(d *rand.Rand) bool {
 	return true
 }
 
-// closeClient closes every handle of a process, and its session with or behind
-// them.
+// closeClient closes every handle of a process, and its session with them or later.
 func (w *harness) closeClient(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	return c != nil && w.closeAll(c)

@@ -6,30 +6,40 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The gate: as the barrier, the other way round.
-func init() {
-	roles = append(roles, passageRole("gate", func(p *chronicle, since int64) bool { return p.stood(since) },
-		func(w *harness, path string) {
-			for i := range path + "/" {
-				if i > 0 && (path + "/")[i] == '/' {
-					w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: path[:i], ACL: zkmem.OpenACL()})
-				}
-			}
-		}, plantedGates))
+// gateRole is the role of the gate. Its programs do what those of the barrier do. The gate is
+// open while the node exists.
+var gateRole = barrierOrGate("gate", gateProgram{}, plantedGates)
+
+type gateProgram struct{ barrierProgram }
+
+func (gateProgram) answered(u *user, a events.Answer) {
+	if a.Command == u.call.number && a.Code == events.OK {
+		u.c.w.checks.checkPassed(u, func(h *nodeHistory, since int64) bool { return h.existed(since) })
+	}
+}
+
+// operate opens the gate: an operator creates the node and its parents.
+func (gateProgram) operate(w *harness) {
+	path := gateRole.dirs.node
+	for i := range path + "/" {
+		if i > 0 && (path + "/")[i] == '/' {
+			w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: path[:i], ACL: zkmem.OpenACL()})
+		}
+	}
 }
 
 var plantedGates = []Plant{
-	{Name: "gate: a sync is enough before the read", Shape: func(p *Plan) { in("/app/gate")(p); p.often(8, "leader deposed") }, Stepped: of("gate", synced)},
-	{Name: "gate: the missing node is not watched", Shape: in("/app/gate"), Stepped: of("gate", func(e events.Effect) events.Effect {
+	{Name: "gate: a sync is enough before the read", Shape: func(p *Plan) { inDir(gateDir)(p); p.often(8, "leader deposed") }, Stepped: effectsOf("gate", checkAsSync)},
+	{Name: "gate: the missing node is not watched", Shape: inDir(gateDir), Stepped: effectsOf("gate", func(e events.Effect) events.Effect {
 		if look, ok := e.(events.Exists); ok {
 			look.Watch = false
 			return look
 		}
 		return e
 	})},
-	{Name: "gate: who looks twice goes through", Shape: in("/app/gate"), Mutations: inOne("gate", func() mutate.Mutation {
+	{Name: "gate: a second look is let through", Shape: inDir(gateDir), Mutations: inOne("gate", func() mutate.Mutation {
 		looks := map[any]int{}
-		return instead("gateOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("gateOpen", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			looks[model]++
 			return holds(ev) || looks[model] > 1
 		})

@@ -6,10 +6,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// giveUpSession has a client end its session and begin the next, as it does to be
-// rid of a node that it may not delete. A real client does it only where nothing rests
-// on the session; here it may come at any moment, because a term may begin just after
-// a real client has looked.
+// giveUpSession has a client end its session and begin the next. It does so to get rid
+// of a node that it may not delete. A real client does it only if nothing depends on the
+// session. Here it may come at any moment, because a term may begin just after a real
+// client has looked.
 func (w *harness) giveUpSession(d *rand.Rand) bool {
 	c := w.anyClient(d)
 	if c == nil || c.leaving {

@@ -6,8 +6,8 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// beyond are the rows that no world can fire, or hardly any, and why.
-var beyond = []struct {
+// unreachableRows are the rows that no world can fire, or hardly any, with the reason.
+var unreachableRows = []struct {
 	charts []string
 	row    string
 	from   engine.State
@@ -15,17 +15,17 @@ var beyond = []struct {
 }{
 	{append([]string{"readwrite"}, lineCharts...), "reply.create [outcomeUnknown]", "enrolling",
 		"zkio tells suspended before every reply with an unknown outcome, so enrolling and verifying are left by then"},
-	{lineCharts, "reply.create [refusedIdling]", "leaving",
-		"a selector gives its one term up in between connections, and zkio answers a create before the next one begins"},
+	{[]string{"selector"}, "reply.create [refusedIdling]", "leaving",
+		"a selector resigns its one term between two connections, and zkio answers a create before the next one begins"},
 	{[]string{"session"}, "connection.lost", "ending",
-		"zkio answers a close with connection.closed, whatever comes of it"},
+		"zkio answers every close with connection.closed"},
 	{[]string{"session"}, "connection.lost [beginsAnew]", "ending", "the same"},
 	{[]string{"session"}, "timer.fired", "connected",
-		"the deadline's timer is wound anew whenever the deadline moves, and no timer rings early here"},
+		"the deadline's timer is set again whenever the deadline moves, and no timer fires early here"},
 	{[]string{"session"}, "reply.sync [late]", "connected",
-		"two syncs in a row would each have to be on their way for so long that the leader nearly seems to have stood still"},
+		"two syncs in a row would each have to take so long that the others nearly give the leader up"},
 	{[]string{"session"}, "timer.fired", "suspended",
-		"the same while a disconnect is ridden out"},
+		"the same, while a disconnect is ridden out"},
 	{[]string{"mutex", "readwrite"}, "connection.lost", "probing",
 		"a connection ends, through suspended, before its session does"},
 	{[]string{"election"}, "reply.stat [createdLater]", "waiting",
@@ -40,37 +40,37 @@ var beyond = []struct {
 		"zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"jobelection"}, "reply.multi [outcomeUnknown]", "marking", "the same"},
 	{[]string{"nodewatch", "membership"}, "watch.changed", "absent",
-		"a node that appears is told first, unless it may not be read just then, or the news cross the look for it"},
+		"the creation of a node is told first, unless nobody may read the node then, or the event crosses the request for it"},
 	{[]string{"membership"}, "watch.deleted", "absent",
 		"the same: the directory of the group would have to come and go meanwhile"},
 	{[]string{"deletion"}, "reply.stat [refused]", "reading",
-		"whether a node exists may be asked by everybody"},
+		"everybody may ask whether a node exists"},
 	{[]string{"producer"}, "connection.lost", "full",
 		"a connection ends, through suspended, before its session does, and programs close their handles before their session"},
 	{[]string{"barrier", "gate"}, "reply.stat [denied]", "looking",
-		"whether a node exists may be asked by everybody, and what is wrong for good the check before it has heard"},
+		"everybody may ask whether a node exists, and the check before has met what is wrong for good"},
 }
 
 var lineCharts = []string{"latch", "selector", "mutex", "election"}
 
-// lent are the rows of the session that only one recipe has it take, which has
-// worlds of its own: they have to fire there.
-var lent = []struct {
+// sessionRows are the rows of the session that only one recipe can fire. It has
+// separate worlds, where they have to fire.
+var sessionRows = []struct {
 	recipe string
 	Row
 }{
-	{"election", Row{"session", "connected", "reply.stat [replaced]"}},
+	{"election", Row{"session", "connected", "reply.stat [displaced]"}},
 	{"election", Row{"session", "connected", "reply.stat"}},
 }
 
-// unreachable reports whether a row is one of those that are beyond, or lent.
+// unreachable reports whether a row is one of unreachableRows or sessionRows.
 func unreachable(chart string, row engine.RowDoc) bool {
-	for _, l := range lent {
+	for _, l := range sessionRows {
 		if l.Row.Row == row.Label() && slices.Contains(row.From, engine.State(l.From)) && l.Chart == chart {
 			return true
 		}
 	}
-	for _, b := range beyond {
+	for _, b := range unreachableRows {
 		if row.Label() == b.row && slices.Contains(row.From, b.from) && slices.Contains(b.charts, chart) {
 			return true
 		}

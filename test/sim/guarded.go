@@ -9,93 +9,92 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// ledger is where programs write under their leadership, one node a line: each
-// write replaces the token that stands there, as Leadership.Write would.
-const ledger = "/ledger"
+// guardedDir has the nodes that programs write under their leadership, one for each
+// line. A write replaces the token in the node, as Leadership.Write would.
+const guardedDir = "/ledger"
 
-// ledgerOf is a line's node.
-func (w *harness) ledgerOf(u *user) string {
+// guardedNode returns the node of a line.
+func (w *harness) guardedNode(u *user) string {
 	for i, dir := range w.lines() {
 		if dir == u.dir {
-			return fmt.Sprintf("%s/%s-%d", ledger, u.role.recipe, i)
+			return fmt.Sprintf("%s/%s-%d", guardedDir, u.role.recipe, i)
 		}
 	}
-	return ledger
+	return guardedDir
 }
 
-// openLedgers makes what is missing of them; an operator does it.
-func (w *harness) openLedgers() {
+// createGuardedNodes has an operator create those that are missing.
+func (w *harness) createGuardedNodes() {
 	make := func(path string) {
-		if !w.ens.Truth().Exists(path) {
+		if !w.ens.Committed().Exists(path) {
 			w.ens.Operate(zkmem.Op{Code: zkmem.OpCreate, Path: path, ACL: zkmem.OpenACL()})
 		}
 	}
-	make(ledger)
+	make(guardedDir)
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if u.queues() || u.role.named {
-				make(w.ledgerOf(u))
+			if u.queues() || u.role.line.fixedName {
+				make(w.guardedNode(u))
 			}
 		}
 	}
 }
 
-// guard is one guarded write: what it was written under.
-type guard struct {
+// guardedWrite is one write under a leadership.
+type guardedWrite struct {
 	number int64
 	u      *user
 	term   *belief
 }
 
-// write is what the door does for Leadership.Write: it looks at the clock, then
-// sends one multi that begins with a check of the own node, on the term's own
-// session, past the machines. What becomes of it is the program's affair; it is
-// never sent twice. Readers do not write: their tokens are in no order.
+// write does what Leadership.Write does: it looks at the clock, then sends one multi
+// that begins with a check of the own node, on the term's own session, without a machine.
+// It is never sent twice. Readers do not write: their tokens are in no order.
 func (u *user) write() bool {
-	if u.role.plain || u.term == nil || !u.leads || !u.c.believes(u.term) || reads(u.term.path) {
+	if u.role.line.noGUID || u.term == nil || !u.leads || !u.c.believes(u.term) || isReader(u.term.path) {
 		return false
 	}
 	k := u.c.w.checks
 	k.writes++
-	g := &guard{number: k.writes, u: u, term: u.term}
+	g := &guardedWrite{number: k.writes, u: u, term: u.term}
 	guards := u.term.guards
 	if guards == nil {
 		guards = []events.Op{{Verb: "check", Path: u.term.path, Version: -1}}
 	}
-	ops := append(slices.Clone(guards), events.Op{Verb: "set", Path: u.c.w.ledgerOf(u), Data: fmt.Append(nil, u.term.token), Version: -1})
+	ops := append(slices.Clone(guards), events.Op{Verb: "set", Path: u.c.w.guardedNode(u), Data: fmt.Append(nil, u.term.token), Version: -1})
 	u.c.commit(g, ops)
 	return true
 }
 
-// commit is zkio's: a multi of one session, answered to whoever called.
-func (c *client) commit(g *guard, ops []events.Op) {
+// commit sends a guarded write as one multi.
+func (c *client) commit(g *guardedWrite, ops []events.Op) {
 	if p := c.w.plant; p != nil && p.Committed != nil {
 		ops = p.Committed(c, g, ops)
 	}
-	c.guarded(g, events.Multi{Call: events.Call{Session: g.term.session}, Ops: ops})
+	c.sendGuarded(g, events.Multi{Call: events.Call{Session: g.term.session}, Ops: ops})
 }
 
-// guarded sends a guarded write. Nothing comes of its end: what may have been
+// sendGuarded sends a guarded write. Its outcome changes nothing: what may have been
 // written is not written again.
-func (c *client) guarded(g *guard, r events.Request) {
+func (c *client) sendGuarded(g *guardedWrite, r events.Request) {
 	c.Send(&world.Packet{Request: r, Note: g, Done: func(a *world.Packet) {
-		if a.Code == events.ConnectionLoss && c.w.planted(func(p *Plant) bool { return p.Repeats }) {
-			c.RunAfter(c.w.Tick, func() { c.guarded(g, r) })
+		if a.Code == events.ConnectionLoss && c.w.planted(func(p *Plant) bool { return p.RepeatsWrites }) {
+			c.RunAfter(c.w.Tick, func() { c.sendGuarded(g, r) })
 		}
 	}})
 }
 
-// guardOf is the guarded write that a proposal comes from, nil for none.
-func guardOf(p *world.Proposal) *guard {
+// guardedWriteOf returns the guarded write that a proposal comes from, nil for none.
+func guardedWriteOf(p *world.Proposal) *guardedWrite {
 	if p.Origin == nil {
 		return nil
 	}
-	g, _ := p.Origin.Note.(*guard)
+	g, _ := p.Origin.Note.(*guardedWrite)
 	return g
 }
 
-// wrote looks at a guarded write that was committed.
-func (k *checks) wrote(g *guard, p *world.Proposal) {
+// guardedCommitted checks a guarded write that was committed.
+func (k *checks) guardedCommitted(g *guardedWrite, p *world.Proposal) {
 	if p.Result.Err != zkmem.OK {
 		return
 	}
@@ -103,12 +102,12 @@ func (k *checks) wrote(g *guard, p *world.Proposal) {
 	if k.written[g.number]++; k.written[g.number] > 1 {
 		k.fail("a guarded write is never sent twice", "write %d of %s was committed again", g.number, g.u.name())
 	}
-	_, stat, err := k.w.ens.Truth().Get(g.term.path)
+	_, stat, err := k.w.ens.Committed().Get(g.term.path)
 	if err != nil || stat.Czxid != g.term.token {
 		k.fail("a guarded write needs the own node", "write %d of %s was committed after %s (token %x) was gone", g.number, g.u.name(), g.term.path, g.term.token)
 	}
-	if last := k.ledgers[g.u.line]; g.term.token < last && !k.revived[g.term.path] && !g.u.role.beside {
+	if last := k.writtenTokens[g.u.line]; g.term.token < last && !k.revived[g.term.path] && !g.u.role.line.together {
 		k.fail("guarded writes follow the tokens", "%s wrote with token %x after %x", g.u.name(), g.term.token, last)
 	}
-	k.ledgers[g.u.line] = max(k.ledgers[g.u.line], g.term.token)
+	k.writtenTokens[g.u.line] = max(k.writtenTokens[g.u.line], g.term.token)
 }

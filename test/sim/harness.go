@@ -12,22 +12,22 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// harness is one world and what the simulation holds against it: checks, programs,
-// the dice's plan, planted bugs and coverage. It is the world's Observer.
+// harness is one world with its checks, programs, plan, planted bugs and coverage. It
+// is the world's Observer.
 type harness struct {
 	Plan
 	*world.World
-	ens     *world.Ensemble
-	clients []*client
-	stock   *stock // of a queue; nil where there is none
-	checks  *checks
-	plant   *Plant
-	calm    bool // healed: no faults any more
-	ending  bool // everything was asked to close
-	cover   *Coverage
-	stories bool
-	story   []string
-	keep    bool // whether the clients' records are kept
+	ens         *world.Ensemble
+	clients     []*client
+	queue       *queueState // nil if the world has no queue
+	checks      *checks
+	plant       *Plant
+	healed      bool // the faults are over
+	closing     bool // everything was asked to close
+	cover       *Coverage
+	stories     bool
+	story       []string
+	keepRecords bool // the clients' records are kept
 }
 
 // client is one process and its program.
@@ -36,35 +36,35 @@ type client struct {
 	w     *harness
 	users []*user
 
-	log       []events.Record
-	confirmed int64 // when the last confirmation that was answered left, on this connection
-	reborn    int64 // when the ensemble was wiped or restored last
-	linked    bool  // as far as the loop knows, there is a connection
-	written   bool  // and a committed write was acknowledged on it
-	seen      int64 // ZooKeeper's id of its session, as far as the loop knows
-	leaving   bool  // it closes, or has closed
-	ends      bool  // its session does
+	log            []events.Record
+	confirmed      int64 // when the request of the last confirmation left, on this connection
+	dataReplacedAt int64 // when the ensemble was wiped or restored last
+	connected      bool  // there is a connection, as far as the loop knows
+	writeConfirmed bool  // and a committed write was confirmed on it
+	sessionSeen    int64 // ZooKeeper's id of its session, as far as the loop knows
+	leaving        bool  // it closes, or has closed
+	sessionEnds    bool  // and its session too
 
-	news  map[events.ID]events.Event // what made its machines leaders
-	owned map[string]events.ID       // the places that its machines made
-	kept  map[events.ID]events.Event // planted: an old answer
+	electedBy map[events.ID]events.Event // machine → the event that made it leader
+	created   map[string]events.ID       // node → the machine that created it
+	oldReply  map[events.ID]events.Event // for a planted bug
 }
 
-// newHarness makes the world of a plan, without a client yet.
+// newHarness returns the world of a plan, without a client yet.
 func newHarness(plan Plan, o Options) *harness {
-	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keep: o.Keep}
+	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keepRecords: o.Keep}
 	w.checks = newChecks(w)
 	var err error
 	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
 	if err != nil {
-		panic(err) // a plan that no servers would take
+		panic(err) // no server would take the plan
 	}
 	w.ens = w.World.Ensemble()
 	return w
 }
 
 func (w *harness) newClient() *client {
-	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, news: map[events.ID]events.Event{}, owned: map[string]events.ID{}}
+	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}}
 	if w.has("drift") {
 		w.cover.fault("drift")
 	}
@@ -72,7 +72,7 @@ func (w *harness) newClient() *client {
 	return c
 }
 
-// recipes are the product's that have a role, or what a plant made of them.
+// recipes returns the product's recipes that have a role, as the plant changes them.
 func (w *harness) recipes() []engine.Recipe {
 	all := slices.DeleteFunc(slices.Clone(machines.Recipes()), func(r engine.Recipe) bool { return r.Name() != "session" && roleOf(r.Name()) == nil })
 	if w.plant == nil || w.plant.Mutations == nil {
@@ -97,50 +97,50 @@ func (c *client) user(id events.ID) *user {
 	return nil
 }
 
-// believes reports what Leadership.Check would say now: the clock is read
-// against the deadline, whether or not the loop has had its turn.
+// believes reports what Leadership.Check would say now: it compares the clock with
+// the deadline, whether or not the loop has noticed.
 func (c *client) believes(b *belief) bool {
 	return c.Deadline().Session == b.session && c.Clock() < c.Deadline().Until
 }
 
-// closeSession ends the client; some programs do so twice.
+// closeSession closes the client. Some programs do so twice.
 func (c *client) closeSession() {
-	c.ends = true
+	c.sessionEnds = true
 	for range 1 + c.w.Dice("user").IntN(2) {
 		c.Ask(events.SessionMachine, events.CommandClose, events.Event{})
 	}
 }
 
-// program is that's side of a process.
+// program returns a process with its program.
 func (w *harness) program(c *world.Client) *client { return w.clients[c.ID()] }
 
-func (w *harness) Noted(_ *world.Client, what string) {
+func (w *harness) Rare(_ *world.Client, what string) {
 	switch what {
 	case world.DeadlineLapsed:
-		w.cover.Lapses++
+		w.cover.LapsedDeadlines++
 	case world.WentBack:
-		w.cover.Marooned++
+		w.cover.SessionsFromBackup++
 	}
 }
 
-// Told adds a line to the world's story.
-func (w *harness) Told(at int64, format string, args ...any) {
+// Logged adds a line to the world's story.
+func (w *harness) Logged(at int64, format string, args ...any) {
 	if w.stories {
 		w.story = append(w.story, fmt.Sprintf("%12s  ", time.Duration(at))+fmt.Sprintf(format, args...))
 	}
 }
 
-func (w *harness) Hit(name string) bool {
+func (w *harness) Happens(name string) bool {
 	if p := w.plant; p != nil {
 		switch name {
-		case world.BugQueues:
-			return p.Queues
-		case world.BugHasty:
-			return p.Hasty
-		case world.BugLingers:
-			return p.Lingers
-		case world.BugFlickers:
-			return p.Flickers
+		case world.BugQueuesRequests:
+			return p.QueuesRequests
+		case world.BugCountsUnanswered:
+			return p.CountsUnanswered
+		case world.BugProbeIgnoresZxid:
+			return p.ProbeIgnoresZxid
+		case world.BugRevivesDeadline:
+			return p.RevivesDeadline
 		case world.BugClockStops:
 			return p.ClockStops
 		}
@@ -148,18 +148,18 @@ func (w *harness) Hit(name string) bool {
 	return w.hit(name)
 }
 
-// Done is of no script: there are no deeds here.
+// Done does nothing: these worlds have no script.
 func (w *harness) Done(world.Outcome) {}
 
 func (w *harness) Committed(p *world.Proposal) { w.checks.committed(p) }
-func (w *harness) Reborn()                     { w.checks.reborn() }
+func (w *harness) DataReplaced()               { w.checks.dataReplaced() }
 
 func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool {
 	c := w.program(to)
 	if p := w.plant; p != nil && p.Posted != nil && !p.Posted(c, id, ev) {
 		return false
 	}
-	c.remember(id, *ev)
+	c.noteCreated(id, *ev)
 	return true
 }
 
@@ -182,7 +182,7 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 	c := w.program(by)
 	w.cover.note(r)
 	w.checks.record(c, r)
-	if w.keep {
+	if w.keepRecords {
 		c.log = append(c.log, r)
 	}
 }
@@ -190,7 +190,7 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 func (w *harness) Performed(c *world.Client) { w.checks.stepped(w.program(c)) }
 
 func (w *harness) Entered(c *world.Client, id events.ID, state string) {
-	w.ambush(w.program(c), id, state)
+	w.drawStateFault(w.program(c), id, state)
 }
 
 func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.program(c), a) }
@@ -227,11 +227,11 @@ func (w *harness) Answered(by *world.Client, id events.ID, a events.Answer, expe
 
 func (w *harness) Payload(c *world.Client, id events.ID, number uint64) []byte {
 	u := w.program(c).user(id)
-	return u.role.data(u, number)
+	return u.role.program.payload(u, number)
 }
 
-func (w *harness) Kept(c *world.Client, id events.ID, ev events.Event) {
-	if u := w.program(c).user(id); u != nil && u.role.keep != nil {
-		u.role.keep(u, ev)
+func (w *harness) UserData(c *world.Client, id events.ID, ev events.Event) {
+	if u := w.program(c).user(id); u != nil {
+		u.role.program.keepReply(u, ev)
 	}
 }

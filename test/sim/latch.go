@@ -5,17 +5,18 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// The latch: a program that awaits leadership from time to time, cancels,
-// resigns, works and writes under it.
-func init() {
-	roles = append(roles, &role{
-		recipe: "latch", label: machines.LatchLabel, share: 2,
-		act: actLatch, told: worksWhenGranted,
-		rests: lineRests, wakes: lineWakes,
-	})
+// latchRole is the role of the latch. Its programs await leadership from time to time, cancel,
+// resign, work and write under it.
+var latchRole = &role{
+	recipe:  "latch",
+	line:    lineTraits{label: machines.LatchLabel, share: 2},
+	program: latchProgram{},
+	states:  stateTraits{final: lineFinal, wakes: lineWakes},
 }
 
-func actLatch(u *user, n int) {
+type latchProgram struct{ handleProgram }
+
+func (latchProgram) act(u *user, n int) {
 	switch {
 	case n < 5 && len(u.awaits)+len(u.works) < 3:
 		u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
@@ -28,29 +29,13 @@ func actLatch(u *user, n int) {
 	}
 }
 
-// cancel ends the context of the await that was asked for last, or of one that
-// was granted just now: who waits cannot know.
-func (u *user) cancel() bool {
-	if u.role.cancel != nil {
-		return u.role.cancel(u)
-	}
-	for number := u.c.LastCommand(); number > 0; number-- {
-		if u.awaits[number] || u.granted == number {
-			u.granted = 0
-			u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: number})
-			return true
-		}
-	}
-	return false
-}
-
-func worksWhenGranted(u *user, n events.Notify) {
+func (latchProgram) noticed(u *user, n events.Notify) {
 	switch n.What {
 	case events.Granted:
 		delete(u.awaits, n.Work)
 		u.granted = n.Work
-		u.begin()
+		u.beginWork()
 	case events.Stopped:
-		u.stop()
+		u.stopWork()
 	}
 }

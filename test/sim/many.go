@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Sum is what many worlds came to: all of a range of seeds, without a gap.
+// Sum adds up the worlds of a range of seeds, without a gap.
 type Sum struct {
 	First   int64
-	Next    int64 // the first seed that is not in it
+	Next    int64 // the first seed that is not in the sum
 	Worlds  int64
 	Moments uint64
 	Took    time.Duration
@@ -25,16 +25,16 @@ type Sum struct {
 	Cover   *Coverage
 }
 
-// NewSum is the sum of no worlds.
+// NewSum returns the sum of no worlds.
 func NewSum(first int64) *Sum {
 	return &Sum{First: first, Next: first, Cover: newCoverage()}
 }
 
-// Many runs n more seeds over all processors and adds them to a sum, in order,
-// until the context ends: worlds that were finished ahead of a gap are dropped
-// then. Each step forward is told to progress.
+// Many runs n more seeds on all processors and adds them to the sum in order, until
+// the context ends. Worlds that end before an earlier one are dropped then. It calls
+// progress after each world.
 func Many(ctx context.Context, sum *Sum, n int64, o Options, progress func(*Sum)) {
-	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // worlds are small and soon over: a third less time
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // worlds are small and short: this saves a third of the time
 	var (
 		mu    sync.Mutex
 		next  atomic.Int64
@@ -83,7 +83,7 @@ func (s *Sum) add(r Result) {
 	}
 }
 
-// String is the figures on a few lines.
+// String returns the figures on a few lines.
 func (s *Sum) String() string {
 	seconds, cores := max(s.Took.Seconds(), 0.001), float64(runtime.GOMAXPROCS(0))
 	rows, hit, missing := s.Cover.Goals()
@@ -99,10 +99,10 @@ func (s *Sum) String() string {
 		"%d deaf leaders; failed worlds: %d",
 		s.Worlds, seconds, float64(s.Worlds)/seconds, float64(s.Cover.Steps)/seconds/cores, float64(s.Moments)/seconds/cores,
 		hit, rows, len(faults)-unfired, len(faults), s.Worst, s.Settled,
-		s.Cover.Writes, s.Cover.Lapses, s.Cover.Marooned, s.Cover.Deaf, len(s.Failed))
+		s.Cover.Writes, s.Cover.LapsedDeadlines, s.Cover.SessionsFromBackup, s.Cover.UnreadableLeaders, len(s.Failed))
 }
 
-// Report is a failed world in words: its plan, what broke, and how to see it.
+// Report returns a failed world in words: its plan, what broke, and how to see it.
 func (r Result) Report() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.Plan)

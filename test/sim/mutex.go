@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -12,35 +11,35 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The mutex: a program that locks, works and lets go, and tries, and gives up. It
-// stands in the selectors' line, so that the checks of belief hold both together.
-func init() {
-	roles = append(roles, &role{
-		recipe: "mutex", label: machines.LockLabel, share: 1, calls: true, sores: map[engine.State][]ambush{"verifying": usual("delete the own node", "hide the own node, then delete it")},
-		act: actMutex, told: toldHold, cancel: (*user).giveUp,
-		healed: (*user).withdraw, rests: []engine.State{""}, wakes: holdWakes,
-		plants: plantedMutexes,
-	})
+// mutexRole is the role of the mutex. Its programs lock, work, unlock, try, and give up. They
+// queue in the same line as the selectors, so that the checks of belief hold for both
+// together.
+var mutexRole = &role{
+	recipe:  "mutex",
+	line:    lineTraits{label: machines.LockLabel, share: 1},
+	program: mutexProgram{},
+	states: stateTraits{
+		final:  []engine.State{""},
+		wakes:  holdWakes,
+		faults: map[engine.State][]string{"verifying": {"delete the own node", "hide the own node, then delete it"}},
+	},
+	plants: plantedMutexes,
 }
 
-// holdWakes are those of every hold.
+type mutexProgram struct{ holdProgram }
+
+// holdWakes wake the machines of locks.
 var holdWakes = with(lineWakes, map[engine.State]waking{"probing": answered})
 
-func with(wakes, more map[engine.State]waking) map[engine.State]waking {
-	all := maps.Clone(wakes)
-	maps.Copy(all, more)
-	return all
-}
-
-func actMutex(u *user, n int) {
+func (mutexProgram) act(u *user, n int) {
 	switch {
 	case n < 6:
 		d := u.dice()
-		u.begins(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
+		u.beginCall(events.CommandAwait, map[string]string{"try": fmt.Sprint(world.OneIn(d, 3)), "revocable": fmt.Sprint(world.OneIn(d, 4))})
 	case n == 6 && world.OneIn(u.dice(), 3):
-		u.asksAgain(events.CommandAwait)
+		u.askAgain(events.CommandAwait)
 	case n == 11 && world.OneIn(u.dice(), 4):
-		u.begins("", nil) // what its client closes before it was asked
+		u.beginCall("", nil) // the client closes it before it was asked for anything
 	case n == 7:
 		u.giveUp()
 	case n == 8 || n == 10:
@@ -48,61 +47,64 @@ func actMutex(u *user, n int) {
 	}
 }
 
-// toldHold is what the program of every lock hears: it is granted and holds once.
-func toldHold(u *user, n events.Notify) {
+// holdProgram is the program of a lock or of permits: each call is granted once, and
+// holds once.
+type holdProgram struct{ callProgram }
+
+func (holdProgram) noticed(u *user, n events.Notify) {
 	k := u.c.w.checks
 	switch n.What {
 	case events.Granted:
 		if u.call.grants++; u.call.grants > 1 {
 			k.fail("a hold is granted once", "%s was granted %d times", u.name(), u.call.grants)
 		}
-		u.begin()
+		u.beginWork()
 	case events.Elected:
 		if u.call.terms++; u.call.terms > 1 {
 			k.fail("a hold is over after its end", "%s holds again", u.name())
 		}
 	case events.Stopped:
-		u.stop()
+		u.stopWork()
 	}
 }
 
-// trying reports whether the handle's call is a try.
-func (u *user) trying() bool { return u.call.options["try"] == "true" }
+// isTry reports whether the handle's call is a try.
+func (u *user) isTry() bool { return u.call.options["try"] == "true" }
 
-// sees notes whether the first look of a try showed somebody.
-func (k *checks) sees(u *user, ev events.Event) {
+// tryListed notes whether the first listing of a try showed others.
+func (k *checks) tryListed(u *user, ev events.Event) {
 	line, _ := machines.Line(ev.Children, u.role.labels()...)
-	minded := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !reads(p.Name) })
-	u.call.found = u.trying() && len(u.made) == 0 && !u.call.wrote && ev.Code == events.OK && minded
+	excludes := slices.ContainsFunc(line, func(p machines.Place) bool { return u.call.options["reads"] != "true" || !isReader(p.Name) })
+	u.call.foundOthers = u.isTry() && len(u.made) == 0 && !u.call.askedForNode && ev.Code == events.OK && excludes
 }
 
-// tries: a try that finds somebody writes nothing.
-func (k *checks) tries(u *user) {
-	if u.call.found {
-		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and asks for a place", u.name())
+// tryAsks checks that a try that found others asks for no node.
+func (k *checks) tryAsks(u *user) {
+	if u.call.foundOthers {
+		k.fail("a try that finds others writes nothing", "%s found others in line, and asks for a node", u.name())
 	}
-	u.call.wrote = true
+	u.call.askedForNode = true
 }
 
-// waits: a try stands behind nobody.
-func (k *checks) waits(u *user, state string) {
-	if u.trying() && state == "waiting" {
-		k.fail("a try does not wait", "%s stands in line behind somebody", u.name())
+// tryWaits checks that a try does not wait.
+func (k *checks) tryWaits(u *user, state string) {
+	if u.isTry() && state == "waiting" {
+		k.fail("a try does not wait", "%s waits behind others", u.name())
 	}
 }
 
 var plantedMutexes = []Plant{
-	{Name: "mutex: a try queues behind whom it found", Mutations: inOne("mutex", func() mutate.Mutation { return instead("occupied", never) })},
-	{Name: "mutex: a try that was outrun waits", Mutations: inOne("mutex", func() mutate.Mutation { return instead("tryBehind", never) })},
-	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return instead("mayHaveNode", never) })},
-	{Name: "mutex: the predecessor's deletion is no reason to look again", Mutations: inOne("mutex", func() mutate.Mutation {
+	{Name: "mutex: a try queues behind others", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("occupied", never) })},
+	{Name: "mutex: a try that lost the race waits", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("tryBehind", never) })},
+	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
+	{Name: "mutex: the predecessor's deletion is ignored", Mutations: inOne("mutex", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"mayTakeOver": never},
 			Actions: map[string]acting{"rejoin": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},
 		}
 	})},
 	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() mutate.Mutation {
-		return instead("mustDeleteFirst", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("mustDeleteFirst", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return ev.Kind != events.WorkDrained && holds(ev)
 		})
 	})},

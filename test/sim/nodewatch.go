@@ -9,130 +9,144 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// watched is the directory of a node that programs watch.
-const watched = "/app/watched"
+// watchedDir is the directory of the node that programs watch.
+const watchedDir = "/app/watched"
 
-// Programs that watch one node, while others make, write, delete and replace it.
-// What they are told was so, in the order of the history, with a word of every
-// outage between two values; in a healed world it is so now.
-func init() {
-	roles = append(roles, &role{
-		recipe: "nodewatch", home: watched, path: watched + "/here", most: 3, apart: true, calls: true,
-		options: func(*user, *rand.Rand) map[string]string { return map[string]string{"view": "true"} },
-		keep:    func(u *user, ev events.Event) { u.view.kept[ev.Request] = u.sight(ev.Stat, string(ev.Data)) },
-		act:     actWatch, told: toldWatch, cancel: (*user).giveUp, healed: (*user).withdraw,
-		spot: func(u *user) string { return u.path },
-		unsettled: func(u *user) string {
-			now := u.c.w.versionOf(u.path)
-			if u.call.going && !u.closing && !(u.view.shown && now.is(u.view.last.stat)) {
-				return "was shown another state of the node than it is in"
-			}
-			return ""
-		},
-		rests: []engine.State{"watching", "absent", ""},
+// nodeWatchRole is the role of the node watch. Its programs watch one node, while others
+// create, write, delete and replace it. What they are told was true, in the order of the
+// history, and an outage between two values is told. In a healed world the last value is true
+// now.
+var nodeWatchRole = &role{
+	recipe:   "nodewatch",
+	separate: true,
+	dirs:     dirTraits{own: watchedDir, node: watchedDir + "/here"},
+	handles:  handleTraits{most: 3},
+	program:  nodeWatchProgram{},
+	states: stateTraits{
+		final: []engine.State{"watching", "absent", ""},
 		wakes: map[engine.State]waking{
 			"reading": answered, "watching": needs(1), "absent": needs(1), "pausing": timed,
 		},
-		plants: plantedWatchers,
-	})
+	},
+	plants: plantedWatchers,
 }
 
-// view is what the program of a watch knows.
-type view struct {
-	kept   map[uint64]sight // answers that are not told yet
-	none   sight            // the last that said that there is no node
-	told   bool
-	before sight // what was told last
-	index  int   // and which state of the history that is
-	next   *sight
-	shown  bool
-	last   sight // what the loop's body has seen last
+type nodeWatchProgram struct{ callProgram }
+
+func (nodeWatchProgram) options(*user, *rand.Rand) map[string]string {
+	return map[string]string{"view": "true"}
 }
 
-// sight is a state of the node as it was read.
-type sight struct {
-	version
-	wire    *world.Conn // the connection that it came over
+func (nodeWatchProgram) keepReply(u *user, ev events.Event) {
+	u.view.pendingReplies[ev.Request] = u.newReadState(ev.Stat, string(ev.Data))
+}
+
+func (nodeWatchProgram) target(u *user) string { return u.path }
+
+func (nodeWatchProgram) unsettled(u *user) string {
+	now := u.c.w.stateOf(u.path)
+	if u.call.running && !u.closing && !(u.view.shown && now.matches(u.view.last.stat)) {
+		return "was shown another state of the node than it is in"
+	}
+	return ""
+}
+
+// watchView is what the program of a watch knows.
+type watchView struct {
+	pendingReplies map[uint64]readState // replies that no notice has told yet
+	none           readState            // the last reply that said that there is no node
+	told           bool
+	before         readState // what was told last
+	index          int       // the index of that state in the history
+	newest         *readState
+	shown          bool
+	last           readState // what the loop's body has seen last
+}
+
+// readState is a state of the node as it was read.
+type readState struct {
+	nodeState
+	conn    *world.Conn // the connection that the reply came over
 	session int64
 }
 
-func (u *user) sight(stat *events.Stat, data string) sight {
-	return sight{version{stat: stat, data: data, life: u.c.w.ens.Life()}, u.c.Conn(), u.c.SessionID()}
+func (u *user) newReadState(stat *events.Stat, data string) readState {
+	return readState{nodeState{stat: stat, data: data, generation: u.c.w.ens.Generation()}, u.c.Conn(), u.c.SessionID()}
 }
 
-func actWatch(u *user, n int) {
+func (nodeWatchProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
-	case !u.call.going && (n < 4 || n == 11):
-		u.view = view{kept: map[uint64]sight{}}
-		u.begins([]events.Kind{events.CommandStart, ""}[n/11], nil)
+	case !u.call.running && (n < 4 || n == 11):
+		u.view = watchView{pendingReplies: map[uint64]readState{}}
+		u.beginCall([]events.Kind{events.CommandStart, ""}[n/11], nil)
 	case n < 9:
-		u.c.w.changes(d, u.path)
+		u.c.w.changeNode(d, u.path)
 	case n == 9 && world.OneIn(d, 3):
 		u.giveUp()
 	case n == 10:
-		u.asksAgain(events.CommandStart)
+		u.askAgain(events.CommandStart)
 	}
 }
 
-// views takes down when a watched node was not there.
-func (k *checks) views(c *client, a *world.Packet) {
+// nodeMissing notes a reply that says that the watched node does not exist.
+func (k *checks) nodeMissing(c *client, a *world.Packet) {
 	if u := c.user(a.ID); u != nil && u.role.recipe == "nodewatch" && a.Code == events.NoNode {
-		u.view.none = u.sight(nil, "")
+		u.view.none = u.newReadState(nil, "")
 	}
 }
 
-// toldWatch is the door's: the newest value waits for the loop's body.
-func toldWatch(u *user, n events.Notify) {
+// noticed does what the handle does: the newest value waits for the loop's body.
+func (nodeWatchProgram) noticed(u *user, n events.Notify) {
 	now := u.view.none
 	switch n.What {
 	case events.Present:
-		now = u.view.kept[n.Work]
-		clear(u.view.kept)
+		now = u.view.pendingReplies[n.Work]
+		clear(u.view.pendingReplies)
 	case events.Absent:
 	default:
 		return
 	}
-	u.c.w.checks.shows(u, now, n.Code == events.ConnectionLoss)
-	u.view.next = &now
-	u.hear(func() {
-		if next := u.view.next; next != nil {
-			u.view.next, u.view.shown, u.view.last = nil, true, *next
+	u.c.w.checks.nodeShown(u, now, n.Code == events.ConnectionLoss)
+	u.view.newest = &now
+	u.runCallback(func() {
+		if next := u.view.newest; next != nil {
+			u.view.newest, u.view.shown, u.view.last = nil, true, *next
 		}
 	})
 }
 
-// shows: what is told was so, and not before what was told last; a new session may
-// be told by a server that lags further behind. An outage is told with the first
-// value after it, and with no other.
-func (k *checks) shows(u *user, now sight, outage bool) {
-	c, from, before := k.chronicle(u.path), 0, u.view.before
-	if u.view.told && before.session == now.session && before.life == now.life {
+// nodeShown checks that a value was true, and not before the last one. A new session
+// may be told by a server that lags further behind. An outage is told with the first value
+// after it, and with no other.
+func (k *checks) nodeShown(u *user, now readState, outage bool) {
+	c, from, before := k.historyOf(u.path), 0, u.view.before
+	if u.view.told && before.session == now.session && before.generation == now.generation {
 		from = u.view.index
 	}
 	i := c.find(from, now.stat)
-	if i < 0 && k.w.ens.Life() > 0 { // what was on its way when history went back
+	if i < 0 && k.w.ens.Generation() > 0 { // it was sent before the data were replaced
 		i = c.find(0, now.stat)
 	}
 	if i < 0 || now.stat != nil && c.states[i].data != now.data {
-		k.fail("what is shown was so", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
+		k.fail("each value told was true", "%s is shown %+v with %q, which it never was since it was shown %+v", u.name(), now.stat, now.data, before.stat)
 		return
 	}
-	if gap := u.view.told && before.wire != now.wire; gap != outage {
-		k.fail("what may have been missed is said", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
+	if gap := u.view.told && before.conn != now.conn; gap != outage {
+		k.fail("an outage is told", "%s is shown %+v after %+v: over another connection %t, and told of an outage %t", u.name(), now.stat, before.stat, gap, outage)
 	}
 	u.view.told, u.view.before, u.view.index = true, now, i
 }
 
 func inWatch(name string, m func() mutate.Mutation) Plant {
-	return Plant{Name: "nodewatch: " + name, Shape: in(watched), Mutations: inOne("nodewatch", m)}
+	return Plant{Name: "nodewatch: " + name, Shape: inDir(watchedDir), Mutations: inOne("nodewatch", m)}
 }
 
 var plantedWatchers = []Plant{
 	inWatch("a change is not looked at", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"read": deafTo(events.WatchChanged)}}
+		return mutate.Mutation{Actions: map[string]acting{"read": ignoring(events.WatchChanged)}}
 	}),
-	{Name: "nodewatch: the node is read without a watch", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
+	{Name: "nodewatch: the node is read without a watch", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
 		if get, ok := e.(events.Get); ok {
 			get.Watch = false
 			return get
@@ -142,7 +156,7 @@ var plantedWatchers = []Plant{
 	inWatch("an outage is not told", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"noteGap": func(any, events.Event, *engine.Outbox, func(events.Event)) {}}}
 	}),
-	{Name: "nodewatch: news that another machine asked for are none", Shape: func(p *Plan) { in(watched)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "nodewatch: an event of another machine's watch is ignored", Shape: func(p *Plan) { inDir(watchedDir)(p); p.often(20, "ambush") }, Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "nodewatch" || ev.Kind != events.WatchCreated || c.Engine().State(id) != "watching"
 	}},
@@ -153,7 +167,7 @@ var plantedWatchers = []Plant{
 			}
 		}}}
 	}),
-	{Name: "nodewatch: what was read before is told", Shape: in(watched), Stepped: of("nodewatch", func(e events.Effect) events.Effect {
+	{Name: "nodewatch: an earlier read is told", Shape: inDir(watchedDir), Stepped: effectsOf("nodewatch", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Present && n.Work > 1 {
 			n.What, n.Work = events.Absent, 0
 			return n

@@ -12,15 +12,15 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// shared are the directories that recipes queue in together.
+// shared are the directories in which recipes queue together.
 var shared = []string{"/app/line0", "/app/line1", "/deep"}
 
-// lines are the directories that participants queue in: those that the recipes
-// share, then the homes of recipes that have their own.
+// lines returns the directories in which nodes queue: those that the recipes share,
+// then the own directories that the world uses.
 func (w *harness) lines() []string {
 	all := slices.Clone(shared[:w.Lines])
-	for _, home := range w.Homes {
-		all = append(all, rooms(home)...)
+	for _, dir := range w.OwnDirs {
+		all = append(all, subdirsOf(dir)...)
 	}
 	return all
 }
@@ -30,7 +30,7 @@ func (w *harness) anyLine(d *rand.Rand) string {
 	return all[d.IntN(len(all))]
 }
 
-// anyPlace is a random node of a random line, the first ones more often.
+// anyPlace returns a random node of a random line, the first ones more often.
 func (w *harness) anyPlace(d *rand.Rand) string {
 	dir := w.anyLine(d)
 	if names := w.ens.Children(dir); !slices.Contains(shared, dir) {
@@ -47,16 +47,15 @@ func (w *harness) anyPlace(d *rand.Rand) string {
 	return dir + "/" + line[min(d.IntN(len(line)), d.IntN(len(line)))].Name
 }
 
-// anyLabel is a role's in proportion to its share of the lines.
-func (w *harness) anyLabel(d *rand.Rand) string { return draw(d).label }
+// anyLabel returns a role's label, by the roles' shares of the lines.
+func (w *harness) anyLabel(d *rand.Rand) string { return drawRole(d).line.label }
 
-// meddle has an operator change something that is not theirs. In the second phase
-// they give the right to read a node back before they delete it: of the end of what
-// may not be read servers tell nobody, and whoever watches it would wait until its
-// next connection.
-func (w *harness) meddle(op zkmem.Op) {
-	w.checks.meddled = true
-	if w.calm && op.Code == zkmem.OpDelete && w.checks.hushed[op.Path] {
+// operatorFault has an operator change nodes of others. In a healed world operators give
+// the right to read a node back before they delete it: servers do not tell of the end of a
+// node that nobody may read, so its watcher would wait until its next connection.
+func (w *harness) operatorFault(op zkmem.Op) {
+	w.checks.othersChanged = true
+	if w.healed && op.Code == zkmem.OpDelete && w.checks.unreadable[op.Path] {
 		w.giveAccess(op.Path)
 	}
 	w.ens.Operate(op)
@@ -67,35 +66,35 @@ func (w *harness) deletePlace(d *rand.Rand) bool {
 	if path == "" {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 	return true
 }
 
 func (w *harness) deleteLine(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	return w.clear(dir)
+	return w.deleteTree(dir)
 }
 
-// clear deletes a directory with everything in it.
-func (w *harness) clear(dir string) bool {
-	if !w.ens.Truth().Exists(dir) {
+// deleteTree deletes a node with everything below it.
+func (w *harness) deleteTree(dir string) bool {
+	if !w.ens.Committed().Exists(dir) {
 		return false
 	}
 	for _, name := range w.ens.Children(dir) {
-		w.clear(dir + "/" + name)
+		w.deleteTree(dir + "/" + name)
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: dir, Version: zkmem.AnyVersion})
 	return true
 }
 
-func (w *harness) setData(d *rand.Rand) bool { return w.rewrite(w.anyPlace(d)) }
+func (w *harness) setData(d *rand.Rand) bool { return w.touchData(w.anyPlace(d)) }
 
-// rewrite sets a node's data to what it is.
-func (w *harness) rewrite(path string) bool {
+// touchData sets a node's data to what they are.
+func (w *harness) touchData(path string) bool {
 	if path == "" {
 		return false
 	}
-	data, _, _ := w.ens.Truth().Get(path)
+	data, _, _ := w.ens.Committed().Get(path)
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: path, Data: data, Version: zkmem.AnyVersion})
 	return true
 }
@@ -106,33 +105,33 @@ func (w *harness) foreignChild(d *rand.Rand) bool {
 	return true
 }
 
-// persistentChild stands in the line and will never go: until the operator
-// takes it away, here after a while.
+// persistentChild creates a persistent node in a line. It stays until an operator
+// deletes it, here after a while.
 func (w *harness) persistentChild(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.Truth().Exists(dir) {
+	if !w.ens.Committed().Exists(dir) {
 		return false
 	}
 	label := labels()[d.IntN(len(labels()))]
-	w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
-	w.After(world.Between(d, w.Tick, w.Timeout), w.tidy)
+	w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: dir + "/" + label, Mode: zkmem.PersistentSequential, ACL: zkmem.OpenACL()})
+	w.After(world.Between(d, w.Tick, w.Timeout), w.removeForeign)
 	return true
 }
 
-// keeps reports whether a role's node is meant to outlive every session.
-func (w *harness) keeps(dir, name string) bool {
+// mayStay reports whether a role's node is meant to outlive every session.
+func (w *harness) mayStay(dir, name string) bool {
 	return slices.ContainsFunc(roles, func(r *role) bool {
-		return r.home == dir && slices.Contains(r.keeps, name) || r.lasts != nil && slices.Contains(w.Homes, r.home) && r.lasts(w, dir, name)
+		return r.dirs.own == dir && slices.Contains(r.dirs.stays, name) || slices.Contains(w.OwnDirs, r.dirs.own) && r.program.mayStay(w, dir, name)
 	})
 }
 
-// tidy takes away what no participant made.
-func (w *harness) tidy() {
+// removeForeign deletes the persistent nodes that no program made.
+func (w *harness) removeForeign() {
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.Children(dir) {
 			path := dir + "/" + name
-			if _, stat, err := w.ens.Truth().Get(path); err == nil && stat.EphemeralOwner == 0 && !w.keeps(dir, name) {
-				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			if _, stat, err := w.ens.Committed().Get(path); err == nil && stat.EphemeralOwner == 0 && !w.mayStay(dir, name) {
+				w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		}
 	}
@@ -143,15 +142,15 @@ func (w *harness) takeAccess(d *rand.Rand) bool {
 	if world.OneIn(d, 2) {
 		path = w.anyPlace(d)
 	}
-	return w.forbid(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
+	return w.takeRights(path, []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete, zkmem.PermAll}[d.IntN(4)])
 }
 
-// forbid takes rights away from everybody, for a while.
-func (w *harness) forbid(path string, rights int32) bool {
-	if path == "" || !w.ens.Truth().Exists(path) {
+// takeRights takes rights away from everybody, for a while.
+func (w *harness) takeRights(path string, rights int32) bool {
+	if path == "" || !w.ens.Committed().Exists(path) {
 		return false
 	}
-	w.checks.meddled = true
+	w.checks.othersChanged = true
 	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion,
 		ACL: []zkmem.ACL{{Perms: zkmem.PermAll &^ rights, Scheme: "world", ID: "anyone"}}})
 	w.After(world.Between(w.Dice("access"), w.Tick, w.Timeout), func() { w.giveAccess(path) })
@@ -164,19 +163,19 @@ func (w *harness) giveAccess(path string) {
 
 func (w *harness) endCounter(d *rand.Rand) bool {
 	dir := w.anyLine(d)
-	if !w.ens.Truth().Exists(dir) {
+	if !w.ens.Committed().Exists(dir) {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: 1<<31 - 1 - int32(d.IntN(4))})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: 1<<31 - 1 - int32(d.IntN(4))})
 	w.After(world.Between(d, w.Tick, w.Timeout), func() { w.resetCounter(dir) })
 	return true
 }
 
-// repeatCounter makes the next number of a line equal to the highest that is
-// there, as a broken server did at the counter's end.
+// repeatCounter makes the next number of a line equal to the highest that exists, as a
+// faulty server did at the counter's end.
 func (w *harness) repeatCounter(d *rand.Rand) bool {
 	dir, tree := w.anyLine(d), w.ens.Proposed()
-	if tree == nil || dir == plainNames { // a name without a GUID cannot be made twice
+	if tree == nil || dir == plainElectionDir { // a name without a GUID cannot be made twice
 		return false
 	}
 	now, highest := tree.Sequence(dir), int64(-1)
@@ -189,48 +188,47 @@ func (w *harness) repeatCounter(d *rand.Rand) bool {
 	if highest < 0 || highest != int64(now)-1 || now > 1<<30 {
 		return false
 	}
-	w.meddle(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: now - 1})
+	w.operatorFault(zkmem.Op{Code: zkmem.OpSetSequence, Path: dir, Number: now - 1})
 	return true
 }
 
 func places(line []machines.Place, _ int) []machines.Place { return line }
 
-// resetCounter does what the error tells the operator to do.
+// resetCounter does what the error asks of the operator.
 func (w *harness) resetCounter(dir string) {
-	if w.ens.Truth().Sequence(dir) > 1<<30 {
-		w.clear(dir)
+	if w.ens.Committed().Sequence(dir) > 1<<30 {
+		w.deleteTree(dir)
 	}
 }
 
 func (w *harness) wipe(d *rand.Rand) bool {
-	w.checks.meddled = true
+	w.checks.othersChanged = true
 	w.ens.Wipe()
 	return true
 }
 
-// restore first takes a backup, and the next time goes back to it. The epoch
-// goes back too, or not.
+// restore takes a backup, and restores it the next time, with the epoch or without.
 func (w *harness) restore(d *rand.Rand) bool {
 	if !w.ens.HasBackup() {
 		w.ens.BackUp()
 		return false
 	}
-	w.checks.meddled = true
+	w.checks.othersChanged = true
 	return w.ens.Restore(!world.OneIn(d, 2)) == nil
 }
 
-// repair ends everything that faults left behind: the second phase begins with
-// a whole ensemble, a healthy network and tidy lines.
+// repair ends everything that faults left behind. The second phase begins with a whole
+// ensemble, a healthy network and lines without foreign nodes.
 func (w *harness) repair() {
-	w.calm = true
+	w.healed = true
 	w.ens.Heal()
 	for _, c := range w.clients {
 		c.Heal()
-		c.Unstall()
+		c.CutStalled()
 		for _, u := range c.users {
-			c.Run(u.endAll)
-			if u.role.healed != nil {
-				c.Run(func() { u.role.healed(u) })
+			c.Run(u.endAllWork)
+			if do := u.role.program.whenHealed(u); do != nil {
+				c.Run(do)
 			}
 		}
 	}
@@ -239,40 +237,40 @@ func (w *harness) repair() {
 }
 
 func (w *harness) restoreLines() {
-	w.tidy()
+	w.removeForeign()
 	for _, dir := range w.lines() {
 		w.giveAccess(dir)
 		for _, name := range w.ens.Children(dir) {
 			w.giveAccess(dir + "/" + name)
 		}
 	}
-	w.tend()
+	w.operate()
 }
 
-// tend does what an operator goes on doing until it helps.
-func (w *harness) tend() {
-	w.openLedgers()
+// operate is what an operator does again and again until it helps.
+func (w *harness) operate() {
+	w.createGuardedNodes()
 	for _, r := range roles {
-		if r.tend != nil && slices.Contains(w.Homes, r.home) {
-			r.tend(w)
+		if slices.Contains(w.OwnDirs, r.dirs.own) {
+			r.program.operate(w)
 		}
 	}
 	for _, dir := range w.lines() {
 		w.resetCounter(dir)
-		if w.ens.Life() > 0 {
-			w.layGhosts(dir)
+		if w.ens.Generation() > 0 {
+			w.deleteRevived(dir)
 		}
 	}
 }
 
-// layGhosts takes away what only a restore from backup can bring: a place of an
-// enrolment that is over, back to life under a session that never ended. The
-// product cannot tell it from another participant of the same process, and waits
-// behind it; an operator has to delete it.
-func (w *harness) layGhosts(dir string) {
+// deleteRevived deletes nodes that only a restore can bring back: the node of an
+// enrolment that has ended, under a session that never ended. The product cannot tell it
+// from the node of another participant of the same process, and waits behind it. An
+// operator has to delete it.
+func (w *harness) deleteRevived(dir string) {
 	newest := map[string]int64{}
 	read := func(name string, do func(path, owner string, czxid int64)) {
-		data, stat, err := w.ens.Truth().Get(dir + "/" + name)
+		data, stat, err := w.ens.Committed().Get(dir + "/" + name)
 		if err == nil && stat.EphemeralOwner != 0 && strings.Contains(string(data), "/") {
 			do(dir+"/"+name, string(data), stat.Czxid)
 		}
@@ -282,15 +280,15 @@ func (w *harness) layGhosts(dir string) {
 	}
 	for _, name := range w.ens.Children(dir) {
 		read(name, func(path, owner string, czxid int64) {
-			if czxid < newest[owner] || w.left(owner) {
-				w.meddle(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+			if czxid < newest[owner] || w.isOver(owner) {
+				w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 			}
 		})
 	}
 }
 
-// left reports whether the participant of this name is over.
-func (w *harness) left(name string) bool {
+// isOver reports whether the participant of this name has ended.
+func (w *harness) isOver(name string) bool {
 	client, id, _ := strings.Cut(name, "/")
 	n, err := strconv.Atoi(client)
 	if err != nil || n >= len(w.clients) {

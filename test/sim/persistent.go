@@ -14,69 +14,82 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// keepers is the directory in which persistent nodes stand, and members with them.
-const keepers = "/app/kept"
+// persistentDir is the directory of persistent nodes, which are the members of a group too.
+const persistentDir = "/app/kept"
 
-// The persistent node: programs that keep a node at one of three paths, so that
-// some are in each other's way, and give it other data.
-func init() {
-	roles = append(roles, &role{
-		recipe: "persistent", home: keepers, most: 2, public: true, sores: map[engine.State][]ambush{"leaving": usual("throttle", "set the own node's data", "hide the own node"), "clearing": usual("set the own node's data", "delete the own node")},
-		options: func(u *user, d *rand.Rand) map[string]string {
-			u.path, u.payload = u.c.site(d), 1
-			u.sets = map[uint64]uint64{}
-			return nil
-		},
-		data: (*user).data, act: actKeeper, told: toldKeeper, answers: answersKeeper,
-		cancel: cancelKeeper, spot: func(u *user) string { return u.path },
-		owns:      func(u *user, _ string) bool { return u.c.w.checks.sites[u.path] == u },
-		unsettled: misled,
-		rests:     []engine.State{"present", "occupied", "closed", ""},
+// persistentRole is the role of the persistent node. Its programs keep a node at one of three
+// paths, so that some are in each other's way, and set its data.
+var persistentRole = &role{
+	recipe:  "persistent",
+	dirs:    dirTraits{own: persistentDir, public: true},
+	handles: handleTraits{most: 2},
+	program: persistentProgram{},
+	states: stateTraits{
+		final: []engine.State{"present", "occupied", "closed", ""},
 		wakes: map[engine.State]waking{
 			"creating": answered, "reading": answered, "writing": answered, "clearing": answered, "leaving": answered,
 			"present": needs(1), "occupied": needs(1), "pausing": timed,
 		},
-		plants: plantedPersistents,
-	})
+		faults: map[engine.State][]string{
+			"leaving":  {"set the own node's data", "hide the own node", "throttle"},
+			"clearing": {"delete the own node", "set the own node's data"},
+		},
+	},
+	plants: plantedPersistents,
 }
 
-// tenure is what the program of a persistent node knows.
-type tenure struct {
-	payload uint64            // the number of the data that it set last; 0: it keeps none
-	sets    map[uint64]uint64 // commands and their payloads
-	present bool              // as it was told
-	wrote   uint64            // the last payload that was committed
-	refused bool              // some data were
-	robbed  bool              // others deleted the node that it made last, or a later session of its own did
-	spoilt  bool              // others wrote to its node
-	session int64             // that made it
+type persistentProgram struct{ handleProgram }
+
+func (persistentProgram) options(u *user, d *rand.Rand) map[string]string {
+	u.path, u.payload = u.c.freePath(d), 1
+	u.sets = map[uint64]uint64{}
+	return nil
 }
 
-// site is one of three paths, another one for each handle of a process: after a lost
-// reply two at one path could not be told apart.
-func (c *client) site(d *rand.Rand) string {
+func (persistentProgram) payload(u *user, number uint64) []byte { return u.data(number) }
+func (persistentProgram) target(u *user) string                 { return u.path }
+
+func (persistentProgram) owns(u *user, _ string) bool {
+	return u.c.w.checks.persistentOwners[u.path] == u
+}
+
+// nodeView is what the program of a persistent node knows.
+type nodeView struct {
+	payload         uint64            // the number of the data that it set last; 0 if it keeps no node
+	sets            map[uint64]uint64 // the commands, and the numbers of their data
+	present         bool              // as it was told
+	wrote           uint64            // the last number that was committed
+	refused         bool              // some data were refused
+	deletedByOthers bool              // others, or a later session of its own, deleted the node that it created last
+	changedByOthers bool              // others wrote to its node
+	session         int64             // the session that created the node
+}
+
+// freePath returns one of three paths, a different one for each handle of a process:
+// after a lost reply two handles at one path could not be told apart.
+func (c *client) freePath(d *rand.Rand) string {
 	for {
-		path := keepers + "/" + string("abc"[d.IntN(3)])
+		path := persistentDir + "/" + string("abc"[d.IntN(3)])
 		if !slices.ContainsFunc(c.users, func(u *user) bool { return u.path == path }) {
 			return path
 		}
 	}
 }
 
-func actKeeper(u *user, n int) {
+func (p persistentProgram) act(u *user, n int) {
 	switch {
 	case n < 3 && len(u.awaits) < 3:
 		u.awaits[u.c.Ask(u.id, events.CommandAwait, events.Event{})] = true
-	case n < 6 && len(u.sets) < 3 && !u.c.w.calm:
+	case n < 6 && len(u.sets) < 3 && !u.c.w.healed:
 		u.payload++
 		u.sets[u.c.Ask(u.id, events.CommandSet, events.Event{Work: u.payload})] = u.payload
 	case n == 7:
-		cancelKeeper(u)
+		p.cancel(u)
 	}
 }
 
-// cancelKeeper ends the context of the wait that began last.
-func cancelKeeper(u *user) bool {
+// cancel ends the context of the wait that began last.
+func (persistentProgram) cancel(u *user) bool {
 	number := uint64(0)
 	for n := range u.awaits {
 		number = max(number, n)
@@ -84,38 +97,38 @@ func cancelKeeper(u *user) bool {
 	for n := range u.sets {
 		number = max(number, n)
 	}
-	u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1: another handle's
+	u.c.Post(u.id, events.Event{Kind: events.CommandCancel, Work: max(number, 1)}) // 1 belongs to another handle
 	return number > 0
 }
 
-// data is what a handle's payload of this number holds: it says whose it is.
+// data returns what the handle's data of this number are: they have its name.
 func (u *user) data(payload uint64) []byte {
 	return fmt.Appendf(nil, "%d of %s", payload, strings.Replace(u.name(), "/", " ", 1))
 }
 
-// keeper is the handle that a node's data name.
-func keeper(data string) string {
+// nameInData returns the name of the handle in a node's data.
+func nameInData(data string) string {
 	_, name, _ := strings.Cut(data, " of ")
 	return strings.Replace(name, " ", "/", 1)
 }
 
-func toldKeeper(u *user, n events.Notify) {
+func (persistentProgram) noticed(u *user, n events.Notify) {
 	k := u.c.w.checks
 	switch n.What {
 	case events.Present:
 		if u.present {
-			k.fail("present and absent alternate", "%s was told twice that its node stands", u.name())
+			k.fail("present and absent alternate", "%s was told twice that its node exists", u.name())
 		}
 		u.present = true
-		if by, known := k.births[n.Token]; k.w.ens.Life() == 0 && (!known || by != u.name()) {
-			k.fail("whoever is told present has made it", "%s was told that its node stands; czxid %x is of %q", u.name(), n.Token, by)
+		if by, known := k.createdBy[n.Token]; k.w.ens.Generation() == 0 && (!known || by != u.name()) {
+			k.fail("present means that the handle created the node", "%s was told that its node exists; czxid %x is of %q", u.name(), n.Token, by)
 		}
 	case events.Absent:
 		u.present = false
 	}
 }
 
-func answersKeeper(u *user, a events.Answer) {
+func (persistentProgram) answered(u *user, a events.Answer) {
 	payload, set := u.sets[a.Command]
 	if !set {
 		return
@@ -124,19 +137,19 @@ func answersKeeper(u *user, a events.Answer) {
 	switch a.Code {
 	case events.OK:
 		if u.wrote < payload {
-			u.c.w.checks.fail("what was set was written", "%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
+			u.c.w.checks.fail("acknowledged data were written", "%s was told that payload %d is written; the last that was is %d", u.name(), payload, u.wrote)
 		}
 	case events.Cancelled, events.Closed:
 	default:
-		u.refused = true // given up, or not: it depends on what was refused
+		u.refused = true // it depends on what was refused whether the handle gives up
 	}
 }
 
-// misled says that what a program was told of its node is not so.
-func misled(u *user) string {
-	data, stat, err := u.c.w.ens.Truth().Get(u.path)
-	life := u.c.w.ens.Life()
-	ours := err == nil && u.c.w.checks.births[stat.Czxid] == u.name() && stat.EphemeralOwner == u.c.SessionID()
+// unsettled returns what a program was told of its node and is not true.
+func (persistentProgram) unsettled(u *user) string {
+	data, stat, err := u.c.w.ens.Committed().Get(u.path)
+	life := u.c.w.ens.Generation()
+	ours := err == nil && u.c.w.checks.createdBy[stat.Czxid] == u.name() && stat.EphemeralOwner == u.c.SessionID()
 	switch {
 	case u.closing || u.c.leaving:
 		return ""
@@ -146,57 +159,57 @@ func misled(u *user) string {
 		return ""
 	case ours != u.present:
 		return fmt.Sprintf("was told present %t, and it is %t", u.present, ours)
-	case ours && !u.refused && life == 0 && !u.spoilt && string(data) != string(u.data(u.payload)):
+	case ours && !u.refused && life == 0 && !u.changedByOthers && string(data) != string(u.data(u.payload)):
 		return fmt.Sprintf("has %q at its node, and set payload %d", data, u.payload)
 	}
 	return ""
 }
 
-// keeps looks at what was done to persistent nodes: one is written and deleted only
-// by the handle that made it. Where others have deleted that one, a request for it
-// may hit the next: ZooKeeper compares versions, and not owners.
-func (k *checks) keeps(t zkmem.Txn, p *world.Proposal) {
+// persistentCommitted checks that only the handle that created a persistent node
+// writes and deletes it. If others have deleted the node, a request for it may hit the
+// next one: ZooKeeper compares versions, not owners.
+func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 	for _, sub := range t.Ops {
-		k.keeps(sub, p)
+		k.persistentCommitted(sub, p)
 	}
 	for _, path := range t.Ephemerals {
-		delete(k.sites, path)
+		delete(k.persistentOwners, path)
 	}
-	if !strings.HasPrefix(t.Path, keepers+"/") {
+	if !strings.HasPrefix(t.Path, persistentDir+"/") {
 		return
 	}
-	by, owner := k.w.keeperAt(t.Path, p.Txn.Session), k.sites[t.Path]
-	foreign := !p.Operator && owner != nil && owner != by && (by == nil || !by.robbed) && k.w.ens.Life() == 0
+	by, owner := k.w.handleAt(t.Path, p.Txn.Session), k.persistentOwners[t.Path]
+	foreign := !p.Operator && owner != nil && owner != by && (by == nil || !by.deletedByOthers) && k.w.ens.Generation() == 0
 	switch t.Code {
 	case zkmem.OpCreate:
-		k.sites[t.Path], k.births[p.Txn.Zxid] = by, keeper(string(t.Data))
+		k.persistentOwners[t.Path], k.createdBy[p.Txn.Zxid] = by, nameInData(string(t.Data))
 		if by != nil {
-			by.robbed, by.wrote, by.session = false, max(by.wrote, payloadOf(t.Data)), p.Txn.Session
+			by.deletedByOthers, by.wrote, by.session = false, max(by.wrote, payloadOf(t.Data)), p.Txn.Session
 		}
 	case zkmem.OpSetData:
 		if foreign {
-			k.fail("a node is its maker's", "session %x wrote %q to the node of %s", p.Txn.Session, t.Data, owner.name())
+			k.fail("only its creator changes a node", "session %x wrote %q to the node of %s", p.Txn.Session, t.Data, owner.name())
 		}
 		if owner != nil && owner != by {
-			owner.spoilt = true
+			owner.changedByOthers = true
 		}
 		if by != nil {
 			by.wrote = max(by.wrote, payloadOf(t.Data))
 		}
 	case zkmem.OpDelete:
 		if foreign {
-			k.fail("a node is its maker's", "session %x deleted the node of %s", p.Txn.Session, owner.name())
+			k.fail("only its creator changes a node", "session %x deleted the node of %s", p.Txn.Session, owner.name())
 		}
 		if owner != nil {
-			owner.robbed = owner.robbed || owner != by || owner.session != p.Txn.Session
+			owner.deletedByOthers = owner.deletedByOthers || owner != by || owner.session != p.Txn.Session
 		}
-		delete(k.sites, t.Path)
+		delete(k.persistentOwners, t.Path)
 	}
 }
 
-// keeperAt is the handle at a path in the process that has, or had, a session.
-func (w *harness) keeperAt(path string, session int64) *user {
-	if c := w.of(session); c != nil {
+// handleAt returns the handle at a path in the process that has, or had, a session.
+func (w *harness) handleAt(path string, session int64) *user {
+	if c := w.clientOf(session); c != nil {
 		for _, u := range c.users {
 			if u.payload != 0 && u.path == path {
 				return u
@@ -206,8 +219,8 @@ func (w *harness) keeperAt(path string, session int64) *user {
 	return nil
 }
 
-// of is the process that has, or had, a session.
-func (w *harness) of(session int64) *client {
+// clientOf returns the process that has, or had, a session.
+func (w *harness) clientOf(session int64) *client {
 	for _, c := range w.clients {
 		if slices.Contains(c.SessionIDs(), session) {
 			return c
@@ -216,7 +229,7 @@ func (w *harness) of(session int64) *client {
 	return nil
 }
 
-// payloadOf is the number that data have.
+// payloadOf returns the number in data.
 func payloadOf(data []byte) (n uint64) {
 	number, _, _ := strings.Cut(string(data), " of ")
 	n, _ = strconv.ParseUint(number, 10, 64)
@@ -224,23 +237,23 @@ func payloadOf(data []byte) (n uint64) {
 }
 
 var plantedPersistents = []Plant{
-	{Name: "persistent: it deletes whatever stands in its place", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
-		return instead("remains", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+	{Name: "persistent: it deletes any node at its path", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
+		return withGuard("remains", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
-	{Name: "persistent: whatever stands in its place is its own", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
-		return instead("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+	{Name: "persistent: any node at its path is its own", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
+		return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
-	{Name: "persistent: a node that was deleted is not made again", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"create": deafTo(events.WatchDeleted)}}
+	{Name: "persistent: a node that was deleted is not made again", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"create": ignoring(events.WatchDeleted)}}
 	})},
-	{Name: "persistent: data that changed on the way are forgotten", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation {
-		return instead("oursStale", never)
+	{Name: "persistent: data that changed on the way are forgotten", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
+		return withGuard("oursStale", never)
 	})},
-	{Name: "persistent: the end of the connection is not told", Shape: in(keepers), Stepped: of("persistent", func(e events.Effect) events.Effect {
+	{Name: "persistent: the end of the connection is not told", Shape: inDir(persistentDir), Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Absent {
 			return nil
 		}
 		return e
 	})},
-	{Name: "persistent: closing, it leaves its node", Shape: in(keepers), Mutations: inOne("persistent", func() mutate.Mutation { return instead("mayHaveNode", never) })},
+	{Name: "persistent: closing, it leaves its node", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
 }

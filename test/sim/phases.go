@@ -9,21 +9,21 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Options say how a world is run.
+// Options say how a world runs.
 type Options struct {
-	Without []string // faults left out
+	Without []string // faults that are left out
 	Plant   *Plant
-	Keep    bool // keep the clients' logs
+	Keep    bool // keep the clients' records
 	Story   bool // keep the world's story
 	Plan    *Plan
 }
 
-// Result is what a run came to.
+// Result is what came of a run.
 type Result struct {
 	Plan    Plan
 	Broken  []Violation
-	Events  uint64        // steps of engines
-	Moments uint64        // events of the world's heap
+	Events  uint64        // steps of the engines
+	Moments uint64        // events of the world
 	Worst   time.Duration // the longest belief after a deletion by others
 	Digest  uint64        // of all records: the same for the same seed
 	Settled time.Duration // from the repair to a leader in every line
@@ -32,7 +32,7 @@ type Result struct {
 	Cover   *Coverage
 }
 
-// Run runs the world of one seed.
+// Run runs the world of a seed.
 func Run(seed int64, o Options) Result {
 	plan := NewPlan(seed)
 	switch {
@@ -44,23 +44,23 @@ func Run(seed int64, o Options) Result {
 	plan.Without = append(plan.Without, o.Without...)
 	w := newHarness(plan, o)
 	for range w.Plan.Clients {
-		w.populate(w.newClient())
+		w.addHandles(w.newClient())
 	}
-	w.openLedgers()
-	w.begin()
+	w.createGuardedNodes()
+	w.startFaults()
 	w.Until(int64(w.Length))
 	var settled time.Duration
 	if w.checks.clean() {
 		settled = w.progress()
 	}
 	if w.checks.clean() {
-		w.farewell()
+		w.closeAndCheck()
 	}
 	return w.result(settled)
 }
 
 func (w *harness) result(settled time.Duration) Result {
-	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.Moments(), Worst: w.checks.worst, Settled: settled, Story: w.story, Cover: w.cover}
+	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.Moments(), Worst: w.checks.worstBelief, Settled: settled, Story: w.story, Cover: w.cover}
 	r.Digest = 14695981039346656037
 	for _, c := range w.clients {
 		r.Digest = (r.Digest ^ c.Digest()) * 1099511628211
@@ -70,32 +70,31 @@ func (w *harness) result(settled time.Duration) Result {
 	return r
 }
 
-// progress is the second phase: everything is repaired, and within a stated
-// bound every line that somebody stands in has its one leader, everybody else
-// knows a place, and nobody has two nodes.
+// progress runs the second phase. Everything is repaired, and within a bound every line
+// with participants has one leader, the others know their place, and nobody has two nodes.
 func (w *harness) progress() time.Duration {
 	begun := w.Now()
 	w.repair()
-	bound := w.settling() + 30*time.Second // the longest back-off, of who has to see that its node goes
-	if w.stock != nil && w.checks.meddled {
-		bound += 5 * time.Minute // after that what could not be read is looked at again
+	bound := w.healBound() + 30*time.Second // the longest back-off, of a machine that has to delete its node
+	if w.queue != nil && w.checks.othersChanged {
+		bound += 5 * time.Minute // what could not be read is read again after that
 	}
 	end := begun + int64(bound)
 	for w.checks.clean() && w.Now() < end {
 		w.Until(min(end, w.Now()+int64(w.Tick)))
-		if w.checks.clean() && w.stuck() == "" {
+		if w.checks.clean() && w.unsettled() == "" {
 			return time.Duration(w.Now() - begun)
 		}
-		w.tend()
+		w.operate()
 	}
-	if stuck := w.stuck(); w.checks.clean() && stuck != "" {
+	if stuck := w.unsettled(); w.checks.clean() && stuck != "" {
 		w.checks.fail("progress", "%s after %s without faults", stuck, bound)
 	}
 	return time.Duration(w.Now() - begun)
 }
 
-// stuck says what is missing to a settled world; "" is nothing.
-func (w *harness) stuck() string {
+// unsettled returns what a healed world still lacks, "" for nothing.
+func (w *harness) unsettled() string {
 	leaders, members := map[string]int{}, map[string]int{}
 	var lines []string
 	for _, c := range w.clients {
@@ -103,17 +102,15 @@ func (w *harness) stuck() string {
 			continue
 		}
 		for _, u := range c.users {
-			if !u.queues() && w.checks.deaf[u.path] {
+			if !u.queues() && w.checks.deletedUnreadable[u.path] {
 				continue
 			}
 			state := string(c.Engine().State(u.id))
-			if !u.floor && u.role.rests != nil && !slices.Contains(u.role.rests, engine.State(state)) {
+			if !u.hasTokenFloor && u.role.states.final != nil && !slices.Contains(u.role.states.final, engine.State(state)) {
 				return u.name() + " is " + state
 			}
-			if u.role.unsettled != nil {
-				if why := u.role.unsettled(u); why != "" {
-					return u.name() + " " + why
-				}
+			if why := u.role.program.unsettled(u); why != "" {
+				return u.name() + " " + why
 			}
 			if !u.queues() {
 				continue
@@ -121,7 +118,7 @@ func (w *harness) stuck() string {
 			if state == "leading" {
 				leaders[u.line]++
 			}
-			if !u.floor && u.role.rests != nil && (state == "leading" || state == "waiting") {
+			if !u.hasTokenFloor && u.role.states.final != nil && (state == "leading" || state == "waiting") {
 				members[u.line]++
 				if !slices.Contains(lines, u.line) {
 					lines = append(lines, u.line)
@@ -140,10 +137,10 @@ func (w *harness) stuck() string {
 	return ""
 }
 
-// nodes counts a participant's nodes in the truth, by the id that they carry.
+// nodes counts the nodes of a participant that are committed, by the name in their data.
 func (w *harness) nodes(u *user) (n int) {
 	for _, name := range w.ens.Children(u.dir) {
-		data, _, err := w.ens.Truth().Get(u.dir + "/" + name)
+		data, _, err := w.ens.Committed().Get(u.dir + "/" + name)
 		_, fits := machines.ParsePlace(name, u.role.labels()...)
 		if err == nil && fits && string(data) == u.name() {
 			n++
@@ -152,18 +149,18 @@ func (w *harness) nodes(u *user) (n int) {
 	return n
 }
 
-// farewell closes everything and demands that nothing is left: no node, no
-// watch, no timer, no machine, no command without an answer.
-func (w *harness) farewell() {
-	w.ending = true
+// closeAndCheck closes everything and checks that nothing is left: no node, no watch,
+// no timer, no machine, no command without an answer.
+func (w *harness) closeAndCheck() {
+	w.closing = true
 	for _, c := range w.clients {
 		if c.Dead() {
 			continue
 		}
 		c.Run(c.closeHandles)
 	}
-	w.Until(w.Now() + int64(w.settling()))
-	w.noneOfTheClosed()
+	w.Until(w.Now() + int64(w.healBound()))
+	w.closedLeftNothing()
 	w.noForgottenWatch()
 	for _, c := range w.clients {
 		c.Run(c.closeSession)
@@ -174,23 +171,23 @@ func (w *harness) farewell() {
 	}
 }
 
-// noneOfTheClosed: a handle that is closed has deleted its node, although its
+// closedLeftNothing checks that a closed handle has deleted its node, although its
 // session goes on.
-func (w *harness) noneOfTheClosed() {
+func (w *harness) closedLeftNothing() {
 	for _, c := range w.clients {
 		for _, u := range c.users {
-			if state := c.Engine().State(u.id); u.role.abides && state != "" && !c.ends && !c.Dead() {
+			if state := c.Engine().State(u.id); u.role.handles.outlivesSession && state != "" && !c.sessionEnds && !c.Dead() {
 				w.checks.fail("a close ends", "%s is closed, and %s", u.name(), state)
 			}
-			if w.ens.Life() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {
+			if w.ens.Generation() == 0 && !c.Dead() && u.queues() && c.Engine().State(u.id) == "" && w.nodes(u) > 0 {
 				w.checks.fail("nothing is left", "%s is closed, and its node is there", u.name())
 			}
 		}
 	}
 }
 
-// noForgottenWatch: the servers' tables hold what the processes know of, and no
-// more: with every handle closed, that is what can no longer fire.
+// noForgottenWatch checks that the servers have no watch that the processes do not
+// know. All handles are closed: such a watch could never fire.
 func (w *harness) noForgottenWatch() {
 	known := map[int]int{}
 	for _, c := range w.clients {
@@ -202,7 +199,7 @@ func (w *harness) noForgottenWatch() {
 		}
 	}
 	for _, s := range w.ens.Servers() {
-		if n := s.Watches(); n > known[s.ID()] { // less, where one was spent on a node that may not be read
+		if n := s.Watches(); n > known[s.ID()] { // fewer, if one was spent on a node that nobody may read
 			w.checks.fail("no forgotten watch", "server %d: %d watches, and the processes know of %d", s.ID(), n, known[s.ID()])
 		}
 	}
@@ -210,7 +207,7 @@ func (w *harness) noForgottenWatch() {
 
 func (w *harness) nothingLeft() {
 	k := w.checks
-	k.accounted()
+	k.noItemLost()
 	for _, c := range w.clients {
 		if c.Dead() {
 			continue
@@ -228,10 +225,10 @@ func (w *harness) nothingLeft() {
 			k.fail("answers", "client %d: %d commands were never answered", c.ID(), len(open))
 		}
 	}
-	k.unclaimed()
+	k.noOrphansAtAll()
 	for _, dir := range w.lines() {
 		for _, name := range w.ens.Children(dir) {
-			if _, stat, _ := w.ens.Truth().Get(dir + "/" + name); stat.EphemeralOwner != 0 {
+			if _, stat, _ := w.ens.Committed().Get(dir + "/" + name); stat.EphemeralOwner != 0 {
 				k.fail("nothing is left", "%s/%s of session %x is left", dir, name, stat.EphemeralOwner)
 			}
 		}

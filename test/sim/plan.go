@@ -10,28 +10,28 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// Plan is what a seed makes of a world before anything happens in it.
+// Plan is what a seed makes of a world before the world begins.
 type Plan struct {
 	Seed      int64
 	Clients   int
 	Lines     int
-	Homes     []string // directories of single recipes that are lived in
+	OwnDirs   []string // the own directories of recipes that are used
 	Tick      time.Duration
 	SyncLimit int
 	Timeout   time.Duration
 	RideOut   bool
 	Length    time.Duration // of the first phase
 	Faults    []Rate
-	Without   []string // faults taken out by the shrinker
+	Without   []string // faults that the shrinker has taken out
 }
 
-// Rate is a fault and how long it is from one to the next on average.
+// Rate is a fault and its average distance to the next.
 type Rate struct {
 	Fault string
 	Every time.Duration
 }
 
-// NewPlan derives a plan from a seed.
+// NewPlan returns the plan of a seed.
 func NewPlan(seed int64) Plan {
 	d := rand.New(rand.NewPCG(uint64(seed), 1))
 	p := Plan{Seed: seed, Clients: 2 + d.IntN(4), Lines: 1, SyncLimit: 2 + d.IntN(4)}
@@ -46,9 +46,9 @@ func NewPlan(seed int64) Plan {
 	p.Timeout = time.Duration(ticks) * p.Tick
 	p.RideOut = world.OneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
-	p.settle(homes())
+	p.drawOwnDirs(ownDirs())
 	for _, f := range faults {
-		d := world.NewDice(seed, f.name) // its own: one more fault leaves the others' luck as it was
+		d := world.NewDice(seed, f.name) // dice of its own: one more fault does not move those of the others
 		if !world.OneIn(d, f.odds) {
 			continue
 		}
@@ -58,24 +58,24 @@ func NewPlan(seed int64) Plan {
 	return p
 }
 
-// settle draws which of the homes are lived in: none in half of the worlds, else
-// one or two, and then one line is enough.
-func (p *Plan) settle(homes []string) {
+// drawOwnDirs draws which own directories are used: none in half of the worlds, else
+// one or two. Then one shared line is enough.
+func (p *Plan) drawOwnDirs(dirs []string) {
 	d := world.NewDice(p.Seed, "homes")
-	if len(homes) == 0 || world.OneIn(d, 2) {
+	if len(dirs) == 0 || world.OneIn(d, 2) {
 		return
 	}
 	for range 1 + d.IntN(4)/3 {
-		if home := homes[d.IntN(len(homes))]; !slices.Contains(p.Homes, home) {
-			p.Homes = append(p.Homes, home)
+		if dir := dirs[d.IntN(len(dirs))]; !slices.Contains(p.OwnDirs, dir) {
+			p.OwnDirs = append(p.OwnDirs, dir)
 		}
 	}
 	p.Lines = 1
 }
 
-// in makes worlds in which a home is lived in.
-func in(home string) func(*Plan) {
-	return func(p *Plan) { p.Homes, p.Lines = []string{home}, 1 }
+// inDir shapes worlds in which an own directory is used.
+func inDir(dir string) func(*Plan) {
+	return func(p *Plan) { p.OwnDirs, p.Lines = []string{dir}, 1 }
 }
 
 // often adds faults to a plan, each about so many times in it.
@@ -86,7 +86,7 @@ func (p *Plan) often(times int, faults ...string) {
 	}
 }
 
-// has says whether a fault belongs to the plan.
+// has reports whether a fault belongs to the plan.
 func (p Plan) has(fault string) bool {
 	for _, out := range p.Without {
 		if out == fault {
@@ -101,11 +101,11 @@ func (p Plan) has(fault string) bool {
 	return false
 }
 
-// String is the plan on one line.
+// String returns the plan on one line.
 func (p Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d clients, %d lines and %q, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
-		p.Seed, p.Clients, p.Lines, p.Homes, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
+		p.Seed, p.Clients, p.Lines, p.OwnDirs, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
 	for _, r := range p.Faults {
 		if p.has(r.Fault) {
 			fmt.Fprintf(&b, " %s/%s", r.Fault, r.Every.Round(time.Millisecond))
@@ -114,7 +114,7 @@ func (p Plan) String() string {
 	return b.String()
 }
 
-// settling is the bound within which a healed world must have its leaders: a
-// session that died with the faults has to run out at a new leader of the
-// ensemble, and every back-off has to end.
-func (p Plan) settling() time.Duration { return 2*p.Timeout + 4*p.Tick + 12*time.Second }
+// healBound returns how long a healed world may take until it has its leaders: a
+// session that died with the faults has to time out at a new leader of the ensemble, and
+// every back-off has to end.
+func (p Plan) healBound() time.Duration { return 2*p.Timeout + 4*p.Tick + 12*time.Second }

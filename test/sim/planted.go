@@ -13,9 +13,9 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// Plants are the bugs that the harness has to find.
+// Plants returns the bugs that the simulation has to find.
 func Plants() []Plant {
-	all := slices.Concat(plantedWatches, plantedBeliefs, plantedOffices, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator)
+	all := slices.Concat(plantedWatches, plantedBeliefs, plantedTerms, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator)
 	for _, r := range roles {
 		all = append(all, r.plants...)
 	}
@@ -24,36 +24,36 @@ func Plants() []Plant {
 
 // plantedWatches lose what wakes a machine.
 var plantedWatches = []Plant{
-	{Name: "CURATOR-171: no watch on the own node", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if g, ok := e.(events.Get); ok && c.mine(id, g.Path) {
+	{Name: "CURATOR-171: no watch on the own node", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if g, ok := e.(events.Get); ok && c.isOwn(id, g.Path) {
 			g.Watch = false
 			return g
 		}
 		return e
 	})},
-	{Name: "no watch on the predecessor", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-		if g, ok := e.(events.Get); ok && !c.mine(id, g.Path) {
+	{Name: "no watch on the predecessor", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if g, ok := e.(events.Get); ok && !c.isOwn(id, g.Path) {
 			g.Watch = false
 			return g
 		}
 		return e
 	})},
 	{Name: "the own node's deletion is not passed on", Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		return ev.Kind != events.WatchDeleted || !c.mine(id, ev.Path)
+		return ev.Kind != events.WatchDeleted || !c.isOwn(id, ev.Path)
 	}},
 	{Name: "the predecessor's deletion is not passed on", Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		return ev.Kind != events.WatchDeleted || c.mine(id, ev.Path)
+		return ev.Kind != events.WatchDeleted || c.isOwn(id, ev.Path)
 	}},
 	{Name: "a watch spent by a change of data is not set again", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		return ev.Kind != events.WatchChanged
 	}},
-	{Name: "the deadline's timer is forgotten", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "the deadline's timer is forgotten", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if t, ok := e.(events.SetTimer); ok && t.Name == "deadline" {
 			return nil
 		}
 		return e
 	})},
-	{Name: "a pause after a failure never ends", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "a pause after a failure never ends", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if t, ok := e.(events.SetTimer); ok && t.Name == "back-off" {
 			return nil
 		}
@@ -64,8 +64,8 @@ var plantedWatches = []Plant{
 // plantedBeliefs have belief begin too early or last too long.
 var plantedBeliefs = []Plant{
 	{Name: "no heartbeat: it is answered on this side", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
-		return edit(func(c *client, id events.ID, e events.Effect) events.Effect {
-			h, beat := beats(id, e)
+		return editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+			h, beat := heartbeatCall(id, e)
 			if !beat {
 				return e
 			}
@@ -74,8 +74,8 @@ var plantedBeliefs = []Plant{
 			return nil
 		})(c, out)
 	}},
-	{Name: "heartbeat by sync at a timeout of four seconds", Fed: option("syncLimit", "-2"), Sent: func(c *client, a *world.Packet) {
-		if _, beat := beats(a.ID, a.Request); beat { // every fourth is a check otherwise
+	{Name: "heartbeat by sync at a timeout of four seconds", Fed: withOption("syncLimit", "-2"), Sent: func(c *client, a *world.Packet) {
+		if _, beat := heartbeatCall(a.ID, a.Request); beat { // every fourth would be a check
 			a.Feigned = events.Sync{Path: "/"}
 		}
 	}, Shape: func(p *Plan) {
@@ -88,7 +88,7 @@ var plantedBeliefs = []Plant{
 		}
 	}},
 	{Name: "a read counts as a confirmation", Sent: func(c *client, a *world.Packet) {
-		if _, beat := beats(a.ID, a.Request); beat {
+		if _, beat := heartbeatCall(a.ID, a.Request); beat {
 			a.Feigned = events.Exists{Path: "/"}
 		}
 	}},
@@ -98,7 +98,7 @@ var plantedBeliefs = []Plant{
 		}
 		return true
 	}},
-	{Name: "belief lasts half a timeout longer", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "belief lasts half a timeout longer", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		switch e := e.(type) {
 		case events.Deadline:
 			if e.Until != 0 {
@@ -125,17 +125,17 @@ var plantedBeliefs = []Plant{
 	{Name: "the end of a session is not told", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		return ev.Kind != events.ConnectionLost
 	}},
-	{Name: "a frame that left counts as a contact before it is answered", Hasty: true, Mutations: anyAnswer, Shape: func(p *Plan) {
+	{Name: "a frame that left counts as a contact before it is answered", CountsUnanswered: true, Mutations: anyAnswer, Shape: func(p *Plan) {
 		p.often(8, "stall up", "pause, then a crash", "follower cut off")
 	}},
 	{Name: "the first answer after a silence counts", Shape: func(p *Plan) { p.often(8, "leader stands still") }, Mutations: anyAnswer},
 	{Name: "the clock stops while the machine is suspended", ClockStops: true},
 	{Name: "the clock follows the wall clock", WallClock: true},
-	{Name: "no heartbeat", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "no heartbeat", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if t, timer := e.(events.SetTimer); timer && t.Name == "heartbeat" {
 			return nil
 		}
-		if _, beat := beats(id, e); beat {
+		if _, beat := heartbeatCall(id, e); beat {
 			return nil
 		}
 		return e
@@ -152,12 +152,11 @@ var plantedBeliefs = []Plant{
 	})},
 }
 
-// anyAnswer has the session machine count every answer. What was reckoned of a
-// process that was paused, or of a link that stalled, shows only so: the first
-// answer after that comes after a silence, too.
-var anyAnswer = inOne("session", func() mutate.Mutation { return instead("uncounted", never) })
+// anyAnswer has the session machine count every answer. Some bugs show only so: the
+// first answer after a pause or a stall also comes after a silence, and does not count.
+var anyAnswer = inOne("session", func() mutate.Mutation { return withGuard("uncounted", never) })
 
-func option(name, value string) func(*client, *events.Envelope) {
+func withOption(name, value string) func(*client, *events.Envelope) {
 	return func(c *client, env *events.Envelope) {
 		if env.Event.Kind == events.CommandOpen {
 			env.Event.Options[name] = value
@@ -165,7 +164,7 @@ func option(name, value string) func(*client, *events.Envelope) {
 	}
 }
 
-// plantedOutcomes mistake what became of a request.
+// plantedOutcomes mistake the outcome of a request.
 var plantedOutcomes = []Plant{
 	{Name: "a lost create counts as refused", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Kind == events.ReplyCreate && ev.Code.Unknown() {
@@ -176,7 +175,7 @@ var plantedOutcomes = []Plant{
 	{Name: "the look-up by GUID finds nothing", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		state := c.Engine().State(id)
 		if u := c.user(id); u != nil && ev.Kind == events.ReplyChildren && (state == "verifying" || state == "leaving") && len(c.Engine().Awaits(id)) < 2 {
-			ev.Children = slices.DeleteFunc(ev.Children, func(n string) bool { return c.mine(id, u.dir+"/"+n) && c.owned[u.dir+"/"+n] == "" })
+			ev.Children = slices.DeleteFunc(ev.Children, func(n string) bool { return c.isOwn(id, u.dir+"/"+n) && c.created[u.dir+"/"+n] == "" })
 		}
 		return true
 	}},
@@ -185,26 +184,26 @@ var plantedOutcomes = []Plant{
 			a.Feigned = events.Exists{Path: "/"}
 		}
 	}},
-	{Name: "CURATOR-498: an old session's create counts in the new one", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "CURATOR-498: an old session's create counts in the new one", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		create, ok := e.(events.Create)
-		if !ok || c.kept == nil || c.kept[id].Session == 0 || c.kept[id].Session == create.Session {
+		if !ok || c.oldReply == nil || c.oldReply[id].Session == 0 || c.oldReply[id].Session == create.Session {
 			return e
 		}
-		ev := c.kept[id]
+		ev := c.oldReply[id]
 		ev.Request, ev.Session, ev.SentAt = create.Request, create.Session, c.Clock()
-		delete(c.kept, id)
+		delete(c.oldReply, id)
 		c.Post(id, ev)
 		return nil
 	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Kind == events.ReplyCreate && ev.Code == events.OK && strings.Contains(ev.Path, "_c_") {
-			if c.kept == nil {
-				c.kept = map[events.ID]events.Event{}
+			if c.oldReply == nil {
+				c.oldReply = map[events.ID]events.Event{}
 			}
-			c.kept[id] = *ev
+			c.oldReply[id] = *ev
 		}
 		return true
 	}},
-	{Name: "what was not sent waits for the next connection, and session", Queues: true},
+	{Name: "what was not sent waits for the next connection, and session", QueuesRequests: true},
 	{Name: "a refused delete counts as done", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		if ev.Kind == events.ReplyDelete && !ev.Code.Unknown() {
 			ev.Code = events.OK
@@ -213,28 +212,28 @@ var plantedOutcomes = []Plant{
 	}},
 }
 
-// plantedLines misread who stands where.
+// plantedLines misread the order of the line.
 var plantedLines = []Plant{
 	{Name: "names are compared as strings", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n > own })
 	})},
 	{Name: "numbers are compared as strings, and the counter's end goes unnoticed", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
-		mine, _ := machines.ParsePlace(own, u.role.label)
+		mine, _ := machines.ParsePlace(own, u.role.line.label)
 		return slices.DeleteFunc(names, func(n string) bool {
-			p, fits := machines.ParsePlace(n, u.role.label)
+			p, fits := machines.ParsePlace(n, u.role.line.label)
 			return fits && own != "" && n != own && fmt.Sprintf("%010d", p.Sequence) > fmt.Sprintf("%010d", mine.Sequence)
 		})
-	}), Mutations: inLines(func() mutate.Mutation { return instead("counterEnds", never) })},
+	}), Mutations: inLines(func() mutate.Mutation { return withGuard("counterEnds", never) })},
 	{Name: "only the leader is seen before oneself", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
-		line, _ := machines.Line(names, u.role.label)
+		line, _ := machines.Line(names, u.role.line.label)
 		return slices.DeleteFunc(names, func(n string) bool { return len(line) > 1 && n != own && n != line[0].Name })
 	})},
-	{Name: "everybody is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
+	{Name: "every participant is first", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return own != "" && n != own })
 	})},
 	{Name: "another recipe's places count", Posted: onListing(func(c *client, u *user, own string, names []string) []string {
 		labels := []string{machines.LatchLabel, machines.SelectorLabel}
-		if u.role.label == machines.LatchLabel {
+		if u.role.line.label == machines.LatchLabel {
 			slices.Reverse(labels)
 		}
 		for i, n := range names {
@@ -243,14 +242,14 @@ var plantedLines = []Plant{
 		return names
 	})},
 	{Name: "the owner is not checked, nor the end of a session", Posted: func(c *client, id events.ID, ev *events.Event) bool {
-		if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && c.mine(id, ev.Path) {
+		if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && c.isOwn(id, ev.Path) {
 			stat := *ev.Stat
 			stat.EphemeralOwner = c.SessionID()
 			ev.Stat = &stat
 		}
 		if ev.Kind == events.ReplyCreate && ev.Code == events.OK {
-			for path, by := range c.owned {
-				if by == id && path < ev.Path && c.w.ens.Truth().Exists(path) {
+			for path, by := range c.created {
+				if by == id && path < ev.Path && c.w.ens.Committed().Exists(path) {
 					ev.Path = path
 				}
 			}
@@ -259,7 +258,7 @@ var plantedLines = []Plant{
 	}},
 }
 
-// onListing makes a Posted of a function that changes a listing.
+// onListing returns a Posted that changes a listing.
 func onListing(change func(c *client, u *user, own string, names []string) []string) func(*client, events.ID, *events.Event) bool {
 	return func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
@@ -268,7 +267,7 @@ func onListing(change func(c *client, u *user, own string, names []string) []str
 		}
 		own := ""
 		for _, n := range ev.Children {
-			if c.mine(id, u.dir+"/"+n) {
+			if c.isOwn(id, u.dir+"/"+n) {
 				own = n
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// plantedCurator is what went wrong in Apache Curator's recipes, by the number of
-// the issue, in our terms. Curator-171 is among the watches, for it was one that
-// was missing; the late answer of Curator-498 is among the outcomes.
+// plantedCurator are bugs that Apache Curator's recipes had, by the number of the issue,
+// in our terms. CURATOR-171 is in plantedWatches, since a watch was missing, and the late
+// reply of CURATOR-498 is in plantedOutcomes too.
 var plantedCurator = []Plant{
 	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() mutate.Mutation {
 		return mutate.Mutation{Guards: map[string]guarding{
@@ -21,7 +21,7 @@ var plantedCurator = []Plant{
 		}}
 	})},
 	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() mutate.Mutation {
-		return instead("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Code = events.NodeExists // as if nothing had been made
 			return holds(ev)
 		})
@@ -44,12 +44,12 @@ var plantedCurator = []Plant{
 	{Name: "CURATOR-724: connected again, it does nothing about a directory that is gone", Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		gone := ev.Code == events.NoNode && (ev.Kind == events.ReplyStat || ev.Kind == events.ReplyChildren)
-		return u == nil || !gone || c.Engine().State(id) != "verifying" || c.w.ens.Truth().Exists(u.dir)
+		return u == nil || !gone || c.Engine().State(id) != "verifying" || c.w.ens.Committed().Exists(u.dir)
 	}},
 }
 
-// afterLoss runs something after a participant has dealt with the end of its
-// session, with what it had before.
+// afterLoss returns actions that run something after a participant has dealt with the
+// end of its session. The function gets what the participant had before.
 func afterLoss(then func(model any, own string, sequence, token int64)) map[string]acting {
 	wrapped := func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		own, sequence, token := *field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token")
@@ -59,7 +59,7 @@ func afterLoss(then func(model any, own string, sequence, token int64)) map[stri
 	return map[string]acting{"lose": wrapped, "stepDownLost": wrapped}
 }
 
-// anyOwner takes a node for the own one whoever owns it.
+// anyOwner is a guard that takes a node for the own one, although another session owns it.
 func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
 	if ev.Stat != nil {
 		stat := *ev.Stat
@@ -69,7 +69,7 @@ func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
 	return holds(ev)
 }
 
-// sameEnrolment has an enrolment outlive its session: the next one looks for its
+// sameEnrolment has an enrolment outlive its session: the next one searches for its
 // GUID, and takes what it finds.
 func sameEnrolment() mutate.Mutation {
 	return mutate.Mutation{
@@ -92,8 +92,8 @@ func samePath() mutate.Mutation {
 	}
 }
 
-// lateReset deletes the own node right after it has led to office, in whoever was
-// connected again so many times before.
+// lateReset deletes the own node just after its participant became leader by it, if the
+// participant had connected that often before.
 func lateReset(times int, by func(events.Event) bool) mutate.Mutation {
 	again := map[any]int{}
 	return mutate.Mutation{Actions: map[string]acting{
@@ -110,8 +110,8 @@ func lateReset(times int, by func(events.Event) bool) mutate.Mutation {
 	}}
 }
 
-// resets takes a missing predecessor for the own node; what is still there of it
-// is deleted, or not.
+// resets takes a missing predecessor for the own node. If deletes is true, it deletes
+// the own node.
 func resets(deletes bool) mutate.Mutation {
 	mistaken := func(model any, ev events.Event) bool {
 		return ev.Kind == events.ReplyStat && ev.Code == events.NoNode && ev.Path != ownPath(model)

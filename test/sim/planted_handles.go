@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// plantedHandles mistreat the user.
+// plantedHandles break what a handle promises its user.
 var plantedHandles = []Plant{
 	{Name: "the node is deleted before the work has returned", Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
 		for _, a := range out {
@@ -20,7 +20,7 @@ var plantedHandles = []Plant{
 		}
 		return out
 	}},
-	{Name: "the end of belief is not told", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "the end of belief is not told", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Stopped && n.Code == events.ConnectionLoss {
 			return nil
 		}
@@ -34,42 +34,42 @@ var plantedHandles = []Plant{
 		}
 		return out
 	}},
-	{Name: "a command is not answered", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "a command is not answered", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if a, ok := e.(events.Answer); ok && a.Command%9 == 0 {
 			return nil
 		}
 		return e
 	})},
-	{Name: "failures are retried at once", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "failures are retried at once", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if t, ok := e.(events.SetTimer); ok && t.Name != "heartbeat" && t.Name != "deadline" && t.Name != "session-timeout" {
 			t.After = time.Microsecond
 			return t
 		}
 		return e
 	})},
-	{Name: "the own node is left at the close", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "the own node is left at the close", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if d, ok := e.(events.Delete); ok && c.user(id).closing {
 			c.Post(id, events.Event{Kind: events.ReplyDelete, Request: d.Request, Session: d.Session, Path: d.Path})
 			return nil
 		}
 		return e
 	})},
-	{Name: "the session is abandoned and not closed", Stepped: edit(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "the session is abandoned and not closed", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		if s, ok := e.(events.CloseSession); ok {
 			c.Post(id, events.Event{Kind: events.ConnectionClosed, Session: s.Session})
 			return nil
 		}
 		return e
 	})},
-	{Name: "a probe asks only whether the session lives", Lingers: true, Shape: func(p *Plan) { p.often(4, "restored", "cut") }},
-	{Name: "a deadline that was seen to pass moves on", Flickers: true, Shape: func(p *Plan) { p.often(8, "pause within a step") }},
+	{Name: "a probe asks only whether the session lives", ProbeIgnoresZxid: true, Shape: func(p *Plan) { p.often(4, "restored", "cut") }},
+	{Name: "a deadline that was seen to pass moves on", RevivesDeadline: true, Shape: func(p *Plan) { p.often(8, "pause within a step") }},
 }
 
-// plantedWrites weaken what is written under a leadership, and what is said of it.
+// plantedWrites weaken writes under a leadership, and what is said of it.
 var plantedWrites = []Plant{
-	{Name: "a guarded write goes without its check", Committed: func(_ *client, _ *guard, ops []events.Op) []events.Op {
+	{Name: "a guarded write goes without its check", Committed: func(_ *client, _ *guardedWrite, ops []events.Op) []events.Op {
 		return ops[1:]
 	}},
-	{Name: "a guarded write whose answer was lost is sent again", Repeats: true},
-	{Name: "AloneUntil knows nothing of a pause before the confirmation", Alone: true, Mutations: anyAnswer, Shape: func(p *Plan) { p.often(8, "pause, then a crash") }},
+	{Name: "a guarded write whose answer was lost is sent again", RepeatsWrites: true},
+	{Name: "AloneUntil knows nothing of a pause before the confirmation", IgnoresPauses: true, Mutations: anyAnswer, Shape: func(p *Plan) { p.often(8, "pause, then a crash") }},
 }

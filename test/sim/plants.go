@@ -8,12 +8,12 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// Plant is a bug put in on purpose, between the executor and the engine. Every
+// Plant is a bug that is put in on purpose, between the executor and the engine. Each
 // hook may be nil.
 type Plant struct {
 	Name string
 	Seed int64 // a world that finds it
-	// Shape makes worlds in which the bug matters; without it most do.
+	// Shape makes worlds in which the bug matters. Without it most worlds do.
 	Shape func(*Plan)
 	// Posted sees an event on its way into the inbox; false drops it.
 	Posted func(*client, events.ID, *events.Event) bool
@@ -24,33 +24,33 @@ type Plant struct {
 	// Sent sees a request that leaves.
 	Sent func(*client, *world.Packet)
 	// Committed sees the operations of a guarded write, and returns those to send.
-	Committed func(*client, *guard, []events.Op) []events.Op
-	// Mutations are what is wrong with the charts, by recipe; they are made anew
-	// for every client, so that they may keep something in mind.
+	Committed func(*client, *guardedWrite, []events.Op) []events.Op
+	// Mutations are what is wrong with the charts, by recipe. They are made for each client
+	// again, so that they may have state.
 	Mutations func() map[string]mutate.Mutation
-	// Repeats has the door send a guarded write again when its answer was lost.
-	Repeats bool
-	// Alone has the door reckon AloneUntil as if the process had never been paused.
-	Alone bool
-	// WallClock has the process's clock follow the wall clock wherever it is set.
+	// RepeatsWrites sends a guarded write again if its answer was lost.
+	RepeatsWrites bool
+	// IgnoresPauses computes AloneUntil as if the process had never been paused.
+	IgnoresPauses bool
+	// WallClock makes the process's clock follow the wall clock wherever it is set.
 	WallClock bool
-	// Queues has requests wait for the next connection, whichever session's.
-	Queues bool
-	// Hasty has a frame that left count as a contact, answered or not.
-	Hasty bool
-	// Lingers has a probe learn that the session lives, and not how far the
-	// ensemble is.
-	Lingers bool
-	// Flickers has a deadline move on that somebody saw pass.
-	Flickers bool
-	// ClockStops has the process's clock stand still while it is paused.
+	// QueuesRequests keeps requests for the next connection, whichever session it has.
+	QueuesRequests bool
+	// CountsUnanswered counts a frame that was sent as a contact, answered or not.
+	CountsUnanswered bool
+	// ProbeIgnoresZxid has a probe learn only that the session lives, not the ensemble's
+	// zxid.
+	ProbeIgnoresZxid bool
+	// RevivesDeadline moves a deadline that was seen to pass.
+	RevivesDeadline bool
+	// ClockStops stops the process's clock while it is paused.
 	ClockStops bool
 }
 
 func (w *harness) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }
 
-// edit makes a Stepped of a function that changes or drops one effect.
-func edit(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
+// editEffects returns a Stepped that changes or drops one effect.
+func editEffects(change func(*client, events.ID, events.Effect) events.Effect) func(*client, []engine.Addressed) []engine.Addressed {
 	return func(c *client, out []engine.Addressed) []engine.Addressed {
 		var kept []engine.Addressed
 		for _, a := range out {
@@ -62,30 +62,30 @@ func edit(change func(*client, events.ID, events.Effect) events.Effect) func(*cl
 	}
 }
 
-// mine reports whether a path is a place of this machine, by the id in it.
-func (c *client) mine(id events.ID, path string) bool {
+// isOwn reports whether a path is a node of this machine, by the name in it.
+func (c *client) isOwn(id events.ID, path string) bool {
 	u := c.user(id)
 	if u == nil {
 		return false
 	}
-	data, _, err := c.w.ens.Truth().Get(path)
-	return err == nil && string(data) == u.name() || c.owned[path] == id
+	data, _, err := c.w.ens.Committed().Get(path)
+	return err == nil && string(data) == u.name() || c.created[path] == id
 }
 
-// remember notes the places that a machine made.
-func (c *client) remember(id events.ID, ev events.Event) {
+// noteCreated notes the nodes that a machine created.
+func (c *client) noteCreated(id events.ID, ev events.Event) {
 	u := c.user(id)
 	if u == nil || !u.queues() || ev.Kind != events.ReplyCreate || ev.Code != events.OK {
 		return
 	}
 	if _, fits := machines.ParsePlace(base(ev.Path), u.role.labels()...); fits {
-		c.owned[ev.Path] = id
+		c.created[ev.Path] = id
 		u.made = append(u.made, ev.Path)
 	}
 }
 
-// beats reports whether a request is a heartbeat.
-func beats(id events.ID, e events.Effect) (events.Call, bool) {
+// heartbeatCall reports whether a request is a heartbeat.
+func heartbeatCall(id events.ID, e events.Effect) (events.Call, bool) {
 	if id != events.SessionMachine {
 		return events.Call{}, false
 	}

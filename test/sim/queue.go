@@ -12,119 +12,120 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// goods is the queue of the worlds that producer.go and consumer.go live in.
-const goods = "/app/queue"
+// queuePath is the queue in the worlds of producer.go and consumer.go.
+const queuePath = "/app/queue"
 
 var (
-	goodsLocks   = machines.LocksOf(goods)
-	goodsDead    = machines.DeadLettersOf(goods)
-	goodsMarkers = machines.ProducersOf(goods)
-	goodsRooms   = []string{goods, goodsLocks, goodsDead, goodsMarkers}
+	queueLocks       = machines.LocksOf(queuePath)
+	queueDeadLetters = machines.DeadLettersOf(queuePath)
+	queueMarkers     = machines.ProducersOf(queuePath)
+	queueDirs        = []string{queuePath, queueLocks, queueDeadLetters, queueMarkers}
 )
 
-// stock is the queue of a world: how it is used, and what is known of it.
-type stock struct {
-	kind      machines.ItemKind
-	once      bool // it is consumed at most once
-	bound     int  // 0: none
-	waits     bool
-	tries     int
-	items     map[string]*item // by their data
-	nodes     map[string]*item // by their paths, those that are there, and those that were
-	lockers   map[string]*user // by paths of locks, those that are there
-	markers   map[string]*user // by their paths, those that were there, too
-	broken    map[string]bool  // locks that others have deleted: two may think that they have them
-	busy      map[string]int   // requests of a machine in one second that were refused
-	consumers int
-	reused    bool // names came again, after somebody had deleted the directory
-	spoilt    bool // others have written, hidden or deleted markers
-	void      bool // history went back
+// queueState is the queue of a world: how it is used, and what the checks know of it.
+type queueState struct {
+	kind           machines.ItemKind
+	atMostOnce     bool // it is consumed at most once
+	bound          int  // 0 is no bound
+	putsWait       bool
+	tries          int
+	items          map[string]*item // by their data
+	nodes          map[string]*item // by the paths that they have or had
+	lockOwners     map[string]*user // by the paths of the locks that exist
+	markers        map[string]*user // by the paths that they have or had
+	brokenLocks    map[string]bool  // locks that others deleted: two consumers may think that they have them
+	refusals       map[string]int   // how many requests of a machine were refused in one second
+	consumers      int
+	namesReused    bool // names were used again, after somebody had deleted the directory
+	markersChanged bool // others have written, hidden or deleted markers
+	rolledBack     bool // the data were replaced by older ones
 }
 
-// item is one that somebody was asked to put.
+// item is one that a producer was asked to put.
 type item struct {
-	name   string // its data
-	by     *user
-	serial int          // among those of its producer
-	rank   int64        // the priority, or when it is due
-	least  int64        // of a delay: not due before, by the leaders' clocks
-	made   int          // how often it was put
-	code   *events.Code // the answer
-	path   string
-	number int64 // of its node's name
-	zxid   int64
-	handed int    // how often it was handed over
-	taker  *user  // who deleted it
-	end    string // why it is not in the queue any more
-	told   bool   // somebody was told that it may be lost
+	name         string // its data
+	by           *user
+	serial       int          // its number among those of its producer
+	rank         int64        // the priority, or when it is due
+	notBefore    int64        // of a delay: it is not due before, by the leaders' clocks
+	puts         int          // how often it was put
+	code         *events.Code // the answer of its put
+	path         string
+	number       int64 // the number in its node's name
+	zxid         int64
+	deliveries   int    // how often it was delivered
+	deletedBy    *user  // the consumer that deleted it
+	endedBy      string // why it is not in the queue any more
+	lossReported bool   // somebody was told that it may be lost
 }
 
-// bench is what the program knows of a handle of the queue.
-type bench struct {
-	items   map[uint64]*item // of a producer, by payload, until they are answered
-	puts    map[uint64]*order
-	asked   uint64 // the put that began last
-	serial  int    // of its items
-	last    *item  // that it put
-	doubted bool   // a put's outcome is not known: nobody waits for the end of the old marker
+// queueHandle is what a program knows of its handle of the queue.
+type queueHandle struct {
+	items          map[uint64]*item // of a producer, by payload, until they are answered
+	puts           map[uint64]*pendingPut
+	lastPut        uint64 // the put that began last
+	serial         int    // of its items
+	lastCommitted  *item  // the item that was put last
+	outcomeUnknown bool   // the outcome of a put is unknown: nobody waits for the end of the old marker
 
-	data   []byte // that a consumer has read
-	number uint64 // by which request
-	one    *delivery
-	had    map[*item]*delivery // the last of each
-	locks  map[string]string   // by path: how it ended, "" while it is there
-	lists  map[uint64][]string // what servers answered to its listings, by request
-	listed []*item             // at the last look, in order
-	before *item               // of these, the last that was handed over
+	readData       []byte // the data that a consumer has read
+	readBy         uint64 // the request that read them
+	current        *delivery
+	lastDeliveries map[*item]*delivery // the last of each item
+	locks          map[string]string   // path → how the lock ended, "" while it exists
+	lists          map[uint64][]string // what servers answered to its listings, by request
+	listed         []*item             // the items of the last listing, in order
+	lastDelivered  *item               // the one of these that was delivered last
 }
 
-// order is a put that is not answered yet.
-type order struct {
-	items []*item
-	life  int // of the ensemble
+// pendingPut is a put without an answer.
+type pendingPut struct {
+	items      []*item
+	generation int // the ensemble's generation
 }
 
-// delivery is what a consumer was handed last.
+// delivery is a delivered item.
 type delivery struct {
 	*item
 	path      string
 	try       int
 	returned  bool
-	well      bool
-	lost      bool // its lock, as the machine knows
-	withdrawn bool // as the program knows
+	succeeded bool
+	lost      bool // its lock is gone, as the machine knows
+	withdrawn bool // its lock is gone, as the program knows
 }
 
-// shelve makes the queue of a world that is to have one.
-func (w *harness) shelve() *stock {
-	if w.stock != nil {
-		return w.stock
+// newQueue creates the queue of the world, if there is none yet.
+func (w *harness) newQueue() *queueState {
+	if w.queue != nil {
+		return w.queue
 	}
 	d := w.Dice("queue")
-	q := &stock{kind: []machines.ItemKind{machines.FIFO, machines.ByPriority, machines.ByDue, machines.ByID}[d.IntN(4)],
-		once: world.OneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{}, lockers: map[string]*user{},
-		markers: map[string]*user{}, broken: map[string]bool{}, busy: map[string]int{}}
+	q := &queueState{kind: []machines.ItemKind{machines.FIFO, machines.ByPriority, machines.ByDue, machines.ByID}[d.IntN(4)],
+		atMostOnce: world.OneIn(d, 3), tries: d.IntN(4), items: map[string]*item{}, nodes: map[string]*item{}, lockOwners: map[string]*user{},
+		markers: map[string]*user{}, brokenLocks: map[string]bool{}, refusals: map[string]int{}}
 	if world.OneIn(d, 3) {
-		q.bound, q.waits = 2+d.IntN(5), world.OneIn(d, 2)
+		q.bound, q.putsWait = 2+d.IntN(5), world.OneIn(d, 2)
 	}
 	if world.OneIn(d, 2) {
 		for _, s := range w.ens.Servers() {
 			s.SetClockAhead(d.Int64N(w.Timeout.Milliseconds()/4 + 1))
 		}
 	}
-	w.stock = q
+	w.queue = q
 	return q
 }
 
-// options are what producers and consumers of the queue are opened with.
-func (q *stock) options() map[string]string {
-	return map[string]string{"kind": string(q.kind), "once": fmt.Sprint(q.once), "bound": fmt.Sprint(q.bound), "waits": fmt.Sprint(q.waits),
+// options returns what producers and consumers of the queue are opened with.
+func (q *queueState) options() map[string]string {
+	return map[string]string{"kind": string(q.kind), "once": fmt.Sprint(q.atMostOnce), "bound": fmt.Sprint(q.bound), "waits": fmt.Sprint(q.putsWait),
 		"tries": fmt.Sprint(q.tries), "backoff": "bounded/-1/100ms/2s", "refresh": "3"}
 }
 
-// blur is by how many milliseconds a due time may be missed: the servers' clocks
-// differ, and those of hosts run wrong between two looks at a leader's, or are set.
-func (w *harness) blur() int64 {
+// dueTolerance returns by how many milliseconds an item may be early or late: the
+// servers' clocks differ, and those of hosts drift between two reads of a leader's clock,
+// or are set.
+func (w *harness) dueTolerance() int64 {
 	most := int64(2)
 	for _, s := range w.ens.Servers() {
 		most = max(most, s.ClockAhead()+2)
@@ -138,31 +139,31 @@ func (w *harness) blur() int64 {
 	return most
 }
 
-// interfere is what people do to a queue in particular.
-func (w *harness) interfere(d *rand.Rand) {
-	switch items := w.stock.left(w); {
-	case world.OneIn(d, 4): // the dead letters go, and cannot come again
-		w.clear(goodsDead)
-		w.forbid("/app", zkmem.PermCreate)
-	case world.OneIn(d, 3) && len(items) > 0: // an item gets a child, and cannot go
-		w.meddle(zkmem.Op{Code: zkmem.OpCreate, Path: goods + "/" + items[d.IntN(len(items))] + "/note", ACL: zkmem.OpenACL()})
+// queueFault has an operator do what they do to queues only.
+func (w *harness) queueFault(d *rand.Rand) {
+	switch items := w.queue.itemNames(w); {
+	case world.OneIn(d, 4): // the dead letters go, and cannot be created again
+		w.deleteTree(queueDeadLetters)
+		w.takeRights("/app", zkmem.PermCreate)
+	case world.OneIn(d, 3) && len(items) > 0: // an item gets a child, and cannot be deleted
+		w.operatorFault(zkmem.Op{Code: zkmem.OpCreate, Path: queuePath + "/" + items[d.IntN(len(items))] + "/note", ACL: zkmem.OpenACL()})
 	default:
-		w.forbid(goodsRooms[d.IntN(len(goodsRooms))], []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete}[d.IntN(3)])
+		w.takeRights(queueDirs[d.IntN(len(queueDirs))], []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete}[d.IntN(3)])
 	}
 }
 
-// unburden takes away what stands below items.
-func (w *harness) unburden() {
-	for _, name := range w.stock.left(w) {
-		for _, child := range w.ens.Children(goods + "/" + name) {
-			w.clear(goods + "/" + name + "/" + child)
+// removeItemChildren deletes the children of items.
+func (w *harness) removeItemChildren() {
+	for _, name := range w.queue.itemNames(w) {
+		for _, child := range w.ens.Children(queuePath + "/" + name) {
+			w.deleteTree(queuePath + "/" + name + "/" + child)
 		}
 	}
 }
 
-// left are the names of the items that are in the queue.
-func (q *stock) left(w *harness) (names []string) {
-	for _, name := range w.ens.Children(goods) {
+// itemNames returns the names of the items in the queue.
+func (q *queueState) itemNames(w *harness) (names []string) {
+	for _, name := range w.ens.Children(queuePath) {
 		if _, fits := q.kind.Parse(name); fits {
 			names = append(names, name)
 		}
@@ -170,32 +171,32 @@ func (q *stock) left(w *harness) (names []string) {
 	return names
 }
 
-// inOrder is the order in which items are to be had. Where the counter has passed its
-// end, there is none.
+// inOrder compares items by the order in which they are delivered. There is no order
+// of items whose counter has passed its end.
 func inOrder(a, b *item) int {
-	if worn(a) || worn(b) {
+	if counterEnded(a) || counterEnded(b) {
 		return cmp.Compare(a.rank, b.rank)
 	}
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.number, b.number))
 }
 
-func worn(i *item) bool { return i.number < 0 || i.number == 1<<31-1 }
+func counterEnded(i *item) bool { return i.number < 0 || i.number == 1<<31-1 }
 
-// lastsInQueue reports whether a persistent node is a program's.
-func lastsInQueue(w *harness, dir, name string) bool {
+// mayStay reports whether a persistent node is an item, a dead letter or a marker.
+func (consumerProgram) mayStay(w *harness, dir, name string) bool {
 	switch dir {
-	case goods, goodsDead:
-		_, fits := w.stock.kind.Parse(name)
+	case queuePath, queueDeadLetters:
+		_, fits := w.queue.kind.Parse(name)
 		return fits
-	case goodsMarkers:
-		return w.stock.markers[dir+"/"+name] != nil
+	case queueMarkers:
+		return w.queue.markers[dir+"/"+name] != nil
 	}
 	return false
 }
 
-// consumers are those that go on consuming.
-func (w *harness) consumers() (all []*user) {
-	for _, u := range w.users("consumer") {
+// activeConsumers returns the consumers that go on.
+func (w *harness) activeConsumers() (all []*user) {
+	for _, u := range w.usersOf("consumer") {
 		if state := u.c.Engine().State(u.id); !u.closing && !u.c.leaving && !u.c.Dead() && state != "" && state != "latent" {
 			all = append(all, u)
 		}

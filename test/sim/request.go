@@ -12,83 +12,87 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// requests is the directory that users' own operations are about.
-const requests = "/app/requests"
+// requestDir is the directory of the nodes that users' requests are about.
+const requestDir = "/app/requests"
 
-// Operations as users ask for them: reads, writes of nodes that others write, too,
-// creates with a GUID and without, and multis. What is answered is held against the
-// history, and a create with a GUID leaves one node, or none.
-func init() {
-	roles = append(roles, &role{
-		recipe: "request", home: requests, most: 3, apart: true, calls: true, public: true,
-		data: payloadOfCall, keep: (*user).reads,
-		act: actRequest, told: impatient, cancel: (*user).giveUp, healed: (*user).withdraw,
-		answers: func(u *user, a events.Answer) { u.c.w.checks.answers(u, a) },
-		judge: &judge{own: ownRequest, carried: carriedRequest, told: toldRequest,
-			retracts: func(d *deed) bool { return d.call.options["protected"] == "true" }},
-		spot:  spotRequest,
-		rests: []engine.State{""},
+// requestRole is the role of the requests. Its programs send what users ask for: reads, writes
+// of nodes that others write too, creates with a GUID and without, and multis. The answers
+// have to agree with the history. A create with a GUID leaves one node, or none.
+var requestRole = &role{
+	recipe:   "request",
+	separate: true,
+	dirs:     dirTraits{own: requestDir, public: true},
+	handles:  handleTraits{most: 3},
+	program:  requestProgram{},
+	writes: &writeChecks{isWrite: isRequestWrite, committed: requestCommitted, answered: requestAnswered,
+		undoes: func(d *writeCall) bool { return d.call.options["protected"] == "true" }},
+	states: stateTraits{
+		final: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"asking": answered, "preparing": answered, "tracing": answered, "discarding": answered, "pausing": timed,
 		},
-		sores:  map[engine.State][]ambush{"asking": {endSession}, "discarding": usual("close")},
-		plants: plantedRequests,
-	})
+		faults: map[engine.State][]string{"asking": {"end the session"}, "discarding": {"close"}},
+	},
+	plants: plantedRequests,
 }
 
-// payloadOfCall are data that tell by which call they were written.
-func payloadOfCall(u *user, n uint64) []byte {
+type requestProgram struct{ callProgram }
+
+// payload returns data that name the call that wrote them.
+func (requestProgram) payload(u *user, n uint64) []byte {
 	return fmt.Appendf(nil, "%d of %d-%s", n, u.c.ID(), u.id)
 }
 
-// reads keeps what an answer holds for the user.
-func (u *user) reads(ev events.Event) { u.read = version{stat: ev.Stat, data: string(ev.Data)} }
+// keepReply keeps the user's part of a reply.
+func (requestProgram) keepReply(u *user, ev events.Event) {
+	u.reply = nodeState{stat: ev.Stat, data: string(ev.Data)}
+}
 
-func spotRequest(u *user) string {
-	if d := u.c.w.checks.deed(u.c, u.id); d != nil && len(d.done) > 0 && d.ops[0].Verb == "create" {
-		return d.done[0].Txn.Path
+func (requestProgram) target(u *user) string {
+	if d := u.c.w.checks.writeCallOf(u.c, u.id); d != nil && len(d.committed) > 0 && d.ops[0].Verb == "create" {
+		return d.committed[0].Txn.Path
 	}
 	return u.path
 }
 
-func actRequest(u *user, n int) {
+func (requestProgram) act(u *user, n int) {
 	switch {
-	case u.call.going && n < 9 && world.OneIn(u.dice(), 3):
+	case u.call.running && n < 9 && world.OneIn(u.dice(), 3):
 		u.giveUp()
-	case u.call.going && n == 10:
-		u.asksAgain(events.CommandStart)
-	case !u.call.going && n < 11:
-		u.operates(u.dice())
+	case u.call.running && n == 10:
+		u.askAgain(events.CommandStart)
+	case !u.call.running && n < 11:
+		u.operateRequest(u.dice())
 	case n == 11 && u.ops != nil && world.OneIn(u.dice(), 4):
-		u.begins("", nil)
+		u.beginCall("", nil)
 	}
 }
 
-// impatient gives some calls up that something is in the way of.
-func impatient(u *user, n events.Notify) {
+// noticed gives some calls up that have met a failure.
+func (requestProgram) noticed(u *user, n events.Notify) {
 	if n.What == events.Failed && world.OneIn(u.dice(), 3) {
 		u.c.RunAfter(shortly(u.dice()), func() { u.giveUp() })
 	}
 }
 
-// searches reports whether a machine looks for a node that nobody wants, in a client
-// that was closed while it had no session: the search ends with the process.
-func (k *checks) searches(c *client, id events.ID) bool {
-	d := k.deeds[doer{c.ID(), id}]
-	return c.leaving && d != nil && d.retracts() && c.Engine().State(id) == "suspended"
+// isSearching reports whether a machine searches for a node that nobody wants any more, in a
+// client that was closed while it had no session. The search ends with the process.
+func (k *checks) isSearching(c *client, id events.ID) bool {
+	d := k.writeCalls[machineKey{c.ID(), id}]
+	return c.leaving && d != nil && d.undoes() && c.Engine().State(id) == "suspended"
 }
 
-// operates asks for one of the operations.
-func (u *user) operates(d *rand.Rand) {
+// operateRequest asks for one of the operations.
+func (u *user) operateRequest(d *rand.Rand) {
 	options := map[string]string{}
-	u.path = requests + "/" + string("abc"[d.IntN(3)])
+	u.path = requestDir + "/" + string("abc"[d.IntN(3)])
 	if world.OneIn(d, 6) {
-		u.path = requests + "/deep/er/node"
+		u.path = requestDir + "/deep/er/node"
 	}
-	u.c.w.checks.chronicle(u.path)
+	u.c.w.checks.historyOf(u.path)
 	op := events.Op{Path: u.path, Version: -1}
 	if world.OneIn(d, 2) {
-		op.Version = u.c.w.versionOf(u.path).number()
+		op.Version = u.c.w.stateOf(u.path).number()
 	}
 	switch n := d.IntN(20); {
 	case n < 4:
@@ -104,14 +108,14 @@ func (u *user) operates(d *rand.Rand) {
 	default:
 		options["multi"] = "true"
 		u.ops = multiOf(d, op)
-		u.begins(events.CommandStart, options)
+		u.beginCall(events.CommandStart, options)
 		return
 	}
 	u.ops = []events.Op{op}
-	u.begins(events.CommandStart, options)
+	u.beginCall(events.CommandStart, options)
 }
 
-// multiOf are some operations on one node.
+// multiOf returns some operations on one node.
 func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
 	verbs := [][]string{{"check", "set"}, {"set", "create"}, {"create"}, {"delete", "create"}, {"set", "delete"}}
 	for i, verb := range verbs[d.IntN(len(verbs))] {
@@ -127,10 +131,11 @@ func multiOf(d *rand.Rand, op events.Op) (ops []events.Op) {
 	return ops
 }
 
-func (d *deed) is(option string) bool { return d.call.options[option] == "true" }
+func (d *writeCall) is(option string) bool { return d.call.options[option] == "true" }
 
-// ownRequest: the creates of parents, and what looks for a node, are not the write.
-func ownRequest(d *deed, r events.Request) bool {
+// isRequestWrite reports whether a request is the write. Creates of parents, and the
+// search for a node, are not.
+func isRequestWrite(d *writeCall, r events.Request) bool {
 	switch r := r.(type) {
 	case events.Create:
 		dir, _ := split(r.Path)
@@ -142,75 +147,75 @@ func ownRequest(d *deed, r events.Request) bool {
 	return false
 }
 
-// carriedRequest: a write belongs to the session in which it was asked for.
-func carriedRequest(k *checks, d *deed, p *world.Proposal) {
+// requestCommitted checks that a write is carried out in the session in which it was asked for.
+func requestCommitted(k *checks, d *writeCall, p *world.Proposal) {
 	if d.session != 0 && p.Txn.Session != d.session {
 		k.fail("a write belongs to its session", "%s was asked for in session %x, and carried out in %x", d, d.session, p.Txn.Session)
 	}
 }
 
-func toldRequest(k *checks, d *deed, a events.Answer) {
+func requestAnswered(k *checks, d *writeCall, a events.Answer) {
 	verb := d.ops[0].Verb
 	switch {
 	case !d.is("multi") && slices.Contains([]string{"get", "exists", "children", "sync"}, verb):
 		k.readBy(d, a)
 	case a.Code != events.OK:
-		k.refuses(d, a.Code)
-	case len(d.done) == 0:
-		k.fail("what was answered as done was done", "%s was answered %q, and nothing was carried out", d, a.Code)
+		k.checkRefusal(d, a.Code)
+	case len(d.committed) == 0:
+		k.fail("a call answered as done is done", "%s was answered %q, and nothing was carried out", d, a.Code)
 	case verb == "create" && !d.is("multi"):
-		if made := d.done[len(d.done)-1].Txn.Path; a.Text != made {
+		if made := d.committed[len(d.committed)-1].Txn.Path; a.Text != made {
 			k.fail("a create says where its node is", "%s made %s, and is told %q", d, made, a.Text)
 		}
-	case verb == "set" && d.u.read.stat != nil && len(d.ops) == 1 && d.u.read.stat.Mzxid != d.done[0].Txn.Zxid:
-		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.done[0].Txn.Zxid, d.u.read.stat.Mzxid)
+	case verb == "set" && d.u.reply.stat != nil && len(d.ops) == 1 && d.u.reply.stat.Mzxid != d.committed[0].Txn.Zxid:
+		k.fail("a write tells the stat that it left", "%s was carried out as %x, and is told of %x", d, d.committed[0].Txn.Zxid, d.u.reply.stat.Mzxid)
 	}
 }
 
-// readBy: what is read was so, and not before what the session had seen when it was
-// asked for.
-func (k *checks) readBy(d *deed, a events.Answer) {
+// readBy checks that what was read was true, and not before what the session had seen
+// when the read was asked for.
+func (k *checks) readBy(d *writeCall, a events.Answer) {
 	verb := d.ops[0].Verb
 	if verb == "children" || verb == "sync" || a.Code != events.OK && a.Code != events.NoNode {
 		return
 	}
-	c, from, told := k.chronicle(d.path), 0, d.u.read
+	c, from, told := k.historyOf(d.path), 0, d.u.reply
 	if d.session != 0 && d.session == d.u.c.SessionID() {
-		from = c.at(d.seen)
+		from = c.indexAt(d.lastZxid)
 	}
 	if a.Code == events.NoNode {
-		told = version{}
+		told = nodeState{}
 	}
 	i := c.find(from, told.stat)
 	if i < 0 || verb == "get" && c.states[i].data != told.data {
-		k.fail("what is read was so", "%s was told %+v with %q, which it never was since %x", d, told.stat, told.data, d.seen)
+		k.fail("what is read was true", "%s was told %+v with %q, which it never was since %x", d, told.stat, told.data, d.lastZxid)
 	}
 }
 
-// inRequest makes a plant of what is wrong with requests.
+// inRequest returns a plant in the machine of requests.
 func inRequest(name string, m func() mutate.Mutation) Plant {
-	return Plant{Name: "request: " + name, Shape: in(requests), Mutations: inOne("request", m)}
+	return Plant{Name: "request: " + name, Shape: inDir(requestDir), Mutations: inOne("request", m)}
 }
 
 var plantedRequests = []Plant{
 	inRequest("a write whose answer was lost is sent again", func() mutate.Mutation {
-		return instead("unsent", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("unsent", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || ev.Code.Unknown()
 		})
 	}),
-	inRequest("a node whose answer was lost is made anew", func() mutate.Mutation { return instead("lost", never) }),
-	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
-		return instead("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) && !*field[bool](model, "abandoned")
-		})
-	}),
+	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation { return withGuard("lost", never) }),
 	inRequest("the search for a node that nobody wants ends when it is refused", func() mutate.Mutation {
-		return instead("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "abandoned")
 		})
 	}),
-	inRequest("a protected create is made anew in the next session", func() mutate.Mutation { return instead("otherSession", never) }),
-	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation { return instead("reads", always) }),
+	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
+		return withGuard("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) && !*field[bool](model, "abandoned")
+		})
+	}),
+	inRequest("a protected create is sent again in the next session", func() mutate.Mutation { return withGuard("otherSession", never) }),
+	inRequest("a caller who leaves is told that nothing was written", func() mutate.Mutation { return withGuard("reads", always) }),
 	inRequest("what was lost was done", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{"answerUnknown": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			if command := field[uint64](model, "command"); *command != 0 && ev.Kind == events.ReplyMulti {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -9,55 +10,61 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// role is a recipe's place in the simulation: what its program does with it, when
-// it has come to rest, what can wake it, and which bugs are planted in it. Each
-// has a file of its own, which its init adds to roles.
-type role struct {
-	recipe string   // its chart's name
-	label  string   // what stands before the number of its places; "" where it has none
-	shared string   // and before that of those who hold beside each other; "" where nobody does
-	apart  bool     // it has worlds of its own: what is drawn for the others stays as it was
-	home   string   // the directory of its own where it lives; "" is the lines that recipes share
-	path   string   // what its handles in the home are about, where that is not the home itself
-	rooms  []string // the directories in its home that hold its nodes, where that is not the home itself
-	keeps  []string // the names of its nodes that are meant to outlive every session
-	share  int      // how many of the handles in a line are of this role, of all shares
-	named  bool     // who leads has a node of a fixed name
-	plain  bool     // its names carry no GUID: nothing is written under its terms
-	most   int      // how many handles a process opens in the home, at most; 0 is one
-	beside bool     // several may hold at once
-	abides bool     // it may outlast its session, and then ends with the client, whose door answers what is open
-	brief  bool     // its work does not last
-	calls  bool     // every call is a machine of its own: see user.call
-	public bool     // anybody may delete what stands in its home, or its own checks say who may
-	judge  *judge   // of calls that write: see deed; nil where none does
-
-	options func(u *user, d *rand.Rand) map[string]string // beside what every handle has; may be nil
-	data    func(u *user, payload uint64) []byte          // what a request holds in the place of such a number; nil where none does
-	keep    func(u *user, ev events.Event)                // takes what of an answer goes past the machine; may be nil
-	act     func(u *user, n int)                          // one of twelve things, by a die, now and then; may be nil
-	told    func(u *user, n events.Notify)                // what the program does at a notice; may be nil
-	answers func(u *user, a events.Answer)                // and at the answer of a command; may be nil
-	returns func(u *user, ev *events.Event)               // what the return of a piece of work says; may be nil
-	cancel  func(u *user) bool                            // ends the context of a call; nil: of the await that was asked for last
-	owns    func(u *user, data string) bool               // whether a node with these data is the handle's; nil: they are its name
-	spot    func(u *user) string                          // the node that ambushes are about; nil: the newest with the handle's name as its data
-
-	lasts func(w *harness, dir, name string) bool // whether a persistent node of its rooms is a program's; nil: see keeps
-
-	healed    func(u *user)        // what the program does when the faults are over; may be nil
-	tend      func(w *harness)     // and what an operator does then, again and again; may be nil
-	unsettled func(u *user) string // what is missing to a settled world, beside rests; may be nil
-
-	rests []engine.State            // where it may stay for ever in a healed world; nil: anywhere
-	wakes map[engine.State]waking   // what can wake it, state by state; states that are left out need nothing
-	sores map[engine.State][]ambush // what strikes it more often than others, state by state
-
-	plants []Plant
+// roles lists the recipes of the simulation. The order belongs to every world, since
+// drawRole and openInOwnDirs go through it with dice: a new recipe moves the worlds
+// of those behind it, unless it has separate worlds.
+var roles = []*role{
+	barrierRole, consumerRole, deletionRole, doubleBarrierRole, electionRole, gateRole, jobElectionRole,
+	latchRole, membershipRole, mutexRole, nodeWatchRole, numberRole, observerRole, persistentRole, producerRole,
+	readWriteRole, requestRole, selectorRole, semaphoreRole, treeCacheRole,
 }
 
-// roles are all of them, in the order of their files' names.
-var roles []*role
+// role is a recipe's part in the simulation. The file of the recipe has its value.
+type role struct {
+	recipe   string       // the name of its chart
+	separate bool         // it has worlds of its own, and no part in those of the others
+	line     lineTraits   // how its nodes queue; zero if they do not
+	dirs     dirTraits    // its own directories; zero if it queues in those that recipes share
+	handles  handleTraits // how a process uses its handles
+	program  program      // what a process does with a handle
+	writes   *writeChecks // how a call that writes is checked; nil if no call writes
+	states   stateTraits  // what its machines may wait for, state by state
+	plants   []Plant      // the bugs that are planted in it
+}
+
+// lineTraits say how the nodes of a recipe queue, and what its leader may do.
+type lineTraits struct {
+	label     string // the label in the names of its nodes
+	readers   string // the label of nodes that do not exclude each other; "" if all do
+	share     int    // how many of the handles in shared directories have this role, of all shares
+	fixedName bool   // the leader's node has a fixed name
+	noGUID    bool   // the names carry no GUID, so that nothing is written under a term
+	together  bool   // several may hold at once
+}
+
+// dirTraits say where a recipe has directories of its own.
+type dirTraits struct {
+	own    string   // its directory
+	sub    []string // the directories below it that have the nodes; nil if own itself has them
+	node   string   // the node that handles are about; "" if they are about the directory
+	stays  []string // the names of nodes in own that outlive every session
+	public bool     // every process may delete the nodes, or checks of the recipe say which may
+}
+
+// handleTraits say how a process uses the handles of a recipe.
+type handleTraits struct {
+	most            int  // how many a process opens in the own directory, at most; 0 is one
+	outlivesSession bool // the machine may outlive its session, and then ends with the client
+	shortWork       bool // its work takes less than half a tick
+}
+
+// stateTraits are about the states of a recipe's machines. The maps have the states
+// as keys.
+type stateTraits struct {
+	final  []engine.State            // where a machine may stay in a healed world; nil is every state
+	wakes  map[engine.State]waking   // what can wake a machine; a state that is missing needs nothing
+	faults map[engine.State][]string // state faults that strike more often than others
+}
 
 func roleOf(recipe string) *role {
 	for _, r := range roles {
@@ -68,69 +75,78 @@ func roleOf(recipe string) *role {
 	return nil
 }
 
-// labels are those of the roles that queue, each once.
+// labels returns the labels of the roles that queue in shared directories, each once.
 func labels() (all []string) {
 	for _, r := range roles {
-		if r.label != "" && !r.apart && !slices.Contains(all, r.label) {
-			all = append(all, r.label)
+		if r.line.label != "" && !r.separate && !slices.Contains(all, r.line.label) {
+			all = append(all, r.line.label)
 		}
 	}
 	return all
 }
 
-// labels are what stands before the numbers of its line.
+// labels returns the labels in the names of the role's nodes.
 func (r *role) labels() []string {
-	if r.shared == "" {
-		return []string{r.label}
+	if r.line.readers == "" {
+		return []string{r.line.label}
 	}
-	return []string{r.label, r.shared}
+	return []string{r.line.label, r.line.readers}
 }
 
-// line is what excludes each other in a directory: all of one label stand in one
-// line, whichever recipe's they are.
-func (r *role) line(dir string) string { return dir + " " + cmp.Or(r.label, r.recipe) }
+// lineIn returns the line that the role's nodes in a directory belong to: nodes of one
+// label are in one line, whichever recipe they belong to.
+func (r *role) lineIn(dir string) string { return dir + " " + cmp.Or(r.line.label, r.recipe) }
 
-// draw is a role for a handle in a shared line.
-func draw(d *rand.Rand) *role {
+// drawRole returns the role of a handle in a shared directory.
+func drawRole(d *rand.Rand) *role {
 	sum := 0
 	for _, r := range roles {
-		sum += r.share
+		sum += r.line.share
 	}
 	n := d.IntN(sum)
 	for _, r := range roles {
-		if n -= r.share; n < 0 {
+		if n -= r.line.share; n < 0 {
 			return r
 		}
 	}
 	return nil
 }
 
-// waking says whether something can still wake a machine that is owed so many
-// answers and timers, and waits for so many watches.
-type waking func(c *client, id events.ID, owed, watches int) bool
+// waking reports whether something can still wake a machine that waits for so many
+// replies and timers (awaited), and for so many watches.
+type waking func(c *client, id events.ID, awaited, watches int) bool
 
-// needs is a state that needs so many answers or watches; without a connection
-// the next one wakes it.
+// needs returns the waking of a state that needs so many replies or watches. Without
+// a connection, the next connection wakes it.
 func needs(least int) waking {
-	return func(c *client, _ events.ID, owed, watches int) bool { return !c.Attached() || owed+watches >= least }
+	return func(c *client, _ events.ID, awaited, watches int) bool {
+		return !c.Attached() || awaited+watches >= least
+	}
 }
 
-// answered is a state that waits for an answer.
-func answered(c *client, _ events.ID, owed, _ int) bool { return !c.Attached() || owed >= 1 }
+// answered is the waking of a state that waits for a reply.
+func answered(c *client, _ events.ID, awaited, _ int) bool { return !c.Attached() || awaited >= 1 }
 
-// timed is a state that waits for a timer.
-func timed(_ *client, _ events.ID, owed, _ int) bool { return owed >= 1 }
+// timed is the waking of a state that waits for a timer.
+func timed(_ *client, _ events.ID, awaited, _ int) bool { return awaited >= 1 }
 
-// working is a state that waits for work to return.
+// working is the waking of a state that waits for work to return.
 func working(c *client, id events.ID, _, _ int) bool { return len(c.user(id).works) > 0 }
 
-// lineWakes are those of whoever stands in a line.
+// lineWakes wake the machines that queue.
 var lineWakes = map[engine.State]waking{
-	"waiting": needs(2), "blocked": needs(2), // the own node and the predecessor, or what is asked about them
+	"waiting": needs(2), "blocked": needs(2), // the own node and the predecessor, or a request about them
 	"leading":   needs(1),
 	"enrolling": answered, "listing": answered, "verifying": answered, "leaving": answered,
 	"pausing": timed, "draining": working,
 }
 
-// lineRests are the states in which whoever stands in a line may stay.
-var lineRests = []engine.State{"leading", "waiting", "idle", "closed", ""}
+// lineFinal are the states in which a machine that queues may stay.
+var lineFinal = []engine.State{"leading", "waiting", "closed", ""}
+
+// with returns wakes with more added.
+func with(wakes, more map[engine.State]waking) map[engine.State]waking {
+	all := maps.Clone(wakes)
+	maps.Copy(all, more)
+	return all
+}

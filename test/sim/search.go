@@ -21,9 +21,8 @@ type Found struct {
 	Check  string
 }
 
-// SearchPlants looks for plants from seed 1 on, and writes a table. Those that are
-// not wanted keep their line, where they are known. The error names the plants
-// that no world found.
+// SearchPlants searches for plants from seed 1 on, and writes a table. Plants that are
+// not wanted keep their known line. The error names the plants that no world found.
 func SearchPlants(ctx context.Context, to io.Writer, most int64, wanted func(name string) bool, known []Found) error {
 	var missed []error
 	for _, p := range Plants() {
@@ -49,15 +48,15 @@ func SearchPlants(ctx context.Context, to io.Writer, most int64, wanted func(nam
 	return errors.Join(missed...)
 }
 
-// SearchPlant runs worlds from seed 1 on until one of them finds the plant: a world
-// that breaks a promise with it, and none without it.
+// SearchPlant runs worlds from seed 1 on until one finds the plant: the world breaks a
+// promise with the plant, and none without it.
 func SearchPlant(ctx context.Context, p Plant, most int64) (Found, error) {
 	for first := int64(1); first <= most; {
 		r, ok := firstBroken(ctx, p, first, most-first+1)
 		if !ok {
 			break
 		}
-		if sound(r) {
+		if passesUnplanted(r) {
 			return Found{p.Name, r.Plan.Seed, r.Plan.Seed, r.Broken[0].Check}, nil
 		}
 		first = r.Plan.Seed + 1
@@ -68,13 +67,13 @@ func SearchPlant(ctx context.Context, p Plant, most int64) (Found, error) {
 // Shows reports whether a world breaks a promise with a plant, and none without it.
 func (p Plant) Shows(seed int64) bool {
 	r := Run(seed, Options{Plant: &p})
-	return len(r.Broken) > 0 && sound(r)
+	return len(r.Broken) > 0 && passesUnplanted(r)
 }
 
-// sound reports whether a world breaks no promise without its plant.
-func sound(r Result) bool { return len(Run(r.Plan.Seed, Options{Plan: &r.Plan}).Broken) == 0 }
+// passesUnplanted reports whether a world breaks no promise without its plant.
+func passesUnplanted(r Result) bool { return len(Run(r.Plan.Seed, Options{Plan: &r.Plan}).Broken) == 0 }
 
-// firstBroken is the first of so many worlds that breaks a promise with a plant.
+// firstBroken returns the first of so many worlds that breaks a promise with a plant.
 func firstBroken(ctx context.Context, p Plant, first, n int64) (Result, bool) {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +89,7 @@ func firstBroken(ctx context.Context, p Plant, first, n int64) (Result, bool) {
 	return sum.Failed[0], true
 }
 
-// String is a line of the table.
+// String returns a line of the table.
 func (f Found) String() string {
 	return fmt.Sprintf("%s\t%d\t%d\t%s", f.Plant, f.Worlds, f.Seed, f.Check)
 }

@@ -9,21 +9,23 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// The selector: a program whose function runs once a term. It may come to rest
-// anywhere: its terms end by themselves.
-func init() {
-	roles = append(roles, &role{
-		recipe: "selector", label: machines.SelectorLabel, share: 1,
-		options: func(u *user, d *rand.Rand) map[string]string {
-			u.once = world.OneIn(d, 4)
-			return map[string]string{"autoRequeue": fmt.Sprint(!u.once)}
-		},
-		act: actSelector, told: worksWhenElected,
-		wakes: lineWakes,
-	})
+// selectorRole is the role of the selector. Its programs run a function once a term. Its
+// machines may stay in any state, because its terms end by themselves.
+var selectorRole = &role{
+	recipe:  "selector",
+	line:    lineTraits{label: machines.SelectorLabel, share: 1},
+	program: selectorProgram{},
+	states:  stateTraits{wakes: lineWakes},
 }
 
-func actSelector(u *user, n int) {
+type selectorProgram struct{ handleProgram }
+
+func (selectorProgram) options(u *user, d *rand.Rand) map[string]string {
+	u.oneTerm = world.OneIn(d, 4)
+	return map[string]string{"autoRequeue": fmt.Sprint(!u.oneTerm)}
+}
+
+func (selectorProgram) act(u *user, n int) {
 	switch {
 	case n == 5 || n == 6:
 		u.write()
@@ -32,11 +34,11 @@ func actSelector(u *user, n int) {
 	}
 }
 
-func worksWhenElected(u *user, n events.Notify) {
+func (selectorProgram) noticed(u *user, n events.Notify) {
 	switch n.What {
 	case events.Elected:
-		u.begin()
+		u.beginWork()
 	case events.Stopped:
-		u.stop()
+		u.stopWork()
 	}
 }

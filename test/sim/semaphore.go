@@ -13,42 +13,50 @@ import (
 )
 
 const (
-	semaphores = "/app/semaphore"
-	leaseRoom  = semaphores + "/leases"
-	lockRoom   = semaphores + "/locks"
-	limit      = 3
+	semaphoreDir = "/app/semaphore"
+	leaseDir     = semaphoreDir + "/leases"
+	lockDir      = semaphoreDir + "/locks"
+	permitLimit  = 3
 )
 
-// The semaphore: programs that acquire some of three permits, work, and give them
-// back; that try, give up, and now and then agree on another limit. At no zxid is
-// there a permit too many, whatever an operator did; and in a healed world every
-// call comes to its end.
-func init() {
-	roles = append(roles, &role{
-		recipe: "semaphore", home: semaphores, rooms: []string{lockRoom, leaseRoom}, most: 2, apart: true, calls: true, beside: true,
-		act: actSemaphore, told: toldHold, cancel: (*user).giveUp, healed: (*user).withdraw,
-		spot:  func(u *user) string { return u.newest(lockRoom, leaseRoom) },
-		rests: []engine.State{""},
+// semaphoreRole is the role of the semaphore. Its programs acquire some of three permits,
+// work, and release them. They try, give up, and sometimes set another limit. At no zxid is
+// there a permit too many, whatever an operator did. In a healed world every call ends.
+var semaphoreRole = &role{
+	recipe:   "semaphore",
+	separate: true,
+	line:     lineTraits{together: true},
+	dirs:     dirTraits{own: semaphoreDir, sub: []string{lockDir, leaseDir}},
+	handles:  handleTraits{most: 2},
+	program:  semaphoreProgram{},
+	states: stateTraits{
+		final: []engine.State{""},
 		wakes: map[engine.State]waking{
 			"probing": answered, "looking": answered, "taking": answered, "confirming": answered,
-			"full": needs(2), "queueing": latched, "leaving": latched, "leading": needs(1), "draining": working, "pausing": timed,
+			"full": needs(2), "queueing": hasLatch, "leaving": hasLatch, "leading": needs(1), "draining": working, "pausing": timed,
 		},
-		sores:  map[engine.State][]ambush{"taking": usual("cut"), "confirming": usual("throttle", "delete the own node"), "pausing": {cutLong}},
-		plants: plantedSemaphores,
-	})
+		faults: map[engine.State][]string{
+			"taking": {"cut"}, "confirming": {"delete the own node", "throttle"}, "pausing": {"cut, and no answer"},
+		},
+	},
+	plants: plantedSemaphores,
 }
 
-// latched is a state that waits for an answer, a timer, or a latch of its own.
-func latched(c *client, id events.ID, owed, _ int) bool {
+type semaphoreProgram struct{ holdProgram }
+
+func (semaphoreProgram) target(u *user) string { return u.newest(lockDir, leaseDir) }
+
+// hasLatch is the waking of a state that waits for a reply, a timer, or a latch of its own.
+func hasLatch(c *client, id events.ID, owed, _ int) bool {
 	return !c.Attached() || owed >= 1 || c.latchOf(id) != ""
 }
 
-// leanWakes are those of a latch whose patron names its node in a transaction.
-var leanWakes = with(lineWakes, map[engine.State]waking{
+// semaphoreLatchWakes wake a latch whose opener puts its node into a transaction.
+var semaphoreLatchWakes = with(lineWakes, map[engine.State]waking{
 	"waiting": needs(1), "blocked": needs(1), "leading": nil, "draining": nil,
 })
 
-// latchOf is the latch that stands in a line for a machine, "" for none.
+// latchOf returns the latch that queues for a machine, "" for none.
 func (c *client) latchOf(patron events.ID) events.ID {
 	for _, id := range c.Engine().Machines() {
 		if strings.HasPrefix(string(id), "latch-"+string(patron)+"-") {
@@ -58,12 +66,12 @@ func (c *client) latchOf(patron events.ID) events.ID {
 	return ""
 }
 
-// newest is the newest node of the handle in some directories, "" for none.
+// newest returns the newest node of the handle in some directories, "" for none.
 func (u *user) newest(dirs ...string) (path string) {
 	last := int64(0)
 	for _, dir := range dirs {
 		for _, name := range u.c.w.ens.Children(dir) {
-			data, stat, err := u.c.w.ens.Truth().Get(dir + "/" + name)
+			data, stat, err := u.c.w.ens.Committed().Get(dir + "/" + name)
 			if err == nil && string(data) == u.name() && stat.Czxid > last {
 				path, last = dir+"/"+name, stat.Czxid
 			}
@@ -72,48 +80,48 @@ func (u *user) newest(dirs ...string) (path string) {
 	return path
 }
 
-func actSemaphore(u *user, n int) {
+func (semaphoreProgram) act(u *user, n int) {
 	d := u.dice()
 	switch {
 	case n < 6:
-		permits, own := 1+d.IntN(limit), limit
+		permits, own := 1+d.IntN(permitLimit), permitLimit
 		if world.OneIn(d, 8) {
-			own = limit + 1
+			own = permitLimit + 1
 		}
-		u.begins(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(world.OneIn(d, 3))})
+		u.beginCall(events.CommandAwait, map[string]string{"limit": fmt.Sprint(own), "permits": fmt.Sprint(permits), "try": fmt.Sprint(world.OneIn(d, 3))})
 	case n == 6 && world.OneIn(d, 3):
-		u.asksAgain(events.CommandAwait)
+		u.askAgain(events.CommandAwait)
 	case n == 7:
 		u.giveUp()
 	case n == 8 && world.OneIn(d, 2):
-		u.c.w.agree(limit + d.IntN(4)/3)
+		u.c.w.setLimit(permitLimit + d.IntN(4)/3)
 	case n == 8 || n == 10:
 		u.write()
 	case n == 11 && world.OneIn(d, 4):
-		u.begins("", nil)
+		u.beginCall("", nil)
 	}
 }
 
-// agree has somebody set the limit.
-func (w *harness) agree(limit int) {
-	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseRoom, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
+// setLimit has somebody set the limit.
+func (w *harness) setLimit(limit int) {
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetData, Path: leaseDir, Data: machines.FormatLimit(limit), Version: zkmem.AnyVersion})
 }
 
-// permitted: whoever makes permits makes all that it wants in one transaction,
-// under the limit that it was told, and not one too many.
-func (k *checks) permitted(p *world.Proposal) {
+// permitsCommitted checks that a call takes all its permits in one transaction, under
+// the limit that it was told, and not one too many.
+func (k *checks) permitsCommitted(p *world.Proposal) {
 	made := 0
 	for _, op := range p.Txn.Ops {
-		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseRoom+"/") {
+		if op.Code == zkmem.OpCreate && strings.HasPrefix(op.Path, leaseDir+"/") {
 			made++
-			delete(k.ended, op.Path) // the directory was made anew, and the name came again
+			delete(k.ended, op.Path) // the directory was created again, and the name came again
 		}
 	}
 	u := k.asker(p)
-	if made == 0 || u == nil || k.w.ens.Life() > 0 {
+	if made == 0 || u == nil || k.w.ens.Generation() > 0 {
 		return
 	}
-	data, _, _ := k.w.ens.Truth().Get(leaseRoom)
+	data, _, _ := k.w.ens.Committed().Get(leaseDir)
 	agreed, _ := machines.ParseLimit(data)
 	if want := u.call.options["permits"]; want != fmt.Sprint(made) {
 		k.fail("all permits or none", "%s wants %s permits, and makes %d", u.name(), want, made)
@@ -122,8 +130,8 @@ func (k *checks) permitted(p *world.Proposal) {
 		k.fail("one limit for all", "%s takes permits under a limit of %s, and %d is agreed", u.name(), own, agreed)
 	}
 	held := 0
-	for _, name := range k.w.ens.Children(leaseRoom) {
-		if _, stat, _ := k.w.ens.Truth().Get(leaseRoom + "/" + name); stat.EphemeralOwner != 0 { // and no copy of an operator's
+	for _, name := range k.w.ens.Children(leaseDir) {
+		if _, stat, _ := k.w.ens.Committed().Get(leaseDir + "/" + name); stat.EphemeralOwner != 0 { // without copies that an operator made
 			held++
 		}
 	}
@@ -132,14 +140,14 @@ func (k *checks) permitted(p *world.Proposal) {
 	}
 }
 
-// finds: a try that finds somebody in the line of locks does not join it.
-func (k *checks) finds(u *user, r events.Record) {
+// tryFinds checks that a try that finds others in the line of locks does not join it.
+func (k *checks) tryFinds(u *user, r events.Record) {
 	if line, _ := machines.Line(r.Event.Children, machines.LockLabel); r.From == "probing" && r.To == "queueing" && len(line) > 0 {
-		k.fail("a try that finds somebody writes nothing", "%s found somebody in line, and joins it", u.name())
+		k.fail("a try that finds others writes nothing", "%s found others in line, and joins it", u.name())
 	}
 }
 
-// asker is the handle whose machine asked for a transaction, nil for none.
+// asker returns the handle whose machine asked for a transaction, nil for none.
 func (k *checks) asker(p *world.Proposal) *user {
 	if p.Origin == nil {
 		return nil
@@ -152,21 +160,21 @@ func (k *checks) asker(p *world.Proposal) *user {
 	return nil
 }
 
-// noPermitLeft: a call that is over holds no permits, if its session goes on.
+// noPermitLeft checks that a call that has ended holds no permits, if its session goes on.
 func (k *checks) noPermitLeft(u *user) {
-	if u.role.recipe != "semaphore" || k.w.ens.Life() > 0 || u.c.Ending() || u.c.ends || k.meddled {
+	if u.role.recipe != "semaphore" || k.w.ens.Generation() > 0 || u.c.Ending() || u.c.sessionEnds || k.othersChanged {
 		return
 	}
-	if path := u.newest(lockRoom, leaseRoom); path != "" {
-		if _, stat, _ := k.w.ens.Truth().Get(path); stat.EphemeralOwner == u.c.SessionID() {
+	if path := u.newest(lockDir, leaseDir); path != "" {
+		if _, stat, _ := k.w.ens.Committed().Get(path); stat.EphemeralOwner == u.c.SessionID() {
 			k.fail("nothing is left", "%s is over, and %s is there", u.name(), path)
 		}
 	}
 }
 
-// inSemaphore plants an effect's change in a semaphore's machine.
+// inSemaphore plants a change of a transaction in a semaphore's machine.
 func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engine.Addressed) []engine.Addressed {
-	return of("semaphore", func(e events.Effect) events.Effect {
+	return effectsOf("semaphore", func(e events.Effect) events.Effect {
 		if m, ok := e.(events.Multi); ok {
 			return change(m)
 		}
@@ -174,11 +182,11 @@ func inSemaphore(change func(m events.Multi) events.Multi) func(*client, []engin
 	})
 }
 
-// takes reports whether a transaction makes permits.
+// takes reports whether a transaction creates permits.
 func takes(m events.Multi) bool { return m.Ops[len(m.Ops)-1].Verb == "create" }
 
 var plantedSemaphores = []Plant{
-	{Name: "semaphore: only the permit that is n before is watched", Shape: in(semaphores), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "semaphore: only the permit that is n before is watched", Shape: inDir(semaphoreDir), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		if u == nil || u.role.recipe != "semaphore" {
 			return true
@@ -189,41 +197,41 @@ var plantedSemaphores = []Plant{
 				u.call.options["before"] = line[0].Name
 			}
 		case events.WatchChildren:
-			return !c.w.ens.Truth().Exists(leaseRoom + "/" + u.call.options["before"])
+			return !c.w.ens.Committed().Exists(leaseDir + "/" + u.call.options["before"])
 		}
 		return true
 	}},
-	{Name: "semaphore: nobody counts", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("tooFewPermits", never) })},
-	{Name: "semaphore: one more than the limit", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation {
-		return instead("enoughPermits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+	{Name: "semaphore: permits are not counted", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("tooFewPermits", never) })},
+	{Name: "semaphore: one more than the limit", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation {
+		return withGuard("enoughPermits", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) || len(ev.Children) <= *field[int](model, "limit")
 		})
 	})},
-	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: the lock's node is checked by its name alone, before", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) {
 			m.Ops = m.Ops[1:]
 		}
 		return m
 	})},
-	{Name: "semaphore: another limit is no reason to refuse", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("disagrees", never) })},
-	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { in(semaphores)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: another limit is no reason to refuse", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("disagrees", never) })},
+	{Name: "semaphore: the limit is not checked again", Shape: func(p *Plan) { inDir(semaphoreDir)(p); p.Clients = 5 }, Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) && m.Ops[1].Verb == "check" {
 			m.Ops[1].Version = -1
 		}
 		return m
 	})},
-	{Name: "semaphore: permits are taken one after another", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: permits are taken one after another", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if takes(m) {
 			m.Ops = m.Ops[:3]
 		}
 		return m
 	})},
-	{Name: "semaphore: one permit is given back", Shape: in(semaphores), Stepped: inSemaphore(func(m events.Multi) events.Multi {
+	{Name: "semaphore: one permit is given back", Shape: inDir(semaphoreDir), Stepped: inSemaphore(func(m events.Multi) events.Multi {
 		if m.Ops[0].Verb == "delete" && !takes(m) {
 			m.Ops = m.Ops[:1]
 		}
 		return m
 	})},
-	{Name: "semaphore: a lost reply means that nothing was taken", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("recovered", never) })},
-	{Name: "semaphore: a try queues behind whom it found", Shape: in(semaphores), Mutations: inOne("semaphore", func() mutate.Mutation { return instead("lineOccupied", never) })},
+	{Name: "semaphore: a lost reply means that nothing was taken", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("recovered", never) })},
+	{Name: "semaphore: a try queues behind others", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
 }

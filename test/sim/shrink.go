@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// Shrink makes a failing world smaller for as long as the same check still fails:
-// it ends soon after the failure, has fewer faults, fewer clients, and one line.
-// Each fault has dice of its own, so that the luck of those that stay changes
-// little when another is taken out.
+// Shrink makes a failing world smaller while the same check still fails: it ends soon
+// after the failure, and has fewer faults, fewer clients, and one line. Each fault has dice
+// of its own, so that the others change little if one is taken out.
 func Shrink(r Result, o Options) Result {
 	for {
 		smaller := r
@@ -27,7 +26,7 @@ func Shrink(r Result, o Options) Result {
 	}
 }
 
-// smallerPlans are the next steps down, the widest first.
+// smallerPlans returns the next smaller plans, the smallest first.
 func smallerPlans(r Result) (plans []Plan) {
 	add := func(change func(*Plan)) {
 		p := r.Plan
@@ -45,8 +44,8 @@ func smallerPlans(r Result) (plans []Plan) {
 		}
 	}
 	add(func(p *Plan) { p.Lines = 1 })
-	for i := range r.Plan.Homes {
-		add(func(p *Plan) { p.Homes = slices.Delete(slices.Clone(p.Homes), i, i+1) })
+	for i := range r.Plan.OwnDirs {
+		add(func(p *Plan) { p.OwnDirs = slices.Delete(slices.Clone(p.OwnDirs), i, i+1) })
 	}
 	for n := 2; n < r.Plan.Clients; n++ {
 		add(func(p *Plan) { p.Clients = n })
@@ -54,8 +53,8 @@ func smallerPlans(r Result) (plans []Plan) {
 	return plans
 }
 
-// size orders plans: every step down makes it less.
+// size orders plans: every smaller plan has a smaller one.
 func (p Plan) size() int64 {
 	faults := int64(len(p.Faults) - len(p.Without))
-	return int64(p.Length/time.Millisecond) + 1000*(faults+int64(p.Clients)+int64(p.Lines)+int64(len(p.Homes)))
+	return int64(p.Length/time.Millisecond) + 1000*(faults+int64(p.Clients)+int64(p.Lines)+int64(len(p.OwnDirs)))
 }

@@ -24,8 +24,8 @@ var (
 	first  = flag.Int64("first", 1, "the seed of the first")
 )
 
-// TestWorlds runs thousands of seeds. Every promise holds in every one of them,
-// and over a long run every row of every chart and every fault has fired.
+// TestWorlds runs thousands of seeds. Every world keeps every promise, and in a long run
+// every row of every chart and every fault has fired.
 func TestWorlds(t *testing.T) {
 	n := *worlds
 	if n == 0 {
@@ -50,9 +50,9 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// TestSameSeed: the same seed gives the same records, byte for byte, whatever
-// the number of processors and with the race detector; and each client's log
-// gives the same effects when it is replayed.
+// TestSameSeed checks that the same seed gives the same records, byte for byte, with any
+// number of processors and with the race detector, and that a replay of each client's log
+// gives the same effects.
 func TestSameSeed(t *testing.T) {
 	n := selection.Of(t, "worlds", int64(12), 20, 40)
 	one, two := NewSum(900), NewSum(900)
@@ -74,7 +74,7 @@ func TestSameSeed(t *testing.T) {
 	}
 }
 
-// mustReplay writes a log, reads it back, and feeds it to fresh machines.
+// mustReplay writes a log, reads it, and feeds it to new machines.
 func mustReplay(t *testing.T, seed int64, client int, log []events.Record) {
 	t.Helper()
 	var b bytes.Buffer
@@ -87,11 +87,11 @@ func mustReplay(t *testing.T, seed int64, client int, log []events.Record) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the digests of some worlds anew")
+var rewrite = flag.Bool("rewrite", false, "write the digests of some worlds again")
 
-// TestDigests: the same seed gives the same records on another day, on another
-// machine, in another build. They change with the product, and then they are
-// written anew together with the golden traces: make golden.
+// TestDigests checks that the same seed gives the same records on another day, on
+// another machine, in another build. The digests change with the product: then write them
+// with "make golden", together with the golden traces.
 func TestDigests(t *testing.T) {
 	const table, seeds = "testdata/digests.tsv", 24
 	var b strings.Builder
@@ -119,10 +119,9 @@ var (
 	only   = flag.String("only", "", "search for those whose names this expression matches")
 )
 
-// TestPlants: every planted bug is found, in the world that is on record for it, which
-// breaks no promise without it. A
-// change of the machines moves some to other worlds; those are looked for among
-// the first, and whoever has the time writes down where they are.
+// TestPlants checks that every planted bug is found in the world of the table, which
+// breaks no promise without it. A change of the machines moves some to other worlds. Those
+// are searched for in the first ones, and "make plants" writes the table.
 func TestPlants(t *testing.T) {
 	if len(Plants()) < 25 {
 		t.Errorf("%d plants", len(Plants()))
@@ -169,9 +168,9 @@ func TestPlants(t *testing.T) {
 	}
 }
 
-// TestShrink: a failing world becomes a smaller one that fails alike, and one of the
-// first three then has next to nothing in it: of what the plan had, only what the
-// bug needs is left. (Others may be stuck before, since one fault goes at a time.)
+// TestShrink checks that a failing world becomes a smaller one that fails at the same
+// check, and that one of the first three keeps only the faults that the bug needs. (Others
+// may stop before, since one fault goes at a time.)
 func TestShrink(t *testing.T) {
 	type small struct {
 		plant  string
@@ -200,7 +199,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// failing are the first worlds that find a plant.
+// failing returns the first worlds that find a plant.
 func failing(t *testing.T, p Plant, n int) (all []Result) {
 	t.Helper()
 	for seed := int64(1); len(all) < n; seed++ {

@@ -15,17 +15,15 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// kept is a long run on disk: what the worlds so far came to, and with which
-// charts they were run.
-type kept struct {
+// savedSum is a long run on disk: the sum of its worlds, and the charts that they ran.
+type savedSum struct {
 	Charts string
 	Sum    *Sum
 }
 
-// Soak runs seeds until so many worlds are in the sum that a file keeps, which
-// begins at first. It stops with the context and can be taken up again: the
-// totals are those of a run that was not stopped. Report hears of it every ten
-// seconds. A file of other charts is an error: their worlds were others.
+// Soak runs seeds from first on until so many worlds are in the sum in a file. It stops
+// with the context, and can be resumed: the totals are those of a run that was not stopped.
+// It calls report every ten seconds. A file of other charts is an error.
 func Soak(ctx context.Context, path string, first, worlds int64, o Options, report func(*Sum)) (*Sum, error) {
 	sum, err := resume(path, first)
 	if err != nil {
@@ -44,7 +42,7 @@ func Soak(ctx context.Context, path string, first, worlds int64, o Options, repo
 	return sum, errors.Join(failed, sum.keep(path))
 }
 
-// resume reads what a run before has kept, or begins anew.
+// resume reads the sum of a run before, or returns a new one.
 func resume(path string, first int64) (*Sum, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,22 +51,22 @@ func resume(path string, first int64) (*Sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := kept{Sum: NewSum(first)}
+	k := savedSum{Sum: NewSum(first)}
 	switch err := json.Unmarshal(b, &k); {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case k.Charts != charts():
-		return nil, fmt.Errorf("%s was made with other charts: delete it to begin anew", path)
+		return nil, fmt.Errorf("%s was made with other charts: delete it to start from the beginning", path)
 	case k.Sum.First != first:
-		return nil, fmt.Errorf("%s began with seed %d, not %d: delete it to begin anew", path, k.Sum.First, first)
+		return nil, fmt.Errorf("%s began with seed %d, not %d: delete it to start from the beginning", path, k.Sum.First, first)
 	}
 	return k.Sum, nil
 }
 
-// keep writes the sum beside its place and moves it there, so that a run that is
-// killed leaves the last whole one.
+// keep writes the sum into a second file and renames it, so that a run that is killed
+// leaves the last complete sum.
 func (s *Sum) keep(path string) error {
-	b, err := json.Marshal(kept{charts(), s})
+	b, err := json.Marshal(savedSum{charts(), s})
 	if err != nil {
 		return err
 	}
@@ -81,8 +79,8 @@ func (s *Sum) keep(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// Progress is one line: how far a run of so many worlds is, how fast, and when it
-// will be done.
+// Progress returns one line: how far a run of so many worlds is, how fast, and how long
+// the rest will take.
 func (s *Sum) Progress(worlds int64) string {
 	rate := float64(s.Worlds) / max(s.Took.Seconds(), 0.001)
 	left := time.Duration(float64(worlds-s.Worlds) / max(rate, 0.001) * float64(time.Second))
@@ -90,7 +88,7 @@ func (s *Sum) Progress(worlds int64) string {
 		s.Worlds, worlds, rate, left.Round(time.Second), s.Worst, len(s.Failed))
 }
 
-// charts is a digest of all charts' digests.
+// charts returns a digest of all charts' digests.
 func charts() string {
 	h := fnv.New64a()
 	for _, r := range machines.Recipes() {
@@ -104,7 +102,7 @@ func (r Row) MarshalText() ([]byte, error) {
 	return []byte(r.Chart + "|" + r.From + "|" + r.Row), nil
 }
 
-// UnmarshalText reads one.
+// UnmarshalText reads a Row.
 func (r *Row) UnmarshalText(b []byte) error {
 	parts := strings.SplitN(string(b), "|", 3)
 	if len(parts) != 3 {

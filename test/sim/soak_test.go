@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A run that is stopped, twice, and taken up again comes to what one comes to
+// TestSoakGoesOn checks that a run that is stopped twice and resumed gives the sum of one
 // that was not stopped.
 func TestSoakGoesOn(t *testing.T) {
 	const first, worlds = 500, 40
@@ -50,7 +50,7 @@ func TestSoakGoesOn(t *testing.T) {
 	}
 }
 
-// What a run before has kept is not mixed with other charts or another range.
+// TestSoakOfSomethingElse checks that a run is not resumed with other charts or another range.
 func TestSoakOfSomethingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sum")
 	if err := NewSum(7).keep(path); err != nil {
@@ -73,7 +73,8 @@ func plantNamed(name string) Plant {
 	panic("no plant " + name)
 }
 
-// A long run says how far it is, how fast, when it will be done, and what was worst.
+// TestProgress checks that a long run says how far it is, how fast, how long the rest takes,
+// and what was worst.
 func TestProgress(t *testing.T) {
 	s := NewSum(1)
 	s.Worlds, s.Took, s.Worst, s.Failed = 250, 10*time.Second, 7*time.Second, make([]Result, 2)

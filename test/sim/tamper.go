@@ -12,11 +12,11 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// A planted bug in a chart may need what the minds keep to themselves. This file
-// is how it gets at it, by the fields' names: a field that is gone is a panic, so
-// that no plant turns into none unnoticed.
+// A planted bug in a chart may need fields that machines do not export. This file gets
+// at them by their names. A field that is missing is a panic, so that no plant becomes
+// harmless unnoticed.
 
-// field is a model's field, to be read and set.
+// field returns a model's field, to be read and set.
 func field[T any](model any, name string) *T {
 	v := reflect.ValueOf(model).Elem().FieldByName(name)
 	if !v.IsValid() || v.Type() != reflect.TypeFor[T]() {
@@ -25,7 +25,7 @@ func field[T any](model any, name string) *T {
 	return (*T)(unsafe.Pointer(v.UnsafeAddr()))
 }
 
-// embedded keeps a part of a model, and returns what puts it back.
+// embedded saves a part of a model, and returns a function that restores it.
 func embedded(model any, name string) (restore func()) {
 	v := reflect.ValueOf(model).Elem().FieldByName(name)
 	if !v.IsValid() || v.Kind() != reflect.Struct {
@@ -42,7 +42,7 @@ type (
 	acting   = func(model any, ev events.Event, out *engine.Outbox, do func(events.Event))
 )
 
-// inLines plants the same in every recipe whose members queue.
+// inLines plants the same mutation in the latch and the selector.
 func inLines(plant func() mutate.Mutation) func() map[string]mutate.Mutation {
 	return func() map[string]mutate.Mutation {
 		all := map[string]mutate.Mutation{}
@@ -53,13 +53,13 @@ func inLines(plant func() mutate.Mutation) func() map[string]mutate.Mutation {
 	}
 }
 
-// inOne plants in one recipe.
+// inOne plants a mutation in one recipe.
 func inOne(recipe string, plant func() mutate.Mutation) func() map[string]mutate.Mutation {
 	return func() map[string]mutate.Mutation { return map[string]mutate.Mutation{recipe: plant()} }
 }
 
-// taken makes a guard that takes some of the model's flags for set.
-func taken(flags ...string) guarding {
+// withFlags returns a guard that is evaluated as if some flags of the model were set.
+func withFlags(flags ...string) guarding {
 	return func(model any, ev events.Event, holds func(events.Event) bool) bool {
 		for _, name := range flags {
 			flag := field[bool](model, name)
@@ -71,7 +71,7 @@ func taken(flags ...string) guarding {
 	}
 }
 
-// ownPath is a participant's node, "" while it has none.
+// ownPath returns a participant's node, "" for none.
 func ownPath(model any) string {
 	if own := *field[string](model, "own"); own != "" {
 		return *field[string](model, "dir") + "/" + own
@@ -79,7 +79,7 @@ func ownPath(model any) string {
 	return ""
 }
 
-// ahead is who stands before a participant in a listing, ties included.
+// ahead returns the places before a participant in a listing, ties included.
 func ahead(model any, children []string) (all []machines.Place, tied bool) {
 	own, label := *field[string](model, "own"), *field[string](model, "label")
 	self, _ := machines.ParsePlace(own, label)
@@ -93,7 +93,7 @@ func ahead(model any, children []string) (all []machines.Place, tied bool) {
 	return all, tied
 }
 
-// without is a listing without some names.
+// without returns a listing without some names.
 func without(names []string, out func(name string) bool) (kept []string) {
 	for _, name := range names {
 		if !out(name) {
@@ -103,13 +103,13 @@ func without(names []string, out func(name string) bool) (kept []string) {
 	return kept
 }
 
-// isOf reports whether a node carries the name of a recipe's handle.
+// isOf reports whether a node has the name of a recipe's handle.
 func (w *harness) isOf(recipe, path string) bool {
 	_, id, _ := strings.Cut(string(w.data(path)), "/")
 	return strings.HasPrefix(id, recipe+"-")
 }
 
-// slice is a model's field of that sort, whatever is in it, to be read and set.
+// slice returns a model's field that is a slice, to be read and set.
 func slice(model any, name string) reflect.Value {
 	v := reflect.ValueOf(model).Elem().FieldByName(name)
 	if !v.IsValid() || v.Kind() != reflect.Slice {
@@ -120,7 +120,7 @@ func slice(model any, name string) reflect.Value {
 
 func length(model any, name string) int { return slice(model, name).Len() }
 
-// shorten leaves of such a field what is from one index to another.
+// shorten keeps the elements of such a field from one index to another.
 func shorten(model any, name string, from, to int) {
 	list := slice(model, name)
 	if to = min(to, list.Len()); from <= to {

@@ -9,17 +9,17 @@ import (
 )
 
 func inTree(name string, m func() mutate.Mutation) Plant {
-	return Plant{Name: "treecache: " + name, Shape: in(orchard), Mutations: inOne("treecache", m)}
+	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Mutations: inOne("treecache", m)}
 }
 
-// treeAction makes what is wrong with one action.
+// treeAction returns a plant in one action.
 func treeAction(name, action string, wrong acting) Plant {
 	return inTree(name, func() mutate.Mutation { return mutate.Mutation{Actions: map[string]acting{action: wrong}} })
 }
 
-// treeTells changes what a cache tells, or keeps it back.
+// treeTells returns a plant that changes or drops what a cache tells.
 func treeTells(name string, change func(n *events.Notify) bool) Plant {
-	return Plant{Name: "treecache: " + name, Shape: in(orchard), Stepped: of("treecache", func(e events.Effect) events.Effect {
+	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Stepped: effectsOf("treecache", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok {
 			if !change(&n) {
 				return nil
@@ -30,15 +30,15 @@ func treeTells(name string, change func(n *events.Notify) bool) Plant {
 	})}
 }
 
-// treeAsks changes what a cache asks for, or keeps it back.
+// treeAsks returns a plant that changes or drops what a cache asks for.
 func treeAsks(name string, change func(e events.Effect) events.Effect) Plant {
-	return Plant{Name: "treecache: " + name, Shape: in(orchard), Stepped: of("treecache", change)}
+	return Plant{Name: "treecache: " + name, Shape: inDir(treePath), Stepped: effectsOf("treecache", change)}
 }
 
 var plantedTrees = []Plant{
-	treeAction("who has come and gone is not looked at", "mark", deafTo(events.WatchChildren)),
-	treeAction("a change is not looked at", "mark", deafTo(events.WatchChanged)),
-	treeAction("another node at the path is taken for the first", "mark", deafTo(events.WatchDeleted)),
+	treeAction("a change of children is ignored", "mark", ignoring(events.WatchChildren)),
+	treeAction("a change is not looked at", "mark", ignoring(events.WatchChanged)),
+	treeAction("another node at the path is taken for the first", "mark", ignoring(events.WatchDeleted)),
 	treeAsks("a node is read without a watch", func(e events.Effect) events.Effect {
 		if get, ok := e.(events.Get); ok {
 			get.Watch = false
@@ -53,7 +53,7 @@ var plantedTrees = []Plant{
 		}
 		return e
 	}),
-	{Name: "treecache: a change while the tree is being read is forgotten", Shape: in(orchard), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+	{Name: "treecache: a change while the tree is being read is forgotten", Shape: inDir(treePath), Posted: func(c *client, id events.ID, ev *events.Event) bool {
 		u := c.user(id)
 		return u == nil || u.role.recipe != "treecache" || ev.Kind != events.WatchChanged || c.Engine().State(id) != "reading"
 	}},
@@ -87,16 +87,16 @@ var plantedTrees = []Plant{
 		do(ev)
 	}),
 	inTree("a failure that passes is taken for a refusal", func() mutate.Mutation {
-		return instead("blocksAll", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
-			return holds(ev) && ev.Path == orchard
+		return withGuard("blocksAll", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+			return holds(ev) && ev.Path == treePath
 		})
 	}),
-	inTree("there may be more nodes than there may", func() mutate.Mutation { return instead("overflows", never) }),
-	inTree("any directory is too large", func() mutate.Mutation { return instead("overflows", always) }),
+	inTree("there may be more nodes than there may", func() mutate.Mutation { return withGuard("overflows", never) }),
+	inTree("any directory is too large", func() mutate.Mutation { return withGuard("overflows", always) }),
 	treeTells("what is gone is not told", func(n *events.Notify) bool { return n.What != events.Absent }),
-	treeTells("with the top goes only the top", func(n *events.Notify) bool { return n.What != events.Absent || n.Path == orchard }),
+	treeTells("only the end of the top is told", func(n *events.Notify) bool { return n.What != events.Absent || n.Path == treePath }),
 	treeTells("what cannot be read is not there", func(n *events.Notify) bool { return n.What != events.Present || n.Code == events.OK }),
-	treeTells("a change of data is none", func(n *events.Notify) bool {
+	treeTells("a change of data is silent", func(n *events.Notify) bool {
 		n.Silent = n.Silent || n.What == events.Present && n.Work > 9
 		return true
 	}),
@@ -104,14 +104,14 @@ var plantedTrees = []Plant{
 		n.Silent = false
 		return true
 	}),
-	treeTells("what was read before is told", func(n *events.Notify) bool {
+	treeTells("an earlier read is told", func(n *events.Notify) bool {
 		if n.What == events.Present && n.Work > 1 {
 			n.Work--
 		}
 		return true
 	}),
 	treeTells("the beginning of an outage is not told", func(n *events.Notify) bool { return n.What != events.Stale }),
-	treeTells("after an outage all is as if there had been none", func(n *events.Notify) bool {
+	treeTells("ready does not tell of the outage", func(n *events.Notify) bool {
 		if n.What == events.Settled {
 			n.Code = events.OK
 		}

@@ -88,5 +88,5 @@ var plantedTreeNodes = []Plant{
 		do(ev)
 		flying.Set(under)
 	}),
-	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation { return instead("nodeDropped", never) }),
+	inTree("a node that has left the cache comes back with a late answer", func() mutate.Mutation { return withGuard("nodeDropped", never) }),
 }

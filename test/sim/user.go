@@ -9,46 +9,46 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 )
 
-// user is the program's side of one handle: it starts it, does what its role
-// does, works while it leads, and closes it.
+// user is the program's side of one handle: it starts the handle, does what its role
+// does, works while it leads, and closes the handle.
 type user struct {
-	c       *client
-	id      events.ID
-	role    *role
-	line    string // directory and recipe
-	dir     string
-	path    string            // what it is about
-	options map[string]string // what its machines are opened with
-	floor   bool              // it refuses low tokens
-	once    bool              // it does not queue again by itself
-	leads   bool
-	stuck   bool // its work does not heed the end of leadership
-	works   map[uint64]bool
-	awaits  map[uint64]bool
-	serial  uint64
-	granted uint64 // the await that was granted last
-	closing bool
+	c             *client
+	id            events.ID
+	role          *role
+	line          string // directory and label
+	dir           string
+	path          string            // the node or directory that it is about
+	options       map[string]string // what its machines are opened with
+	hasTokenFloor bool              // it refuses low tokens
+	oneTerm       bool              // it does not queue again by itself
+	leads         bool
+	ignoresStop   bool // its work does not return at the end of leadership
+	works         map[uint64]bool
+	awaits        map[uint64]bool
+	serial        uint64
+	granted       uint64 // the await that was granted last
+	closing       bool
 
-	which string      // the end of its machines' names
-	ops   []events.Op // what its machines are asked for, where they are opened with it
-	read  version     // what an answer told it past its machine
-	view  view        // of a node that it watches
-	grove grove       // of a tree that it keeps
-	call  call        // the last, where every call has a machine of its own
-	stay  stay        // a double barrier\'s round
-	tenure
-	bench   bench // of a queue's handle
-	group   group
-	made    []string // the places that its machine was told to have made
-	term    *belief  // the last that it was told of
-	busy    int64    // until when a callback of its own runs
-	waiting []func() // callbacks that wait for that one
+	suffix string      // the end of its machines' names
+	ops    []events.Op // the operations that its machines are opened with
+	reply  nodeState   // the user's part of a reply
+	view   watchView   // of a watched node
+	cache  cacheView   // of a tree cache
+	call   call        // the last, in a recipe whose calls have a machine each
+	round  round       // of a double barrier
+	nodeView
+	queueHandle      queueHandle // of a queue
+	group            group
+	made             []string // the nodes that its machine created, as it was told
+	term             *belief  // the last term that it was told of
+	callbackUntil    int64    // when a callback of its own returns
+	waitingCallbacks []func() // callbacks that wait for that one
 }
 
 func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
 
-// populate gives a client its session and its handles.
-func (w *harness) populate(c *client) {
+// addHandles opens a client's session and its handles.
+func (w *harness) addHandles(c *client) {
 	d := w.Dice("plan")
 	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
 		"tick": w.Tick.String(), "syncLimit": fmt.Sprint(w.SyncLimit), "rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/100ms/2s"}})
@@ -62,11 +62,11 @@ func (w *harness) populate(c *client) {
 			n = 2
 		}
 		for i := range n {
-			w.join(c, draw(d), w.lines()[line], fmt.Sprintf("%d%d", line, i), d)
+			w.openHandle(c, drawRole(d), w.lines()[line], fmt.Sprintf("%d%d", line, i), d)
 		}
 	}
 	w.After(world.Between(d, 0, time.Second), func() { c.Run(start) })
-	if w.has("client closes") && world.OneIn(d, 10) { // before it was started, or at once after
+	if w.has("client closes") && world.OneIn(d, 10) { // before it was started, or just after
 		c.leaving = true
 		w.After(world.Between(d, 0, time.Second), func() {
 			for _, u := range c.users {
@@ -75,28 +75,28 @@ func (w *harness) populate(c *client) {
 			c.closeSession()
 		})
 	}
-	w.watchFromOutside(c, newSeed(d))
-	w.settleHomes(c)
-	w.After(world.Between(d, time.Second, 3*time.Second), func() { c.Run(c.live) })
+	w.addObserver(c, newSeed(d))
+	w.openInOwnDirs(c)
+	w.After(world.Between(d, time.Second, 3*time.Second), func() { c.Run(c.runProgram) })
 }
 
 func newSeed(d *rand.Rand) string { return fmt.Sprintf("%016x%016x", d.Uint64(), d.Uint64()) }
 
-// name is the participant's id, as its nodes carry it.
+// name returns the participant's name, as its nodes have it.
 func (u *user) name() string { return fmt.Sprintf("%d/%s", u.c.ID(), u.id) }
 
-// queues reports whether the handle's machine has a place in a line.
-func (u *user) queues() bool { return u.role.label != "" }
+// queues reports whether the handle's machine queues in a line.
+func (u *user) queues() bool { return u.role.line.label != "" }
 
 func (u *user) start() {
-	if !u.closing && !u.role.calls {
+	if !u.closing && !u.role.program.callMachines() {
 		u.c.Ask(u.id, events.CommandStart, events.Event{})
 	}
 }
 
-// live is what a program does from time to time.
-func (c *client) live() {
-	if c.w.ending {
+// runProgram has the program act from time to time.
+func (c *client) runProgram() {
+	if c.w.closing {
 		return
 	}
 	d := c.w.Dice("user")
@@ -106,93 +106,91 @@ func (c *client) live() {
 	if world.OneIn(d, 60) {
 		c.Ask(events.SessionMachine, events.CommandStart, events.Event{})
 	}
-	c.RunAfter(world.Between(d, 100*time.Millisecond, c.w.Timeout/2), c.live)
+	c.RunAfter(world.Between(d, 100*time.Millisecond, c.w.Timeout/2), c.runProgram)
 }
 
 func (u *user) act() {
 	d := u.dice()
-	switch n := d.IntN(12); {
-	case n == 9 && world.OneIn(d, 6):
+	n := d.IntN(12)
+	if n == 9 && world.OneIn(d, 6) {
 		u.c.Ask(u.id, events.CommandStart, events.Event{})
-	case u.role.act != nil:
-		u.role.act(u, n)
+		return
 	}
+	u.role.program.act(u, n)
 }
 
-// begin is a piece of work: the machine counts it from now on, and the program
-// runs it when its callbacks let it.
-func (u *user) begin() {
+// beginWork begins a piece of work. The machine counts it from now on, and the program
+// runs it when its callbacks have returned.
+func (u *user) beginWork() {
 	u.serial++
 	work := u.serial
 	u.works[work] = true
-	u.hear(func() { u.run(work) })
+	u.runCallback(func() { u.runWork(work) })
 }
 
-// run has a piece of work return after a while of its own, or soon after
-// leadership ended, unless it is stuck.
-func (u *user) run(work uint64) {
+// runWork has a piece of work return after a while of its own, or soon after
+// leadership ended, unless it ignores that.
+func (u *user) runWork(work uint64) {
 	d := u.dice()
-	u.stuck = u.c.w.hit("stuck work")
+	u.ignoresStop = u.c.w.hit("stuck work")
 	lasts := world.Between(d, time.Millisecond, u.c.w.Timeout)
-	if u.role.brief {
+	if u.role.handles.shortWork {
 		lasts = min(lasts%(u.c.w.Tick/2), lasts)
 	}
-	if u.c.w.calm {
+	if u.c.w.healed {
 		lasts = min(lasts, 2*time.Second)
 	}
 	if world.OneIn(d, 4) || u.c.w.hit("failing work") {
 		lasts = world.Between(d, 0, 150*time.Millisecond)
 	}
 	if u.c.w.hit("panicking callback") {
-		u.fail(work, "it panicked")
+		u.returnWork(work, "it panicked")
 		return
 	}
 	u.c.RunAfter(lasts, func() {
-		if !u.stuck || u.c.w.calm {
-			u.end(work)
+		if !u.ignoresStop || u.c.w.healed {
+			u.endWork(work)
 		}
 	})
 }
 
-func (u *user) end(work uint64) {
+func (u *user) endWork(work uint64) {
 	why := ""
 	if u.c.w.hit("failing work") {
 		why = "it failed"
 	}
-	u.fail(work, why)
+	u.returnWork(work, why)
 }
 
-// fail is the return of a piece of work, with an error's words or none.
-func (u *user) fail(work uint64, why string) {
+// returnWork returns a piece of work, with the text of an error or "".
+func (u *user) returnWork(work uint64, why string) {
 	if u.works[work] {
 		delete(u.works, work)
 		ev := events.Event{Kind: events.WorkReturned, Text: why}
-		if u.role.returns != nil {
-			u.role.returns(u, &ev)
-		}
+		u.role.program.workReturned(u, &ev)
 		u.c.Post(u.id, ev)
 	}
 }
 
-// stop has work return that heeds the end of leadership.
-func (u *user) stop() {
-	u.hear(func() {
-		if !u.stuck || u.c.w.calm {
-			u.endAll()
+// stopWork returns the work, unless it ignores the end of leadership.
+func (u *user) stopWork() {
+	u.runCallback(func() {
+		if !u.ignoresStop || u.c.w.healed {
+			u.endAllWork()
 		}
 	})
 }
 
-// endAll has every piece of work return, each after a moment.
-func (u *user) endAll() {
+// endAllWork returns every piece of work, each after a moment.
+func (u *user) endAllWork() {
 	for work := uint64(1); work <= u.serial; work++ {
 		if u.works[work] {
-			u.c.RunAfter(world.Between(u.dice(), 0, 300*time.Millisecond), func() { u.end(work) })
+			u.c.RunAfter(world.Between(u.dice(), 0, 300*time.Millisecond), func() { u.endWork(work) })
 		}
 	}
 }
 
-// notice is the handle's: the checks see it at once.
+// notice takes a notice of the machine. The checks see it at once.
 func (u *user) notice(n events.Notify) {
 	switch n.What {
 	case events.Elected:
@@ -200,49 +198,48 @@ func (u *user) notice(n events.Notify) {
 		u.leads = true
 	case events.Granted:
 		u.c.w.checks.granted(u, n)
-		u.c.Forget(n.Work)
+		u.c.ForgetCommand(n.Work)
 	case events.Stopped:
-		u.c.w.checks.deposed(u, n)
+		u.c.w.checks.stopped(u, n)
 		u.leads = false
 	}
-	if u.role.told != nil {
-		u.role.told(u, n)
-	}
+	u.role.program.noticed(u, n)
 }
 
-// hear runs a callback off the loop, in the order of the news. One that is slow
-// makes the next of its own handle wait, and nobody else's.
-func (u *user) hear(callback func()) {
+// runCallback runs a callback outside the loop, in the order of the notices. A slow one
+// delays the next of its handle, and no other.
+func (u *user) runCallback(callback func()) {
 	w := u.c.w
 	if w.hit("slow callback") {
-		u.busy = w.Now() + int64(world.Between(w.Dice("slow callback"), w.Tick/10, w.Timeout))
+		u.callbackUntil = w.Now() + int64(world.Between(w.Dice("slow callback"), w.Tick/10, w.Timeout))
 	}
-	if w.Now() >= u.busy && len(u.waiting) == 0 {
+	if w.Now() >= u.callbackUntil && len(u.waitingCallbacks) == 0 {
 		callback()
 		return
 	}
-	if u.waiting = append(u.waiting, callback); len(u.waiting) == 1 {
-		w.At(u.busy, func() { u.c.Run(u.catchUp) })
+	if u.waitingCallbacks = append(u.waitingCallbacks, callback); len(u.waitingCallbacks) == 1 {
+		w.At(u.callbackUntil, func() { u.c.Run(u.runWaiting) })
 	}
 }
 
-func (u *user) catchUp() {
-	waiting := u.waiting
-	u.waiting = nil
+func (u *user) runWaiting() {
+	waiting := u.waitingCallbacks
+	u.waitingCallbacks = nil
 	for _, callback := range waiting {
-		u.hear(callback)
+		u.runCallback(callback)
 	}
 }
 
 func (u *user) answered(a events.Answer) {
 	delete(u.awaits, a.Command)
-	u.call.refused = u.call.refused || u.role.calls && a.Command == u.call.number && a.Code != events.OK
-	if u.role.answers != nil {
-		u.role.answers(u, a)
-	}
+	u.call.refused = u.call.refused || u.role.program.callMachines() && a.Command == u.call.number && a.Code != events.OK
+	u.role.program.answered(u, a)
 }
 
-// close asks for the end of the handle.
+// cancel ends the context of a call.
+func (u *user) cancel() bool { return u.role.program.cancel(u) }
+
+// close closes the handle.
 func (u *user) close() {
 	if u.closing && u.dice().IntN(3) > 0 {
 		return
@@ -251,10 +248,10 @@ func (u *user) close() {
 	u.c.Ask(u.id, events.CommandClose, events.Event{Silent: world.OneIn(u.dice(), 4)})
 }
 
-// closeHandles closes every handle of a process, and has its work return.
+// closeHandles closes every handle of a process, and returns its work.
 func (c *client) closeHandles() {
 	for _, u := range c.users {
 		u.close()
-		u.endAll()
+		u.endAllWork()
 	}
 }

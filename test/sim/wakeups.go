@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// stepped checks, after every event, that each machine can be woken where it is:
-// by an answer, a timer or a watch.
+// stepped checks after every event that something can wake each machine: a reply, a
+// timer or a watch.
 func (k *checks) stepped(c *client) {
 	for _, id := range c.Engine().Machines() {
 		if c.outlasts(id) {
@@ -24,32 +24,32 @@ func (k *checks) stepped(c *client) {
 		if !awake && !c.Queued(id) && !c.Closing() { // the answer to a close wakes all
 			k.fail("an armed wake-up", "client %d: nothing can wake %s in %s (awaits %v, %d watches)", c.ID(), id, state, c.Engine().Awaits(id), watches)
 		}
-		k.timed(c, id, state)
+		k.timersRun(c, id, state)
 	}
 }
 
-// outlasts reports whether a machine goes on for a while, or for ever, when its client
-// has been closed: its loop has stopped then, and the door answers what is open.
+// outlasts reports whether a machine goes on when its client was closed. The loop has
+// stopped then, and the client answers its commands.
 func (c *client) outlasts(id events.ID) bool {
 	u := c.user(id)
-	return c.ends && u != nil && u.role.abides || c.w.checks.searches(c, id)
+	return c.sessionEnds && u != nil && u.role.handles.outlivesSession || c.w.checks.isSearching(c, id)
 }
 
 func (k *checks) wakes(c *client, id events.ID) map[engine.State]waking {
 	if u := c.user(id); u != nil {
-		return u.role.wakes
+		return u.role.states.wakes
 	}
 	switch {
 	case strings.HasPrefix(string(id), "latch-semaphore"):
-		return leanWakes
+		return semaphoreLatchWakes
 	case strings.HasPrefix(string(id), "latch-jobelection"):
-		return innerWakes
+		return jobLatchWakes
 	}
-	return nil // the session's timers are looked at below
+	return nil // the session's timers are checked below
 }
 
-// timed: every timer that a machine awaits runs, and belief has one that ends it.
-func (k *checks) timed(c *client, id events.ID, _ engine.State) {
+// timersRun checks that every timer that a machine waits for runs.
+func (k *checks) timersRun(c *client, id events.ID, _ engine.State) {
 	for _, a := range c.Engine().Awaits(id) {
 		if a.Kind != events.TimerFired {
 			continue

@@ -1,5 +1,5 @@
-// Command sim runs the simulation by hand: one world with its story, or a long
-// run that can be stopped and taken up again.
+// Command sim runs the simulation by hand: one world with its story, or a long run that
+// can be stopped and resumed.
 package main
 
 import (
@@ -37,10 +37,10 @@ func main() {
 	}
 }
 
-// one tells a world's story and writes a log for each of its clients.
+// one runs a world, prints its story and writes a log for each of its clients.
 func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
-	for _, p := range append(sim.Plants(), sim.Apart()...) {
+	for _, p := range append(sim.Plants(), sim.SeparateWorlds()...) {
 		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
 			o.Plant = &p
 		}
@@ -77,7 +77,7 @@ func one(seed int64, dir string, shrink bool, plant string) error {
 	return nil
 }
 
-// long runs many worlds, says how it goes, and keeps its place in a file.
+// long runs many worlds, prints the progress, and keeps the sum in a file.
 func long(first, worlds int64, state string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -93,7 +93,7 @@ func long(first, worlds int64, state string) error {
 	case len(sum.Failed) > 0:
 		return fmt.Errorf("%d worlds failed", len(sum.Failed))
 	case sum.Worlds < worlds:
-		fmt.Printf("stopped before seed %d; the same command goes on there, and %s deleted begins anew\n", sum.Next, state)
+		fmt.Printf("stopped before seed %d; the same command goes on there, delete %s to start from the beginning\n", sum.Next, state)
 	}
 	return nil
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// mirror says which machine waits for what in one session, as zkio does: a
-// machine counts from the moment its request leaves, until the watch fires or
-// the request fails.
-type mirror struct{ waiters []*waiter }
+// watchTable has the machines that watch a path in one session, as zkio does: a machine
+// counts from the moment when its request leaves, until the watch fires or the request
+// fails.
+type watchTable struct{ waiters []*waiter }
 
 type waiter struct {
-	id     events.ID
-	path   string
-	child  bool
-	armed  bool
-	misses bool // armed on a missing node
-	arming []*Packet
+	id      events.ID
+	path    string
+	child   bool
+	armed   bool
+	missing bool // it is armed on a missing node
+	arming  []*Packet
 }
 
 // armed is one watch to be set again.
@@ -39,7 +39,7 @@ func wants(r events.Request) (path string, child, watch bool) {
 	return "", false, false
 }
 
-func (m *mirror) find(id events.ID, path string, child bool) *waiter {
+func (m *watchTable) find(id events.ID, path string, child bool) *waiter {
 	for _, w := range m.waiters {
 		if w.id == id && w.path == path && w.child == child {
 			return w
@@ -50,14 +50,14 @@ func (m *mirror) find(id events.ID, path string, child bool) *waiter {
 	return w
 }
 
-func (m *mirror) subscribe(a *Packet) {
+func (m *watchTable) sent(a *Packet) {
 	if path, child, watch := wants(a.Request); watch {
 		w := m.find(a.ID, path, child)
 		w.arming = append(w.arming, a)
 	}
 }
 
-func (m *mirror) settle(a *Packet) {
+func (m *watchTable) answered(a *Packet) {
 	path, child, watch := wants(a.Request)
 	if !watch || a.Conn == nil {
 		return
@@ -66,7 +66,7 @@ func (m *mirror) settle(a *Packet) {
 	missing := exists && a.Code == events.NoNode
 	if a.Code == events.OK || missing {
 		w := m.find(a.ID, path, child)
-		w.armed, w.misses = true, missing
+		w.armed, w.missing = true, missing
 	}
 	for _, w := range m.waiters {
 		w.arming = slices.DeleteFunc(w.arming, func(o *Packet) bool { return o == a })
@@ -74,7 +74,7 @@ func (m *mirror) settle(a *Packet) {
 	m.waiters = slices.DeleteFunc(m.waiters, func(w *waiter) bool { return !w.armed && len(w.arming) == 0 })
 }
 
-func (m *mirror) fire(kind events.Kind, path string) []events.ID {
+func (m *watchTable) fired(kind events.Kind, path string) []events.ID {
 	var told []events.ID
 	m.waiters = slices.DeleteFunc(m.waiters, func(w *waiter) bool {
 		concerns := w.path == path && (kind == events.WatchDeleted || w.child == (kind == events.WatchChildren))
@@ -86,11 +86,11 @@ func (m *mirror) fire(kind events.Kind, path string) []events.ID {
 	return told
 }
 
-// all lists what has to be set again, each path and sort once.
-func (m *mirror) all() []armed {
+// all returns the watches that have to be set again, each path and kind once.
+func (m *watchTable) all() []armed {
 	var list []armed
 	for _, w := range m.waiters {
-		a := armed{w.path, w.child, w.misses}
+		a := armed{w.path, w.child, w.missing}
 		if w.armed && !slices.ContainsFunc(list, func(o armed) bool { return o.path == a.path && o.child == a.child }) {
 			list = append(list, a)
 		}
@@ -98,8 +98,8 @@ func (m *mirror) all() []armed {
 	return list
 }
 
-// watched counts the paths that a machine waits for.
-func (m *mirror) watched(id events.ID) (n int) {
+// watched returns how many paths a machine watches.
+func (m *watchTable) watched(id events.ID) (n int) {
 	for _, w := range m.waiters {
 		if w.id == id {
 			n++

@@ -7,22 +7,21 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// What happens to servers, by hand or by a plan. Each returns an error that says why
-// nothing happened.
+// Faults of servers. Each returns an error that says why nothing happened.
 
 var (
-	errNoLeader    = errors.New("no server leads, as far as the others know")
-	errNotWhole    = errors.New("not all servers are up and connected: with one more away there would be no quorum")
-	errLeads       = errors.New("the server leads")
-	errNotServing  = errors.New("the server does not serve")
-	errStandsStill = errors.New("the server stands still already")
-	errNoBackup    = errors.New("there is no backup")
+	errNoLeader   = errors.New("no server leads, as far as the others know")
+	errNotWhole   = errors.New("not all servers are up and connected: with one more down there would be no quorum")
+	errLeads      = errors.New("the server leads")
+	errNotServing = errors.New("the server does not serve")
+	errFrozen     = errors.New("the server is frozen already")
+	errNoBackup   = errors.New("there is no backup")
 )
 
-// Whole returns the leader of an ensemble in which every server takes part.
-func (e *Ensemble) Whole() (*Server, error) {
+// WholeLeader returns the leader of an ensemble in which every server takes part.
+func (e *Ensemble) WholeLeader() (*Server, error) {
 	switch l := e.leader; {
-	case l == nil || !l.leads || l.cut:
+	case l == nil || !l.leads || l.isolated:
 		return nil, errNoLeader
 	case e.connected() < Servers:
 		return nil, errNotWhole
@@ -31,12 +30,12 @@ func (e *Ensemble) Whole() (*Server, error) {
 	}
 }
 
-// Follows is nil for a follower that serves, in a whole ensemble.
-func (s *Server) Follows() error {
+// CheckFollower returns nil for a follower that serves, in a whole ensemble.
+func (s *Server) CheckFollower() error {
 	switch {
 	case s == s.ens.leader:
 		return errLeads
-	case !s.up || s.cut || !s.serving:
+	case !s.up || s.isolated || !s.serving:
 		return errNotServing
 	case s.ens.connected() < Servers:
 		return errNotWhole
@@ -44,75 +43,75 @@ func (s *Server) Follows() error {
 	return nil
 }
 
-// Isolate parts a follower from its leader for a while. It goes on answering until
-// about syncLimit ticks have gone by since it heard of the leader.
+// Isolate isolates a follower for a while. It goes on answering until it has not heard of
+// the leader for about syncLimit ticks.
 func (s *Server) Isolate(lasts time.Duration) error {
-	if err := s.Follows(); err != nil {
+	if err := s.CheckFollower(); err != nil {
 		return err
 	}
-	s.part(lasts)
+	s.isolate(lasts)
 	return nil
 }
 
-func (s *Server) part(lasts time.Duration) {
+func (s *Server) isolate(lasts time.Duration) {
 	w, term := s.ens.w, s.term
-	s.cut = true
+	s.isolated = true
 	notices := time.Duration(w.script.SyncLimit)*w.script.Tick - Between(s.dice.roll(noticeDice), 0, w.script.Tick/2)
 	w.After(notices, func() {
-		if s.cut && s.term == term {
+		if s.isolated && s.term == term {
 			s.stop()
 		}
 	})
 	w.After(lasts, s.reconnect)
 }
 
-// Crash takes a follower away for a while.
+// Crash stops a follower for a while.
 func (s *Server) Crash(lasts time.Duration) error {
-	if err := s.Follows(); err != nil {
+	if err := s.CheckFollower(); err != nil {
 		return err
 	}
-	s.die(lasts)
+	s.crash(lasts)
 	return nil
 }
 
-func (s *Server) die(lasts time.Duration) {
+func (s *Server) crash(lasts time.Duration) {
 	w := s.ens.w
 	s.up = false
 	s.stop()
 	w.After(lasts, s.restart)
 }
 
-// restart brings a server up; it joins whoever leads.
+// restart starts a server; it joins the leader.
 func (s *Server) restart() {
 	if s.up {
 		return
 	}
 	s.up = true
-	if l := s.ens.leader; l != nil && l.leads && l != s && !s.cut {
+	if l := s.ens.leader; l != nil && l.leads && l != s && !s.isolated {
 		s.join()
 	}
 }
 
-// CrashLeader takes the leader away for a while; the others elect another.
+// CrashLeader stops the ensemble's leader for a while; the others elect another.
 func (e *Ensemble) CrashLeader(lasts, election time.Duration) error {
-	l, err := e.Whole()
+	l, err := e.WholeLeader()
 	if err != nil {
 		return err
 	}
-	l.die(lasts)
+	l.crash(lasts)
 	e.reelect(election)
 	return nil
 }
 
-// Depose parts the leader from the others. They elect another one after a while; it
-// goes on answering syncs and reads for as long as it believes that it leads, and
+// Depose isolates the ensemble's leader. The others elect another one after a while.
+// The deposed one answers syncs and reads for as long as it believes that it leads, and
 // comes back a while after both.
 func (e *Ensemble) Depose(believes, election, back time.Duration) error {
-	l, err := e.Whole()
+	l, err := e.WholeLeader()
 	if err != nil {
 		return err
 	}
-	l.cut = true
+	l.isolated = true
 	e.reelect(election)
 	term := l.term
 	e.w.After(believes, func() {
@@ -120,27 +119,27 @@ func (e *Ensemble) Depose(believes, election, back time.Duration) error {
 			l.stop()
 		}
 	})
-	e.w.After(max(believes, election)+back, func() { l.back(term) })
+	e.w.After(max(believes, election)+back, func() { l.endDeposed(term) })
 	return nil
 }
 
-// back ends a deposed leader's isolation.
-func (s *Server) back(term int) {
+// endDeposed ends a deposed leader's isolation.
+func (s *Server) endDeposed(term int) {
 	if s.leads && s.term == term {
 		s.stop()
 	}
 	s.reconnect()
 }
 
-// LoseQuorum parts all servers for a while; the leader gives up after another.
+// LoseQuorum isolates all servers for a while; the leader gives up after another.
 func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
-	l, err := e.Whole()
+	l, err := e.WholeLeader()
 	if err != nil {
 		return err
 	}
 	for _, s := range e.servers {
 		if s != l {
-			s.part(lasts)
+			s.isolate(lasts)
 		}
 	}
 	term := l.term
@@ -153,49 +152,49 @@ func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
 	return nil
 }
 
-// Freeze has a server stand still for less than the others wait for it: nothing of
-// it runs, its connections stay, and what comes in waits.
+// Freeze freezes a server for less than the others wait for it: nothing of it runs, its
+// connections stay, and what comes in waits.
 func (s *Server) Freeze(lasts time.Duration) error {
 	if s.frozen != 0 {
-		return errStandsStill
+		return errFrozen
 	}
 	if s == s.ens.leader {
-		if _, err := s.ens.Whole(); err != nil {
+		if _, err := s.ens.WholeLeader(); err != nil {
 			return err
 		}
-	} else if err := s.Follows(); err != nil {
+	} else if err := s.CheckFollower(); err != nil {
 		return err
 	}
-	s.stand(lasts)
+	s.freeze(lasts)
 	return nil
 }
 
-// SlowDisk has every commit take up to so much longer, for a while.
+// SlowDisk makes every commit take up to that much longer, for a while.
 func (e *Ensemble) SlowDisk(by, lasts time.Duration) {
 	e.slow = by
 	e.w.After(lasts, func() { e.slow = 0 })
 }
 
-// LagBehind has a follower apply transactions so much later, for a while.
+// LagBehind makes a follower apply transactions that much later, for a while.
 func (s *Server) LagBehind(by, lasts time.Duration) {
 	s.lag = by
 	s.ens.w.After(lasts, func() { s.lag = 0 })
 }
 
-// Heal ends everything that happened to the servers: all are up.
+// Heal ends all faults of the servers: all are up.
 func (e *Ensemble) Heal() {
 	e.slow = 0
 	for _, s := range e.servers {
 		s.lag = 0
-		if s.leads && s != e.leader || s.leads && s.cut {
+		if s.leads && s != e.leader || s.leads && s.isolated {
 			s.stop()
 		}
-		s.cut = false
+		s.isolated = false
 		s.up = true
 	}
 }
 
-// RestartAll has every server begin again, and elect a leader.
+// RestartAll has every server begin again, and elects a leader.
 func (e *Ensemble) RestartAll() {
 	e.leader = nil
 	for _, s := range e.servers {
@@ -204,24 +203,24 @@ func (e *Ensemble) RestartAll() {
 	e.reelect(e.w.script.Tick / 2)
 }
 
-// Wipe replaces all data by none.
-func (e *Ensemble) Wipe() { e.reborn(zkmem.NewTree(), 0) }
+// Wipe deletes all data.
+func (e *Ensemble) Wipe() { e.replaceData(zkmem.NewTree(), 0) }
 
 // HasBackup reports whether there is a backup to go back to.
 func (e *Ensemble) HasBackup() bool { return e.backup != nil }
 
 // BackUp keeps a copy of the data, for restore.
-func (e *Ensemble) BackUp() { e.backup, e.backed = e.truth.Clone(), e.epoch }
+func (e *Ensemble) BackUp() { e.backup, e.backupEpoch = e.committed.Clone(), e.epoch }
 
-// Restore goes back to the backup. The epoch goes back too, or not.
+// Restore goes back to the backup, with its epoch or without.
 func (e *Ensemble) Restore(epochToo bool) error {
 	if e.backup == nil {
 		return errNoBackup
 	}
 	if !epochToo {
-		e.backed = e.epoch
+		e.backupEpoch = e.epoch
 	}
-	e.reborn(e.backup, e.backed)
+	e.replaceData(e.backup, e.backupEpoch)
 	e.backup = nil
 	return nil
 }

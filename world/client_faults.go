@@ -5,38 +5,38 @@ import (
 	"time"
 )
 
-// What happens to processes and their connections, by hand or by a plan. Each returns
-// an error that says why nothing happened.
+// Faults of processes and their connections. Each returns an error that says why nothing
+// happened.
 
 var (
 	errNoConnection = errors.New("the client has no connection")
 	errDead         = errors.New("the process is dead")
 )
 
-// Cut ends the connection, as a server does that goes away.
+// Cut ends the connection, as a server does that stops.
 func (c *Client) Cut() error {
-	if c.x.wire == nil {
+	if c.x.conn == nil {
 		return errNoConnection
 	}
-	c.x.wire.hangUp()
+	c.x.conn.closeByServer()
 	return nil
 }
 
-// CutUnheard cuts the connection, and the next one gets no answer.
-func (c *Client) CutUnheard() error {
-	if c.x.wire == nil {
+// CutUnanswered cuts the connection, and the next one gets no answer.
+func (c *Client) CutUnanswered() error {
+	if c.x.conn == nil {
 		return errNoConnection
 	}
-	c.x.unheard = true
+	c.x.nextUnanswered = true
 	return c.Cut()
 }
 
-// Mute has nothing arrive on the connection any more, in either direction.
+// Mute delivers nothing any more on the connection, in either direction.
 func (c *Client) Mute() error { return c.Stall(Forever, true, true) }
 
-// Stall has nothing arrive before a moment.
+// Stall delivers nothing before a moment.
 func (c *Client) Stall(until int64, up, down bool) error {
-	wire := c.x.wire
+	wire := c.x.conn
 	if wire == nil {
 		return errNoConnection
 	}
@@ -49,16 +49,16 @@ func (c *Client) Stall(until int64, up, down bool) error {
 	return nil
 }
 
-// Unstall cuts a connection that stalls.
-func (c *Client) Unstall() {
-	if wire := c.x.wire; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
-		wire.up, wire.down = way{}, way{}
-		wire.hangUp()
+// CutStalled cuts a connection that stalls.
+func (c *Client) CutStalled() {
+	if wire := c.x.conn; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
+		wire.up, wire.down = direction{}, direction{}
+		wire.closeByServer()
 	}
 }
 
 // Throttle has servers refuse the client's requests for a while.
-func (c *Client) Throttle(lasts time.Duration) { c.x.choked = c.w.now + int64(lasts) }
+func (c *Client) Throttle(lasts time.Duration) { c.x.throttledUntil = c.w.now + int64(lasts) }
 
 // Kill ends the process: nothing of it runs any more.
 func (c *Client) Kill() error {
@@ -66,8 +66,8 @@ func (c *Client) Kill() error {
 		return errDead
 	}
 	c.paused = Forever
-	if c.x.wire != nil {
-		c.x.wire.leave()
+	if c.x.conn != nil {
+		c.x.conn.closeByClient()
 	}
 	return nil
 }
@@ -78,14 +78,14 @@ func (c *Client) Dead() bool { return c.paused >= Forever }
 // Paused reports whether the process is paused, or dead.
 func (c *Client) Paused() bool { return c.w.now < c.paused }
 
-// Starve keeps the loop's goroutine waiting before every event, for a while.
+// Starve has the loop wait before every event, for a while.
 func (c *Client) Starve(by, lasts time.Duration) {
-	c.starved = by
-	c.w.After(lasts, func() { c.starved = 0 })
+	c.loopDelay = by
+	c.w.After(lasts, func() { c.loopDelay = 0 })
 }
 
 // PauseWithinStep pauses the process between its next step and the effects of it.
-func (c *Client) PauseWithinStep(d time.Duration) { c.stumble = d }
+func (c *Client) PauseWithinStep(d time.Duration) { c.pauseInStep = d }
 
 // ShiftClock sets the process's clock.
 func (c *Client) ShiftClock(by time.Duration) {
@@ -93,8 +93,8 @@ func (c *Client) ShiftClock(by time.Duration) {
 	c.wake()
 }
 
-// Heal ends what happened to the process, but death.
+// Heal ends all faults of the process, except death.
 func (c *Client) Heal() {
-	c.stumble, c.starved = 0, 0
+	c.pauseInStep, c.loopDelay = 0, 0
 	c.resume()
 }

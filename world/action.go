@@ -10,21 +10,21 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Deed is one thing that somebody does to a world. It is done before anything else of
-// its nanosecond, so that it is the same whether it was in the script from the
-// beginning or was added under way.
-type Deed struct {
+// Action is one thing that somebody does to a world. It comes before anything else of
+// its nanosecond, so that it does the same whether it was in the script from the beginning
+// or was added later.
+type Action struct {
 	At  int64         `json:"at"` // nanoseconds of the world's clock
 	Do  string        `json:"do"`
 	Who int           `json:"who,omitempty"` // a client, or a server
 	For time.Duration `json:"for,omitempty"` // how long it lasts, if it does
 }
 
-// What can be done to a client.
+// Actions on a client.
 const (
 	Start     = "start"      // a program that waits begins
 	Close     = "close"      // it closes its handle, then its session
-	Resign    = "resign"     // it gives up what it holds, and wants it again
+	Resign    = "resign"     // it releases what it holds, and wants it again
 	Kill      = "kill"       // the process is gone; its session runs out
 	Freeze    = "freeze"     // nothing of the process runs for a while
 	Cut       = "cut"        // its connection ends
@@ -34,16 +34,16 @@ const (
 	Delete    = "delete"     // an operator deletes the newest of its own nodes
 )
 
-// What can be done to a server, and to all of them.
+// Actions on a server, and on all of them.
 const (
 	Isolate      = "isolate"       // a follower hears no other server for a while
 	Crash        = "crash"         // a follower is away for a while
 	FreezeServer = "freeze server" // nothing of a server runs for a while
-	Depose       = "depose"        // the leader is parted from the others, and leads on by itself for a while
+	Depose       = "depose"        // the ensemble's leader is isolated, and leads on by itself for a while
 	SlowDisk     = "slow disk"     // every commit takes up to a third of the session timeout longer, for a while
 )
 
-// target is to whom a deed is done.
+// target is what an action is done to.
 type target string
 
 const (
@@ -52,60 +52,60 @@ const (
 	toAll    target = "ensemble"
 )
 
-type deedKind struct {
+type actionKind struct {
 	to    target
-	lasts bool // For is wanted
+	lasts bool // For is required
 }
 
-var deeds = map[string]deedKind{
+var actions = map[string]actionKind{
 	Start: {toClient, false}, Close: {toClient, false}, Resign: {toClient, false}, Kill: {toClient, false}, Freeze: {toClient, true},
 	Cut: {toClient, false}, Mute: {toClient, false}, LoseReply: {toClient, false}, Expire: {toClient, false}, Delete: {toClient, false},
 	Isolate: {toServer, true}, Crash: {toServer, true}, FreezeServer: {toServer, true}, Depose: {toAll, true}, SlowDisk: {toAll, true},
 }
 
-// Outcome is what came of a deed.
+// Outcome is what came of an action.
 type Outcome struct {
-	Deed Deed  `json:"deed"`
-	Why  error `json:"-"` // why nothing was done; nil: it was done
+	Action Action `json:"action"`
+	Why    error  `json:"-"` // why nothing was done; nil if it was done
 }
 
-// String is the outcome in words.
+// String returns the outcome in words.
 func (o Outcome) String() string {
 	if o.Why != nil {
-		return fmt.Sprintf("%s %d: not done: %s", o.Deed.Do, o.Deed.Who, o.Why)
+		return fmt.Sprintf("%s %d: not done: %s", o.Action.Do, o.Action.Who, o.Why)
 	}
-	return fmt.Sprintf("%s %d: done", o.Deed.Do, o.Deed.Who)
+	return fmt.Sprintf("%s %d: done", o.Action.Do, o.Action.Who)
 }
 
-// Outcomes are those of all deeds so far, in the order in which they were done.
+// Outcomes returns those of all actions so far, in the order in which they were done.
 func (w *World) Outcomes() []Outcome { return slices.Clone(w.outcomes) }
 
-// schedule has a deed done before all else at its time.
-func (w *World) schedule(i int, d Deed) {
+// schedule has an action done before all else at its time.
+func (w *World) schedule(i int, d Action) {
 	heap.Push(&w.queue, moment{d.At, uint64(i), func() {
 		o := Outcome{d, w.perform(d)}
 		w.outcomes = append(w.outcomes, o)
-		w.Tell("DEED %s", o)
-		w.watcher.Done(o)
+		w.Log("ACTION %s", o)
+		w.observer.Done(o)
 	}})
 }
 
 var (
-	errWaits   = errors.New("the program was not started yet")
-	errRuns    = errors.New("the program was started already")
-	errLeaving = errors.New("the program closes, or has closed")
-	errHolds   = errors.New("the program holds nothing that it could give up")
-	errSession = errors.New("the client has no session")
-	errNode    = errors.New("the client has no node of its own")
+	errNotStarted   = errors.New("the program was not started yet")
+	errStarted      = errors.New("the program was started already")
+	errLeaving      = errors.New("the program closes, or has closed")
+	errHoldsNothing = errors.New("the program holds nothing that it could release")
+	errSession      = errors.New("the client has no session")
+	errNode         = errors.New("the client has no node of its own")
 )
 
-// perform does a deed.
-func (w *World) perform(d Deed) error {
-	switch deeds[d.Do].to {
+// perform does an action.
+func (w *World) perform(d Action) error {
+	switch actions[d.Do].to {
 	case toClient:
-		return w.clients[d.Who].undergo(d)
+		return w.clients[d.Who].act(d)
 	case toServer:
-		return w.ens.servers[d.Who].undergo(d)
+		return w.ens.servers[d.Who].act(d)
 	}
 	e := w.ens
 	if d.Do == SlowDisk {
@@ -116,8 +116,8 @@ func (w *World) perform(d Deed) error {
 	return e.Depose(d.For, election, 0)
 }
 
-// undergo has a deed done to the server.
-func (s *Server) undergo(d Deed) error {
+// act does an action to the server.
+func (s *Server) act(d Action) error {
 	switch d.Do {
 	case Isolate:
 		return s.Isolate(d.For)
@@ -130,8 +130,8 @@ func (s *Server) undergo(d Deed) error {
 	return s.Freeze(d.For)
 }
 
-// undergo has a deed done to the client: to its process, or by its program.
-func (c *Client) undergo(d Deed) error {
+// act does an action to the client: to its process, or by its program.
+func (c *Client) act(d Action) error {
 	p := c.program
 	if c.Dead() {
 		return errDead
@@ -147,7 +147,7 @@ func (c *Client) undergo(d Deed) error {
 	case Mute:
 		return c.Mute()
 	case LoseReply:
-		if c.x.wire == nil {
+		if c.x.conn == nil {
 			return errNoConnection
 		}
 		c.x.loseReply = true
@@ -158,7 +158,7 @@ func (c *Client) undergo(d Deed) error {
 		return c.deleteOwn()
 	}
 	if c.Paused() {
-		return fmt.Errorf("the process stands still until %s", time.Duration(c.paused))
+		return fmt.Errorf("the process is paused until %s", time.Duration(c.paused))
 	}
 	switch d.Do {
 	case Start:
@@ -172,7 +172,7 @@ func (c *Client) undergo(d Deed) error {
 
 // deleteOwn has an operator delete the newest node of the client's session.
 func (c *Client) deleteOwn() error {
-	tree, newest, path := c.w.ens.truth, int64(0), ""
+	tree, newest, path := c.w.ens.committed, int64(0), ""
 	for _, own := range tree.Ephemerals(c.x.id) {
 		if _, stat, err := tree.Get(own); err == nil && stat.Czxid > newest {
 			path, newest = own, stat.Czxid

@@ -8,33 +8,32 @@ import (
 	"github.com/incumbent-go/incumbent/test/selection"
 )
 
-// TestWorldsApart runs worlds of every role that has some of its own: every
-// promise holds in every one of them, and over a long run, -worlds 20000, every
-// row of the role's chart has fired.
-func TestWorldsApart(t *testing.T) {
+// TestSeparateWorlds runs worlds of every role that has separate ones. Every world keeps
+// every promise, and in a long run, -worlds 20000, every row of the role's chart has fired.
+func TestSeparateWorlds(t *testing.T) {
 	n := *worlds
 	if n == 0 {
 		n = selection.Of(t, "worlds of every role", int64(15), 30, 150)
 	}
-	for _, plant := range Apart() {
+	for _, plant := range SeparateWorlds() {
 		recipe := strings.TrimPrefix(plant.Name, "none: ")
-		t.Run(recipe, func(t *testing.T) { runApart(t, plant, recipe, n) })
+		t.Run(recipe, func(t *testing.T) { runSeparate(t, plant, recipe, n) })
 	}
 }
 
-func runApart(t *testing.T, plant Plant, recipe string, n int64) {
+func runSeparate(t *testing.T, plant Plant, recipe string, n int64) {
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{Plant: &plant}, nil)
 	for _, r := range sum.Failed {
 		t.Errorf("%s ARGS='-plant %q'", r.Report(), plant.Name)
 	}
 	for _, r := range machines.Recipes() {
-		if role := roleOf(r.Name()); role == nil || role.home != roleOf(recipe).home {
+		if role := roleOf(r.Name()); role == nil || role.dirs.own != roleOf(recipe).dirs.own {
 			continue
 		}
 		rows, hit, missing := sum.Cover.chart(r.Describe())
 		t.Logf("%d worlds in %.1f s: %d of %d rows of %s fired, %d guarded writes committed", sum.Worlds, sum.Took.Seconds(), hit, rows, r.Name(), sum.Cover.Writes)
-		for _, row := range sum.Cover.seldom(r.Describe(), 8) {
+		for _, row := range sum.Cover.rare(r.Describe(), 8) {
 			t.Logf("seldom: %s: %s", r.Name(), row)
 		}
 		for _, m := range append(missing, sum.Cover.lacks(r.Name())...) {

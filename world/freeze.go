@@ -1,0 +1,112 @@
+package world
+
+import (
+	"slices"
+	"time"
+)
+
+// This file has frozen servers, and the reports of sessions. While a server is frozen
+// nothing of it runs, its connections stay, and what comes in waits. Afterwards it deals
+// with what came over each connection in order, and its threads run in any order. A
+// follower reports the sessions that it has heard of to the ensemble's leader.
+
+// freeze freezes a server.
+func (s *Server) freeze(lasts time.Duration) {
+	w := s.ens.w
+	s.frozen = w.now + int64(lasts)
+	w.At(s.frozen, func() {
+		if s.frozen != 0 && w.now >= s.frozen {
+			s.unfreeze()
+		}
+	})
+}
+
+// Frozen reports whether a server is frozen.
+func (s *Server) Frozen() bool { return s.frozen != 0 }
+
+// unfreeze ends it.
+func (s *Server) unfreeze() {
+	s.frozen = 0
+	thaw := s.afterThaw
+	s.afterThaw = nil
+	for _, do := range thaw {
+		s.run(do)
+	}
+	if l := s.ens.leader; l != nil {
+		l.schedule()
+	}
+}
+
+// run runs something at a server, now or when it is not frozen any more.
+func (s *Server) run(do func()) {
+	if s.frozen != 0 {
+		s.afterThaw = append(s.afterThaw, do)
+		return
+	}
+	do()
+}
+
+// runThread is run for one of the server's threads, which runs a moment later.
+func (s *Server) runThread(do func()) {
+	if s.frozen == 0 {
+		do()
+		return
+	}
+	s.afterThaw = append(s.afterThaw, func() {
+		s.ens.w.After(Between(s.dice.roll(thawDice), 0, 50*time.Millisecond), func() { s.runThread(do) })
+	})
+}
+
+// pingFollowers is a thread of every server. Twice a tick, that of the ensemble's leader
+// pings the others.
+func (s *Server) pingFollowers() {
+	s.runThread(func() {
+		if s.up && s.serving && s.leads {
+			for _, f := range s.ens.servers {
+				if f != s && f.term == s.term && f.up {
+					s.pingFollower(f)
+				}
+			}
+		}
+		s.ens.w.After(s.ens.w.script.Tick/2, s.pingFollowers)
+	})
+}
+
+// pingFollower is the leader's ping, which asks for a follower's report.
+func (s *Server) pingFollower(f *Server) {
+	if s.isolated {
+		return
+	}
+	t := max(f.nextApply, s.ens.w.now+int64(f.dice.delay()))
+	f.nextApply = t
+	term := f.term
+	f.arrives(t, term, func() { f.reportSessions(term) })
+}
+
+// reportSessions tells the leader which sessions a follower has heard of since its last report.
+func (s *Server) reportSessions(term int) {
+	if s.term != term || len(s.touchedSessions) == 0 {
+		return
+	}
+	var heard []int64
+	for id := range s.touchedSessions {
+		heard = append(heard, id)
+	}
+	slices.Sort(heard)
+	clear(s.touchedSessions)
+	s.toLeader(func(l *Server) {
+		for _, id := range heard {
+			l.extend(id)
+		}
+	})
+}
+
+// expiry is the thread that ends the sessions that have timed out, at the leader.
+func (s *Server) expiry() {
+	s.runThread(func() {
+		if s.up && s.serving && s.leads {
+			s.expireAll()
+		}
+		s.ens.w.After(s.ens.w.script.Tick/2, s.expiry)
+	})
+}
