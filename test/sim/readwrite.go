@@ -25,8 +25,8 @@ var readWriteRole = &role{
 		final: []engine.State{""},
 		wakes: with(holdWakes, map[engine.State]waking{"downgrading": timed}), // replies come, or their loss
 		faults: map[engine.State][]string{
-			"verifying": {"hide the own node, then delete it"},
-			"downgrading":  {"cut", "pause", "end the session"},
+			"verifying":   {"hide the own node, then delete it"},
+			"downgrading": {"cut", "pause", "end the session"},
 		},
 	},
 	plants: plantedReadWrite,
