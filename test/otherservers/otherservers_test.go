@@ -1,6 +1,6 @@
-// Package habits is what servers do that are not ZooKeeper 3.8: ClickHouse
+// Package otherservers tests against what servers other than ZooKeeper 3.8 do: ClickHouse
 // Keeper, releases before 3.5, and both together, as switches of zkmem.
-package habits
+package otherservers
 
 import (
 	"context"
