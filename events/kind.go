@@ -1,7 +1,7 @@
 package events
 
-// Kind names what happened, as "source.detail". The set is closed: a log that
-// holds any other kind is refused by the reader with the kind's name.
+// Kind names what happened, as "source.detail". The set is closed: the reader refuses
+// a log with a kind that neither is in Kinds nor was.
 type Kind string
 
 // What an embedding program asks of a machine. Each carries the number of the
@@ -86,7 +86,7 @@ const (
 // NodeGone is told by a machine to itself: the node that had to go is gone.
 const NodeGone Kind = "node.gone"
 
-// QueueTurn is told by a producer or a consumer to itself when it has finished one
+// QueueNext is told by a producer or a consumer to itself when it has finished one
 // thing: what is next?
 const QueueNext Kind = "queue.next"
 
@@ -96,7 +96,7 @@ const TreeRead Kind = "tree.read"
 // A timer of the machine itself ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
 
-// Kinds lists every kind that a log may hold, in the order of this file.
+// Kinds returns the kinds that this version writes, in the order of this file.
 func Kinds() []Kind {
 	return []Kind{
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,

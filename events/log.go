@@ -13,8 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Format and FormatVersion stand in every log's first line. A reader refuses
-// other formats and newer versions by name.
+// Format and FormatVersion are in every log's first line. The reader refuses other
+// formats and versions. It reads each log of format 1, whichever version of the
+// library wrote it: a field or a kind may be added, and a kind renamed (see
+// Kind.Current), but none may be taken away.
 const (
 	Format        = "incumbent-log"
 	FormatVersion = 1
@@ -164,7 +166,7 @@ func (r *Reader) Next() (Record, error) {
 	if err := strict(b, &rec); err != nil {
 		return rec, &DamagedError{r.line, err.Error()}
 	}
-	if !known[rec.Event.Kind] {
+	if !known[rec.Event.Kind.Current()] {
 		return rec, &DamagedError{r.line, fmt.Sprintf("unknown kind %q", rec.Event.Kind)}
 	}
 	if rec.Seq != r.seq+1 {
