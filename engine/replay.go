@@ -40,7 +40,7 @@ type ChartChangedError struct {
 
 func (e *ChartChangedError) Error() string {
 	if e.Here == "" {
-		return fmt.Sprintf("the log ran a chart %q that this program does not have", e.Chart)
+		return fmt.Sprintf("the log ran a chart %q that this program does not have; replay it with the version that wrote it", e.Chart)
 	}
 	return fmt.Sprintf("the chart %q changed: the log ran %s, this program has %s; replay it with the version that wrote it", e.Chart, e.Logged, e.Here)
 }

@@ -33,6 +33,9 @@ start, too. What is foreign comes out escaped.
 A log has a gap where records were dropped, because its file was too slow or a
 record was too long. A replay ends at the first gap; --print goes on behind it.
 
+A log that another version wrote replays if its charts are those of this program.
+--print shows its records in any case, in the words of the version that wrote them.
+
 Exit codes:
    0  the same
    2  the log is damaged (the line and why), or another version's chart wrote it
@@ -81,6 +84,8 @@ func (a *app) play(f io.ReadSeeker, until uint64, show bool) error {
 	switch {
 	case errors.As(err, &gap):
 		same = "the same up to a gap"
+	case err != nil && !show && errors.As(err, new(*engine.ChartChangedError)):
+		return cli.Exit(replayCode(err), fmt.Errorf("%w; --print shows its records", err))
 	case err != nil:
 		return cli.Exit(replayCode(err), err)
 	}
