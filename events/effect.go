@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// Effect is something a machine wants done. Machines only append effects; an
-// executor performs them later and brings the answer back as an Event. String
-// is the effect's one written form: in traces, in the log and in comparisons.
+// Effect is something that a machine wants done. Machines only append effects; an
+// executor performs them later, and the reply comes back as an Event. String returns
+// the effect's one written form: in traces, in the log and in comparisons.
 type Effect interface{ fmt.Stringer }
 
-// Request is an effect that goes to the ensemble and is answered by exactly one
-// reply event with the same number.
+// Request is an effect that is sent to the ensemble. Exactly one reply event with the
+// same number answers it.
 type Request interface {
 	Effect
 	Header() Call
 }
 
-// Call is what all requests share.
+// Call has the fields that all requests share.
 type Call struct {
 	Request uint64 // number, unique per machine
-	Session int64  // session number that the request belongs to; it is refused in any other
-	Urgent  bool   // goes in the lane of the heartbeat, past everything that waits
-	Keep    bool   // what the answer holds for the user goes to the handle, past the machine and the log
+	Session int64  // number of the session that the request belongs to; it is not sent in any other
+	Urgent  bool   // is sent in the heartbeat's lane, before all requests that wait
+	Keep    bool   // the data in the reply go to the user's handle, and neither to the machine nor to the log
 }
 
-// Mode says what kind of node a Create makes.
+// Mode is the kind of node that a Create creates.
 type Mode string
 
 // ZooKeeper's create modes.
@@ -42,9 +42,9 @@ const (
 	PersistentSequentialTTL Mode = "persistent_sequential_ttl"
 )
 
-// Create makes a node. The reply's Path is the node's real path. Its data are
-// Data, or the user's payload of this number: only the door knows what it holds,
-// so that no log does.
+// Create creates a node. The reply's Path is the node's real path. The node's data are
+// Data, or the user's payload number Payload: only the root package knows its bytes, so
+// they are in no log.
 type Create struct {
 	Call
 	Path    string
@@ -54,14 +54,15 @@ type Create struct {
 	Payload uint64
 }
 
-// Delete removes a node of any version. Deletes go past everything but what is urgent.
+// Delete deletes a node of any version. Deletes are sent before all other requests that
+// are not urgent.
 type Delete struct {
 	Call
 	Path string
 }
 
-// Get reads a node's stat, and its data when Data is set, and may leave a
-// data watch. On a missing node it leaves none.
+// Get reads a node's stat, and its data if Data is set. It may leave a data watch, but
+// none on a missing node.
 type Get struct {
 	Call
 	Path  string
@@ -69,28 +70,28 @@ type Get struct {
 	Data  bool
 }
 
-// Exists reads a node's stat and may leave a watch, on a missing node too.
+// Exists reads a node's stat. It may leave a watch, also on a missing node.
 type Exists struct {
 	Call
 	Path  string
 	Watch bool
 }
 
-// Children lists a node's children.
+// Children lists a node's children. It may leave a watch on the list.
 type Children struct {
 	Call
 	Path  string
 	Watch bool
 }
 
-// Multi commits all its operations or none. A multi that only checks is the
-// cheapest confirmation of quorum strength.
+// Multi commits all its operations or none. A multi of checks alone is the cheapest
+// confirmation by the quorum.
 type Multi struct {
 	Call
 	Ops []Op
 }
 
-// Op is one operation of a Multi, and what a request of a user's is written down as.
+// Op is one operation of a Multi, and the written form of a user's request.
 type Op struct {
 	Verb    string        `json:"verb"` // of a Multi: "check", "create", "delete", "set"; of a user's request also "get", "exists", "children", "sync"
 	Path    string        `json:"path"`
@@ -101,7 +102,7 @@ type Op struct {
 	Version int32         `json:"version,omitempty"` // -1 is any
 }
 
-// Check is the operation of a Multi that asks for a node to be there, in any version.
+// Check returns the operation of a Multi that fails unless the node exists, in any version.
 func Check(path string) Op { return Op{Verb: "check", Path: path, Version: -1} }
 
 func (o Op) equal(p Op) bool {
@@ -109,16 +110,16 @@ func (o Op) equal(p Op) bool {
 		bytes.Equal(o.Data, p.Data) && o.Payload == p.Payload && o.Version == p.Version
 }
 
-// Sync has the ensemble's leader flush this server: a confirmation of leader
-// strength.
+// Sync waits until this server has what the ensemble's leader had when it got the
+// request: a confirmation by the leader.
 type Sync struct {
 	Call
 	Path string
 }
 
-// Connect opens ZooKeeper session number Session; CloseSession ends it in an
-// orderly way and is answered by connection.closed; Abandon shuts its gate and
-// socket without a word to the server.
+// Connect opens ZooKeeper session number Session. CloseSession asks the server to end
+// it; connection.closed is the reply. Abandon closes its socket without a request, and
+// refuses what is sent in it from then on.
 type (
 	Connect      struct{ Session int64 }
 	CloseSession struct{ Session int64 }
@@ -132,20 +133,20 @@ type SetTimer struct {
 	After   time.Duration
 }
 
-// StopTimer takes SetTimer back.
+// StopTimer stops the timer with this number.
 type StopTimer struct{ Request uint64 }
 
-// Tell hands an event to another machine of the same loop, or to All, before
-// anything else happens. The engine performs it itself.
+// Tell sends an event to another machine of the same loop, or to All. The engine
+// delivers it itself, before it takes the next event from outside.
 type Tell struct {
 	To    ID
 	Event Event
 }
 
-// Deadline publishes until when anything may be believed: nanoseconds of the
-// loop's clock, zero for "nothing". Alone is the instant before which the session
-// cannot expire, which is not before Until; it follows from the same confirmation
-// and is not written down.
+// Deadline publishes until when a term may be believed in: nanoseconds of the loop's
+// clock, zero for not at all. Alone is the instant before which the session cannot
+// expire. It is not before Until, follows from the same confirmation, and is not
+// written down.
 type Deadline struct {
 	Session int64
 	Until   int64
@@ -158,15 +159,15 @@ type Notify struct {
 	Session int64
 	Path    string // own node's full path
 	Token   int64  // own node's czxid
-	Owner   int64  // ZooKeeper's id of the session that owns the node (observers)
-	Guards  []Op   // what a guarded write of the term begins with, where a check of Path does not suffice
-	Work    uint64 // which await is granted, or what is delivered
+	Owner   int64  // ZooKeeper's id of the session that owns the node (leaderwatch)
+	Guards  []Op   // the operations that a guarded write of the term begins with, if a check of Path does not suffice
+	Work    uint64 // number of the await that is granted, or of the item that is delivered
 	Try     int    // of a delivery: the first is 1
 	Value   int64  // of a number
 	Reason  Reason // why belief ended
 	Code    Code
-	Text    string   // a sentence for people, or what a leader's node holds: never compared
-	Silent  bool     // close mode: listeners are not told
+	Text    string   // a sentence for people, or the data of a leader's node: never compared
+	Silent  bool     // close mode: listeners are not called
 	Names   []string // of members
 }
 
@@ -176,22 +177,22 @@ type Notice string
 // Notices of recipes, then of the session.
 const (
 	Elected   Notice = "elected"   // belief begins; Path, Token
-	Stopped   Notice = "stopped"   // belief ended; told once for every Elected
+	Stopped   Notice = "stopped"   // belief ended; once for every Elected
 	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
 	Ended     Notice = "ended"     // a selector that does not queue again is done; Code, Text are the error, if any
-	Failed    Notice = "failed"    // a background failure: Code, Text; the machine goes on at a pace
-	Revoked   Notice = "revoked"   // somebody asks the holder of a lock to let go
+	Failed    Notice = "failed"    // a background failure: Code, Text; the machine tries again, with back-off
+	Revoked   Notice = "revoked"   // another participant asks the holder of a lock to release it
 	Recovered Notice = "recovered" // the failure before is over
 
-	Leader Notice = "leader" // an observer sees this leader: Path, Token, Owner, Text is its id
-	Vacant Notice = "vacant" // an observer sees nobody in line
+	Leader Notice = "leader" // a leaderwatch read the leader: Path, Token, Owner, Text is its id
+	Vacant Notice = "vacant" // a leaderwatch found nobody in line
 
-	Present Notice = "present" // a persistent node stands: Path, Token, Owner; a tree cache read a node: Path, Work, or Code why it cannot
+	Present Notice = "present" // a persistent node exists: Path, Token, Owner; a tree cache read a node: Path, Work, or Code why it cannot
 	Absent  Notice = "absent"  // it does not, as far as is known: Path; of a node that is watched for a user: Work, the request that found it
-	Members Notice = "members" // who is in a group: Names
+	Members Notice = "members" // the members of a group: Names
 	Value   Notice = "value"   // a number: Text; Work is its version
 
-	Settled Notice = "settled" // a tree cache has told all there is; Code, where there was an outage before
+	Settled Notice = "settled" // a tree cache has read all nodes; Code, if there was an outage before
 	Stale   Notice = "stale"   // it may be out of date: Code says why
 
 	Delivered Notice = "delivered" // an item of a queue is the handler's: Path, Work is the request that read it
@@ -204,7 +205,7 @@ const (
 )
 
 // Entered tells the handle that its machine is in another state now. The engine
-// makes it; the record's To says the same.
+// appends it; the record's To says the same.
 type Entered struct{ State string }
 
 // Answer ends the command with this number. Text is empty on success.
@@ -252,7 +253,7 @@ func (e Notify) String() string {
 		e.value(), string(e.Code), quoted(e.Reason.String()), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
 }
 
-// value is the written form of a number, also of 0.
+// value returns the written form of a number, also of 0.
 func (e Notify) value() string {
 	if e.What != Value {
 		return ""
@@ -268,8 +269,8 @@ func (e Answer) String() string {
 	return words("answer", strconv.FormatUint(e.Command, 10), outcome)
 }
 
-// String is the operation's written form inside a Multi. A create has no
-// version to say, and any version is not said.
+// String returns the operation's written form inside a Multi. A create has no version,
+// and any version is not written.
 func (o Op) String() string {
 	version := ""
 	if o.Verb != "create" && o.Version != -1 {
@@ -278,7 +279,7 @@ func (o Op) String() string {
 	return words(o.Verb, o.Path, string(o.Mode), span("ttl", o.TTL), data(o.Data), assign("version", version), number("payload", o.Payload))
 }
 
-// list is the written form of operations; "" for none.
+// list returns the written form of operations, "" for none.
 func list(ops []Op) string {
 	if len(ops) == 0 {
 		return ""
@@ -290,7 +291,7 @@ func list(ops []Op) string {
 	return "{" + strings.Join(all, "; ") + "}"
 }
 
-// Header lets every request be read without knowing which it is.
+// Header returns what all requests share, whichever request this is.
 func (c Call) Header() Call { return c }
 
 func (c Call) number() string {

@@ -19,7 +19,7 @@ type Envelope struct {
 }
 
 // Event is one thing that happened, as plain data. Only the fields that its
-// kind needs are set; the rest is left out of the log.
+// kind needs are set; the log leaves out the others.
 type Event struct {
 	Kind Kind `json:"kind"`
 
@@ -27,30 +27,30 @@ type Event struct {
 	// nanoseconds of the loop's clock (which never stops or goes back).
 	At int64 `json:"at,string,omitempty"`
 	// Session is the number of the ZooKeeper session that the event belongs to:
-	// 1 is the client's first. Zero where a session means nothing.
+	// 1 is the client's first, 0 means no session.
 	Session int64 `json:"session,omitempty"`
-	// Request is the number of the request or timer that is answered, or of the
-	// command that is asked.
+	// Request is the number of the request or timer that this event answers, or of
+	// the command.
 	Request uint64 `json:"request,omitempty"`
 
 	Code Code   `json:"code,omitempty"`
-	Text string `json:"text,omitempty"` // an error's words, for people
+	Text string `json:"text,omitempty"` // an error's text, for people
 
 	// Zxid is the transaction id in the reply's header. In the reply to a
 	// committed create it is the new node's czxid.
 	Zxid int64 `json:"zxid,string,omitempty"`
-	// SentAt is the clock just before the request's bytes were handed to the
+	// SentAt is the clock just before the request's bytes were written to the
 	// socket. Promise 3 counts from here.
 	SentAt int64 `json:"sent,string,omitempty"`
 
 	Name string `json:"name,omitempty"` // of a timer
-	// Contact is the clock when the last request or ping left of which the
-	// ensemble's leader had surely been told when this request was sent.
+	// Contact is the clock when the last request or ping was sent that the
+	// ensemble's leader surely knew of when this request was sent.
 	Contact int64 `json:"contact,string,omitempty"`
 
-	Path     string   `json:"path,omitempty"` // of a multi that was refused, that of the operation at fault
+	Path     string   `json:"path,omitempty"` // of a multi that was refused, the path of the operation that failed
 	Children []string `json:"children,omitempty"`
-	Stat     *Stat    `json:"stat,omitempty"` // of a multi, what its last "set" left
+	Stat     *Stat    `json:"stat,omitempty"` // of a multi, the result of its last "set"
 	Data     []byte   `json:"data,omitempty"` // what the recipe itself writes, never a user's payload
 
 	// Of an attached connection.
@@ -65,19 +65,19 @@ type Event struct {
 	Recipe  string            `json:"recipe,omitempty"`
 	Seed    string            `json:"seed,omitempty"` // 32 hex digits; GUIDs and jitter come from it
 	Options map[string]string `json:"options,omitempty"`
-	Ops     []Op              `json:"ops,omitempty"` // of a user's request: payloads by their numbers; what the heartbeat is to check
+	Ops     []Op              `json:"ops,omitempty"` // of a user's request, with the payloads' numbers; of heartbeat.wanted, what the heartbeat checks
 
-	// What the session machine knows at this moment. The engine stamps it on
-	// every event before a machine sees it; it is output, not input.
+	// What the session machine knows at this moment. The engine sets it in every
+	// event before a machine gets it; it is output, not input.
 	Attached   bool  `json:"attached,omitempty"`
-	ValidUntil int64 `json:"validUntil,string,omitempty"` // nothing may be believed from then on; 0: not confirmed on this connection
-	AskAt      int64 `json:"askAt,string,omitempty"`      // when to ask for a confirmation, while none counts because the ensemble's leader stood still; 0: one would count
-	// NoContainers is stamped on answers that say that a node's parent does not exist:
-	// the servers know no containers, so parents are created as persistent nodes.
+	ValidUntil int64 `json:"validUntil,string,omitempty"` // belief ends then; 0: not confirmed on this connection
+	AskAt      int64 `json:"askAt,string,omitempty"`      // when to ask for a confirmation, while none counts because the ensemble's leader hung; 0: one would count
+	// NoContainers is set in replies that say that a node's parent does not exist: the
+	// servers know no containers, so parents are created as persistent nodes.
 	NoContainers bool `json:"noContainers,omitempty"`
 }
 
-// Stat is the part of a znode's stat that recipes look at.
+// Stat is the part of a node's stat that recipes use.
 type Stat struct {
 	Czxid          int64 `json:"czxid,string"`
 	Mzxid          int64 `json:"mzxid,string"`
@@ -87,8 +87,8 @@ type Stat struct {
 	NumChildren    int32 `json:"numChildren,omitempty"`
 }
 
-// Ephemeral reports whether a session owns the node. Containers and nodes with a
-// time to live have an EphemeralOwner, too, which is no session.
+// Ephemeral reports whether a session owns the node. The EphemeralOwner of a
+// container, or of a node with a TTL, is not a session.
 func (s Stat) Ephemeral() bool {
 	return s.EphemeralOwner != 0 && s.EphemeralOwner != math.MinInt64 && byte(s.EphemeralOwner>>56) != 0xff
 }

@@ -6,12 +6,12 @@ import (
 	"math"
 )
 
-// Gap is a line of a log that stands in place of records that were dropped. Only
-// whole steps are, and the next record has the seq after To. Reader.Next returns a
-// *Gap as the error for such a line and can go on after it; a replay ends with it.
+// Gap is a line of a log in place of records that were dropped: whole steps only. The
+// next record has the seq after To. Reader.Next returns a *Gap as the error for such a
+// line, and can be called again; a replay ends with it.
 type Gap struct {
 	From  uint64 `json:"from"`  // seq of the first record that is missing
-	To    uint64 `json:"to"`    // and of the last
+	To    uint64 `json:"to"`    // seq of the last one
 	Count uint64 `json:"count"` // how many there are
 	Why   string `json:"why"`   // for people
 }
@@ -24,20 +24,19 @@ func (g *Gap) Error() string {
 	return fmt.Sprintf("the log has a gap: %d %s missing, seq %d to %d: %s", g.Count, records, g.From, g.To, g.Why)
 }
 
-// follows reports whether the gap begins where the records before it ended, and
-// is as long as it says.
+// follows reports whether the gap begins after seq, and Count agrees with its ends.
 func (g *Gap) follows(seq uint64) bool {
 	return g.From == seq+1 && g.To >= g.From && g.To < math.MaxUint64 && g.Count == g.To-g.From+1
 }
 
-// gapLine is the one written form of a gap.
+// gapLine has the one written form of a gap.
 type gapLine struct {
 	Gap Gap `json:"gap"`
 }
 
 func isGap(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"gap":`)) }
 
-// readGap takes a line that isGap.
+// readGap returns the gap in a line for which isGap holds, or a *DamagedError.
 func (r *Reader) readGap(b []byte) error {
 	var line gapLine
 	if err := strict(b, &line); err != nil {

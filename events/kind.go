@@ -4,32 +4,32 @@ package events
 // a log with a kind that neither is in Kinds nor was.
 type Kind string
 
-// What an embedding program asks of a machine. Each carries the number of the
-// command in Event.Request, and the machine answers it with one Answer effect.
+// Commands: what a handle asks of its machine. Event.Request is the command's number,
+// and the machine answers it with one Answer effect.
 const (
-	CommandOpen    Kind = "command.open"    // make the machine; Recipe, Path, Data, Seed and Options say which
+	CommandOpen    Kind = "command.open"    // create the machine; Recipe, Path, Data, Seed and Options describe it
 	CommandStart   Kind = "command.start"   // join the line (a session: connect)
 	CommandAwait   Kind = "command.await"   // answer when leadership is held
-	CommandCancel  Kind = "command.cancel"  // the await numbered Work is no longer wanted
+	CommandCancel  Kind = "command.cancel"  // cancel the await numbered Work
 	CommandResign  Kind = "command.resign"  // give leadership up and queue again at the tail
 	CommandRequeue Kind = "command.requeue" // queue again (selector)
-	CommandClose   Kind = "command.close"   // leave for good
+	CommandClose   Kind = "command.close"   // leave the line, and end the machine
 	CommandSet     Kind = "command.set"     // write: a persistent node's payload number Work, a barrier's node
 	CommandRemove  Kind = "command.remove"  // delete a barrier's node
-	CommandPut     Kind = "command.put"     // put payload number Work, and those that follow it, into a queue
+	CommandPut     Kind = "command.put"     // put payload number Work and the following ones into a queue
 	CommandEnter   Kind = "command.enter"   // enter a double barrier
-	CommandLeave   Kind = "command.leave"   // leave it
+	CommandLeave   Kind = "command.leave"   // leave a double barrier
 
 	CommandEndSession Kind = "command.endsession" // end ZooKeeper's session and begin the next; it has no answer
 )
 
-// The user's work, reported by the door.
+// The user's work, reported by the root package.
 const (
-	WorkReturned Kind = "work.returned" // one piece of work ended; Text is its error, if any, and Request the command of a writer that wants to read on
-	WorkDrained  Kind = "work.drained"  // told by a machine to itself: none is left
+	WorkReturned Kind = "work.returned" // one piece of work ended; Text is its error, if any; Request is the command of a writer that downgrades
+	WorkDrained  Kind = "work.drained"  // a machine sends it to itself: no work is left
 )
 
-// Answers of the ensemble to one request. Code is empty on success.
+// Replies of the ensemble to one request. Code is empty on success.
 const (
 	ReplyCreate   Kind = "reply.create"
 	ReplyDelete   Kind = "reply.delete"
@@ -47,53 +47,54 @@ const (
 	WatchChildren Kind = "watch.children" // the set of children changed
 )
 
-// The connection and the session behind it. zkio tells them to the session
-// machine; the session machine passes those that matter on to every recipe.
+// The connection and its session. zkio sends them to the session machine, which sends
+// those that matter on to every recipe.
 const (
-	ConnectionAttached    Kind = "connection.attached"    // a server confirmed the session; requests may go out
-	ConnectionSuspended   Kind = "connection.suspended"   // the connection is gone, the session may live on
-	ConnectionLost        Kind = "connection.lost"        // the session is over: its ephemeral nodes go or are gone
+	ConnectionAttached    Kind = "connection.attached"    // a server confirmed the session; requests may be sent
+	ConnectionSuspended   Kind = "connection.suspended"   // the connection is lost, the session may go on
+	ConnectionLost        Kind = "connection.lost"        // the session is over: its ephemeral nodes are deleted, or will be soon
 	ConnectionRefused     Kind = "connection.refused"     // one attempt to connect failed; Code and Text say why
-	ConnectionClosed      Kind = "connection.closed"      // the answer to CloseSession
-	ConnectionUnconfirmed Kind = "connection.unconfirmed" // validUntil passed: nobody may believe any longer
+	ConnectionClosed      Kind = "connection.closed"      // the reply to CloseSession
+	ConnectionUnconfirmed Kind = "connection.unconfirmed" // ValidUntil passed: every term ends
 	ConnectionConfirmed   Kind = "connection.confirmed"   // a committed write of any machine was acknowledged
 )
 
-// What recipes tell the session machine: someone leads or is next in line, and
-// so the heartbeat has to run.
+// Recipes send these to the session machine: the heartbeat has to run while a
+// participant leads or is next in line.
 const (
-	HeartbeatWanted   Kind = "heartbeat.wanted"   // Path is the own node; SessionID, where its name carries no GUID, the session that owns it
-	HeartbeatUnneeded Kind = "heartbeat.unneeded" // no longer
+	HeartbeatWanted   Kind = "heartbeat.wanted"   // Path is the own node; SessionID is its owner, if its name has no GUID
+	HeartbeatUnneeded Kind = "heartbeat.unneeded" // the sender no longer leads, and is not next in line
 )
 
-// ContainersUnknown is told to the session machine by a machine whose parents'
-// create was answered with UNIMPLEMENTED: the servers know no containers.
+// ContainersUnknown says that the servers know no containers. A machine sends it to the
+// session machine when it created parents and the reply was UNIMPLEMENTED.
 const ContainersUnknown Kind = "containers.unknown"
 
-// The work was told that its leadership is lost, because the deadline had passed,
-// before the loop could move it on. All terms of the session end.
+// BeliefLapsed says that the work saw its leadership as lost, because the deadline had
+// passed before the loop could move it on. All terms of the session end.
 const BeliefLapsed Kind = "belief.lapsed"
 
-// What a latch tells the machine that opened it, which machines calls its patron.
+// A sublatch sends these to its opener, the machine that opened it.
 const (
 	LatchHeld    Kind = "latch.held"    // the latch leads; Path is its node
-	LatchWaiting Kind = "latch.waiting" // it stands behind another (told to semaphores)
-	LatchLost    Kind = "latch.lost"    // not any longer; it queues again by itself
-	LatchFailed  Kind = "latch.failed"  // a failure stands in its way: Code, Text; it goes on at a pace
-	LatchClosed  Kind = "latch.closed"  // it is over, and its node is gone
+	LatchWaiting Kind = "latch.waiting" // it waits for its predecessor (to semaphores only)
+	LatchLost    Kind = "latch.lost"    // it no longer leads; it queues again by itself
+	LatchFailed  Kind = "latch.failed"  // a failure: Code, Text; it tries again, with back-off
+	LatchClosed  Kind = "latch.closed"  // it is closed, and its node is deleted
 )
 
-// NodeGone is told by a machine to itself: the node that had to go is gone.
+// NodeGone says that the node which had to be deleted is gone. A machine sends it to
+// itself.
 const NodeGone Kind = "node.gone"
 
-// QueueNext is told by a producer or a consumer to itself when it has finished one
-// thing: what is next?
+// QueueNext asks a producer or a consumer, which has finished one thing, to begin the
+// next. The machine sends it to itself.
 const QueueNext Kind = "queue.next"
 
-// TreeRead is told by a tree cache to itself when nothing is left to read.
+// TreeRead says that nothing is left to read. A tree cache sends it to itself.
 const TreeRead Kind = "tree.read"
 
-// A timer of the machine itself ran out. Request is the timer's number.
+// TimerFired says that a timer of the machine ran out. Request is the timer's number.
 const TimerFired Kind = "timer.fired"
 
 // Kinds returns the kinds that this version writes, in the order of this file.

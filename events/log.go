@@ -22,7 +22,7 @@ const (
 	FormatVersion = 1
 )
 
-// MaxLine bounds one line of a log, in bytes; a longer one is damage.
+// MaxLine is the maximal length of a log's line, in bytes; a longer one is damage.
 const MaxLine = 8 << 20
 
 // Header is a log's first line.
@@ -37,11 +37,11 @@ type Header struct {
 	StartAt int64             `json:"startAt,string"` // the loop's clock at that moment
 }
 
-// Writer writes a log as JSON Lines. It is not safe for concurrent use, and
-// buffers: call Flush.
+// Writer writes a log as JSON Lines. It is not safe for concurrent use. It has a
+// buffer: call Flush.
 type Writer struct{ w *bufio.Writer }
 
-// NewWriter writes the header.
+// NewWriter returns a writer, and writes the header.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	lw := &Writer{bufio.NewWriterSize(w, 64<<10)}
 	h.Format, h.Version = Format, FormatVersion
@@ -51,10 +51,10 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 // Write appends one record.
 func (w *Writer) Write(r Record) error { return w.line(r) }
 
-// WriteGap says that records are missing between the last and the next.
+// WriteGap writes that records are missing between the last and the next.
 func (w *Writer) WriteGap(g Gap) error { return w.line(gapLine{g}) }
 
-// Flush hands what is buffered to the underlying writer.
+// Flush writes the buffer to the underlying writer.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
 func (w *Writer) line(v any) error {
@@ -66,7 +66,7 @@ func (w *Writer) line(v any) error {
 	return err
 }
 
-// Encode is the one written form of a header or a record: a line with its end.
+// Encode returns the one written form of a header or a record: a line with its end.
 // The same value always gives the same bytes.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
@@ -78,9 +78,9 @@ func Encode(v any) ([]byte, error) {
 	return EscapeForTerminal(b.Bytes()), nil
 }
 
-// EscapeForTerminal writes JSON such that a terminal shows it and obeys nothing in it:
-// encoding/json leaves delete, the controls of C1 and marks that turn the
-// direction of writing as they are. The value stays the same.
+// EscapeForTerminal returns the same JSON value, escaped so that a terminal shows it
+// and executes nothing in it: encoding/json leaves delete, the controls of C1 and marks
+// that change the direction of writing as they are.
 func EscapeForTerminal(b []byte) []byte {
 	if bytes.IndexFunc(b, isControl) < 0 {
 		return b
@@ -100,11 +100,11 @@ func EscapeForTerminal(b []byte) []byte {
 	return safe
 }
 
-// isControl reports whether a terminal may do something else with a character than
-// show it. The end of a line is not in a string of JSON.
+// isControl reports whether a terminal may do more with a character than show it. A
+// string of JSON contains no end of a line.
 func isControl(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
 
-// DamagedError is a log that cannot be read on: the line (from 1) and why.
+// DamagedError says why a log cannot be read further, and at which line (from 1).
 type DamagedError struct {
 	Line int
 	Why  string
@@ -147,9 +147,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return lr, nil
 }
 
-// Next returns the next record, io.EOF at the end, a *Gap where records were not
-// written, or a *DamagedError. After a Gap it goes on. A last line that was cut off
-// in the middle of writing is dropped: see Torn.
+// Next returns the next record. Its error is io.EOF at the end, a *Gap where records
+// were not written, or a *DamagedError. After a Gap it can be called again. It drops a
+// last line without an end: see Torn.
 func (r *Reader) Next() (Record, error) {
 	var rec Record
 	b, whole, err := r.next()
@@ -176,10 +176,10 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// Torn reports that the last line had no end and was dropped.
+// Torn reports whether the last line had no end and was dropped.
 func (r *Reader) Torn() bool { return r.torn }
 
-// next reads one line; whole is false for a last line without its end.
+// next returns one line; whole is false for a last line without its end.
 func (r *Reader) next() (b []byte, whole bool, err error) {
 	r.line++
 	for {

@@ -1,19 +1,19 @@
 package events
 
-// Reason is why belief ended: a code that programs compare. The written form of a
-// notice and String have its sentence, which may be worded better at any time.
+// Reason is why belief ended: a code that programs compare. String and the written
+// form of a notice have its sentence, which may change at any time.
 type Reason string
 
 // Reasons for the end of belief.
 const (
 	ReasonNodeGone    Reason = "node-gone"    // the own node was deleted, or is another session's
 	ReasonNodeChanged Reason = "node-changed" // the own node's data was changed
-	ReasonSuspended   Reason = "suspended"    // the connection is gone; the session may live
-	ReasonSessionOver Reason = "session-over" // the session expired, was closed, or must be taken for dead
+	ReasonSuspended   Reason = "suspended"    // the connection is lost; the session may go on
+	ReasonSessionOver Reason = "session-over" // the session expired, was closed, or must be assumed to be over
 	ReasonUnconfirmed Reason = "unconfirmed"  // the deadline passed without a confirmation
 	ReasonResigned    Reason = "resigned"     // by command
 	ReasonClosed      Reason = "closed"       // by command
-	ReasonReturned    Reason = "returned"     // the work returned, or the holder of a lock let it go
+	ReasonReturned    Reason = "returned"     // the work returned, or the holder of a lock released it
 )
 
 var reasons = map[Reason]string{
@@ -27,8 +27,7 @@ var reasons = map[Reason]string{
 	ReasonReturned:    "the work returned",
 }
 
-// String is the reason in a sentence, for people; of a code that it does not know,
-// the code.
+// String returns the reason as a sentence for people, and an unknown code as it is.
 func (r Reason) String() string {
 	if words, ok := reasons[r]; ok {
 		return words
@@ -36,6 +35,6 @@ func (r Reason) String() string {
 	return string(r)
 }
 
-// Successible reports whether another may lead as soon as belief has ended for this
-// reason. In every other case the own node still stands.
+// Successible reports whether another participant may lead as soon as belief has ended
+// for this reason. For every other reason the own node still exists.
 func (r Reason) Successible() bool { return r == ReasonNodeGone || r == ReasonSessionOver }

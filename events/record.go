@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// Record is one line of the flight recorder: one event that one machine (or
-// the engine, for an event that nobody awaited) dealt with, and what came of it.
+// Record is one line of the flight recorder: one event that a machine handled, or the
+// engine if no machine awaited it, and the result.
 type Record struct {
 	Seq     uint64 `json:"seq"` // from 1, without gaps
 	Machine ID     `json:"machine"`
-	// Cause is the seq of the record whose effect this event answers or that
-	// told it; 0 for what came from outside.
+	// Cause is the seq of the record whose effect this event answers, or whose Tell
+	// sent it; 0 for other events from outside.
 	Cause uint64 `json:"cause,omitempty"`
-	// Internal marks an event that another machine of the loop told: output of the
-	// record Cause, not input. Replay does not feed it.
+	// Internal marks an event that a machine of the loop sent: output of the record
+	// Cause, not input. A replay does not feed it. In a log its name is "told".
 	Internal bool `json:"told,omitempty"`
 
 	Event Event `json:"event"`
 
 	Tried []string `json:"tried,omitempty"` // guards that did not hold, in order
 	From  string   `json:"from,omitempty"`
-	// Row is the arrow taken: "kind [guard]"; or "ignored", "late" (nobody
-	// awaits this any more), "unknown machine", "refused" (a command that this
-	// machine does not know, or that cannot be carried out).
+	// Row is the transition: "kind [guard]"; or "ignored", "late" (nobody awaits this
+	// any more), "unknown machine", or "refused" (a command that the machine does not
+	// know or cannot execute).
 	Row     string   `json:"row"`
 	To      string   `json:"to,omitempty"`
 	Effects []string `json:"effects,omitempty"`
 }
 
-// What stands in Row where no row was taken.
+// The values of Row if no row was taken.
 const (
 	RowIgnored = "ignored"
 	RowLate    = "late"
@@ -38,14 +38,14 @@ const (
 	RowRefused = "refused"
 )
 
-// Equal reports whether two records say the same, and so are the same line.
+// Equal reports whether two records are equal in all fields, and so are the same line.
 func (r Record) Equal(o Record) bool {
 	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Internal == o.Internal &&
 		r.From == o.From && r.Row == o.Row && r.To == o.To &&
 		slices.Equal(r.Tried, o.Tried) && slices.Equal(r.Effects, o.Effects) && r.Event.Equal(o.Event)
 }
 
-// Equal reports whether two events are the same in all that is written down.
+// Equal reports whether two events are equal in all fields that are written down.
 func (e Event) Equal(o Event) bool {
 	return e.Kind == o.Kind && e.At == o.At && e.Session == o.Session && e.Request == o.Request &&
 		e.Code == o.Code && e.Text == o.Text && e.Zxid == o.Zxid && e.SentAt == o.SentAt && e.Contact == o.Contact &&
