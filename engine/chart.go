@@ -17,27 +17,27 @@ type State string
 // Stay as a row's To means that the state does not change.
 const Stay State = ""
 
-// AtOnce as a row's On makes its state a choice: a machine never rests there.
+// AtOnce as a row's On makes its state a choice: a machine never stays there.
 // A row that leads there goes on in the same step, by the first of the choice's
-// rows whose guard holds, with the same event and outbox. A choice hears no
-// event, ends in a row without a guard, and leads to no other choice.
+// rows whose guard holds, with the same event and outbox. A choice gets no event,
+// its last row has no guard, and none of its rows leads to another choice.
 const AtOnce events.Kind = "at once"
 
-// Guard decides whether a row applies. It must be a method expression or a
+// Guard reports whether a row applies. It must be a method expression or a
 // plain function, so that it has a name: an adjective.
 type Guard[M any] func(*M, events.Event) bool
 
 // Action changes the model and appends effects. It must have a name: a verb.
 type Action[M any] func(*M, events.Event, *Outbox)
 
-// Trigger is what a row is taken on: any of some kinds. On makes it.
+// Trigger is the set of kinds on which a row is taken. On returns it.
 type Trigger struct {
 	kinds []events.Kind
 	pc    uintptr // where On was called
 }
 
-// On is a row's trigger: one kind, or several of which any will do. It notes the
-// line that calls it, which MustCompile names when the row is wrong.
+// On returns a row's trigger: the row is taken on any of the kinds. It keeps the line
+// of its caller, which MustCompile names if the row is wrong.
 func On(kinds ...events.Kind) Trigger {
 	var pc [1]uintptr
 	runtime.Callers(2, pc[:])
@@ -47,11 +47,11 @@ func On(kinds ...events.Kind) Trigger {
 // Has reports whether the trigger names a kind.
 func (t Trigger) Has(k events.Kind) bool { return slices.Contains(t.kinds, k) }
 
-// Row is one line of a chart: in each of the states From, each of the kinds On leads
-// to the state To, or nowhere if that is Stay, by way of the action Do. Rows of the
+// Row is one line of a chart: in each of the states From, each of the kinds On leads to
+// the state To (or to no other, if To is Stay), and runs the action Do. Rows of the
 // same (state, kind) are tried in order, and the first whose guard When holds is
 // taken; the last of such a group has no guard. The action Then runs after Do in the
-// same step, so two actions that others use as well need no third that joins them.
+// same step, so two actions that other rows use as well need no third that joins them.
 type Row[M any] struct {
 	From []State
 	On   Trigger
@@ -60,10 +60,10 @@ type Row[M any] struct {
 	Do   Action[M]
 	Then Action[M]
 
-	lifted symbols // of the part's row, where Lift made this one
+	lifted symbols // of the part's row, if Lift returned this one
 }
 
-// Ignore says that kinds mean nothing in states, and why that is right.
+// Ignore says that kinds change nothing in states, and why that is right.
 type Ignore struct {
 	In  []State
 	On  []events.Kind
@@ -76,20 +76,20 @@ type StateDoc struct {
 	Doc  string
 }
 
-// Composite is a state as users see it, drawn around the inner ones.
+// Composite is a state that users see, drawn around its inner states.
 type Composite struct {
 	Name   string
 	States []State
 }
 
-// Chart is one recipe's table. States come in the order in which they are
-// drawn, the first is where a machine begins; Happy is the path that a newcomer
-// should see first. Doc is one line, and more in Markdown after it if need be.
+// Chart is one recipe's table. States are in the order in which they are drawn; a
+// machine begins in the first. Happy is the path that a new reader should see first.
+// Doc is one line, and may go on in Markdown.
 type Chart[M any] struct {
 	Name       string
 	Doc        string
 	States     []StateDoc
-	Final      State // a machine that enters it is over and forgotten
+	Final      State // a machine that enters it is closed, and the engine deletes it
 	Composites []Composite
 	Happy      []State
 	Kinds      []events.Kind
@@ -97,8 +97,8 @@ type Chart[M any] struct {
 	Ignores    []Ignore
 }
 
-// answers reports whether a kind only ever arrives because it was asked for, so
-// that only the states that await it decide it.
+// answers reports whether events of a kind only answer requests and timers, so that
+// only the states that await them need rows for them.
 func answers(k events.Kind) bool {
 	switch k {
 	case events.ReplyDelete, events.ReplyStat, events.ReplyChildren,
@@ -113,10 +113,10 @@ type key struct {
 	kind  events.Kind
 }
 
-// arrow is a row as it stands in one state.
+// arrow is a row in one of its states, on one of its kinds.
 type arrow[M any] struct {
-	row   int    // its place among the chart's rows
-	name  string // what looplab knows it as: "reply.children [behind]"
+	row   int    // its index in the chart's rows
+	name  string // its name in looplab: "reply.children [behind]"
 	guard string
 	when  Guard[M]
 	acts  []act[M]
@@ -129,8 +129,8 @@ type act[M any] struct {
 	do   Action[M]
 }
 
-// Compiled is a chart that passed every check. It is immutable and may be
-// shared by any number of engines.
+// Compiled is a chart that passed every check. It is immutable, so any number of
+// engines may share it.
 type Compiled[M any] struct {
 	chart   Chart[M]
 	arrows  map[key][]arrow[M]
@@ -138,17 +138,17 @@ type Compiled[M any] struct {
 	digest  string
 }
 
-// MustCompile checks a chart and panics with all that is wrong with it, as
-// regexp.MustCompile does: it is meant for package variables. A row is named by the
-// line that it is written in, its number in the chart, and what it is about; where
-// charts share a row, the first that is compiled complains. It refuses
+// MustCompile checks a chart, and panics with everything that is wrong with it, as
+// regexp.MustCompile does: it is meant for package variables. The text names a row by
+// its source line, its number in the chart, its kinds, states and guard. If charts
+// share a row, the first that is compiled panics. It refuses
 //   - a (state, kind) that neither a row nor an Ignore decides,
 //   - a guarded group without an else row, or a row after the else,
 //   - a state that no arrow leads to, or that is not listed in States, a kind that
 //     is not declared, and a happy path with a step that no row takes,
 //   - duplicate rows, rows out of the final state, and an Ignore for what a row
 //     decides or without a reason,
-//   - a choice that hears an event, stays, leads to another choice, is the first
+//   - a choice that gets an event, stays, leads to another choice, is the first
 //     or the final state, or that an Ignore names,
 //   - guards and actions without a name of their own: closures, generic receivers.
 func MustCompile[M any](c Chart[M]) *Compiled[M] {
@@ -176,7 +176,8 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 	return x, k.problems
 }
 
-// digest is of what a machine does in each state, however the rows are written.
+// digest returns a hash of what a machine does in each state, however the rows are
+// written.
 func digest[M any](c *Compiled[M]) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s final=%s\n", c.chart.Name, c.chart.Final)
@@ -198,15 +199,15 @@ func digest[M any](c *Compiled[M]) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// choice reports whether a state is one.
+// choice reports whether a state is a choice.
 func (c *Compiled[M]) choice(s State) bool { return len(c.arrows[key{s, AtOnce}]) > 0 }
 
 // awaits reports whether a state has a row for an answer of this kind.
 func (c *Compiled[M]) awaits(s State, k events.Kind) bool { return len(c.arrows[key{s, k}]) > 0 }
 
-// Name is the chart's name; a log's machines are made by it.
+// Name returns the chart's name; a log says by it which recipe a machine has.
 func (c *Compiled[M]) Name() string { return c.chart.Name }
 
-// Digest changes whenever what a machine does in some state changes, and not when
-// the same is written in fewer rows. Logs carry it.
+// Digest returns a hash that changes whenever what a machine does in some state
+// changes, but not when the same is written in fewer rows. It is in every log's header.
 func (c *Compiled[M]) Digest() string { return c.digest }

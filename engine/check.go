@@ -9,7 +9,7 @@ import (
 )
 
 // checker collects everything that is wrong with a chart, so that one run of
-// the program tells it all.
+// the program reports all of it.
 type checker[M any] struct {
 	*Compiled[M]
 	listed   map[State]bool
@@ -96,7 +96,7 @@ func (k *checker[M]) rows() {
 	}
 }
 
-// trigger checks what a row is taken on.
+// trigger checks the kinds on which a row is taken.
 func (k *checker[M]) trigger(on Trigger, where string) {
 	if len(on.kinds) == 0 {
 		k.complain("%s: has no On: name the kinds that it is about, or AtOnce", where)
@@ -106,14 +106,14 @@ func (k *checker[M]) trigger(on Trigger, where string) {
 		case slices.Contains(on.kinds[:i], kind):
 			k.complain("%s: names %s twice", where, kind)
 		case kind == AtOnce && len(on.kinds) > 1:
-			k.complain("%s: is AtOnce, and about events: a choice hears no event", where)
+			k.complain("%s: is AtOnce, and about events: a choice gets no event", where)
 		case kind != AtOnce && !k.declared[kind]:
 			k.complain("%s: kind %s is not declared in Kinds", where, kind)
 		}
 	}
 }
 
-// arrow notes a row as it stands in one state.
+// arrow adds a row's arrows in one state, one for each kind.
 func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
 	if a.to == Stay {
 		a.to = from
@@ -124,7 +124,7 @@ func (k *checker[M]) arrow(a arrow[M], from State, on Trigger) {
 	}
 }
 
-// nameOf reads a function's name from its symbol and refuses what has none.
+// nameOf returns a function's name, and complains about a function without one.
 func (k *checker[M]) nameOf(s symbol, where string) string {
 	switch {
 	case strings.Contains(s.name, "[...]"):
@@ -149,7 +149,7 @@ func (k *checker[M]) ignores() {
 			k.known(s, "an Ignore")
 			for _, kind := range ig.On {
 				if commands(kind) {
-					k.complain("%s in %s is ignored: whoever asks waits for an answer", kind, s)
+					k.complain("%s in %s is ignored: the caller waits for an answer", kind, s)
 				}
 				if _, twice := k.ignored[key{s, kind}]; twice {
 					k.complain("%s in %s is ignored twice", kind, s)
@@ -239,7 +239,7 @@ func (k *checker[M]) choices() {
 		}
 		for _, kind := range k.chart.Kinds {
 			for _, a := range k.arrows[key{s.Name, kind}] {
-				k.complain("%s in %s: a choice hears no event: %s", kind, s.Name, k.row(a.row))
+				k.complain("%s in %s: a choice gets no event: %s", kind, s.Name, k.row(a.row))
 			}
 			if _, ok := k.ignored[key{s.Name, kind}]; ok {
 				k.complain("%s in %s is ignored: no event comes in a choice, so leave it out", kind, s.Name)

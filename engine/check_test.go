@@ -80,7 +80,7 @@ var refusals = []struct {
 	{"a command that nobody answers", func(c *Chart[worker]) {
 		c.Kinds = append(c.Kinds, events.CommandAwait)
 		c.Ignores = append(c.Ignores, Ignore{[]State{ready}, []events.Kind{events.CommandAwait}, "a toy"})
-	}, "command.await in ready is ignored: whoever asks waits for an answer"},
+	}, "command.await in ready is ignored: the caller waits for an answer"},
 	{"kind declared twice", func(c *Chart[worker]) { c.Kinds = append(c.Kinds, c.Kinds[0]) }, "kind command.start is declared twice"},
 	{"happy path that cannot be walked", func(c *Chart[worker]) { c.Happy = []State{ready, holding} },
 		"the happy path goes from ready to holding, but no row does"},

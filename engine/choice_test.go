@@ -148,7 +148,7 @@ func TestMustCompileRefusesChoices(t *testing.T) {
 		says  string
 	}{
 		{"it hears something", func(c *Chart[worker]) { c.Rows[13].From = append(c.Rows[13].From, choosing) },
-			"command.close in choosing: a choice hears no event"},
+			"command.close in choosing: a choice gets no event"},
 		{"no else", func(c *Chart[worker]) { c.Rows = c.Rows[:16] },
 			"at once in choosing: no row for when [taken] does not hold either"},
 		{"a row after the else", func(c *Chart[worker]) { c.Rows[15], c.Rows[16] = c.Rows[16], c.Rows[15] },

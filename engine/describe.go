@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Description is a chart as plain data: what is drawn, tabled and digested.
+// Description is a chart as plain data, for drawings and tables.
 type Description struct {
 	Name, Doc  string
 	States     []StateDoc
@@ -19,33 +19,33 @@ type Description struct {
 	Kinds      []events.Kind
 	Rows       []RowDoc
 	Ignored    []IgnoreDoc
-	Model      string // the type whose methods the guards and actions are
+	Model      string // name of the type that has the guards and actions as methods
 }
 
-// Summary is the first line of what the chart is for: what fits under a title.
+// Summary returns the first line of Doc: what fits under a title.
 func (d Description) Summary() string {
 	first, _, _ := strings.Cut(d.Doc, "\n")
 	return first
 }
 
-// RowDoc is one row as written: From and On may name many states and kinds, To is
-// Stay where the state does not change. Of the rows for one state and kind the
-// first comes first; AtOnce is the only kind of a choice's rows.
+// RowDoc is one row as written: From and On may name many states and kinds, To is Stay
+// if the state does not change. Rows for one state and kind are in the order in which
+// they are tried; AtOnce is the only kind of a choice's rows.
 type RowDoc struct {
 	From    []State
 	On      []events.Kind
 	Guard   string
 	To      State
-	Actions []string // in the order in which they act
+	Actions []string // in the order in which they run
 }
 
-// Action is what the row does, as the drawings show it: its actions' names.
+// Action returns the names of the row's actions, as the drawings show them.
 func (r RowDoc) Action() string { return strings.Join(r.Actions, ", ") }
 
-// Label is the row's name, with all of its kinds.
+// Label returns the row's name, with all of its kinds.
 func (r RowDoc) Label() string { return label(events.Kind(joined(r.On, ", ")), r.Guard) }
 
-// Labels are the row's names as the log and the drawings show them: one for each
+// Labels returns the row's names as the log and the drawings show them: one for each
 // of its kinds.
 func (r RowDoc) Labels() []string {
 	var all []string
@@ -74,7 +74,7 @@ type IgnoreDoc struct {
 	Why   string
 }
 
-// Describe turns a compiled chart into plain data.
+// Describe returns a compiled chart as plain data.
 func Describe[M any](c *Compiled[M]) Description {
 	d := Description{
 		Name: c.chart.Name, Doc: c.chart.Doc, States: c.chart.States, Final: c.chart.Final,
@@ -101,8 +101,8 @@ func Describe[M any](c *Compiled[M]) Description {
 	return d
 }
 
-// ByKind lists the rows with one for each kind, as a log tells them apart: a row on
-// several kinds is several.
+// ByKind returns the rows, each with one kind, as a log names them: a row on several
+// kinds becomes several.
 func (d Description) ByKind() []RowDoc {
 	var all []RowDoc
 	for _, r := range d.Rows {
@@ -115,22 +115,22 @@ func (d Description) ByKind() []RowDoc {
 	return all
 }
 
-// Choice reports whether a state is one: where a machine goes on in the same step.
+// Choice reports whether a state is a choice, where a machine goes on in the same step.
 func (d Description) Choice(s State) bool {
 	return slices.ContainsFunc(d.Rows, func(r RowDoc) bool { return slices.Contains(r.On, AtOnce) && slices.Contains(r.From, s) })
 }
 
-// Edge is one arrow as looplab has it: one state, one event name, one target.
+// Edge is one arrow in looplab's form: one state, one event name, one target.
 type Edge struct {
 	From State
 	Name string
 	To   State
 }
 
-// String is the arrow as golden traces write it.
+// String returns the arrow as golden traces write it.
 func (e Edge) String() string { return fmt.Sprintf("%s --%s--> %s", e.From, e.Name, e.To) }
 
-// Edges lists every arrow of a description, state by state.
+// Edges returns every arrow of a description, row by row.
 func (d Description) Edges() []Edge {
 	var all []Edge
 	for _, r := range d.Rows {

@@ -8,11 +8,11 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Formats lists what Draw can write, in the order in which help texts should
-// name them. Pictures as SVG live with the program that shows them.
+// Formats returns the formats that Draw can write, in the order for help texts. SVG is
+// drawn by cmd/drawing.
 func Formats() []string { return []string{"markdown", "mermaid", "dot"} }
 
-// Draw writes a description in one of Formats.
+// Draw returns a description in one of Formats.
 func Draw(d Description, format string) (string, error) {
 	switch format {
 	case "markdown":
@@ -25,17 +25,17 @@ func Draw(d Description, format string) (string, error) {
 	return "", fmt.Errorf("engine: no format %q, want one of %s", format, strings.Join(Formats(), ", "))
 }
 
-// Picture is what a drawing of a chart shows: few enough arrows to follow with
-// the eye. Nothing is lost, because the tables beside it hold every row.
+// Picture has the arrows that a drawing of a chart shows: few enough to follow with the
+// eye. Nothing is lost, because the tables next to it have every row.
 type Picture struct {
 	Arrows []Arrow
-	Shared []Arrow // arrows into one state that many states share, drawn once
-	Hidden []Arrow // what of Shared is not drawn as an arrow of its own, one by one
-	Stays  int     // rows that do not change the state: in the tables only
+	Shared []Arrow // arrows from many states into one state, drawn once
+	Hidden []Arrow // the arrows in Shared, one for each state
+	Stays  int     // number of rows that do not change the state: they are in the tables only
 }
 
-// Arrow is every row between the same two states, as one line. From has one
-// state, except in Picture.Shared.
+// Arrow joins all rows between the same two states. From has one state, except in
+// Picture.Shared.
 type Arrow struct {
 	From   []State
 	To     State
@@ -43,16 +43,16 @@ type Arrow struct {
 	Happy  bool     // a step of the chart's happy path
 }
 
-// maxIncoming is how many states off the happy path may lead to one state before their
-// arrows are drawn once.
+// maxIncoming is the number of arrows into one state from which on they are drawn once.
+// The happy path does not count.
 const maxIncoming = 4
 
-// common is how many states a row may name and still be one of each state's own.
+// common is the number of states that a row may name and still count as each one's own.
 const common = 3
 
-// Picture merges rows into arrows and decides which of them are drawn: the
-// happy path, arrows into states that few others lead to, each state's main ways
-// on, and all that a choice leads to.
+// Picture merges rows into arrows and decides which of them are drawn: the happy path,
+// arrows into a state to which few others lead, each state's main arrow, and all arrows
+// from a choice.
 func (d Description) Picture() Picture {
 	merged, stays := d.merged()
 	p := Picture{Stays: stays}
@@ -79,7 +79,7 @@ func (d Description) Picture() Picture {
 	return p
 }
 
-// mergedArrow is an arrow and how many of its rows belong to few states.
+// mergedArrow is an arrow, and the number of its kinds in rows of few states.
 type mergedArrow struct {
 	Arrow
 	own int
@@ -135,8 +135,9 @@ func (d Description) happy(from, to State) bool {
 	return i >= 0 && i+1 < len(d.Happy) && d.Happy[i+1] == to
 }
 
-// mainWay is where most of a state's own rows lead, and how many they are. Where
-// that is little it is where a long list of guards ends when none of them holds.
+// mainWay returns the state to which most of a state's own rows lead, and their number.
+// If these are few, it returns the state to which a long list of guards leads when none
+// of them holds.
 func (d Description) mainWay(s State, merged []mergedArrow) (to State, rows int) {
 	for _, w := range merged {
 		if w.From[0] == s && w.own > rows {
@@ -161,7 +162,7 @@ func (d Description) mainWay(s State, merged []mergedArrow) (to State, rows int)
 	return to, rows
 }
 
-// shared joins what is not drawn by the state that it leads to.
+// shared joins the arrows that are not drawn, by the state to which they lead.
 func (d Description) shared(hidden []Arrow) []Arrow {
 	var all []Arrow
 	for _, to := range d.States {
@@ -192,7 +193,7 @@ func (d Description) shared(hidden []Arrow) []Arrow {
 	return all
 }
 
-// Brief shortens an arrow's labels to at most so many lines: one for each kind,
+// Brief returns an arrow's labels in at most that number of lines: one for each kind,
 // with its guards.
 func (a Arrow) Brief(lines int) []string {
 	var folded []string
@@ -219,7 +220,7 @@ func (a Arrow) Brief(lines int) []string {
 	return folded
 }
 
-// States says from how many states a shared arrow comes.
+// States returns a text that says from how many states a shared arrow comes.
 func (a Arrow) States() string {
 	if len(a.From) == 1 {
 		return "from " + string(a.From[0])
@@ -230,7 +231,7 @@ func (a Arrow) States() string {
 // onPath reports whether a state is a step of the happy path.
 func (d Description) onPath(s State) bool { return slices.Contains(d.Happy, s) }
 
-// enclosed reports whether some composite holds a state.
+// enclosed reports whether a state is in a composite.
 func (d Description) enclosed(s State) bool {
 	return slices.ContainsFunc(d.Composites, func(c Composite) bool { return slices.Contains(c.States, s) })
 }

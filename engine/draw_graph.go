@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mermaid draws the chart as a stateDiagram-v2, which GitHub shows in a fenced
+// Mermaid returns the chart as a stateDiagram-v2, which GitHub draws in a fenced
 // block. The happy path is coloured.
 func (d Description) Mermaid() string {
 	var b strings.Builder
@@ -53,7 +53,7 @@ func (d Description) mermaidState(s State) string {
 	return string(s)
 }
 
-// DOT draws the chart for Graphviz.
+// DOT returns the chart for Graphviz.
 func (d Description) DOT() string {
 	var b strings.Builder
 	p := d.Picture()

@@ -8,12 +8,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Markdown writes a chart as a page: the picture in Mermaid, then Tables.
+// Markdown returns a chart as a page: the picture in Mermaid, then Tables.
 func (d Description) Markdown() string {
 	return fmt.Sprintf("# %s\n\n%s\n\n```mermaid\n%s```\n\n%s\n%s", d.Name, d.Doc, d.Mermaid(), d.SharedList(), d.Tables(nil))
 }
 
-// SharedList says what the picture draws once or leaves out.
+// SharedList returns a list of the arrows that the picture draws once, and the number
+// of rows that it leaves out.
 func (d Description) SharedList() string {
 	var b strings.Builder
 	p := d.Picture()
@@ -27,9 +28,9 @@ func (d Description) SharedList() string {
 	return b.String()
 }
 
-// Tables writes the whole truth about a chart: its rows in order, what it
-// ignores and why, its states, and a glossary of guards and actions. Words
-// holds a sentence for each of their names; a name without one is spelled out.
+// Tables returns everything in a chart: its rows in order, what it ignores and why, its
+// states, and a glossary of guards and actions. Words has a sentence for each of their
+// names; a name without one is spelled out.
 func (d Description) Tables(words map[string]string) string {
 	var b strings.Builder
 	b.WriteString("## Rows\n\nTried from the top; the first whose guard holds is taken.\n\n")
@@ -76,7 +77,7 @@ func (d Description) rowsTable(b *strings.Builder) {
 	}
 }
 
-// ignoredTable joins what is ignored for the same reason.
+// ignoredTable writes one line for all states that ignore a kind for the same reason.
 func (d Description) ignoredTable(b *strings.Builder) {
 	if len(d.Ignored) == 0 {
 		return
@@ -131,7 +132,7 @@ func (d Description) define(b *strings.Builder, words map[string]string, names f
 	}
 }
 
-// spelled turns counterEnds into "counter ends".
+// spelled returns a name's words: of counterEnds, "counter ends".
 func spelled(name string) string {
 	var b strings.Builder
 	for _, r := range name {

@@ -64,7 +64,7 @@ func TestMustCompileRefusesTriggers(t *testing.T) {
 	for says, on := range map[string]Trigger{
 		"row 1 (in ready): has no On: name the kinds":                                                          {},
 		"row 1 (command.start, command.start in ready): names command.start twice":                             On(events.CommandStart, events.CommandStart),
-		"row 1 (command.start, at once in ready): is AtOnce, and about events: a choice hears no event":        On(events.CommandStart, AtOnce),
+		"row 1 (command.start, at once in ready): is AtOnce, and about events: a choice gets no event":         On(events.CommandStart, AtOnce),
 		"row 1 (command.start, heartbeat.unneeded in ready): kind heartbeat.unneeded is not declared in Kinds": On(events.CommandStart, events.HeartbeatUnneeded),
 	} {
 		c := workerTable()
