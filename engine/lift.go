@@ -9,9 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Lift turns rows about a part of a model into rows about the model, so that a
-// table that several models share is written once. Guards and actions keep the
-// names that they have in the part.
+// Lift returns rows about a part of a model as rows about the model, so that models can
+// share a table. Guards and actions keep the names that they have in the part.
 func Lift[M, P any](rows []Row[P], part func(*M) *P) []Row[M] {
 	lifted := make([]Row[M], len(rows))
 	for i, r := range rows {
@@ -37,15 +36,15 @@ func liftAction[M, P any](do Action[P], part func(*M) *P) Action[M] {
 	return func(m *M, ev events.Event, out *Outbox) { do(part(m), ev, out) }
 }
 
-// symbol is what the linker knows about a function: its full name, and where it is
-// declared. It is empty where there is none.
+// symbol has what the linker knows about a function: its full name, and where it is
+// declared. It is empty if there is no function.
 type symbol struct{ name, place string }
 
-// symbols are those of a row's functions.
+// symbols has the symbols of a row's functions.
 type symbols struct{ when, do, then symbol }
 
-// symbols are those of the row's own functions, or of the part's functions that it
-// was lifted from: to the linker, what Lift makes is a closure.
+// symbols returns the symbols of the row's own functions or, if the row was lifted, of
+// the part's functions: to the linker, the functions that Lift makes are closures.
 func (r Row[M]) symbols() symbols {
 	if r.lifted != (symbols{}) {
 		return r.lifted
@@ -59,7 +58,7 @@ type step[M any] struct {
 	do Action[M]
 }
 
-// steps are what the row does, in order.
+// steps returns the row's actions, in order.
 func (r Row[M]) steps() (all []step[M]) {
 	s := r.symbols()
 	for _, one := range []step[M]{{s.do, r.Do}, {s.then, r.Then}} {
@@ -79,5 +78,5 @@ func symbolOf(f any) symbol {
 	return symbol{declared.Name(), place(declared.FileLine(v.Pointer()))}
 }
 
-// last is the part of the name that is drawn.
+// last returns the part of the name that is drawn.
 func (s symbol) last() string { return s.name[strings.LastIndexByte(s.name, '.')+1:] }

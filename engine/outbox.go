@@ -8,18 +8,18 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// await is one answer that a machine is owed.
+// await is one reply or timer that a machine awaits.
 type await struct {
 	number    uint64
 	kind      events.Kind
 	name      string // a timer's name
-	cause     uint64 // seq of the record that asked
-	mayCreate bool   // a create that may make an own node: awaited in every state until it is answered
+	cause     uint64 // seq of the record with the request
+	mayCreate bool   // a create that may create an own node: awaited in every state until the reply
 }
 
-// pending is what one machine has asked for and not yet been answered.
+// pending has the requests and timers of one machine that are not yet answered.
 type pending struct {
-	last uint64 // highest number given out
+	last uint64 // highest number in use
 	open []await
 }
 
@@ -43,8 +43,8 @@ func (d *pending) done(number uint64) {
 	}
 }
 
-// drop drops the entries up to a mark that are not kept: their answers will be
-// late. Timers among them are stopped. What is owed always stays.
+// drop drops the entries up to a mark for which keep does not hold: their replies will
+// be late. Timers among them are stopped. A create that may create an own node stays.
 func (d *pending) drop(upTo uint64, out *Outbox, keep func(events.Kind) bool) {
 	kept := d.open[:0]
 	for _, a := range d.open {
@@ -59,8 +59,8 @@ func (d *pending) drop(upTo uint64, out *Outbox, keep func(events.Kind) bool) {
 	d.open = kept
 }
 
-// Outbox takes the effects of one action. It numbers requests and timers from 1
-// for each machine, and remembers what is awaited.
+// Outbox collects the effects of one step. It numbers each machine's requests and
+// timers from 1, and keeps a list of those that are awaited.
 type Outbox struct {
 	session int64
 	seq     uint64
@@ -77,10 +77,9 @@ func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 	return o.pending.last
 }
 
-// Create asks for a node, by the operation's path, mode, data or payload, and TTL,
-// and returns the request's number, which reply.create will carry. The answer to the
-// create of an ephemeral node is awaited in every state, because the node may have
-// been made.
+// Create creates a node with the operation's path, mode, data or payload, and TTL. It
+// returns the request's number, which is in reply.create. Every state awaits the reply
+// to the create of an ephemeral node, because the node may exist.
 func (o *Outbox) Create(op events.Op) uint64 {
 	c := o.call(events.ReplyCreate, 0)
 	o.pending.open[len(o.pending.open)-1].mayCreate = op.Mode == events.Ephemeral || op.Mode == events.EphemeralSequential
@@ -88,8 +87,8 @@ func (o *Outbox) Create(op events.Op) uint64 {
 	return c.Request
 }
 
-// Delete asks for the removal of a node, ahead of everything that waits but what is
-// urgent. Modifiers: Unawaited.
+// Delete deletes a node. It is sent before all other requests that wait, except urgent
+// ones. Modifiers: Unawaited.
 func (o *Outbox) Delete(path string) uint64 {
 	c := o.call(events.ReplyDelete, Unawaited)
 	c.Urgent = true
@@ -97,8 +96,7 @@ func (o *Outbox) Delete(path string) uint64 {
 	return c.Request
 }
 
-// Get asks for a node's stat. Modifiers: Watch (left if the node exists), Data,
-// ForUser.
+// Get reads a node's stat. Modifiers: Watch (left if the node exists), Data, ForUser.
 func (o *Outbox) Get(path string) uint64 {
 	how := o.how
 	c := o.call(events.ReplyStat, Watch|Data|ForUser)
@@ -106,7 +104,7 @@ func (o *Outbox) Get(path string) uint64 {
 	return c.Request
 }
 
-// Exists asks whether a node is there. Modifiers: Watch (left either way), ForUser,
+// Exists asks whether a node exists. Modifiers: Watch (left either way), ForUser,
 // Urgent.
 func (o *Outbox) Exists(path string) uint64 {
 	how := o.how
@@ -115,7 +113,7 @@ func (o *Outbox) Exists(path string) uint64 {
 	return c.Request
 }
 
-// Children asks for a listing. Modifiers: Watch (left if the node exists), ForUser.
+// Children lists a node's children. Modifiers: Watch (left if the node exists), ForUser.
 func (o *Outbox) Children(path string) uint64 {
 	how := o.how
 	c := o.call(events.ReplyChildren, Watch|ForUser)
@@ -123,25 +121,25 @@ func (o *Outbox) Children(path string) uint64 {
 	return c.Request
 }
 
-// Multi asks for all of these operations or none. What an ephemeral create in it has
-// made is not awaited in every state, as that of Create is: the chart decides. One
-// that only checks is a confirmation of quorum strength. Modifiers: ForUser, Urgent.
+// Multi commits all of these operations or none. Unlike Create's, its reply is not
+// awaited in every state, even if it creates an ephemeral node: the chart decides. One
+// of checks alone is a confirmation by the quorum. Modifiers: ForUser, Urgent.
 func (o *Outbox) Multi(ops ...events.Op) uint64 {
 	c := o.call(events.ReplyMulti, ForUser|Urgent)
 	o.add(events.Multi{Call: c, Ops: ops})
 	return c.Request
 }
 
-// Sync asks the ensemble's leader to bring this server up to date before the
-// requests that follow: a confirmation of leader strength. Unawaited, the answers to
-// those say enough. Modifiers: Urgent, Unawaited.
+// Sync has the ensemble's leader bring this server up to date before the requests that
+// follow: a confirmation by the leader. It can be Unawaited if the replies to the
+// following requests are enough. Modifiers: Urgent, Unawaited.
 func (o *Outbox) Sync(path string) uint64 {
 	c := o.call(events.ReplySync, Urgent|Unawaited)
 	o.add(events.Sync{Call: c, Path: path})
 	return c.Request
 }
 
-// call numbers a request, and takes the modifiers that With has left for it.
+// call numbers a request, and applies the modifiers that With set for it.
 func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
 	how := o.how
 	o.how = 0
@@ -158,14 +156,14 @@ func (o *Outbox) call(kind events.Kind, takes Modifier) events.Call {
 	return c
 }
 
-// Timer asks for one timer.fired after a time, and returns its number.
+// Timer sets a timer, which sends one timer.fired, and returns its number.
 func (o *Outbox) Timer(name string, after time.Duration) uint64 {
 	n := o.expect(events.TimerFired, name)
 	o.add(events.SetTimer{Request: n, Name: name, After: after})
 	return n
 }
 
-// StopTimer takes a timer back. A number that is not running is no harm.
+// StopTimer stops a timer. It ignores the number of a timer that is not running.
 func (o *Outbox) StopTimer(number uint64) {
 	if _, running := o.pending.find(number); running {
 		o.pending.done(number)
@@ -173,22 +171,22 @@ func (o *Outbox) StopTimer(number uint64) {
 	}
 }
 
-// DropPending drops every reply that is still awaited, creates excepted, and stops
-// every timer: used where the same state asks all over again.
+// DropPending stops every timer, and drops every reply that is awaited, except to
+// creates that may create an own node. It is for a state that sends its requests again.
 func (o *Outbox) DropPending() {
 	o.pending.drop(o.pending.last, o, func(events.Kind) bool { return false })
 }
 
-// DropCreates drops the creates that are still awaited: their session is over, and
-// what they made goes with it.
+// DropCreates drops the creates that may create an own node: their session is over, and
+// its end deletes their nodes.
 func (o *Outbox) DropCreates() {
 	o.pending.open = slices.DeleteFunc(o.pending.open, func(a await) bool { return a.mayCreate })
 }
 
-// Tell hands an event to another machine of the same engine.
+// Tell sends an event to another machine of the same engine.
 func (o *Outbox) Tell(to events.ID, ev events.Event) { o.add(events.Tell{To: to, Event: ev}) }
 
-// Notify tells the handle.
+// Notify sends a notice to the handle.
 func (o *Outbox) Notify(n events.Notify) { o.add(n) }
 
 // Answer ends a command.
@@ -196,8 +194,8 @@ func (o *Outbox) Answer(command uint64, code events.Code, text string) {
 	o.add(events.Answer{Command: command, Code: code, Text: text})
 }
 
-// Deadline publishes until when anything may be believed, and until when the
-// session surely lives.
+// Deadline publishes until when a term may be believed in, and until when the session
+// surely goes on.
 func (o *Outbox) Deadline(session, until, alone int64) {
 	o.add(events.Deadline{Session: session, Until: until, Alone: alone})
 }

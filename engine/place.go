@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// place is a file and a line as "machines/line.go:116", wherever the module lies
-// and whether or not it was built with -trimpath. It is "" for what is unknown.
+// place returns a file and a line as "machines/line.go:116", wherever the module is and
+// whether or not it was built with -trimpath. It returns "" if the file is unknown.
 func place(file string, line int) string {
 	if file == "" {
 		return ""
@@ -17,7 +17,7 @@ func place(file string, line int) string {
 	return fmt.Sprintf("%s:%d", strings.Join(steps[max(0, len(steps)-2):], "/"), line)
 }
 
-// place is where a trigger was written.
+// place returns where a trigger was written.
 func (t Trigger) place() string {
 	if t.pc == 0 {
 		return ""
@@ -26,9 +26,8 @@ func (t Trigger) place() string {
 	return place(frame.File, frame.Line)
 }
 
-// row names a row of the chart, and where it is written: rows are shared by charts,
-// and the first of them that is compiled complains. A row that says no On has the
-// place of its action, or of its guard.
+// row returns a row's name and place. Charts share rows, and the first chart that is
+// compiled complains. A row without On has the place of its guard, or of its action.
 func (k *checker[M]) row(i int) string {
 	r := k.chart.Rows[i]
 	at := r.On.place()
@@ -44,7 +43,7 @@ func (k *checker[M]) row(i int) string {
 	return strings.TrimSpace(fmt.Sprintf("%s row %d (%s)", at, i+1, strings.TrimSpace(what)))
 }
 
-// rowsThat names the first of the rows that a reader has to look at.
+// rowsThat returns the names of the first rows for which are holds.
 func (k *checker[M]) rowsThat(are func(Row[M]) bool) string {
 	var found []int
 	for i, r := range k.chart.Rows {
@@ -58,7 +57,7 @@ func (k *checker[M]) rowsThat(are func(Row[M]) bool) string {
 	return few(found, k.row)
 }
 
-// few names at most three.
+// few returns the names of at most three, and the number of the others.
 func few[T any](all []T, name func(T) string) string {
 	var names []string
 	for _, one := range all[:min(3, len(all))] {

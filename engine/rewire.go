@@ -6,8 +6,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Wiring is one arrow of a compiled chart. Its guard and actions see the model as
-// a pointer. Holds is nil where the arrow has no guard.
+// Wiring is one arrow of a compiled chart. Its guard and actions get the model as a
+// pointer. Holds is nil if the arrow has no guard.
 type Wiring struct {
 	Edge
 	Guard   string
@@ -21,10 +21,10 @@ type WiredAction struct {
 	Do   func(model any, ev events.Event, out *Outbox)
 }
 
-// Rewire returns a recipe whose arrows are what change makes of them, after
-// MustCompile found the chart in order. The recipe it is made from stays as it
-// was, and so does what Describe tells. Digest tells the logs of the two apart. It
-// is for harnesses that plant bugs (package test/mutate), and for nothing else.
+// Rewire returns a recipe whose arrows change has altered, after MustCompile accepted
+// the chart. The original recipe does not change, nor does the result of Describe. The
+// digest distinguishes the logs of the two. Rewire is only for harnesses that plant
+// bugs (package test/mutate).
 func Rewire(r Recipe, digest string, change func(*Wiring)) Recipe { return r.rewire(digest, change) }
 
 func (r recipe[M]) rewire(digest string, change func(*Wiring)) Recipe {

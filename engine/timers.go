@@ -11,7 +11,7 @@ type timer struct {
 	machine events.ID
 	number  uint64
 	at      int64
-	order   uint64 // timers of the same moment fire in the order in which they were set
+	order   uint64 // timers due at the same moment fire in the order in which they were set
 }
 
 type timerKey struct {
@@ -19,11 +19,11 @@ type timerKey struct {
 	number  uint64
 }
 
-// timers holds what is running, the earliest first. Ten thousand machines set
-// and stop theirs when a connection comes back, so none is ever searched for.
+// timers has the running timers, the earliest first. Ten thousand machines set and stop
+// theirs at a reconnect, so a timer is found without a search.
 type timers struct {
 	heap timerHeap
-	last uint64 // order given out
+	last uint64 // the last order in use
 }
 
 func (t *timers) set(machine events.ID, number uint64, at int64) {
@@ -37,7 +37,7 @@ func (t *timers) stop(machine events.ID, number uint64) {
 	}
 }
 
-// next is when the earliest is due.
+// next returns when the earliest timer is due; ok is false if none is running.
 func (t *timers) next() (at int64, ok bool) {
 	if len(t.heap.list) == 0 {
 		return 0, false
@@ -47,7 +47,7 @@ func (t *timers) next() (at int64, ok bool) {
 
 func (t *timers) take() timer { return heap.Pop(&t.heap).(timer) }
 
-// timerHeap is a heap.Interface that knows where everything is.
+// timerHeap is a heap.Interface with the index of each timer.
 type timerHeap struct {
 	list  []timer
 	where map[timerKey]int
