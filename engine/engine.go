@@ -7,38 +7,38 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Addressed is an effect and the machine that wants it.
+// Addressed is an effect, and the machine that appended it.
 type Addressed struct {
 	From   events.ID
 	Effect events.Effect
 }
 
-// Executor performs effects. Execute is called on the loop's goroutine, in
-// order, and must not block; answers come back later as envelopes.
+// Executor performs effects. Execute is called on the loop's goroutine, in order, and
+// must not block; replies come back later as envelopes.
 type Executor interface {
 	Execute(events.ID, events.Effect)
 }
 
-// Stamper is the model of the session machine: it tells every event what is
-// known about the session when it arrives.
+// Stamper is the model of the session machine: it sets in every event what is known
+// about the session at that moment.
 type Stamper interface {
-	// Stamp sets Attached, ValidUntil, AskAt and NoContainers, and Session where it is
+	// Stamp sets Attached, ValidUntil, AskAt and NoContainers, and Session if it is
 	// not set.
 	Stamp(*events.Event)
 	// Confirms reports whether this reply to any machine's request is a
-	// confirmation that the session machine wants to hear of first.
+	// confirmation that the session machine has to handle first.
 	Confirms(events.Event) bool
-	// Current is the number of the session whose answers count, 0 for none.
+	// Current returns the number of the session whose replies count, 0 for none.
 	Current() int64
 }
 
-// Watcher is a model that knows which nodes it still cares about. A watch that
-// fires on any other is recorded as late: there is no way to take a watch back.
+// Watcher is a model that knows which nodes it watches. A watch that fires on another
+// node is recorded as late: watches that were left cannot be removed.
 type Watcher interface {
 	Watches(path string) bool
 }
 
-// Recipe makes machines of one chart. Chart packages hand recipes to New.
+// Recipe creates machines of one chart. New takes recipes.
 type Recipe interface {
 	Name() string
 	Digest() string
@@ -52,7 +52,7 @@ type recipe[M any] struct {
 	make func(open events.Event) (*M, error)
 }
 
-// NewRecipe joins a chart with the function that makes its model from the
+// NewRecipe returns a recipe of a chart and the function that returns its model for a
 // command.open event. The function must be pure.
 func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
 	return recipe[M]{c, make}
@@ -71,19 +71,19 @@ func (r recipe[M]) bind() func(events.Event) (instance, error) {
 	}
 }
 
-// Engine is a set of machines around one session machine. It is pure and for
-// one goroutine: Step is its only mutation.
+// Engine is a set of machines that share one session machine. It is pure, and for one
+// goroutine. Only Step changes it.
 type Engine struct {
 	makers   map[string]func(events.Event) (instance, error)
 	machines map[events.ID]instance
-	order    []events.ID // in order of creation: what All means, without map order
+	order    []events.ID // in order of creation: for All, without map order
 	session  Stamper
 
 	record  bool
 	seq     uint64
 	queue   []queued
-	current queued // what the machine of this step deals with
-	box     Outbox // what it asks for
+	current queued // the event of this step
+	box     Outbox // the effects of this step
 	out     []Addressed
 	records []events.Record
 }
@@ -94,8 +94,8 @@ type queued struct {
 	told  bool
 }
 
-// New makes an engine that knows these recipes. With record, Step also keeps a
-// Record of each machine's step for Records.
+// New returns an engine with these recipes. If record is set, Step also keeps a Record
+// of each machine's step for Records.
 func New(record bool, recipes ...Recipe) *Engine {
 	e := &Engine{makers: map[string]func(events.Event) (instance, error){}, machines: map[events.ID]instance{}, record: record}
 	for _, r := range recipes {
@@ -104,8 +104,8 @@ func New(record bool, recipes ...Recipe) *Engine {
 	return e
 }
 
-// Step feeds one envelope, and all that its machines tell each other because of
-// it, and returns the effects in order. The slice is valid until the next Step.
+// Step delivers one envelope, and all events that machines tell each other because of
+// it. It returns the effects in order. The slice is valid until the next Step.
 func (e *Engine) Step(env events.Envelope) []Addressed {
 	e.out, e.records = e.out[:0], e.records[:0]
 	e.queue = append(e.queue[:0], queued{Envelope: env})
@@ -115,10 +115,10 @@ func (e *Engine) Step(env events.Envelope) []Addressed {
 	return e.out
 }
 
-// Records are those of the last Step, valid until the next.
+// Records returns the records of the last Step, which are valid until the next.
 func (e *Engine) Records() []events.Record { return e.records }
 
-// State is where a machine is; "" when there is none of that name.
+// State returns a machine's state, "" if there is no machine of that name.
 func (e *Engine) State(id events.ID) State {
 	if m := e.machines[id]; m != nil {
 		return m.current()
@@ -126,14 +126,14 @@ func (e *Engine) State(id events.ID) State {
 	return ""
 }
 
-// Awaited is one answer or timer that a machine waits for.
+// Awaited is one reply or timer that a machine awaits.
 type Awaited struct {
 	Request uint64
 	Kind    events.Kind
 	Name    string // a timer's
 }
 
-// Awaits lists what a machine waits for, in the order in which it asked.
+// Awaits returns what a machine awaits, in the order of its requests.
 func (e *Engine) Awaits(id events.ID) []Awaited {
 	m := e.machines[id]
 	if m == nil {
@@ -146,7 +146,7 @@ func (e *Engine) Awaits(id events.ID) []Awaited {
 	return all
 }
 
-// Machines lists the machines that are not over, in order of creation.
+// Machines returns the machines that are not closed, in order of creation.
 func (e *Engine) Machines() []events.ID { return append([]events.ID(nil), e.order...) }
 
 func (e *Engine) route(q queued) {
@@ -192,7 +192,7 @@ func (e *Engine) deliver(q queued) {
 		return
 	}
 	if e.confirm(q) {
-		// What the session machine told may have changed what is wanted.
+		// The events that the session machine told may have changed what is wanted.
 		if e.machines[q.To] == nil {
 			e.unknown(q)
 			return
@@ -205,8 +205,9 @@ func (e *Engine) deliver(q queued) {
 	e.step(m, q)
 }
 
-// late writes down what means nothing any more. An answer is off the desk then;
-// one of another kind than was asked for is nobody's, and settles nothing.
+// late records an event that no longer matters. If it is the reply to a pending
+// request, that is no longer pending. A reply of another kind than the request's
+// changes nothing.
 func (e *Engine) late(m instance, q queued) {
 	if a, open := m.awaited(q.Event.Request); open && a.kind == q.Event.Kind {
 		m.settle(q.Event.Request)
@@ -218,17 +219,17 @@ func watch(k events.Kind) bool {
 	return k == events.WatchDeleted || k == events.WatchChanged || k == events.WatchCreated || k == events.WatchChildren
 }
 
-// outdated is promise 9: what belongs to an older session changes nothing, nor
-// does an answer that does not say to which it belongs.
+// outdated reports whether an event belongs to another session than the current one, or
+// is a reply without a session: it changes nothing then (promise 9).
 func (e *Engine) outdated(ev events.Event) bool {
 	reply := ev.Kind != events.TimerFired && (answers(ev.Kind) || ev.Kind == events.ReplyCreate)
 	return e.session != nil && (ev.Session != 0 || reply) && ev.Session != e.session.Current()
 }
 
-// confirm lets the session machine hear of a committed write before the machine
-// that asked for it does, so that the reply is seen under the new deadline. What
-// the session machine tells because of it (belief that had ended before) goes
-// out first as well.
+// confirm delivers a committed write to the session machine before the machine that
+// sent the request gets the reply, so that the reply has the new deadline. The events
+// that the session machine tells because of it (belief that had ended before) are
+// delivered first as well. It reports whether the session machine got an event.
 func (e *Engine) confirm(q queued) bool {
 	session := e.machines[events.SessionMachine]
 	if session == nil || e.session == nil || q.To == events.SessionMachine || !e.session.Confirms(q.Event) {
@@ -245,8 +246,8 @@ func (e *Engine) confirm(q queued) bool {
 	return true
 }
 
-// step has one machine deal with one event. The event and the outbox are the
-// engine's own, so that a step makes no garbage of them.
+// step delivers one event to one machine. The event and the outbox are fields of the
+// engine, so that a step does not allocate them.
 func (e *Engine) step(m instance, q queued) {
 	e.current, e.box = q, Outbox{effects: e.box.effects[:0], seq: e.seq + 1}
 	event := &e.current.Event
@@ -298,15 +299,15 @@ func (e *Engine) open(q queued) {
 	e.note(q, t, nil)
 }
 
-// refuse answers a command that no machine can take.
+// refuse answers a command that no machine can execute.
 func (e *Engine) refuse(q queued, why string) {
 	answer := events.Answer{Command: q.Event.Request, Code: events.NotSent, Text: why}
 	e.out = append(e.out, Addressed{q.To, answer})
 	e.note(q, Transition{Row: events.RowRefused}, []events.Effect{answer})
 }
 
-// unknown is an event for a machine that is over: a command is told so, all
-// else is only written down.
+// unknown records an event for a machine that is closed or never was. A command is
+// answered with CLOSED.
 func (e *Engine) unknown(q queued) {
 	if !commands(q.Event.Kind) {
 		e.note(q, Transition{Row: events.RowUnknown}, nil)
@@ -317,7 +318,8 @@ func (e *Engine) unknown(q queued) {
 	e.note(q, Transition{Row: events.RowUnknown}, []events.Effect{answer})
 }
 
-// commands are the kinds that whoever asks waits for an answer to.
+// commands reports whether events of a kind are commands whose caller waits for an
+// answer.
 func commands(k events.Kind) bool {
 	switch k {
 	case events.CommandStart, events.CommandAwait, events.CommandResign, events.CommandRequeue, events.CommandClose,

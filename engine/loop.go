@@ -10,19 +10,19 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Clock is the loop's time. Now is in nanoseconds, never goes back and never
-// stops, a suspended machine included; After delivers once after a duration.
+// Clock is the loop's time. Now is in nanoseconds, never goes back, and goes on while
+// the computer is suspended. Timer's channel delivers once, after the duration.
 type Clock interface {
 	Now() int64
 	Timer(time.Duration) (fired <-chan time.Time, stop func())
 }
 
-// Recorder takes the records of one step, after its effects were dispatched. It
-// must not block: belief is renewed by the loop that calls it.
+// Recorder is called with the records of one step, after its effects were executed. It
+// must not block, because the loop that calls it also renews belief.
 type Recorder func([]events.Record)
 
-// Loop feeds an engine from one goroutine. Post is safe from any goroutine and
-// never blocks; everything else happens inside Run.
+// Loop feeds an engine from one goroutine. Post is safe for concurrent use and never
+// blocks. Machines and effects run inside Run.
 type Loop struct {
 	engine  *Engine
 	execute Executor
@@ -34,20 +34,20 @@ type Loop struct {
 	closed bool
 	wake   chan struct{}
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
-	asked  atomic.Bool   // a sign is outstanding: what each step looks at
+	asked  atomic.Bool   // a sign is outstanding; each step reads it
 
-	first      []events.Envelope // what comes before all that waits
-	spareInbox []events.Envelope // the inbox of the turn before, for the next
+	first      []events.Envelope // envelopes that are stepped before the inbox
+	spareInbox []events.Envelope // the inbox of the turn before, reused for the next
 	timers     timers
 }
 
-// NewLoop joins an engine with its surroundings. Record may be nil.
+// NewLoop returns a loop of an engine, its executor and its clock. Record may be nil.
 func NewLoop(e *Engine, x Executor, c Clock, record Recorder) *Loop {
 	return &Loop{engine: e, execute: x, clock: c, record: record, wake: make(chan struct{}, 1)}
 }
 
-// Post puts an envelope at the end of the inbox. It reports false once the loop
-// has ended: nobody will deal with the envelope any more.
+// Post appends an envelope to the inbox. It reports whether the loop will step it: a
+// loop that has ended does not.
 func (l *Loop) Post(env events.Envelope) bool {
 	l.mu.Lock()
 	if l.closed {
@@ -60,13 +60,13 @@ func (l *Loop) Post(env events.Envelope) bool {
 	return true
 }
 
-// PostFirst has an envelope dealt with right after the present step, before all that
-// waits: what its sender has seen is still so then. Only an Executor may call it,
+// PostFirst adds an envelope that is stepped right after the present step, before the
+// inbox: what its sender has read is still true then. Only an Executor may call it,
 // within Execute.
 func (l *Loop) PostFirst(env events.Envelope) { l.first = append(l.first, env) }
 
-// Wake has the loop look at its timers now. They are due by its clock; it sleeps
-// by Go's timers, which stand still while the machine is suspended.
+// Wake has the loop check its timers now. They are due by its clock, but it sleeps by
+// Go's timers, which stop while the computer is suspended.
 func (l *Loop) Wake() {
 	select {
 	case l.wake <- struct{}{}:
@@ -74,10 +74,10 @@ func (l *Loop) Wake() {
 	}
 }
 
-// SignOfLife asks the loop for a sign that it runs, and returns a channel that the
-// loop closes at the end of the step that it is in, or at once if it waits for
-// events. Nothing is recorded, and no machine hears of it. A loop that has ended
-// does not answer. Any goroutine may call it.
+// SignOfLife asks the loop for a sign that it runs, and returns a channel that the loop
+// closes at the end of its present step, or immediately if it waits for events. Nothing
+// is recorded, and no machine gets an event. A loop that has ended does not close the
+// channel. SignOfLife is safe for concurrent use.
 func (l *Loop) SignOfLife() <-chan struct{} {
 	l.mu.Lock()
 	if l.sign == nil {
@@ -90,7 +90,7 @@ func (l *Loop) SignOfLife() <-chan struct{} {
 	return sign
 }
 
-// answerSign gives the sign of life that is outstanding, if one is.
+// answerSign closes the channel of the outstanding sign, if there is one.
 func (l *Loop) answerSign() {
 	if !l.asked.Load() {
 		return
@@ -102,8 +102,8 @@ func (l *Loop) answerSign() {
 	l.asked.Store(false)
 }
 
-// Withdraw takes back a command that waits in the inbox, and reports whether it did.
-// It is safe to call from any goroutine, also while Run stands still in a step.
+// Withdraw deletes a command that waits in the inbox, and reports whether it did.
+// It is safe for concurrent use, also while Run hangs in a step.
 func (l *Loop) Withdraw(to events.ID, kind events.Kind, command uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,8 +116,8 @@ func (l *Loop) Withdraw(to events.ID, kind events.Kind, command uint64) bool {
 	return false
 }
 
-// Run is the one goroutine. It returns when the context ends, after everything
-// for which Post said true was dealt with.
+// Run is the loop's one goroutine. When the context has ended, it steps the rest of
+// the inbox, and returns: every envelope for which Post reported true is stepped.
 func (l *Loop) Run(ctx context.Context) {
 	defer l.shut()
 	for ctx.Err() == nil {
@@ -135,25 +135,25 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// turn deals with all that is due now: timers first, then what was posted, in
-// order. Timers do not wait for the end of a long line: the heartbeat's is one of
-// them. It reports whether there was anything.
+// turn steps all that is due now: timers first, then the inbox, in order. Timers do not
+// wait for the end of a long inbox, because the heartbeat's is one of them. It reports
+// whether there was anything to step.
 func (l *Loop) turn() bool {
 	l.mu.Lock()
 	batch := l.inbox
 	l.inbox, l.spareInbox = l.spareInbox, nil
 	l.mu.Unlock()
-	rang := l.fireTimers()
+	fired := l.fireTimers()
 	for _, env := range batch {
 		l.step(env)
 		l.fireTimers()
 	}
 	clear(batch)
 	l.spareInbox = batch[:0]
-	return rang || len(batch) > 0
+	return fired || len(batch) > 0
 }
 
-// fireTimers deals with the timers that are due, and reports whether there were any.
+// fireTimers steps the timers that are due, and reports whether there were any.
 func (l *Loop) fireTimers() bool {
 	due := l.due()
 	for _, env := range due {
@@ -205,7 +205,7 @@ func (l *Loop) alarm() (<-chan time.Time, func()) {
 	return l.clock.Timer(time.Duration(at - l.clock.Now()))
 }
 
-// shut takes nothing more, and deals with what it took.
+// shut has Post refuse envelopes from now on, and steps the rest of the inbox.
 func (l *Loop) shut() {
 	l.mu.Lock()
 	l.closed = true

@@ -11,16 +11,16 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Transition is what one event did to one machine.
+// Transition is the change of one machine by one event.
 type Transition struct {
 	From, To State
-	Row      string   // the arrow taken, "kind [guard]", then " > [guard]" or " > else" of a choice; or events.RowIgnored
+	Row      string   // the arrow that was taken, "kind [guard]", then " > [guard]" or " > else" of a choice; or events.RowIgnored
 	Tried    []string // guards that did not hold; valid until the chart's next step
 }
 
-// stepper is the one looplab object of a chart in one engine. Machines take turns
-// on it: SetState, then Event. That is not atomic, and need not be: an engine
-// is used by one goroutine.
+// stepper has the one looplab object of a chart in one engine. The chart's machines use
+// it one after the other: SetState, then Event. That is not atomic, and need not be,
+// because one goroutine uses an engine.
 type stepper[M any] struct {
 	*Compiled[M]
 	fsm *fsm.FSM
@@ -31,14 +31,14 @@ type stepper[M any] struct {
 	out   *Outbox
 	acts  []act[M]
 
-	tried []string // for Transition.Tried, to be used again
+	tried []string // for Transition.Tried, reused in each step
 }
 
 func newStepper[M any](c *Compiled[M]) *stepper[M] {
 	r := &stepper[M]{Compiled: c}
 	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), edges(c), fsm.Callbacks{
-		// The one hook of looplab that always runs, self transitions included,
-		// and that runs without its event mutex held.
+		// The one hook of looplab that always runs, also for self transitions, and
+		// that runs while its event mutex is not held.
 		"after_event": func(context.Context, *fsm.Event) {
 			for _, a := range r.acts {
 				a.do(r.model, r.event, r.out)
@@ -48,7 +48,7 @@ func newStepper[M any](c *Compiled[M]) *stepper[M] {
 	return r
 }
 
-// edges gives looplab every arrow of the chart.
+// edges returns every arrow of the chart, for looplab.
 func edges[M any](c *Compiled[M]) []fsm.EventDesc {
 	var all []fsm.EventDesc
 	for _, s := range c.chart.States {
@@ -61,7 +61,7 @@ func edges[M any](c *Compiled[M]) []fsm.EventDesc {
 	return all
 }
 
-// step moves one machine: it is the only mutation of a model.
+// step changes one machine by one event: nothing else changes a model.
 func (r *stepper[M]) step(model *M, state State, ev events.Event, out *Outbox) Transition {
 	t := Transition{From: state, To: state, Row: events.RowIgnored, Tried: r.tried[:0]}
 	defer func() { r.tried = t.Tried }()
@@ -93,8 +93,8 @@ func (r *stepper[M]) choose(model *M, at State, ev events.Event, out *Outbox, t 
 	}
 }
 
-// fire has looplab take the arrow. Background is the only context that cannot
-// wedge a looplab machine half way (v1.0.3).
+// fire has looplab take the arrow. Background is the only context with which a looplab
+// machine cannot get stuck in the middle (v1.0.3).
 func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
 	r.model, r.event, r.out, r.acts = model, ev, out, a.acts
 	r.fsm.SetState(string(state))
@@ -108,8 +108,7 @@ func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, ou
 	r.model, r.out, r.acts = nil, nil, nil
 }
 
-// Machine is one model walking one chart, without an engine around it: what a
-// golden trace and a reader of the code need.
+// Machine is one model with its chart and its state.
 type Machine[M any] struct {
 	Model   *M
 	stepper *stepper[M]
@@ -117,10 +116,10 @@ type Machine[M any] struct {
 	pending pending
 }
 
-// State is where the machine is.
+// State returns the state of the machine.
 func (m *Machine[M]) State() State { return m.state }
 
-// instance is a machine as an engine holds it, whatever its model.
+// instance is a machine of an engine, whatever its model.
 type instance interface {
 	chartName() string
 	current() State
@@ -155,8 +154,8 @@ func (m *Machine[M]) concerned(path string) bool {
 	return !ok || w.Watches(path)
 }
 
-// deliver steps the machine and keeps its desk: the answered entry goes first,
-// then the entries that the new state has no row for.
+// deliver steps the machine and updates what is pending: it drops the entry that the
+// event answers, and after the step the entries that the new state has no row for.
 func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 	out.pending = &m.pending
 	if answers(ev.Kind) || ev.Kind == events.ReplyCreate {
@@ -175,8 +174,8 @@ func (m *Machine[M]) deliver(ev events.Event, out *Outbox) Transition {
 	return t
 }
 
-// mustHaveRows panics when the row just taken asked for something whose answer
-// its state would not know what to do with. Golden traces find such rows.
+// mustHaveRows panics if the row that was taken sent a request for whose reply the new
+// state has no row. Golden traces find such rows.
 func (m *Machine[M]) mustHaveRows(before uint64, t Transition) {
 	for _, a := range m.pending.open {
 		if a.number > before && !m.stepper.awaits(m.state, a.kind) {

@@ -13,7 +13,7 @@ import (
 
 // Divergence is the first place where a replay and its log differ.
 type Divergence struct {
-	Kind     string // "missing", "extra" or "different": what the replay's line is beside the log's
+	Kind     string // "missing", "extra" or "different": the replay's line, compared with the log's
 	Seq      uint64
 	Machine  events.ID
 	Logged   string // the log's line, if there is one
@@ -32,8 +32,8 @@ func orNone(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// ChartChangedError is a log made by another table than the one in this
-// program: a difference would say nothing about determinism.
+// ChartChangedError says that another table wrote the log than this program has: a
+// difference would say nothing about determinism.
 type ChartChangedError struct {
 	Chart, Logged, Here string
 }
@@ -53,11 +53,11 @@ type Replayed struct {
 	Engine  *Engine
 }
 
-// Replay feeds the events of a log to fresh machines and compares every record.
-// Until, when not 0, stops after that seq. The error is a *Divergence, a
-// *ChartChangedError, an *events.DamagedError, an *events.Gap where the log has one,
-// or the reader's own. A replay ends at a gap: what the machines were behind it
-// depends on what is missing. All records before it were the same then.
+// Replay feeds the events of a log to fresh machines and compares every record. It
+// stops after the record with the seq until, unless that is 0. The error is a
+// *Divergence, a *ChartChangedError, an *events.DamagedError, an *events.Gap, or the
+// reader's own. A replay ends at a gap, because the machines' states after it depend on
+// the missing records. All records before the gap were the same then.
 func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 	r, err := events.NewReader(log)
 	if err != nil {
@@ -71,8 +71,8 @@ func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
 	return sum, err
 }
 
-// ReplayRecords is Replay of records that come from anywhere. Next ends with
-// io.EOF.
+// ReplayRecords does the same as Replay, with the records that next returns until its
+// error is io.EOF. It compares no charts.
 func ReplayRecords(next func() (events.Record, error), until uint64, recipes ...Recipe) (Replayed, error) {
 	p := replayer{engine: New(true, recipes...), next: next}
 	err := p.play(until)
@@ -98,8 +98,8 @@ func sameCharts(logged map[string]string, recipes []Recipe) error {
 	return nil
 }
 
-// replayer walks a log. A step's records stand together in the log, with the
-// event from outside somewhere among those that machines told each other.
+// replayer reads a log. The records of a step are together in the log; the event from
+// outside is somewhere among the internal ones.
 type replayer struct {
 	engine *Engine
 	next   func() (events.Record, error)
@@ -126,8 +126,8 @@ func (p *replayer) play(until uint64) error {
 }
 
 // ending returns the result of a replay that cannot go on: err is the log's end, a
-// gap, or damage. Group has the told records at the end, whose event from outside is
-// missing.
+// gap, or damage. Group has the internal records at the end, whose event from outside
+// is missing.
 func ending(group []events.Record, err error) error {
 	var gap *events.Gap
 	ended := errors.Is(err, io.EOF)
@@ -135,15 +135,15 @@ func ending(group []events.Record, err error) error {
 	case len(group) > 0 && (ended && group[0].Event.Kind != events.ConnectionConfirmed || errors.As(err, &gap)):
 		return &Divergence{"missing", group[0].Seq, group[0].Machine, line(group[0]), ""}
 	case ended:
-		// A confirmation stands before the reply that made it: a log that ends with
-		// one was cut between the two. A gap never is: it is one of whole steps.
+		// A confirmation's record is before that of the reply which confirmed: a log that
+		// ends with one was cut between the two. A gap never cuts there: it has whole steps.
 		return nil
 	}
 	return err
 }
 
-// feed steps one event from outside and compares what comes of it: first with
-// what was read before it, then with the told records that follow it.
+// feed steps one event from outside and compares the records: first with the internal
+// ones that were read before it, then with those that follow it.
 func (p *replayer) feed(group []events.Record, input events.Record) error {
 	p.sum.Inputs++
 	p.engine.Step(events.Envelope{To: input.Machine, Event: input.Event})
