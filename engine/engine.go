@@ -90,8 +90,8 @@ type Engine struct {
 
 type queued struct {
 	events.Envelope
-	cause uint64
-	told  bool
+	cause    uint64
+	internal bool
 }
 
 // New returns an engine with these recipes. If record is set, Step also keeps a Record
@@ -238,9 +238,9 @@ func (e *Engine) confirm(q queued) bool {
 	mark := len(e.queue)
 	ev := events.Event{Kind: events.ConnectionConfirmed, At: q.Event.At, Session: q.Event.Session, SentAt: q.Event.SentAt, Contact: q.Event.Contact, Zxid: q.Event.Zxid}
 	e.step(session, queued{events.Envelope{To: events.SessionMachine, Event: ev}, q.cause, true})
-	told := slices.Clone(e.queue[mark:])
+	first := slices.Clone(e.queue[mark:])
 	e.queue = e.queue[:mark]
-	for _, t := range told {
+	for _, t := range first {
 		e.route(t)
 	}
 	return true
@@ -344,7 +344,7 @@ func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 	if !e.record {
 		return
 	}
-	r := events.Record{Seq: e.seq, Machine: q.To, Cause: q.cause, Internal: q.told, Event: q.Event,
+	r := events.Record{Seq: e.seq, Machine: q.To, Cause: q.cause, Internal: q.internal, Event: q.Event,
 		Tried: slices.Clone(t.Tried), From: string(t.From), Row: t.Row, To: string(t.To)}
 	if len(effects) > 0 {
 		r.Effects = make([]string, len(effects))
