@@ -27,8 +27,8 @@ Exit codes:
    0  done; each command's help has its own
   64  the command line is wrong`
 
-// root is the program without a command: it prints help, to stdout and with exit
-// code 0, as kubectl does, and begins nothing.
+// root returns the program without a command. It prints help to stdout and exits with
+// 0, as kubectl does.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "incumbent",
@@ -44,7 +44,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// helpOf is the command help. Cobra's own exits with 0 where there is no such command.
+// helpOf returns the command help. Cobra's own exits with 0 if there is no such command.
 func helpOf(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -63,7 +63,7 @@ func helpOf(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// known refuses what is no command.
+// known refuses an unknown command.
 func known(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -74,7 +74,7 @@ func known(_ *cobra.Command, args []string) error {
 	return cli.Usage("no command %q: see incumbent --help", args[0])
 }
 
-// exactly wants so many arguments, and says which are missing.
+// exactly accepts one argument for each name. Its error names a missing one.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

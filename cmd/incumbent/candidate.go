@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// candidate is a place in a line, whatever the recipe.
+// candidate is a participant of a line, whatever the recipe.
 type candidate interface {
-	// await returns when leadership is held. Each is given back by done.
+	// await returns when leadership is held. done releases it.
 	await(context.Context) (*incumbent.Leadership, error)
 	done(*incumbent.Leadership)
 	close(context.Context) error
@@ -33,34 +33,34 @@ func newElectionCandidate(e *elector) (candidate, error) {
 	return latchCandidate{el}, el.Start()
 }
 
-// latchCandidate is a latch, or a candidate of a plain election.
+// latchCandidate is a latch, or a participant of a plain election.
 type latchCandidate struct {
-	place interface {
+	participant interface {
 		Await(context.Context) (*incumbent.Leadership, error)
 		Close(context.Context) error
 	}
 }
 
 func (k latchCandidate) await(ctx context.Context) (*incumbent.Leadership, error) {
-	return k.place.Await(ctx)
+	return k.participant.Await(ctx)
 }
 func (k latchCandidate) done(held *incumbent.Leadership) { held.Release() }
-func (k latchCandidate) close(ctx context.Context) error { return k.place.Close(ctx) }
+func (k latchCandidate) close(ctx context.Context) error { return k.participant.Close(ctx) }
 
-// prefixes are the plain elections that a command looks at besides.
+// prefixes has the prefixes of the plain elections that a command reads as well.
 type prefixes []string
 
 func (p *prefixes) flags(f *pflag.FlagSet) {
 	f.StringArrayVar((*[]string)(p), "prefix", nil, "a plain election in the directory, by its prefix, such as n_ (may be repeated)")
 }
 
-// selector turns the selector's function into something to wait for.
+// selector sends each term from the selector's function to await.
 type selector struct {
 	*incumbent.Selector
 	terms   chan *incumbent.Leadership
-	over    chan struct{} // one value for each term that is given back
+	over    chan struct{} // one value for each term that is released
 	closing chan struct{}
-	ended   chan error // what ended Run by itself
+	ended   chan error // the result of Run
 }
 
 func newSelectorCandidate(e *elector) (candidate, error) {

@@ -18,9 +18,9 @@ func (a *app) chart() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chart [NAME]",
 		Short: "draw a state machine from the table that runs",
-		Long: `Draw a state machine from the very table that runs. Without a name, the charts
-are listed. The format table is the whole of it as text, 120 columns wide: what
-each state does, rows in the order in which they are tried, and what it ignores.
+		Long: `Draw a state machine from the table that runs. Without a name, the charts are
+listed. The format table has all of it as text, 120 columns wide: what each state
+does, rows in the order in which they are tried, and what it ignores.
 
 Exit codes:
    0  drawn
@@ -46,7 +46,7 @@ Exit codes:
 	return c
 }
 
-// formats are those of drawing, with the name by which Markdown goes.
+// formats returns the formats of package drawing, with "md" for Markdown.
 func formats() []string {
 	all := slices.Clone(drawing.Formats())
 	for i, f := range all {

@@ -17,7 +17,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// connection is the flags of every command that talks to an ensemble.
+// connection has the flags of every command that connects to an ensemble.
 type connection struct {
 	servers, authFile             string
 	timeout, tick, connectTimeout time.Duration
@@ -46,7 +46,7 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.verbose, "verbose", false, "log what the library does to stderr")
 }
 
-// config turns the flags into the library's settings.
+// config returns the library's settings for the flags.
 func (c *connection) config(a *app) (incumbent.Config, error) {
 	cfg := incumbent.Config{Servers: c.servers, SessionTimeout: c.timeout, Tick: c.tick}
 	for _, d := range []struct {
@@ -72,7 +72,7 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	return cfg, err
 }
 
-// credentials reads them; no error repeats what was read.
+// credentials reads the credentials. None of its errors contains them.
 func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 	if c.authFile == "" {
 		env := os.Getenv("INCUMBENT_AUTH")
@@ -115,7 +115,7 @@ func (c *connection) credentials(a *app) ([]incumbent.Auth, error) {
 	return all, nil
 }
 
-// open connects, or says in one sentence why there is no connection.
+// open connects. Its error says in one sentence why there is no connection.
 func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent.Client, error) {
 	client, err := incumbent.Open(context.WithoutCancel(ctx), cfg)
 	if err != nil {
@@ -141,17 +141,17 @@ func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent
 func (c *connection) closeClient(client *incumbent.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_ = client.Close(ctx) // what is left goes with the session
+	_ = client.Close(ctx) // the session's end deletes the nodes that are left
 }
 
-// flagNames puts the names of flags for those of settings.
+// flagNames returns an error that has the names of flags in place of those of settings.
 func flagNames(err error) error {
 	text := strings.NewReplacer("Config.Servers", "--servers", "Config.SessionTimeout", "--timeout",
 		"set Config.Tick to", "set --tick to", "Config.Tick", "--tick", "Config.TLS", "--tls-ca").Replace(err.Error())
 	return trimLibrary(errors.New(text))
 }
 
-// trimLibrary takes the library's name off an error: the program's stands before it.
+// trimLibrary returns an error without the library's name: the program's is before it.
 func trimLibrary(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "incumbent: ")) }
 
 // failure gives an error of the library its exit code.

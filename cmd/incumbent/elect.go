@@ -20,7 +20,7 @@ const electHelp = `Queue for leadership and run a command only while leading.
   124  --try went by without leadership
   130, 143, …  a signal came while waiting: 128 and its number
    73  the file of --record cannot be written
-   78  something in the line has to be mended by hand: the message says what` + exitCodes
+   78  something in the line has to be corrected by hand: the message says what` + exitCodes
 
 // elector is one run of elect, or of lock.
 type elector struct {
@@ -35,15 +35,15 @@ type elector struct {
 	permits              int // of a semaphore
 	command              []string
 
-	client  *incumbent.Client
-	place   candidate
-	signals *signals
+	client    *incumbent.Client
+	candidate candidate
+	signals   *signals
 }
 
-// action is what a command does, in its own words.
+// action has the words and the recipe of elect or lock.
 type action struct {
-	usage, pathName string // how it is called at least, and what names the path
-	line            string // the kind of line that it stands in
+	usage, pathName string // the shortest call, and the name of the path's argument
+	line            string // the recipe of the line
 	doing, done     string
 	does            string
 	newCandidate    func(*elector) (candidate, error)
@@ -83,15 +83,15 @@ func (a *app) elect() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&e.path, "path", "", "the line to queue in, such as /jobs/nightly (required)")
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
-	f.StringVar(&e.prefix, "prefix", "", "stand in the plain election with this prefix, such as n_, and in no line of Curator's")
+	f.StringVar(&e.prefix, "prefix", "", "queue in the plain election with this prefix, such as n_, and in no line of Curator's")
 	e.flagsOfBoth(f)
 	return c
 }
 
-// flagsOfBoth are those of elect and lock.
+// flagsOfBoth adds the flags that elect and lock share.
 func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	e.flags(f)
-	host, _ := os.Hostname() // without a name, the number has to do
+	host, _ := os.Hostname() // without a name, the id is the process's number
 	f.StringVar(&e.id, "id", fmt.Sprintf("%s/%d", host, os.Getpid()), "what others see of this participant: host/pid by default")
 	f.Lookup("id").DefValue = ""
 	f.DurationVar(&e.try, "try", 0, "give up waiting after this long (default: never)")
@@ -139,7 +139,7 @@ func (e *elector) run(c *cobra.Command) error {
 		return interrupted(err)
 	}
 	defer e.closeClient(e.client)
-	e.place, err = e.newCandidate(e)
+	e.candidate, err = e.newCandidate(e)
 	if err != nil {
 		return failure(err)
 	}
@@ -160,7 +160,7 @@ func (e *elector) queue() error {
 			return e.leave(err)
 		}
 		code, lost, err := guarded.lead(l)
-		e.place.done(l)
+		e.candidate.done(l)
 		why := reason(l)
 		free()
 		switch {
@@ -175,11 +175,11 @@ func (e *elector) queue() error {
 	}
 }
 
-// leave gives the place up and passes the reason on, if it is one.
+// leave closes the candidate, and returns the reason unless it is exit code 0.
 func (e *elector) leave(reason error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.closeTimeout())
 	defer cancel()
-	if err := e.place.close(ctx); err != nil {
+	if err := e.candidate.close(ctx); err != nil {
 		e.Note("the node could not be deleted: it goes with the session, %s from now at the latest: %v", e.client.SessionTimeout(), err)
 	}
 	if coded, ok := reason.(*cli.ExitError); ok && coded.Err == nil && coded.Code == 0 {
@@ -188,8 +188,7 @@ func (e *elector) leave(reason error) error {
 	return reason
 }
 
-// closeTimeout is how long leaving may take: without a connection there is little to
-// wait for.
+// closeTimeout returns how long closing may take. It is short without a connection.
 func (e *elector) closeTimeout() time.Duration {
 	switch e.client.Connection() {
 	case incumbent.Connected, incumbent.Reconnected:
@@ -198,8 +197,8 @@ func (e *elector) closeTimeout() time.Duration {
 	return 2 * time.Second
 }
 
-// wait queues until leadership is held, or there is a reason not to. What it
-// returns with the leadership is to be called when that is over.
+// wait queues until leadership is held, or there is a reason to stop. The caller has to
+// call the function that it returns when the leadership is over.
 func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	// The leadership's context derives from this one, so it has to last as long.
 	ctx, cancel := context.WithCancelCause(e.signals.ctx)
@@ -211,19 +210,19 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 		defer timer.Stop()
 	}
 	looking, enough := context.WithCancel(ctx)
-	told := make(chan struct{})
+	printed := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(printed)
 		e.printPosition(looking)
 	}()
-	l, err := e.place.await(ctx)
+	l, err := e.candidate.await(ctx)
 	enough()
-	<-told
+	<-printed
 	switch {
 	case err == nil && ctx.Err() == nil:
 		return l, free, nil
 	case err == nil: // in the same moment
-		e.place.done(l)
+		e.candidate.done(l)
 	}
 	free()
 	if cause := context.Cause(ctx); cause != context.Canceled {
@@ -232,10 +231,10 @@ func (e *elector) wait() (*incumbent.Leadership, func(), error) {
 	return nil, nil, failure(err)
 }
 
-// printPosition says who else is in the line, once.
+// printPosition prints once who else is in the line.
 func (e *elector) printPosition(ctx context.Context) {
-	if p, ok := e.place.(*permits); ok {
-		p.tell(ctx)
+	if p, ok := e.candidate.(*permits); ok {
+		p.print(ctx)
 		return
 	}
 	line, err := e.client.Line(ctx, e.path, e.prefixes()...)
@@ -258,7 +257,7 @@ func (e *elector) printPosition(ctx context.Context) {
 	}
 }
 
-// prefixes are that of the plain election, if it is one.
+// prefixes returns the prefix of the plain election, if it is one.
 func (e *elector) prefixes() []string {
 	if e.line == "election" {
 		return []string{e.prefix}
@@ -266,7 +265,7 @@ func (e *elector) prefixes() []string {
 	return nil
 }
 
-// connectionChanged tells people when the connection goes and comes.
+// connectionChanged returns a listener that prints changes of the connection.
 func (e *elector) connectionChanged() func(incumbent.ConnectionState) {
 	return func(s incumbent.ConnectionState) {
 		switch s {

@@ -1,18 +1,18 @@
 package main
 
-// Exit codes besides those of cli.
+// Exit codes in addition to those of cli.
 const (
 	exitDamaged     = 2   // replay: the log cannot be read, or another chart wrote it
-	exitDiverged    = 3   // replay: the same events gave something else
-	exitGap         = 6   // replay: the same as far as it goes, and then records are missing
+	exitDiverged    = 3   // replay: the same events had other effects
+	exitGap         = 6   // replay: the same up to a gap
 	exitNobody      = 65  // EX_DATAERR: resign found nobody, or more than one
 	exitNoInput     = 66  // EX_NOINPUT
 	exitUnavailable = 69  // EX_UNAVAILABLE: no server answered
 	exitSystem      = 71  // EX_OSERR
 	exitLost        = 75  // EX_TEMPFAIL: leadership was lost
 	exitNoAuth      = 77  // EX_NOPERM
-	exitConfig      = 78  // EX_CONFIG: something in the line has to be mended by hand
-	exitTimeout     = 124 // as timeout(1): --try went by
+	exitConfig      = 78  // EX_CONFIG: something in the line has to be corrected by hand
+	exitTimeout     = 124 // as timeout(1): --try has passed
 	exitCannotRun   = 126 // as shells do
 	exitNotFound    = 127
 	exitSignal      = 128 // plus the signal's number

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/incumbent/group"
 )
 
-// guardName is the hidden command that elect starts beside the one it runs.
+// guardName is the hidden command that elect starts next to the command that it runs.
 const guardName = "guard"
 
 func (a *app) guard() *cobra.Command {

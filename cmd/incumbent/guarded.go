@@ -13,39 +13,39 @@ import (
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
 
-// underGuard is what the help of elect and lock has in common.
+// underGuard is the part of the help that elect and lock share.
 const underGuard = `The command runs in a process group of its own, with these in its environment:
   INCUMBENT_TOKEN  grows from each to the next: hand it to every store that the
                    command writes to, and let it refuse what is lower
   INCUMBENT_PATH   the line, as given
   INCUMBENT_NODE   the own node in it
 
-When the command ends, what is left of its group is killed, the node is deleted,
-and the command's exit code is passed on.
+When the command ends, the rest of its group is killed, the node is deleted, and
+the program exits with the command's exit code.
 
-On a loss the group gets SIGTERM at once, and SIGKILL when another may be next:
-that is, with the defaults, 6 to 9 seconds after the connection broke, about a
-second after the ensemble stopped confirming anything, and at once when the node
-is gone already (deleted by an operator, or with its session). --grace adds to
-that, at the price of two that run at a time. A guard, a second process, sees to
-it also when this one is killed, or stopped for too long. What leaves the group
-by itself (setsid) is out of reach, and the group cannot read from a terminal: it
-is in its background.
+On a loss the group gets SIGTERM immediately, and SIGKILL when another may be next:
+with the defaults, that is 6 to 9 seconds after the connection broke, about a second
+after the ensemble stopped confirming, and immediately if the node is already gone
+(deleted by an operator, or with its session). --grace adds to that time, but then
+two commands may run at a time. A guard, a second process, kills the group also if
+this process is killed, or stopped for too long. A process that leaves the group
+(setsid) is not killed. The group cannot read from a terminal, because it is in the
+background.
 
-Signals: SIGTERM, SIGINT, SIGHUP and SIGQUIT are handed to the group while it
-runs; the command is awaited, and nobody else is next before it has ended. While
-waiting they leave the queue.
+Signals: while the command runs, the group gets SIGTERM, SIGINT, SIGHUP and SIGQUIT;
+the program waits for the command's end, and nobody else is next before it. While
+the program waits in line, such a signal has it leave.
 
-Exit codes: the command's own, 128 and the signal's number where one killed it,
-126 or 127 where it cannot be started, and
+Exit codes: the command's own, 128 and the signal's number if one killed it, 126 or
+127 if it cannot be started, and
 `
 
-// guardedCommand runs the command of elect or lock for one term, beside its guard.
+// guardedCommand runs the command of elect or lock for one term, with its guard.
 type guardedCommand struct {
 	*elector
 	*group.Group
 	warned     bool
-	validUntil time.Time // until when leadership could be believed, as seen last
+	validUntil time.Time // the last ValidUntil that was read
 }
 
 func (e *elector) newGuarded() (*guardedCommand, error) {
@@ -56,8 +56,8 @@ func (e *elector) newGuarded() (*guardedCommand, error) {
 	return &guardedCommand{elector: e, Group: g}, nil
 }
 
-// lead runs the command under a term, until it ends or has been ended because
-// the term did. Nobody of its group is left when it returns, and no guard.
+// lead runs the command in a term, until the command ends, or is ended because the term
+// is over. When it returns, no process of the group is left, and no guard.
 func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err error) {
 	led, lost, err := g.work(l)
 	if killErr := g.Kill(); killErr != nil {
@@ -73,8 +73,8 @@ func (g *guardedCommand) lead(l *incumbent.Leadership) (code int, lost bool, err
 	return g.Code(), lost, nil
 }
 
-// work is lead, up to the command's own end. It led for no time if there was no
-// leadership any more to begin with.
+// work runs the command up to its own end. If leadership was lost before it began, led
+// is 0.
 func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost bool, err error) {
 	g.updateGuard(l)
 	if l.Check() != nil {
@@ -88,12 +88,12 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	}
 	g.signals.to(g.Signal)
 	if !none {
-		g.Stop() // one came before there was a command to hand it to
+		g.Stop() // one came before the command ran
 	}
 	g.Note("%s %s with token %d; running %s in process group %d", g.doing, g.path, l.Token(), cli.Quote(g.command[0]), g.ID())
 	lost = g.until(l)
 	over := time.Now()
-	if lost && g.validUntil.Before(over) { // this process was stopped, and learnt of it late
+	if lost && g.validUntil.Before(over) { // this process was stopped, and saw the loss late
 		over = g.validUntil
 	}
 	if lost {
@@ -102,7 +102,7 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	return max(over.Sub(began), 1), lost, nil
 }
 
-// prepare is the command with its environment.
+// prepare returns the command with its environment.
 func (g *guardedCommand) prepare(l *incumbent.Leadership) *exec.Cmd {
 	cmd := exec.Command(g.command[0], g.command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -127,14 +127,14 @@ func (g *guardedCommand) until(l *incumbent.Leadership) bool {
 	}
 }
 
-// guardInterval is how often the guard is told the time.
+// guardInterval returns the time between two updates of the guard's deadline.
 func (g *guardedCommand) guardInterval() time.Duration {
 	return max(5*time.Millisecond, min(250*time.Millisecond, g.client.SessionTimeout()/40))
 }
 
-// end has the command end: in good order at first, then at once.
+// end ends the command: by SIGTERM first, by SIGKILL at the deadline.
 func (g *guardedCommand) end(l *incumbent.Leadership) {
-	_ = g.Until(g.deadline(l)) // a guard that is gone has done its work
+	_ = g.Until(g.deadline(l)) // if the guard is gone, it has already killed the group
 	deadline := time.NewTimer(time.Until(g.deadline(l)))
 	defer deadline.Stop()
 	left := "is told to end, and killed: another may lead already"
@@ -150,27 +150,26 @@ func (g *guardedCommand) end(l *incumbent.Leadership) {
 	}
 }
 
-// reason is why a term is over.
+// reason returns why a term is over.
 func reason(l *incumbent.Leadership) error {
 	if cause := context.Cause(l.Context()); cause != nil {
 		return cause
 	}
-	return incumbent.ErrLeadershipLost // the clock says so, before anybody else did
+	return incumbent.ErrLeadershipLost // the deadline has passed, and the context has not ended yet
 }
 
-// deadline is when nobody of the group may be left.
+// deadline returns when every process of the group must have ended.
 func (g *guardedCommand) deadline(l *incumbent.Leadership) time.Time {
 	return l.AloneUntil().Add(g.grace)
 }
 
-// updateGuard tells the guard how long the group may live, and notes how long
-// leadership may be believed.
+// updateGuard sends the guard the group's deadline, and keeps the term's ValidUntil.
 func (g *guardedCommand) updateGuard(l *incumbent.Leadership) {
 	if l.Check() == nil {
 		g.validUntil = l.ValidUntil()
 	}
 	if err := g.Until(g.deadline(l)); err != nil && !g.warned {
 		g.warned = true
-		g.Note("the guard is gone (%v): nobody ends the command if this process is killed", err)
+		g.Note("the guard is gone (%v): the command goes on if this process is killed", err)
 	}
 }

@@ -13,18 +13,18 @@ import (
 const lockHelp = `Lock a path and run a command only while holding the lock.
 
 The lock is a mutex: one holder at a time, first come, first served, among all
-who lock the same path, Java's InterProcessMutex included.
+that lock the same path, also Curator's InterProcessMutex.
 
-With -n it is a semaphore, Java's InterProcessSemaphoreV2: up to N commands run
-at a time. All who share a path have to give the same N: the first one's is
-agreed in ZooKeeper, another is refused (78). --set-limit agrees on N anew.
+With -n it is a semaphore, Curator's InterProcessSemaphoreV2: up to N commands run
+at a time. All that share a path have to give the same N: the first one's is
+stored in ZooKeeper, another is refused (78). --set-limit stores another N.
 A semaphore, also one of -n 1, and a mutex on the same PATH do not see each other.
 
 ` + underGuard + `   75  the lock was lost (without --requeue)
   124  --try went by, or --no-wait found the lock held, or no permit free
   130, 143, …  a signal came while waiting: 128 and its number
    73  the file of --record cannot be written
-   78  something in the line has to be mended by hand: the message says what` + exitCodes
+   78  something in the line has to be corrected by hand: the message says what` + exitCodes
 
 var holds = action{"incumbent lock /locks/report -- ./report.sh", "PATH", "lock", "holding", "held", "holds", newMutexCandidate}
 
@@ -60,19 +60,19 @@ func (a *app) lock() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&e.noWait, "no-wait", false, "give up at once when somebody holds the lock or waits for it: one read, no write")
+	f.BoolVar(&e.noWait, "no-wait", false, "give up immediately if somebody holds the lock or waits for it: one read, no write")
 	f.IntVarP(&e.permits, "permits", "n", 1, "how many may hold the lock at a time; given, also as 1, it makes the lock a semaphore")
-	f.BoolVar(&e.setLimit, "set-limit", false, "agree on -n for everybody, whatever was agreed before")
+	f.BoolVar(&e.setLimit, "set-limit", false, "store -n as the limit for everybody, whatever it was before")
 	e.flagsOfBoth(f)
 	return c
 }
 
-// lock holds once for each turn: a mutex, or a permit.
+// lock is a candidate for a mutex, or for a permit.
 type lock struct {
 	elector *elector
 	wait    func(context.Context) (*incumbent.Hold, error)
 	try     func(context.Context) (*incumbent.Hold, bool, error)
-	busy    string // why a try was in vain
+	busy    string // why a try did not succeed
 	hold    *incumbent.Hold
 	left    error // why the node of the last hold could not be deleted
 }
@@ -111,7 +111,7 @@ func (l *lock) done(*incumbent.Leadership) {
 
 func (l *lock) close(context.Context) error { return l.left }
 
-// permits is one permit of a semaphore at a time.
+// permits is a candidate for one permit of a semaphore at a time.
 type permits struct {
 	lock
 	semaphore *incumbent.Semaphore
@@ -134,8 +134,8 @@ func newPermitsCandidate(e *elector) (candidate, error) {
 	}, s}, nil
 }
 
-// tell says who else is there, once.
-func (p *permits) tell(ctx context.Context) {
+// print prints once who holds the permits.
+func (p *permits) print(ctx context.Context) {
 	holders, err := p.semaphore.Holders(ctx)
 	if err != nil || len(holders) < p.semaphore.Limit() {
 		return

@@ -30,11 +30,11 @@ func (a *app) resign() *cobra.Command {
 		Short: "move leadership, as an operator: delete the leader's place in line",
 		Long: `Move leadership: delete the leader's node, or that of the participant with an id.
 Its owner, if it is of this library or a recent Curator, stops leading and queues
-again at the tail. Its work learns of that at the same time as the next leader.
+again at the tail. Its work is cancelled at the moment when the next may begin to lead.
 
-Nothing is deleted when nobody fits, or more than one does: then those that are
-in line are listed. --node says which one is meant by its name, as status shows
-it; with --id too, both have to fit.
+If nobody matches, or more than one does, nothing is deleted, and those that are
+in line are listed. --node selects one by its name, as status shows it; with --id
+too, both have to match.
 
 Exit codes:
    0  the node was deleted, or would be (--dry-run)
@@ -96,7 +96,7 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 	return nil
 }
 
-// pick finds the one participant that is meant.
+// pick returns the one participant that --id and --node select.
 func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant, error) {
 	var fit []incumbent.Participant
 	for _, p := range line.Participants {

@@ -28,7 +28,7 @@ func interrupted(err error) error {
 	return err
 }
 
-// signals are handed to a running command; without one they end the context.
+// signals sends signals to a running command; without one they end the context.
 type signals struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -65,15 +65,15 @@ func (s *signals) take(sig os.Signal) {
 	s.cancel(interruption{sig})
 }
 
-// came is the first signal, if there was one.
+// came returns the first signal, if there was one.
 func (s *signals) came() os.Signal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
 }
 
-// hold keeps signals until to says where they go: the command is being started,
-// and may hear of them as soon as it runs. It reports whether none came before.
+// hold keeps signals until to is called, because the command is being started and cannot
+// get them yet. It reports whether none came before.
 func (s *signals) hold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,8 @@ func (s *signals) hold() bool {
 	return s.first == nil
 }
 
-// to has signals handed to forward from now on, and those that were held; nil
-// ends that.
+// to has forward called for the signals that were held, and for each one from now on,
+// until it is nil.
 func (s *signals) to(forward func(os.Signal)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

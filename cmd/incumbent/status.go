@@ -47,7 +47,7 @@ Exit codes:
 	return c
 }
 
-// withLine connects, reads a line, and hands both on.
+// withLine connects, reads a line, and calls use with both.
 func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains prefixes, use func(context.Context, *incumbent.Client, incumbent.Line) error) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
@@ -72,7 +72,7 @@ func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains
 	return use(limit, client, line)
 }
 
-// participant is somebody in a line, for --json.
+// participant is a participant of a line, for --json.
 type participant struct {
 	Position   int    `json:"position"`
 	Recipe     string `json:"recipe"`
@@ -113,11 +113,11 @@ func lineObject(dir string, line incumbent.Line) any {
 	}{dir, len(all) == 0, line.Missing, all, line.Foreign}
 }
 
-// positions counts places, line by line: a directory may hold several.
+// positions counts the participants of each line: a directory may have several lines.
 type positions map[string]int
 
 func (c positions) next(p incumbent.Participant) int {
-	line := p.Recipe // readers and writers stand in one
+	line := p.Recipe // readers and writers are in one line
 	if line == "election" {
 		line += " " + p.Prefix
 	}
@@ -144,12 +144,12 @@ func (a *app) showLine(dir string, line incumbent.Line) {
 	}
 }
 
-// missing says what may be behind a directory that is not there.
+// missing returns why a directory may not exist, if it does not.
 func missing(line incumbent.Line) string {
 	if !line.Missing {
 		return ""
 	}
-	return ": there is no such directory. Nobody has queued there, or it went when the last one left, or the path is mistyped"
+	return ": there is no such directory. Nobody has queued there, or it was deleted when the last one left, or the path is mistyped"
 }
 
 func (a *app) lineRows(line incumbent.Line) [][]string {
@@ -170,7 +170,7 @@ func (a *app) lineRows(line incumbent.Line) [][]string {
 	return rows
 }
 
-// name is a participant's id, or what stands for it.
+// name returns a participant's id, or a question mark.
 func name(p incumbent.Participant) string {
 	if p.Err != nil {
 		return "?"
@@ -185,5 +185,5 @@ func token(p incumbent.Participant) string {
 	return strconv.FormatInt(p.Token, 10)
 }
 
-// hex is a session's id as ZooKeeper's own tools show it.
+// hex returns a session's id as ZooKeeper's own tools show it.
 func hex(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }

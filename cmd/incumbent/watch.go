@@ -14,11 +14,11 @@ func (a *app) watch() *cobra.Command {
 	conn, plains := &connection{}, prefixes{}
 	c := &cobra.Command{
 		Use:   "watch PATH",
-		Short: "tell every change of leadership, until interrupted",
-		Long: `Tell who leads, and every change of it, vacancies too, until interrupted. It makes
-no node, and goes on through reconnects: it tells of them, too, on stderr, or with
---json as objects with the event "connection". Leaders that come and go in the
-same moment may be missed; how long one led is measured from here.
+		Short: "print every change of leadership, until interrupted",
+		Long: `Print who leads, and every change, also to nobody, until interrupted. It creates
+no node, and goes on after reconnects. It prints these as well: on stderr, or with
+--json as objects with the event "connection". A leader that comes and goes between
+two reads may be missed. How long one led is measured by this program.
 
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM` + exitCodes,
@@ -49,8 +49,8 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		return err
 	}
 	defer conn.closeClient(client)
-	defer client.OnConnection(a.tellConnection)()
-	told := changePrinter{app: a, before: map[string]lastChange{}}
+	defer client.OnConnection(a.printConnection)()
+	printer := changePrinter{app: a, before: map[string]lastChange{}}
 	for change, err := range client.Watch(ctx, dir, plains...) {
 		switch {
 		case err != nil && a.JSON:
@@ -58,7 +58,7 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 		case err != nil:
 			a.Note("%v", trimLibrary(err))
 		default:
-			told.tell(time.Now(), change)
+			printer.print(time.Now(), change)
 		}
 		if a.Out.Failed() != nil { // nobody reads any more
 			return nil
@@ -67,9 +67,9 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 	return nil
 }
 
-// tellConnection tells when there is no connection, for what was told last may be
-// over by then, and when there is one again.
-func (a *app) tellConnection(s incumbent.ConnectionState) {
+// printConnection prints that the connection is lost, because the leader that was
+// printed last may no longer lead, and that there is one again.
+func (a *app) printConnection(s incumbent.ConnectionState) {
 	now := time.Now()
 	switch {
 	case s == incumbent.Connected: // so it was from the beginning
@@ -82,10 +82,10 @@ func (a *app) tellConnection(s incumbent.ConnectionState) {
 	}
 }
 
-// clock is how times are shown.
+// clock is the format of times.
 const clock = "15:04:05.000"
 
-// lastChange is what was told of a line last, and when.
+// lastChange is the last change of a line that was printed, and when.
 type lastChange struct {
 	change incumbent.Change
 	at     time.Time
@@ -103,15 +103,15 @@ type changeObject struct {
 	Recipe string       `json:"recipe,omitempty"`
 	Prefix string       `json:"prefix,omitempty"` // of a plain election
 	Leader *participant `json:"leader,omitempty"`
-	// Of what was before.
+	// Of the change before.
 	Previous    *participant `json:"previous,omitempty"`
 	PreviousFor *int64       `json:"previousMs,omitempty"`
 }
 
-func (t *changePrinter) tell(now time.Time, c incumbent.Change) {
+func (t *changePrinter) print(now time.Time, c incumbent.Change) {
 	last, known := t.before[c.Prefix]
 	if known && last.change.Vacant == c.Vacant && last.change.Leader.Token == c.Leader.Token {
-		return // told again after an outage
+		return // the same again, after an outage
 	}
 	t.before[c.Prefix] = lastChange{c, now}
 	lasted := now.Sub(last.at)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// alive reports whether somebody in a process group still runs: the dead whom
-// nobody has collected yet count for kill(2), but not here.
+// alive reports whether a process of a group still runs. Zombies count for kill(2), but
+// not here.
 func alive(group int, _ error) bool {
 	all, err := os.ReadDir("/proc")
 	if err != nil {
@@ -18,7 +18,7 @@ func alive(group int, _ error) bool {
 		if err != nil {
 			continue
 		}
-		// pid (name) state ppid pgrp …; the name may hold anything.
+		// pid (name) state ppid pgrp …; the name may contain any character.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) > 2 && string(fields[2]) == strconv.Itoa(group) && !bytes.ContainsAny(fields[0], "ZX") {
 			return true

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// alive is left to kill(2) here: BSD and macOS refuse it where only the dead are
-// left whom nobody has collected yet.
+// alive reports whether a process of a group still runs, by the error of kill(2): on
+// BSD and macOS it is EPERM if only zombies are left.
 func alive(_ int, err error) bool { return !errors.Is(err, syscall.EPERM) }

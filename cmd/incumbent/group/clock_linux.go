@@ -2,5 +2,5 @@ package group
 
 import "golang.org/x/sys/unix"
 
-// ticks is a clock that goes on while the machine sleeps.
+// ticks returns the time of a clock that goes on while the computer is suspended.
 func ticks() int64 { return clock(unix.CLOCK_BOOTTIME) }

@@ -1,14 +1,14 @@
-// Package group runs a command as a member of a process group, so that all of it
-// can be ended together. The group's first member is a guard, a second process
-// of this program: it kills the group when the program that started it cannot,
-// because it was killed, or is stopped past the end of its leadership.
+// Package group runs a command in a process group, so that the command and all that it
+// starts can be ended together. The group's first member is a guard, a second process
+// of this program. It kills the group if the program that started it cannot, because
+// it was killed, or is still stopped when its leadership ends.
 //
-// The guard is there before the command is, and holds one end of a pipe whose
-// other end is the program's. A command is forked with a copy of that end, and
-// loses it when it has become a member; so there is no moment in which the
-// program can die and leave a command that the guard does not end.
+// The guard starts before the command, and reads from a pipe to which the program
+// writes. A command is forked with a copy of the program's end of the pipe, and closes
+// it when it has become a member. So the program can die at any moment, and the guard
+// ends the command.
 //
-// What leaves the group by itself (setsid) is out of reach.
+// A process that leaves the group (setsid) is not killed.
 package group
 
 import "errors"

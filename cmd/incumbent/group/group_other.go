@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Group does not exist here.
+// Group has no function on this platform.
 type Group struct{}
 
 // New fails.
 func New(...string) (*Group, error) { return nil, ErrUnsupported }
 
-// The rest is never reached.
+// These are never called, because New fails.
 func (*Group) Run(*exec.Cmd) error   { return ErrUnsupported }
 func (*Group) Until(time.Time) error { return ErrUnsupported }
 func (*Group) ID() int               { return 0 }
@@ -28,5 +28,5 @@ func (*Group) Kill() error           { return ErrUnsupported }
 // Guard does nothing.
 func Guard(io.Reader, io.Writer, func(string)) {}
 
-// Failure is the exit code of a command that could not be started.
+// Failure returns the exit code of a command that could not be started.
 func Failure(error) int { return 126 }

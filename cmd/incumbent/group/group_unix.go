@@ -17,13 +17,13 @@ import (
 // started.
 type Group struct {
 	guard *exec.Cmd
-	in    io.WriteCloser // what the guard is told
+	in    io.WriteCloser // the pipe from which the guard reads
 	cmd   *exec.Cmd
 	done  chan struct{}
 }
 
-// New starts a guard: args are what makes this program call Guard. It returns
-// when the guard is on duty. Call Kill in the end.
+// New starts a guard: with args, this program calls Guard. It returns when the guard is
+// ready. Call Kill in the end.
 func New(args ...string) (*Group, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,7 +43,7 @@ func New(args ...string) (*Group, error) {
 		return nil, err
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != ready {
-		_ = g.Kill() // what matters is why it did not begin
+		_ = g.Kill() // the error says why it did not begin
 		return nil, fmt.Errorf("the guard did not begin: it said %q: %w", line, err)
 	}
 	return g, nil
@@ -58,26 +58,27 @@ func (g *Group) Run(cmd *exec.Cmd) error {
 	g.cmd = cmd
 	go func() {
 		defer close(g.done)
-		_ = cmd.Wait() // what matters is in cmd.ProcessState
+		_ = cmd.Wait() // Code reads cmd.ProcessState
 	}()
 	return nil
 }
 
-// Until moves the time at which the guard kills the group. It fails when there
-// is no guard any more.
+// Until sets the time at which the guard kills the group. It fails if the guard has
+// ended.
 func (g *Group) Until(t time.Time) error {
 	_, err := fmt.Fprintf(g.in, "%d\n", ticks()+int64(time.Until(t)))
 	return err
 }
 
-// ID is the number of the process group.
+// ID returns the number of the process group.
 func (g *Group) ID() int { return g.guard.Process.Pid }
 
-// Done is closed when the command itself has ended; what it started may run on.
+// Done returns a channel that is closed when the command itself has ended. Processes
+// that it started may go on.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Code is the command's exit code as a shell has it: 128 and the signal's
-// number for one that was killed. Wait for Done first.
+// Code returns the command's exit code in a shell's form: 128 and the signal's number
+// if it was killed. Wait for Done first.
 func (g *Group) Code() int {
 	status, ok := g.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
@@ -86,11 +87,11 @@ func (g *Group) Code() int {
 	return g.cmd.ProcessState.ExitCode()
 }
 
-// Signal sends a signal to the whole group. The guard ignores those that end
-// programs in good order.
+// Signal sends a signal to the whole group. The guard ignores SIGTERM, SIGINT, SIGHUP,
+// SIGQUIT and SIGTSTP.
 func (g *Group) Signal(s os.Signal) {
 	if n, ok := s.(syscall.Signal); ok {
-		_ = syscall.Kill(-g.ID(), n) // an error means that there is nobody left
+		_ = syscall.Kill(-g.ID(), n) // an error means that no process is left
 	}
 }
 
@@ -100,11 +101,10 @@ func (g *Group) Stop() {
 	g.Signal(syscall.SIGCONT)
 }
 
-// killTimeout is how long killed processes may take to be gone.
+// killTimeout is how long killed processes may take to end.
 const killTimeout = 5 * time.Second
 
-// Kill ends the whole group at once, the guard included, and returns when nobody
-// is left in it.
+// Kill kills the whole group, also the guard, and returns when no process is left in it.
 func (g *Group) Kill() error {
 	err := kill(g.ID(), killTimeout)
 	if err != nil {
@@ -118,8 +118,8 @@ func (g *Group) Kill() error {
 	return nil
 }
 
-func kill(group int, patience time.Duration) error {
-	deadline := time.Now().Add(patience)
+func kill(group int, timeout time.Duration) error {
+	deadline := time.Now().Add(timeout)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := syscall.Kill(-group, syscall.SIGKILL)
 		switch {
@@ -128,14 +128,14 @@ func kill(group int, patience time.Duration) error {
 		case time.Now().After(deadline) && err != nil:
 			return fmt.Errorf("process group %d cannot be killed: %w", group, err)
 		case time.Now().After(deadline):
-			return fmt.Errorf("process group %d was killed but has not ended after %s", group, patience)
+			return fmt.Errorf("process group %d was killed but has not ended after %s", group, timeout)
 		}
 		<-time.After(pause)
 	}
 }
 
-// Failure is the exit code of a command that could not be started, as shells
-// have it: 127 when it is not there, 126 when it is and cannot be run.
+// Failure returns the exit code of a command that could not be started, in a shell's
+// form: 127 if it does not exist, 126 if it exists and cannot be run.
 func Failure(err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return 127

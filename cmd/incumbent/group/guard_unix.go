@@ -12,17 +12,16 @@ import (
 	"time"
 )
 
-// ready is what a guard says when it is on duty.
+// ready is the line that a guard writes when it is ready.
 const ready = "ready\n"
 
-// pollInterval is how often the guard looks at the clock: timers stop while a machine
-// sleeps, the clock does not.
+// pollInterval is how often the guard reads the clock: timers stop while the computer is
+// suspended, the clock goes on.
 const pollInterval = 100 * time.Millisecond
 
-// Guard is the guard's own program. What it reads are lines, each with the time
-// at which its group is to be killed, in nanoseconds of a clock that goes on
-// while the machine sleeps. It kills the group, and so itself, when that time
-// has come or there is nothing more to read.
+// Guard is the guard's own program. It reads lines, each with the time at which it has
+// to kill its group, in nanoseconds of a clock that goes on while the computer is
+// suspended. It kills the group, and so itself, at that time or at the end of the input.
 func Guard(in io.Reader, out io.Writer, say func(string)) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP)
 	group := syscall.Getpgrp()
@@ -35,7 +34,7 @@ func Guard(in io.Reader, out io.Writer, say func(string)) {
 	_ = syscall.Kill(0, syscall.SIGKILL) // it cannot fail: this process is a member
 }
 
-// watch returns why the group has to end, when it has to.
+// watch returns when the group has to end, and why.
 func watch(in io.Reader) string {
 	times := make(chan int64)
 	go func() {
