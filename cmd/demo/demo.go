@@ -17,14 +17,14 @@ import (
 
 const help = `Show leader election on ZooKeeper, and check it, with nothing else installed: start
 a ZooKeeper in memory, let participants queue, kill the leader's session, lose the
-reply to a create, have selectors take turns, tell every change of leadership, and
+reply to a create, have selectors take turns, print every change of leadership, and
 replay what was recorded. It takes a few seconds.
 
 The operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help.
 
 Exit codes:
-   0  everything came out as told
-   1  something did not: the last line says what
+   0  every check succeeded
+   1  one failed: the last line says which
   64  the command line is wrong
   73  the file of --record cannot be written`
 
@@ -90,14 +90,14 @@ func (a *app) show(ctx context.Context, record string) error {
 		if a.JSON {
 			a.Out.Object(story.Line{Event: "failed", Text: err.Error()})
 		}
-		return cli.Exit(cli.ExitFailed, fmt.Errorf("it did not come out as told: %w; the log is %s", err, record))
+		return cli.Exit(cli.ExitFailed, fmt.Errorf("a check failed: %w; the log is %s", err, record))
 	}
 	took := time.Since(began)
 	if a.JSON {
-		a.Out.Object(story.Line{Event: "done", Text: "everything came out as told", Ms: took.Milliseconds(), Log: record})
+		a.Out.Object(story.Line{Event: "done", Text: "every check succeeded", Ms: took.Milliseconds(), Log: record})
 		return nil
 	}
-	a.Out.Line("%s in %s.", a.Out.Green("Everything came out as told"), cli.Short(took))
+	a.Out.Line("%s in %s.", a.Out.Green("Every check succeeded"), cli.Short(took))
 	a.Out.Line("")
 	a.Out.Line("Try next (make install puts the program on the PATH as incumbent):")
 	a.Out.Table([][]string{

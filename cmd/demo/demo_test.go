@@ -31,7 +31,7 @@ func TestDemo(t *testing.T) {
 4\. .*   s1 leads now.*   round 1 of 3: .*   round 2 of 3: .*   s5 leads now, token \d+; s4 led for \d+ ms
    round 3 of 3: .*
 5\. .*   5 logs, \d+ records from \d+ inputs: the same, byte for byte \(\d+ records/s\)
-Everything came out as told in .*Try next \(make install .*\):.*incumbent elect `)
+Every check succeeded in .*Try next \(make install .*\):.*incumbent elect `)
 	if !shape.MatchString(p.Out.String()) {
 		t.Errorf("not the shape that was wanted:\n%s", p.Out.String())
 	}

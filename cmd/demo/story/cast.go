@@ -10,7 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// participant is a participant with a client, and so a session, of its own.
+// participant is a participant with its own client, and so its own session.
 type participant struct {
 	name   string
 	client *incumbent.Client
@@ -18,11 +18,11 @@ type participant struct {
 	log    *bytes.Buffer
 	again  chan struct{} // one value for each reconnect
 
-	term  incumbent.Term // the last that the play heard of
+	term  incumbent.Term // its last term, by its listener
 	began time.Time
 }
 
-// change is what a participant says about itself.
+// change is a call of a participant's listener.
 type change struct {
 	who  string
 	term incumbent.Term
@@ -30,18 +30,18 @@ type change struct {
 	at   time.Time
 }
 
-// open connects an actor.
+// open connects a participant.
 func (p *demoRun) open(name string) (*participant, error) {
 	a := &participant{name: name, log: &bytes.Buffer{}, again: make(chan struct{}, 16)}
 	cfg := incumbent.Config{Servers: p.srv.Addr(), SessionTimeout: timeout, Tick: tick, Record: a.log}
-	if len(p.actors) == 0 {
+	if len(p.participants) == 0 {
 		cfg.Record = io.MultiWriter(a.log, p.Log)
 	}
 	var err error
 	if a.client, err = incumbent.Open(p.ctx, cfg); err != nil {
 		return nil, err
 	}
-	p.actors = append(p.actors, a)
+	p.participants = append(p.participants, a)
 	a.client.OnConnection(func(s incumbent.ConnectionState) {
 		if s == incumbent.Reconnected {
 			a.again <- struct{}{}
@@ -50,7 +50,7 @@ func (p *demoRun) open(name string) (*participant, error) {
 	return a, a.client.WaitConnected(p.ctx)
 }
 
-// join has a latch queue.
+// join connects a participant, and starts its latch.
 func (p *demoRun) join(name string) error {
 	a, err := p.open(name)
 	if err != nil {
@@ -66,8 +66,8 @@ func (p *demoRun) join(name string) error {
 	return a.latch.Start()
 }
 
-func (p *demoRun) actor(name string) *participant {
-	for _, a := range p.actors {
+func (p *demoRun) participant(name string) *participant {
+	for _, a := range p.participants {
 		if a.name == name {
 			return a
 		}
@@ -84,8 +84,8 @@ func (a *participant) reconnected(ctx context.Context) error {
 	}
 }
 
-// handOver waits until one leads and the one before says that it does not, and
-// tells it. Anything else that is heard is an error.
+// handOver waits until next leads and before no longer does, and prints it. Any other
+// change is an error.
 func (p *demoRun) handOver(next, before string) error {
 	leads, ended := change{}, change{}
 	for leads.who == "" || before != "" && ended.who == "" {
@@ -106,17 +106,17 @@ func (p *demoRun) handOver(next, before string) error {
 			return fmt.Errorf("%s says that it does not lead any more (%w), but it is the turn of %s after %q", c.who, c.lost, next, before)
 		}
 	}
-	a := p.actor(next)
+	a := p.participant(next)
 	a.term, a.began = leads.term, leads.at
 	line := Line{Event: "leads", Who: next}
 	if before != "" {
 		line.Previous, line.Why = before, why(ended.lost)
-		line.LedMs = ended.at.Sub(p.actor(before).began).Milliseconds()
+		line.LedMs = ended.at.Sub(p.participant(before).began).Milliseconds()
 	}
 	return p.leads(line, leads.term.Token)
 }
 
-// leads tells that somebody leads; the token must have grown.
+// leads prints who leads; the token must have grown.
 func (p *demoRun) leads(line Line, token int64) error {
 	if token <= p.token {
 		return fmt.Errorf("%s leads with token %d after one with %d", line.Who, token, p.token)

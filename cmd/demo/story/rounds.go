@@ -11,7 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// heldTurn is one term of a selector, waiting for its cue to end.
+// heldTurn is one term of a selector, which lasts until over is closed.
 type heldTurn struct {
 	who   string
 	token int64
@@ -19,9 +19,9 @@ type heldTurn struct {
 }
 
 const (
-	players  = 5
-	rounds   = 3
-	turnTime = 120 * time.Millisecond // a term that ends at once is followed by a pause
+	selectors = 5
+	rounds    = 3
+	turnTime  = 120 * time.Millisecond // a term that ends immediately is followed by a pause
 )
 
 func (p *demoRun) rounds() error {
@@ -32,9 +32,9 @@ func (p *demoRun) rounds() error {
 		return err
 	}
 	turns := make(chan heldTurn)
-	for i := range players {
+	for i := range selectors {
 		name := fmt.Sprintf("s%d", i+1)
-		s, err := a.client.Selector(dir, act(name, turns), incumbent.SelectorOptions{
+		s, err := a.client.Selector(dir, turn(name, turns), incumbent.SelectorOptions{
 			LatchOptions: incumbent.LatchOptions{ID: name}, AutoRequeue: true,
 		})
 		if err == nil {
@@ -48,8 +48,8 @@ func (p *demoRun) rounds() error {
 		}
 	}
 	before, began := "", time.Time{}
-	for i := range players * rounds {
-		want := fmt.Sprintf("s%d", i%players+1)
+	for i := range selectors * rounds {
+		want := fmt.Sprintf("s%d", i%selectors+1)
 		t, err := next(p.ctx, turns)
 		if err != nil {
 			return fmt.Errorf("waiting for %s to lead: %w", want, err)
@@ -57,7 +57,7 @@ func (p *demoRun) rounds() error {
 		if t.who != want {
 			return fmt.Errorf("%s leads, but it is the turn of %s", t.who, want)
 		}
-		line := Line{Event: "leads", Who: t.who, Round: i/players + 1}
+		line := Line{Event: "leads", Who: t.who, Round: i/selectors + 1}
 		if now := time.Now(); before != "" {
 			line.Previous, line.LedMs = before, now.Sub(began).Milliseconds()
 		}
@@ -65,13 +65,13 @@ func (p *demoRun) rounds() error {
 		if err := p.leads(line, t.token); err != nil {
 			return err
 		}
-		if err := p.queued(dir, players); err != nil { // the one before is in line again
+		if err := p.queued(dir, selectors); err != nil { // the one before is in line again
 			return err
 		}
 		p.work(turnTime)
 		close(t.over)
-		if i%players == players-1 {
-			p.Tell(Line{Event: "round", Round: i/players + 1, Text: fmt.Sprintf("round %d of %d: each led once, in queue order", i/players+1, rounds)})
+		if i%selectors == selectors-1 {
+			p.Tell(Line{Event: "round", Round: i/selectors + 1, Text: fmt.Sprintf("round %d of %d: each led once, in queue order", i/selectors+1, rounds)})
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func next(ctx context.Context, turns chan heldTurn) (heldTurn, error) {
 	}
 }
 
-// act is a selector's function: it leads until it is told that this is enough.
+// turn returns a selector's function: it leads until its turn is over.
 func act(name string, turns chan heldTurn) incumbent.Work {
 	return func(l *incumbent.Leadership) error {
 		t := heldTurn{name, l.Token(), make(chan struct{})}
@@ -112,7 +112,7 @@ func (p *demoRun) replay() error {
 	}
 	var sum engine.Replayed
 	began := time.Now()
-	for _, a := range p.actors {
+	for _, a := range p.participants {
 		one, err := engine.Replay(bytes.NewReader(a.log.Bytes()), 0, machines.Recipes()...)
 		if err != nil {
 			return fmt.Errorf("the replay of %s: %w", a.name, err)
@@ -125,6 +125,6 @@ func (p *demoRun) replay() error {
 	}
 	rate := int64(float64(sum.Records) / time.Since(began).Seconds())
 	p.Tell(Line{Event: "replayed", Records: sum.Records, Inputs: sum.Inputs, Rate: rate,
-		Text: fmt.Sprintf("%d logs, %d records from %d inputs: the same, byte for byte (%d records/s)", len(p.actors), sum.Records, sum.Inputs, rate)})
+		Text: fmt.Sprintf("%d logs, %d records from %d inputs: the same, byte for byte (%d records/s)", len(p.participants), sum.Records, sum.Inputs, rate)})
 	return nil
 }

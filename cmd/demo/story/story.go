@@ -1,7 +1,6 @@
-// Package story is the program's main job: a play in five chapters, on a
-// ZooKeeper in memory over real TCP, in which everything that is told is also
-// checked. Nothing in it waits for time to pass, except for the work that leaders
-// do, so that their terms can be seen.
+// Package story is the program's main job: five chapters on a ZooKeeper in memory over
+// real TCP. Everything that it prints is also checked. It waits for events, never for
+// time to pass, except in the leaders' work, so that their terms can be seen.
 package story
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Line is one thing that is told. Text says all of it in words.
+// Line is one line of output. Text has all of it as a sentence.
 type Line struct {
 	Event    string   `json:"event"` // intro, chapter, queue, leads, kept, replayed; done and failed are the program's
 	Text     string   `json:"text"`
@@ -35,7 +34,7 @@ type Line struct {
 	Log      string   `json:"log,omitempty"`
 }
 
-// Options are where things go.
+// Options has the destinations of the output.
 type Options struct {
 	Log  io.Writer // the recorded log of the participant whose session is killed
 	Tell func(Line)
@@ -49,14 +48,14 @@ const (
 // demoRun is one run.
 type demoRun struct {
 	Options
-	ctx     context.Context
-	srv     *zkmem.Server
-	actors  []*participant
-	changes chan change
-	token   int64 // the highest that led
+	ctx          context.Context
+	srv          *zkmem.Server
+	participants []*participant
+	changes      chan change
+	token        int64 // the highest that led
 }
 
-// Run plays it all. The error says what did not come out as told.
+// Run runs all chapters. The error says which check failed.
 func Run(ctx context.Context, o Options) (err error) {
 	p := &demoRun{Options: o, ctx: ctx, srv: zkmem.New(zkmem.Options{Tick: tick}), changes: make(chan change, 1024)}
 	defer p.srv.Close()
@@ -80,7 +79,7 @@ func (p *demoRun) chapter(format string, args ...any) {
 // dir is where the latches queue.
 const dir = "/demo/latch"
 
-// term is how long a leader works, for people to see.
+// term is how long a leader works, long enough for people to see it.
 const term = 250 * time.Millisecond
 
 func (p *demoRun) queue() error {
@@ -102,7 +101,7 @@ func (p *demoRun) queue() error {
 func (p *demoRun) kill() error {
 	p.chapter("2. The session of a is killed, as if its machine had died.")
 	p.work(term)
-	line, err := p.actors[1].client.Line(p.ctx, dir)
+	line, err := p.participants[1].client.Line(p.ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (p *demoRun) kill() error {
 	return p.showQueue("b", "c", "a")
 }
 
-// lose takes the reply to d's create away.
+// lose has the server cut d's connection before the reply to its create.
 func (p *demoRun) lose() error {
 	p.chapter("3. d queues, and the reply to its create is lost with the connection.")
 	creates := make(chan zkmem.Request, 64)
@@ -141,7 +140,7 @@ func (p *demoRun) lose() error {
 		return err
 	}
 	node := p.last(dir)
-	if err := p.actors[3].reconnected(p.ctx); err != nil {
+	if err := p.participants[3].reconnected(p.ctx); err != nil {
 		return fmt.Errorf("d waits for a new connection: %w", err)
 	}
 	if err := p.showQueue("b", "c", "a", "d"); err != nil {
@@ -149,7 +148,7 @@ func (p *demoRun) lose() error {
 	}
 	for i, next := range []string{"c", "a", "d"} {
 		p.work(term / 3)
-		leader := p.actor([]string{"b", "c", "a"}[i])
+		leader := p.participant([]string{"b", "c", "a"}[i])
 		if err := leader.latch.Close(p.ctx); err != nil {
 			return fmt.Errorf("%s leaves the line: %w", leader.name, err)
 		}
@@ -157,7 +156,7 @@ func (p *demoRun) lose() error {
 			return err
 		}
 	}
-	d := p.actor("d")
+	d := p.participant("d")
 	if own := d.term.Path; own != node || len(creates) != 1 {
 		return fmt.Errorf("d made %d nodes and leads by %s; want one, and %s", len(creates), own, node)
 	}
@@ -165,7 +164,7 @@ func (p *demoRun) lose() error {
 	return d.latch.Close(p.ctx)
 }
 
-// work is what a leader does: nothing, for a while.
+// work is the leaders' work: it waits for d.
 func (p *demoRun) work(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -175,7 +174,7 @@ func (p *demoRun) work(d time.Duration) {
 	}
 }
 
-// queued waits until so many nodes stand in a line.
+// queued waits until n nodes are in a line.
 func (p *demoRun) queued(dir string, n int) error {
 	err := p.srv.WaitFor(p.ctx, func(v *zkmem.View) bool { return len(v.Children(dir)) == n })
 	if err != nil {
@@ -184,7 +183,7 @@ func (p *demoRun) queued(dir string, n int) error {
 	return nil
 }
 
-// last is the node at the end of a line.
+// last returns the node at the end of a line.
 func (p *demoRun) last(dir string) (node string) {
 	p.srv.View(func(v *zkmem.View) {
 		var newest int64
@@ -197,9 +196,9 @@ func (p *demoRun) last(dir string) (node string) {
 	return node
 }
 
-// showQueue reads the line from outside, and checks it.
+// showQueue reads the line with another client, checks it, and prints it.
 func (p *demoRun) showQueue(want ...string) error {
-	line, err := p.actors[1].client.Line(p.ctx, dir)
+	line, err := p.participants[1].client.Line(p.ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -219,13 +218,13 @@ func (p *demoRun) closeAll() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), timeout)
 	defer cancel()
 	var errs []error
-	for _, a := range p.actors {
+	for _, a := range p.participants {
 		errs = append(errs, a.client.Close(ctx))
 	}
 	return errors.Join(errs...)
 }
 
-// why is the reason of an end without the words that every end has.
+// why returns the reason of an end, without the words that every end has.
 func why(err error) string {
 	return strings.TrimPrefix(err.Error(), incumbent.ErrLeadershipLost.Error()+": ")
 }

@@ -14,15 +14,15 @@ import (
 func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	told := 0
+	changes := 0
 	err := Run(ctx, Options{Log: &bytes.Buffer{}, Tell: func(l Line) {
 		if l.Event == "leads" {
-			told++
+			changes++
 			cancel()
 		}
 	}})
-	if err == nil || told != 1 {
-		t.Errorf("told %d changes, error %v", told, err)
+	if err == nil || changes != 1 {
+		t.Errorf("%d changes, error %v", changes, err)
 	}
 }
 
@@ -30,7 +30,7 @@ func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
 func hear(changes ...change) *demoRun {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := &demoRun{ctx: ctx, changes: make(chan change, len(changes)), actors: []*participant{{name: "a"}, {name: "b"}}}
+	p := &demoRun{ctx: ctx, changes: make(chan change, len(changes)), participants: []*participant{{name: "a"}, {name: "b"}}}
 	p.Tell = func(Line) {}
 	for _, c := range changes {
 		p.changes <- c
@@ -45,7 +45,7 @@ func TestWhatIsNotAsToldIsAnError(t *testing.T) {
 		"b says that it does not lead any mor": hear(change{who: "b", lost: lost}),
 		"with token 3 after one with 3":        func() *demoRun { p := hear(change{who: "a", term: incumbent.Term{Token: 3}}); p.token = 3; return p }(),
 	} {
-		// The context has ended, but what was heard may still be taken first.
+		// The context has ended, but a change that came before may still be taken first.
 		err := p.handOver("a", "")
 		for err != nil && errors.Is(err, context.Canceled) {
 			err = p.handOver("a", "")

@@ -1,4 +1,4 @@
-// Package cli is what the module's two programs have in common: how they read a
+// Package cli has what the module's two programs share: how they read a
 // command line, print, refuse and exit, and which version they say they are.
 package cli
 
@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// App is one run of a program: what its commands have in common.
+// App is one run of a program, with what its commands share.
 type App struct {
-	Name     string // of the program, as it stands before its errors
+	Name     string // of the program, printed before its errors
 	In       io.Reader
 	Out, Err *Printer
 	JSON     bool // the flag --json
@@ -61,7 +61,7 @@ func (a *App) Execute(root *cobra.Command, args []string) error {
 	return root.ExecuteContext(context.Background())
 }
 
-// FlagError says what is wrong with a flag, and where help is. A program that does
+// FlagError returns an error that names the wrong flag, and where help is. A program that does
 // not know the command says that instead: the flag may be the command's.
 func FlagError(c *cobra.Command, err error) error {
 	if args := c.Flags().Args(); !c.HasParent() && len(args) > 0 {
@@ -76,7 +76,7 @@ func FlagError(c *cobra.Command, err error) error {
 	return Usage("%w: see %s --help", err, c.CommandPath())
 }
 
-// Coded returns the error with its exit code. What cobra refuses before a command
+// Coded returns the error with its exit code. An error of cobra before a command
 // begins is usage.
 func (a *App) Coded(err error) *ExitError {
 	var coded *ExitError
@@ -94,7 +94,7 @@ func (a *App) JSONFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.JSON, "json", false, "print one JSON object per line instead")
 }
 
-// Note tells people something on stderr.
+// Note prints a line for people on stderr.
 func (a *App) Note(format string, args ...any) {
 	a.Err.Line("%s %s", a.Err.Dim(a.Name+":"), Plain(fmt.Sprintf(format, args...)))
 }

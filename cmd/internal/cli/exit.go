@@ -2,16 +2,16 @@ package cli
 
 import "fmt"
 
-// Exit codes that both programs have, as sysexits.h has them where it has one. The
-// help of each command names those that it uses.
+// Exit codes of both programs, with the values of sysexits.h if it has them. The
+// help of each command lists those that it uses.
 const (
-	ExitFailed   = 1  // the demonstration did not come out as told; anything unforeseen
+	ExitFailed   = 1  // a check of the demonstration failed, or an unforeseen error
 	ExitUsage    = 64 // EX_USAGE
 	ExitNoOutput = 73 // EX_CANTCREAT
 )
 
-// ExitError is an error with the code to exit with. Without an error it says
-// nothing more than that.
+// ExitError is an error with an exit code. If Err is nil, the program prints
+// nothing.
 type ExitError struct {
 	Code int
 	Err  error
@@ -28,7 +28,7 @@ func (e *ExitError) Error() string {
 // Unwrap returns Err.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// Exit gives an error a code; nil stays nil.
+// Exit returns an error with an exit code; nil for nil.
 func Exit(code int, err error) error {
 	if err == nil {
 		return nil

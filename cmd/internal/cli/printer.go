@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Printer writes lines, with colours where a person looks at them. It is safe
+// Printer writes lines, with colours if stdout is a terminal. It is safe
 // for use by several goroutines.
 type Printer struct {
 	w      io.Writer
@@ -26,7 +26,7 @@ type Printer struct {
 // NewPrinter returns a printer that writes to a file.
 func NewPrinter(f *os.File) *Printer { return &Printer{w: f, colour: colours(f)} }
 
-// colours reports whether a person may look, and wants colours: no-color.org.
+// colours reports whether the file is a terminal that wants colours: no-color.org.
 func colours(f *os.File) bool {
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
@@ -61,8 +61,8 @@ func (p *Printer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Object writes one JSON object on one line, in which a terminal finds nothing
-// to obey.
+// Object writes one JSON object on one line, escaped so that a terminal executes
+// nothing in it.
 func (p *Printer) Object(v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -91,14 +91,14 @@ func (p *Printer) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// Red returns the text in red, where the printer has colours.
+// Red returns the text in red, if the printer has colours.
 func (p *Printer) Red(s string) string { return p.paint("31", s) }
 
-// Green returns the text in green, where the printer has colours.
+// Green returns the text in green, if the printer has colours.
 func (p *Printer) Green(s string) string { return p.paint("32", s) }
 
-// Bold returns the text in bold, where the printer has colours.
+// Bold returns the text in bold, if the printer has colours.
 func (p *Printer) Bold(s string) string { return p.paint("1", s) }
 
-// Dim returns the text dimmed, where the printer has colours.
+// Dim returns the text dimmed, if the printer has colours.
 func (p *Printer) Dim(s string) string { return p.paint("2", s) }

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how much of a foreign text is shown.
+// longest is the maximal length of a foreign text.
 const longest = 80
 
-// Quote shows foreign text such that no terminal does anything with it.
+// Quote returns foreign text in quotes, escaped so that a terminal executes nothing in it.
 func Quote(s string) string {
 	if utf8.RuneCountInString(s) > longest {
 		r := []rune(s)
@@ -20,7 +20,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Plain makes text that may hold foreign parts harmless, line by line.
+// Plain returns text that may have foreign parts, escaped line by line as in Quote.
 func Plain(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -37,7 +37,7 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// Short is a duration with three figures at most.
+// Short returns a duration with three figures at most.
 func Short(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -50,7 +50,7 @@ func Short(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-// Plural is "1 record", "2 records".
+// Plural returns "1 record", "2 records".
 func Plural[N int | uint64](n N, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// unknown stands for what a build does not say.
+// unknown is printed for what a build does not say.
 const unknown = "unknown"
 
 // version returns what the running program was built from.
@@ -32,8 +32,8 @@ func Version(program string, info *debug.BuildInfo) string {
 		cmp.Or(info.GoVersion, runtime.Version()), cmp.Or(settings["GOOS"], runtime.GOOS), cmp.Or(settings["GOARCH"], runtime.GOARCH))
 }
 
-// moduleVersion is that of the module with the main package: this one, or what
-// replaces it where another module builds the program.
+// moduleVersion returns the version of the module with the main package: this one, or its
+// replacement if another module builds the program.
 func moduleVersion(info *debug.BuildInfo) string {
 	if r := info.Main.Replace; r != nil {
 		return cmp.Or(r.Version, unknown)
@@ -41,7 +41,7 @@ func moduleVersion(info *debug.BuildInfo) string {
 	return cmp.Or(info.Main.Version, unknown)
 }
 
-// commit is the checkout's, in as many digits as a module's version has.
+// commit returns the checkout's commit, in as many digits as a module's version has.
 func commit(settings map[string]string) string {
 	revision := settings["vcs.revision"]
 	if revision == "" {

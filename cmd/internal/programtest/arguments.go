@@ -47,7 +47,7 @@ func FuzzArguments(f *testing.F, name string, root func(*cli.App) *cobra.Command
 			t.Errorf("%q: exit code %d", args, coded.Code)
 		}
 		if text := cli.Plain(coded.Error()); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-			t.Errorf("%q is told as %q", args, text)
+			t.Errorf("the error for %q is printed as %q", args, text)
 		}
 	})
 }

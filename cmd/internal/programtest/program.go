@@ -1,5 +1,5 @@
-// Package programtest builds a program once, runs it as people and scripts do, and
-// reads what it writes. Every wait is for an output or for an end.
+// Package programtest builds a program once, runs it as a user or a script does, and
+// reads its output. Every wait is for an output or for an end.
 package programtest
 
 import (
@@ -21,7 +21,7 @@ import (
 var binary string
 
 // Build builds the package in the working directory as a program of that name. It
-// returns what is to be called at the end of TestMain, with the exit code.
+// returns a function that TestMain has to call at its end, with the exit code.
 func Build(name string) (exit func(code int)) {
 	dir, err := os.MkdirTemp("", name+"-test-")
 	if err != nil {
@@ -43,7 +43,7 @@ func Build(name string) (exit func(code int)) {
 	return exit
 }
 
-// Patience bounds every wait of a test. It is no measure of anything.
+// Patience is the limit of every wait of a test. It decides no test that succeeds.
 const Patience = 60 * time.Second
 
 // Program is one run of the binary.
@@ -55,7 +55,7 @@ type Program struct {
 	ended    chan struct{}
 }
 
-// Start runs the program with these variables in its environment besides.
+// Start runs the program with these variables added to its environment.
 func Start(t *testing.T, env []string, args ...string) *Program {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
@@ -81,7 +81,7 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 }
 
 // Wait returns the exit code, when nobody holds the program's output any more:
-// what it started has ended, too.
+// the processes that it started have ended, too.
 func (p *Program) Wait() int {
 	p.t.Helper()
 	select {
@@ -140,7 +140,7 @@ func (p *Program) await(where *Transcript, text string) {
 	}
 }
 
-// Objects are the JSON objects on stdout, one a line.
+// Objects returns the JSON objects on stdout, one for each line.
 func (p *Program) Objects() []map[string]any {
 	p.t.Helper()
 	var all []map[string]any
@@ -154,7 +154,7 @@ func (p *Program) Objects() []map[string]any {
 	return all
 }
 
-// Transcript is what a program wrote, to be waited for.
+// Transcript is the output of a program. A test can wait for a text in it.
 type Transcript struct {
 	mu   sync.Mutex
 	b    bytes.Buffer
