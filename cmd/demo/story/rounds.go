@@ -87,7 +87,7 @@ func next(ctx context.Context, turns chan heldTurn) (heldTurn, error) {
 }
 
 // turn returns a selector's function: it leads until its turn is over.
-func act(name string, turns chan heldTurn) incumbent.Work {
+func turn(name string, turns chan heldTurn) incumbent.Work {
 	return func(l *incumbent.Leadership) error {
 		t := heldTurn{name, l.Token(), make(chan struct{})}
 		select {

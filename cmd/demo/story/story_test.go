@@ -26,7 +26,7 @@ func TestAnInterruptedPlayIsNoSuccess(t *testing.T) {
 	}
 }
 
-// hear makes a play that hears these changes and nothing else.
+// hear returns a run that gets these changes and no others.
 func hear(changes ...change) *demoRun {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Printer writes lines, with colours if stdout is a terminal. It is safe
+// Printer writes lines, with colours if its file is a terminal. It is safe
 // for use by several goroutines.
 type Printer struct {
 	w      io.Writer
