@@ -26,7 +26,7 @@ func (p *pen) route(r *route) {
 	p.label(r.out, class)
 }
 
-// down is a step of the happy path, or at least down the spine.
+// down draws an arrow down the spine to the next row, a step of the happy path mostly.
 func (p *pen) down(r *route) {
 	from, to := p.boxes[r.From[0]], p.boxes[r.To]
 	p.line(r, []point{{from.center(), from.bottom()}, {to.center(), to.y}})
@@ -52,7 +52,7 @@ func (p *pen) down(r *route) {
 	}
 }
 
-// stub is an arrow out of many states: a dot, a line, and the label above it.
+// stub draws an arrow out of many states: a dot, a line, and the label above it.
 func (p *pen) stub(r *route) {
 	x := p.edge(r.in)
 	away := 1
@@ -65,7 +65,7 @@ func (p *pen) stub(r *route) {
 	p.label(r.in, "label shared")
 }
 
-// edge is where a slot's line touches its state: the spine's side first.
+// edge returns the x at which a slot's line touches its state: the spine's side first.
 func (p *pen) edge(x *slot) int {
 	switch {
 	case p.leavesSpine(x) && x.near && x.channel == right:
@@ -82,7 +82,7 @@ func (p *pen) edge(x *slot) int {
 	return p.column[spine]
 }
 
-// inward reports that a slot's line goes to the left of its state.
+// inward reports whether a slot's line goes to the left of its state.
 func (p *pen) inward(x *slot) bool {
 	onSpine := x.near && (p.leavesSpine(x) || !x.far)
 	return onSpine == (x.channel == left)
@@ -102,7 +102,7 @@ func (p *pen) label(x *slot, class string) {
 	}
 }
 
-// path is the corners of an arrow.
+// path returns the corners of an arrow.
 func (p *pen) path(r *route) []point {
 	out, in := r.out, r.in
 	start := point{p.edge(out), out.y}
@@ -128,7 +128,7 @@ func (p *pen) path(r *route) []point {
 	return []point{start, {x, out.y}, {x, y}, {x2, y}, {x2, in.y}, end}
 }
 
-// crossY is the height at which an arrow crosses the spine.
+// crossY returns the height at which an arrow crosses the spine.
 func (p *pen) crossY(r *route) int {
 	n := 0
 	for _, other := range p.routes {
@@ -163,7 +163,7 @@ func (p *pen) line(r *route, corners []point) {
 	fmt.Fprintf(p, `<path class="%s" d="%s" marker-end="url(#%s)"/>`+"\n", class, d.String(), head)
 }
 
-// toward is a point up to a bend's radius from one corner towards another.
+// toward returns a point up to a bend's radius from one corner towards another.
 func toward(from, to point) point {
 	step := func(a, b int) int { return a + max(-7, min(7, (b-a)/2)) }
 	return point{step(from.x, to.x), step(from.y, to.y)}

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// choice draws a state in which no machine rests: a diamond with its name. What
-// it decides is written on the arrows that leave it.
+// choice draws a choice: a diamond with its name. Its guards are the labels of the
+// arrows that leave it.
 func (p *pen) choice(s engine.StateDoc) {
 	b := p.boxes[s.Name]
 	class := "state"
@@ -22,7 +22,7 @@ func (p *pen) choice(s engine.StateDoc) {
 	p.text("name", b.center(), middle+6, string(s.Name))
 }
 
-// touching leads an arrow on from the sides of its choices' boxes to the diamonds
+// touching extends an arrow from the sides of its choices' boxes to the diamonds
 // in them.
 func (p *pen) touching(r *route, corners []point) []point {
 	last := len(corners) - 1
@@ -35,8 +35,8 @@ func (p *pen) touching(r *route, corners []point) []point {
 	return corners
 }
 
-// onDiamond moves a point on one of a box's sides to the diamond in the box, at
-// the same height.
+// onDiamond returns the point of the diamond in a box that is at the height of a point
+// on one of the box's sides.
 func (b box) onDiamond(at point) point {
 	inset := b.w * max(2*(at.y-b.y)-b.h, b.h-2*(at.y-b.y)) / (2 * b.h)
 	if at.x == b.x {

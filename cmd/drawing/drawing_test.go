@@ -51,7 +51,7 @@ func drawn(t *testing.T, d engine.Description) string {
 	return paint(d, laidOut(t, d))
 }
 
-// Composites that overlap are no boxes: the chart's author is told, and does not wait for ever.
+// Composites that overlap are no boxes: that is an error, and no endless search.
 func TestAChartWithoutAPicture(t *testing.T) {
 	d := gangs()
 	d.Composites = append(d.Composites, engine.Composite{Name: "Z", States: []engine.State{"a", "c"}})
@@ -108,7 +108,7 @@ type rect struct {
 
 func (r rect) hits(o rect) bool { return r.x0 < o.x1 && o.x0 < r.x1 && r.y0 < o.y1 && o.y0 < r.y1 }
 
-// room lists the boxes of states and the labels beside them.
+// room lists the boxes of states and the labels next to them.
 func room(p *pen) (boxes, labels []rect) {
 	for s, b := range p.boxes {
 		boxes = append(boxes, rect{string(s), b.x, b.y, b.right(), b.bottom()})
@@ -179,7 +179,7 @@ func mustKeepClear(t *testing.T, p *pen, r *route, all []rect) {
 	last := corners[len(corners)-1]
 	b := p.boxes[r.To]
 	if last.x != b.x && last.x != b.right() || last.y < b.y || last.y > b.bottom() {
-		t.Errorf("%s: the arrow %v -> %s ends beside its state", p.d.Name, r.From, r.To)
+		t.Errorf("%s: the arrow %v -> %s ends next to its state", p.d.Name, r.From, r.To)
 	}
 }
 

@@ -21,8 +21,8 @@ type source struct {
 	parts map[string][]string
 }
 
-// method is what a type's method is declared as: by itself, or by one of its
-// parts, the outermost first, as Go has it.
+// method returns the declaration of a type's method: its own, or that of one of its
+// parts, the outermost first, as in Go.
 func (decls source) method(model, name string) *ast.FuncDecl {
 	for level := []string{model}; len(level) > 0; {
 		var next []string
@@ -37,9 +37,8 @@ func (decls source) method(model, name string) *ast.FuncDecl {
 	return nil
 }
 
-// glossary tells what a chart's guards and actions do, by the comments in the
-// source that they are declared in, or by their few words of code. A name that
-// is declared nowhere is an error.
+// glossary returns what a chart's guards and actions do: their doc comments or, without
+// one, their short code. A name that is declared nowhere is an error.
 func (decls source) glossary(d engine.Description) (map[string]string, error) {
 	words := map[string]string{}
 	for _, r := range d.Rows {
@@ -90,7 +89,7 @@ func read(dir string) (source, error) {
 	return decls, nil
 }
 
-// add takes a file's functions, and the parts of its structs.
+// add adds a file's functions, and the parts of its structs.
 func (decls source) add(file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -127,8 +126,8 @@ func receiver(f *ast.FuncDecl) string {
 	return ""
 }
 
-// sentences keeps a comment's first sentence. A comment that is about another
-// function first, or about several, is kept as it stands.
+// sentences returns a comment's first sentence, and all of a comment that is about
+// another function first, or about several.
 func sentences(name, text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
@@ -144,8 +143,8 @@ func sentences(name, text string) string {
 	return first
 }
 
-// body tells what a function without a comment does, where it says no more than
-// a sentence would: one expression, or a few calls one after another.
+// body returns the code of a function without a comment, if it is as short as a
+// sentence: one expression, or a few calls one after another.
 func body(f *ast.FuncDecl) string {
 	if len(f.Body.List) == 1 {
 		if r, ok := f.Body.List[0].(*ast.ReturnStmt); ok && len(r.Results) == 1 {

@@ -9,7 +9,7 @@ import (
 
 const generated = "<!-- Made by go run ./cmd/gencharts from the charts in machines/. Do not edit: change the chart. -->\n\n"
 
-// Pages makes the files of docs/statecharts: for every chart a page and its
+// Pages returns the files of docs/statecharts: for every chart a page and its
 // picture, and an index. Dir is the folder with the charts' guards and actions.
 func Pages(dir string, charts ...engine.Description) (map[string]string, error) {
 	decls, err := read(dir)

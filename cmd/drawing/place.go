@@ -9,7 +9,7 @@ import (
 )
 
 // Columns of a picture: the happy path goes straight down the spine, all other
-// states stand in a lane beside it. Between the spine and each lane is a channel
+// states are in a lane on either side. Between the spine and each lane is a channel
 // for the arrows.
 const (
 	left = iota
@@ -17,15 +17,15 @@ const (
 	spine
 )
 
-// spot is where a state stands.
+// spot is the position of a state.
 type spot struct{ column, row int }
 
-// patience is how many placements are looked at: half as many again as the largest
-// chart needs.
-const patience = 1_000_000
+// maxTried is how many placements are tried: half as many again as the largest chart
+// needs.
+const maxTried = 1_000_000
 
-// placement looks for the spots that keep arrows short: it tries them all, the
-// most promising first, and gives up a branch that cannot win any more.
+// placement searches the spots with the shortest arrows: it tries all of them, the most
+// promising first, and leaves a branch that can no longer be the best.
 type placement struct {
 	tries int
 	d     engine.Description
@@ -39,10 +39,9 @@ type placement struct {
 	bestCost int
 }
 
-// place finds each state's spot and how many rows there are. A chart that has no
-// picture is an error: a composite is one box with no other state in it, which
-// nothing can be when composites overlap, or the happy path leaves one and
-// returns to it.
+// place returns each state's spot and the number of rows. It fails if a composite cannot
+// be one box with no other state in it: because composites overlap, or because the happy
+// path leaves one and returns to it.
 func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int, error) {
 	p := &placement{d: d, at: map[engine.State]spot{}, taken: map[spot]bool{}}
 	p.weigh(pic)
@@ -59,7 +58,7 @@ func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int
 		}
 	}
 	for p.rows = len(path); p.best == nil; p.rows++ {
-		if p.tries >= patience || p.rows > len(d.States)+1 {
+		if p.tries >= maxTried || p.rows > len(d.States)+1 {
 			return nil, 0, fmt.Errorf("drawing: chart %s: its composites cannot be drawn as boxes: none may overlap another, and the happy path may not come back to one that it left", d.Name)
 		}
 		p.try(0, 0)
@@ -67,7 +66,7 @@ func place(d engine.Description, pic engine.Picture) (map[engine.State]spot, int
 	return p.best, p.rows - 1, nil
 }
 
-// weigh makes what is drawn count for more than what is not.
+// weigh gives arrows that are drawn a larger weight than others.
 func (p *placement) weigh(pic engine.Picture) {
 	p.pull = map[engine.State]map[engine.State]int{}
 	for _, s := range p.d.States {
@@ -83,7 +82,7 @@ func (p *placement) weigh(pic engine.Picture) {
 }
 
 func (p *placement) try(i, cost int) {
-	if p.tries++; p.tries > patience || p.best != nil && cost >= p.bestCost {
+	if p.tries++; p.tries > maxTried || p.best != nil && cost >= p.bestCost {
 		return
 	}
 	if i == len(p.free) {
@@ -113,8 +112,8 @@ func (p *placement) try(i, cost int) {
 	}
 }
 
-// cost is what a state adds to the lengths of arrows to the states that stand
-// already. The final state wants to be at the bottom.
+// cost returns the length that a state adds, by its arrows to the states that have a
+// spot already. The final state is cheapest at the bottom.
 func (p *placement) cost(s engine.State, at spot) int {
 	sum := 0
 	for other, weight := range p.pull[s] {
@@ -161,7 +160,7 @@ func (p *placement) wellEnclosed() bool {
 	return true
 }
 
-// span is a box of spots: columns as they stand from left to right, and rows.
+// span is a box of spots: columns from left to right, and rows.
 type span struct {
 	columns     [3]bool
 	first, last int

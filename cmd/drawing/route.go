@@ -12,12 +12,11 @@ type slot struct {
 	row, channel int
 	arrow        int      // index in sheet.routes
 	near, far    bool     // it touches the spine; it touches the lane
-	label        []string // above the line, beside the state that it leaves
+	label        []string // above the line, next to the state that it leaves
 	y            int
 }
 
-// route is an arrow on its way through one channel, or two if it has to cross
-// the spine.
+// route is the way of an arrow through one channel, or two if it has to cross the spine.
 type route struct {
 	engine.Arrow
 	shared   bool
@@ -27,7 +26,7 @@ type route struct {
 	tracks   [2]int
 }
 
-// sheet is a picture being laid out.
+// sheet is the layout of a picture.
 type sheet struct {
 	d        engine.Description
 	at       map[engine.State]spot
@@ -88,8 +87,8 @@ func (s *sheet) add(r *route) {
 	}
 }
 
-// side is the channel of an arrow: the lane's own, or for two states on the
-// spine the one with more room in their rows.
+// side returns the channel of an arrow: the lane's own or, for two states on the spine,
+// the one with more room in their rows.
 func (s *sheet) side(from, to spot) int {
 	switch {
 	case from.column != spine:
@@ -118,7 +117,7 @@ func (s *sheet) slot(arrow int, at spot, channel int, label []string) *slot {
 
 func (x *slot) height() int { return slotGap + len(x.label)*lineHeight }
 
-// other is the row at the other end of a slot's arrow.
+// other returns the row at the other end of a slot's arrow.
 func (s *sheet) other(x *slot) int {
 	r := s.routes[x.arrow]
 	switch {
@@ -130,8 +129,8 @@ func (s *sheet) other(x *slot) int {
 	return s.at[r.From[0]].row
 }
 
-// order stacks the slots of each row: what goes up stands above what goes down,
-// and then changes neighbours for as long as that saves crossings.
+// order stacks the slots of each row: arrows that go up are above those that go down.
+// Then it swaps neighbours while that saves crossings.
 func (s *sheet) order() {
 	for c := range s.slots {
 		for _, stack := range s.slots[c] {
@@ -140,8 +139,8 @@ func (s *sheet) order() {
 	}
 }
 
-// extent is the stretch of a channel's track that an arrow needs, in steps of
-// slots; ok is false for an arrow without one.
+// extent returns the part of a channel's track that an arrow needs, in steps of slots;
+// ok is false for an arrow without one.
 func (s *sheet) extent(r *route, c int) (from, to int, ok bool) {
 	switch {
 	case r.straight, r.shared, r.out == r.in:
@@ -171,7 +170,7 @@ func (s *sheet) rowStep(c, row int) int {
 }
 
 // assign gives every arrow of a channel a track, and moves tracks and slots
-// about for as long as that saves crossings or width.
+// while that saves crossings or width.
 func (s *sheet) assign(c int) {
 	var mine []*route
 	for _, r := range s.routes {
@@ -210,8 +209,8 @@ func (s *sheet) assign(c int) {
 	}
 }
 
-// score is what a channel's picture costs: lines on top of each other above all,
-// then crossings, then how far from the spine the tracks are.
+// score returns the cost of a channel's picture: first lines on top of each other, then
+// crossings, then the tracks' distances from the spine.
 func (s *sheet) score(mine []*route, c int) int {
 	sum := 0
 	for i, r := range mine {

@@ -7,8 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// Sizes in pixels. Everything is whole numbers, so that every machine draws the
-// same picture.
+// Sizes in pixels. All are whole numbers, so that every computer draws the same picture.
 const (
 	boxWidth   = 182
 	nameHeight = 24
@@ -19,13 +18,13 @@ const (
 	slotGap    = 15
 	trackGap   = 13
 	margin     = 26
-	labelGap   = frame + 5 // between a state and the labels beside it
+	labelGap   = frame + 5 // between a state and the labels next to it
 	rowGap     = 30
 	frame      = 14 // between a composite's box and what is in it
 	frameHead  = 20
 )
 
-// text is an arrow's label, in few lines that fit beside its state.
+// text returns an arrow's label, in a few lines that fit next to its state.
 func (r *route) text() []string {
 	all := r.lines(3)
 	if len(all) > 4 {
@@ -51,7 +50,7 @@ func (r *route) lines(most int) []string {
 	return all
 }
 
-// wrap breaks a text into lines of at most so many letters.
+// wrap breaks a text into lines of at most width letters.
 func wrap(text string, width int, indent string) []string {
 	var all []string
 	line := ""
@@ -71,7 +70,7 @@ func wrap(text string, width int, indent string) []string {
 	return all
 }
 
-// textWidth is that of the longest line, in the widest fixed font there is.
+// textWidth returns the width of the longest line, in the widest fixed font.
 func textWidth(label []string) int {
 	w := 0
 	for _, l := range label {
@@ -152,7 +151,7 @@ func (m *measure) columns() {
 	m.width = x + margin
 }
 
-// leavesSpine reports on which side of the tracks a slot's label stands.
+// leavesSpine reports whether a slot's label is on the spine's side of the tracks.
 func (m *measure) leavesSpine(x *slot) bool {
 	r := m.routes[x.arrow]
 	if r.shared {
@@ -203,7 +202,7 @@ func (m *measure) heights() {
 	}
 }
 
-// gap is the room above a row: for the label of the arrow down the spine, for
+// gap returns the room above a row, for the label of the arrow down the spine, for
 // arrows that cross, and for the frames that begin or end there.
 func (m *measure) gap(row int) int {
 	h := m.crossing[row] * trackGap
@@ -246,7 +245,7 @@ func (m *measure) states() {
 	}
 }
 
-// trackX is where a track of a channel runs.
+// trackX returns the x of a channel's track.
 func (m *measure) trackX(c, track int) int {
 	if c == left {
 		return m.track0[left] - track*trackGap
@@ -254,7 +253,7 @@ func (m *measure) trackX(c, track int) int {
 	return m.track0[right] + track*trackGap
 }
 
-// frameOf is the box of a composite.
+// frameOf returns the box of a composite.
 func (m *measure) frameOf(c engine.Composite) box {
 	b := boundsOf(m.at, c.States)
 	first := slices.Index(b.columns[:], true)

@@ -1,8 +1,7 @@
-// Package drawing makes pictures of charts. A chart has a path that a newcomer
-// should see first: it goes straight down the middle, everything else stands
-// beside it, and arrows take right angles through the channels in between. Each
-// arrow's end has a height of its own, so no label lies on a line or on another
-// label.
+// Package drawing draws pictures of charts. A chart has a path that a new reader should
+// see first. It goes straight down the middle; everything else is on its left or right,
+// and arrows go at right angles through the channels in between. Each end of an arrow has
+// its own height, so no label lies on a line or on another label.
 package drawing
 
 import (
@@ -13,10 +12,10 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 )
 
-// Formats lists what Draw can write.
+// Formats returns the formats that Draw can write.
 func Formats() []string { return append(engine.Formats(), "svg", "table") }
 
-// Draw writes a chart in one of Formats.
+// Draw returns a chart in one of Formats.
 func Draw(d engine.Description, format string) (string, error) {
 	switch format {
 	case "svg":
@@ -27,7 +26,7 @@ func Draw(d engine.Description, format string) (string, error) {
 	return engine.Draw(d, format)
 }
 
-// SVG draws a chart. The same chart always gives the same bytes. A chart whose
+// SVG returns a picture of a chart. The same chart always gives the same bytes. A chart whose
 // composites cannot be boxes is an error.
 func SVG(d engine.Description) (string, error) {
 	if len(d.States) == 0 {

@@ -17,7 +17,7 @@ const tableWidth = 120
 const howToRead = "In each state, the rows of an event are tried from the top, and the first whose guard holds is taken. " +
 	"# is a row's place in the chart. An answer or a timer that a state does not list is late: nobody awaits it any more."
 
-// Table writes a chart's whole table as aligned text, state by state: the rows of
+// Table returns a chart's whole table as aligned text, state by state: the rows of
 // each kind of event in the order in which they are tried, with their numbers in the
 // chart, and what is ignored, with the reason.
 func Table(d engine.Description) string {
@@ -28,7 +28,7 @@ func Table(d engine.Description) string {
 	return b.String()
 }
 
-// stateByState is the table without the words before it.
+// stateByState returns the table without the words before it.
 func stateByState(d engine.Description) string {
 	var b strings.Builder
 	grid := widths(d)
@@ -43,7 +43,7 @@ func stateByState(d engine.Description) string {
 			doc += " Where a machine ends."
 		}
 		fill(&b, "  ", "  ", strings.TrimSpace(doc))
-		for _, l := range heard(d, s.Name) {
+		for _, l := range rowsOf(d, s.Name) {
 			grid.write(&b, l)
 		}
 		ignored(&b, d, s.Name)
@@ -51,14 +51,14 @@ func stateByState(d engine.Description) string {
 	return b.String()
 }
 
-// line is one row as one state has it.
+// line is one row in one state.
 type line [5]string
 
 var heading = line{"event", "#", "guard", "to", "action"}
 
-// heard lists what a state does: kinds in the chart's order, the rows of each as
+// rowsOf returns the rows of a state: kinds in the chart's order, the rows of each as
 // they are tried.
-func heard(d engine.Description, s engine.State) (all []line) {
+func rowsOf(d engine.Description, s engine.State) (all []line) {
 	kinds := d.Kinds
 	for _, r := range d.Rows { // what is no event, such as the moment of entering a choice
 		for _, k := range on(r) {
@@ -89,10 +89,10 @@ func heard(d engine.Description, s engine.State) (all []line) {
 	return all
 }
 
-// on lists the kinds that a row is for.
+// on returns the kinds of a row.
 func on(r engine.RowDoc) []events.Kind { return r.On }
 
-// enclosing names a state as users see it.
+// enclosing returns the names of the composites around a state.
 func enclosing(d engine.Description, s engine.State) (names string) {
 	for _, c := range d.Composites {
 		if slices.Contains(c.States, s) {
@@ -102,7 +102,7 @@ func enclosing(d engine.Description, s engine.State) (names string) {
 	return names
 }
 
-// ignored joins what a state ignores for the same reason.
+// ignored writes what a state ignores, joined by the reason.
 func ignored(b *strings.Builder, d engine.Description, s engine.State) {
 	var reasons []string
 	kinds := map[string][]string{}
@@ -120,7 +120,7 @@ func ignored(b *strings.Builder, d engine.Description, s engine.State) {
 	}
 }
 
-// grid is the width of each column but the last, the same in all states.
+// grid has the width of each column except the last, the same in all states.
 type grid [4]int
 
 func widths(d engine.Description) (g grid) {
@@ -128,7 +128,7 @@ func widths(d engine.Description) (g grid) {
 		g[i] = len(heading[i])
 	}
 	for _, s := range d.States {
-		for _, l := range heard(d, s.Name) {
+		for _, l := range rowsOf(d, s.Name) {
 			for i := range g {
 				g[i] = max(g[i], utf8.RuneCountInString(l[i]))
 			}
