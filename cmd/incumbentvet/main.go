@@ -1,6 +1,6 @@
-// Command incumbentvet finds requests that are never sent. Client.Create and its like
-// only make a request: Do, Background or Guaranteed sends it, and a call without one of
-// them does nothing and says nothing. It is run by go vet:
+// Command incumbentvet finds requests that are never sent. Client.Create and its kind
+// only return a request: Do, Background or Guaranteed sends it. A call without one of
+// them has no effect, and no error. go vet runs it:
 //
 //	go install github.com/incumbent-go/incumbent/cmd/incumbentvet@latest
 //	go vet -vettool=$(which incumbentvet) ./...
@@ -43,7 +43,7 @@ func fail(text string) {
 	os.Exit(2)
 }
 
-// version prints what go vet takes for the tool's identity: another program has another.
+// version prints the identity of the tool, for go vet: another build has another.
 func version() error {
 	program, err := os.Executable()
 	if err != nil {
@@ -62,7 +62,7 @@ func version() error {
 	return nil
 }
 
-// unit is what go vet writes down about one package.
+// unit has what go vet writes about one package.
 type unit struct {
 	Compiler    string
 	ImportPath  string

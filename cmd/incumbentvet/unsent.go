@@ -16,7 +16,7 @@ type finding struct {
 	what string
 }
 
-// unsent finds statements that make a request and drop it. What is kept in a variable
+// unsent finds statements that create a request and drop it. A request that is kept in a variable
 // and never sent is not found.
 func unsent(trees []*ast.File, info *types.Info) (found []finding) {
 	drop := func(x ast.Expr) {
@@ -67,7 +67,7 @@ func request(info *types.Info, x ast.Expr) string {
 	return named.Obj().Name()
 }
 
-// made reports whether the request is made in this expression. One that is in a variable
+// made reports whether this expression creates the request. One that is in a variable
 // can be sent later: r.Ephemeral() changes it.
 func made(info *types.Info, call *ast.CallExpr) bool {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
