@@ -29,7 +29,7 @@ func (s *stage) open() {
 	leader, _ := s.e.Whole()
 	s.note("opening: %s loses %s, where the leaders of slot %d are", leader, one.home, one.number)
 	if one.home == leader {
-		s.e.Desert(leader)
+		s.e.CutUnseen(leader)
 	} else {
 		s.e.Part(one.home, leader)
 	}
@@ -166,7 +166,7 @@ func (s *stage) weather(f fault, leader, follower, other *ensemble.Server) {
 	case "isolate a server":
 		s.e.Isolate(follower)
 	case "desert the leader":
-		s.e.Desert(leader)
+		s.e.CutUnseen(leader)
 	case "silence one way":
 		s.e.Silence(leader, follower)
 	case "slow down the servers' links":

@@ -48,9 +48,9 @@ func TestThreeServersLoseAndFindEachOther(t *testing.T) {
 			t.Errorf("%s leads, and %s did before", leader, next)
 		}
 	})
-	t.Run("a deserted leader goes on for a while", func(t *testing.T) {
+	t.Run("a leader whose links are cut unseen goes on for a while", func(t *testing.T) {
 		leader, followers := e.Whole()
-		e.Desert(leader)
+		e.CutUnseen(leader)
 		next := e.Leader(followers...)
 		t.Logf("%s says that it is a %q when %s leads", leader, leader.Mode(), next)
 		gone(t, leader)

@@ -1,9 +1,9 @@
-// Package proxy is a TCP link between two processes of a test that can fail as a network does: it can go silent one way or
-// both, be slow, be cut so that both ends are told, or so that only one is.
+// Package proxy is a TCP link between two processes of a test that can fail like a network: it can go silent one way or
+// both, be slow, be cut so that both ends see it, or so that only one does.
 //
-// A direction that is silent holds what was sent and gives it out after Heal, in order, as a network does that
-// retransmits; nothing is lost or made up. Unlike on a real network, a connection that is begun while the link is silent
-// is accepted, and then hears nothing.
+// A direction that is silent keeps what is sent and delivers it after Heal, in order, like a network that retransmits.
+// Nothing is lost or invented. Unlike on a real network, a connection that is begun while the link is silent is accepted,
+// and then receives nothing.
 package proxy
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Direction is one way through a link: Forth from who dialled, Back to them.
+// Direction is one way through a link: Forth from the dialling process, Back to it.
 type Direction int
 
 // The directions.
@@ -22,13 +22,13 @@ const (
 	Back
 )
 
-// waiting is how many pieces may be under way in a direction; the sender's and the receiver's kernels hold more.
-const waiting = 256
+// maxPieces is how many pieces may be in transit in a direction; the sender's and the receiver's kernels have more.
+const maxPieces = 256
 
-// patience is how long a target may take to listen.
-const patience = 2 * time.Second
+// dialTimeout is how long a target may take to listen.
+const dialTimeout = 2 * time.Second
 
-// Link listens on an address of its own and joins every connection there with one to its target.
+// Link listens on its own address and connects every connection there to its target.
 type Link struct {
 	listener net.Listener
 	target   string
@@ -42,7 +42,7 @@ type Link struct {
 	closed  bool
 }
 
-// pair is a connection and its other half; [Forth] is where the bytes that go forth come from.
+// pair is a connection and the one to the target; bytes that go forth come from [Forth].
 type pair [2]net.Conn
 
 // Option changes a link from the beginning.
@@ -51,7 +51,7 @@ type Option func(*Link)
 // Rewrite has f change the first piece of every connection that goes forth: for protocols whose greeting holds an address.
 func Rewrite(f func([]byte) []byte) Option { return func(l *Link) { l.swap = f } }
 
-// New is a link to a target, host:port, which need not listen yet.
+// New returns a link to a target, host:port, which need not listen yet.
 func New(target string, options ...Option) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,16 +65,16 @@ func New(target string, options ...Option) (*Link, error) {
 	return l, nil
 }
 
-// Addr is where to dial instead of the target.
+// Addr returns the address to dial instead of the target's.
 func (l *Link) Addr() string { return l.listener.Addr().String() }
 
-// Silence holds everything that goes this way from now on, the ends of connections too. Nobody is told.
+// Silence keeps everything that is sent this way from now on, also the ends of connections. Neither end sees it.
 func (l *Link) Silence(d Direction) { l.ways[d].set(func(w *way) { w.silent = true }) }
 
-// Delay has everything that is sent this way from now on arrive so much later.
+// Delay has everything that is sent this way from now on arrive later, by this duration.
 func (l *Link) Delay(d Direction, by time.Duration) { l.ways[d].set(func(w *way) { w.delay = by }) }
 
-// Cut ends every connection, which both ends are told, and refuses new ones.
+// Cut ends every connection, so that both ends see it, and refuses new ones.
 func (l *Link) Cut() {
 	for _, p := range l.refuse() {
 		reset(p[Forth])
@@ -82,13 +82,13 @@ func (l *Link) Cut() {
 	}
 }
 
-// Desert ends every connection at its target's side or, with Forth, at the side of who dialled, and refuses new ones. The
-// other side is not told: it hears nothing any more.
-func (l *Link) Desert(told Direction) {
+// CutOneEnd ends every connection at its target's end or, with Forth, at the dialling end, and refuses new ones. The
+// other end does not see it: it only receives nothing any more.
+func (l *Link) CutOneEnd(end Direction) {
 	l.Silence(Forth)
 	l.Silence(Back)
 	for _, p := range l.refuse() {
-		reset(p[told])
+		reset(p[end])
 	}
 }
 
@@ -102,7 +102,7 @@ func (l *Link) refuse() (open []*pair) {
 	return open
 }
 
-// Heal takes back Silence, Delay, Cut and Desert. What was held goes out.
+// Heal ends Silence, Delay, Cut and CutOneEnd. What was kept is delivered.
 func (l *Link) Heal() {
 	l.mu.Lock()
 	l.refuses = false
@@ -112,14 +112,14 @@ func (l *Link) Heal() {
 	}
 }
 
-// Open is how many connections there are.
+// Open returns the number of connections.
 func (l *Link) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.pairs)
 }
 
-// Close ends the link and returns when nothing of it is left. What was held does not arrive any more.
+// Close ends the link and returns when all its goroutines have ended. What was kept is not delivered.
 func (l *Link) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -129,7 +129,7 @@ func (l *Link) Close() {
 		reset(p[Forth])
 		reset(p[Back])
 	}
-	for _, w := range l.ways { // after the resets: what is held must not arrive now
+	for _, w := range l.ways { // after the resets: what is kept must not arrive now
 		w.set(func(w *way) { w.over = true })
 	}
 	l.all.Wait()
@@ -179,13 +179,13 @@ func (l *Link) join(near net.Conn) {
 	l.mu.Unlock()
 }
 
-// dial dials the target, for a while: who dialled was accepted before we know whether there is a target, and must not
-// take one that is about to listen for one that hung up.
+// dial dials the target again and again for a while: the dialling process was accepted before we know whether there is
+// a target, and must not see a target that is about to listen as one that closed the connection.
 func (l *Link) dial() (net.Conn, error) {
-	ticker := time.NewTicker(patience / 100)
+	ticker := time.NewTicker(dialTimeout / 100)
 	defer ticker.Stop()
-	for end := time.Now().Add(patience); ; <-ticker.C { // pause: between tries to dial
-		far, err := net.DialTimeout("tcp", l.target, patience)
+	for end := time.Now().Add(dialTimeout); ; <-ticker.C { // pause: between tries to dial
+		far, err := net.DialTimeout("tcp", l.target, dialTimeout)
 		l.mu.Lock()
 		over := l.closed || l.refuses
 		l.mu.Unlock()
@@ -195,11 +195,11 @@ func (l *Link) dial() (net.Conn, error) {
 	}
 }
 
-// carry takes bytes one way. The end of the one side's sending is told to the other when the way lets it through; what
-// cannot be delivered ends the whole connection, which the sender hears if the way back lets it.
+// carry copies bytes one way. When the sender has closed its side, the receiver's is closed after the way's delay and
+// silence. A write that fails ends the whole connection; the sender sees that after the silence of the way back.
 func (l *Link) carry(p *pair, d Direction) {
 	from, to, w := p[d], p[1-d], l.ways[d]
-	pieces := make(chan piece, waiting)
+	pieces := make(chan piece, maxPieces)
 	go func() {
 		defer close(pieces)
 		buf := make([]byte, 32<<10)
@@ -233,7 +233,7 @@ func (l *Link) carry(p *pair, d Direction) {
 	}
 }
 
-// reset ends a connection at once: its other end hears it as an error, as of a process that was killed.
+// reset ends a connection with RST: its other end gets an error, as if a process was killed.
 func reset(c net.Conn) {
 	if c, ok := c.(*net.TCPConn); ok {
 		c.SetLinger(0)

@@ -51,7 +51,7 @@ func hear(t *testing.T, c net.Conn, words string) {
 	t.Helper()
 	got := make([]byte, len(words))
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != words {
-		t.Fatalf("heard %q and %v, want %q", got, err, words)
+		t.Fatalf("read %q and %v, want %q", got, err, words)
 	}
 }
 
@@ -59,7 +59,7 @@ func hearNothing(t *testing.T, c net.Conn) {
 	t.Helper()
 	ok(t, c.SetReadDeadline(time.Now().Add(quiet)))
 	if n, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("heard %d bytes and %v, want silence", n, err)
+		t.Fatalf("read %d bytes and %v, want silence", n, err)
 	}
 	ok(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
 }
@@ -67,7 +67,7 @@ func hearNothing(t *testing.T, c net.Conn) {
 func hearTheEnd(t *testing.T, c net.Conn) {
 	t.Helper()
 	if n, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("heard %d bytes and %v, want the end", n, err)
+		t.Fatalf("read %d bytes and %v, want the end", n, err)
 	}
 }
 
@@ -132,17 +132,17 @@ func TestACutIsToldToBothAndRefuses(t *testing.T) {
 	hearTheEnd(t, again)
 }
 
-func TestDesertTellsOneSideOnly(t *testing.T) {
-	for name, told := range map[string]proxy.Direction{"the dialler": proxy.Forth, "the target": proxy.Back} {
+func TestCutOneEndIsSeenByOneEndOnly(t *testing.T) {
+	for name, end := range map[string]proxy.Direction{"the dialler": proxy.Forth, "the target": proxy.Back} {
 		t.Run(name, func(t *testing.T) {
 			l, near, far := through(t)
 			ends := [2]net.Conn{near, far}
-			l.Desert(told)
-			hearTheEnd(t, ends[told])
-			say(t, ends[1-told], "anybody there?")
-			hearNothing(t, ends[1-told])
+			l.CutOneEnd(end)
+			hearTheEnd(t, ends[end])
+			say(t, ends[1-end], "anybody there?")
+			hearNothing(t, ends[1-end])
 			l.Heal()
-			hearTheEnd(t, ends[1-told])
+			hearTheEnd(t, ends[1-end])
 		})
 	}
 }

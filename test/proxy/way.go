@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// piece is what was read at once, and when it may arrive.
+// piece is the result of one read, and when it may arrive.
 type piece struct {
 	data []byte
 	due  time.Time
 }
 
-// way is the weather in one direction.
+// way is the state of one direction.
 type way struct {
 	mu      sync.Mutex
 	silent  bool
@@ -30,7 +30,7 @@ func (w *way) set(change func(*way)) {
 	w.changed = make(chan struct{})
 }
 
-// due is when something sent now may arrive.
+// due returns when something that is sent now may arrive.
 func (w *way) due() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -39,12 +39,12 @@ var scenarios = []scenario{
 	{
 		name: "deposed leader",
 		cast: func(l *ensemble.Server, f []*ensemble.Server) (*ensemble.Server, []*ensemble.Server) { return l, f },
-		cut:  func(e *ensemble.Ensemble, l, _ *ensemble.Server) { e.Desert(l) },
+		cut:  func(e *ensemble.Ensemble, l, _ *ensemble.Server) { e.CutUnseen(l) },
 	},
 	{
 		name: "and then the link to the client",
 		cast: func(l *ensemble.Server, f []*ensemble.Server) (*ensemble.Server, []*ensemble.Server) { return l, f },
-		cut:  func(e *ensemble.Ensemble, l, _ *ensemble.Server) { e.Desert(l) },
+		cut:  func(e *ensemble.Ensemble, l, _ *ensemble.Server) { e.CutUnseen(l) },
 		fade: 9 * time.Second,
 	},
 }

@@ -14,7 +14,7 @@ func (e *Ensemble) each(from, to *Server, visit func(*proxy.Link, proxy.Directio
 	}
 }
 
-// Silence has nothing from one server arrive at another from now on. Nobody is told.
+// Silence has nothing from one server arrive at another from now on. Neither server sees it.
 func (e *Ensemble) Silence(from, to *Server) {
 	e.each(from, to, func(l *proxy.Link, d proxy.Direction) { l.Silence(d) })
 }
@@ -34,27 +34,27 @@ func (e *Ensemble) Isolate(s *Server) {
 	}
 }
 
-// Delay has everything from one server arrive at another so much later.
+// Delay has everything from one server arrive at another later, by this duration.
 func (e *Ensemble) Delay(from, to *Server, by time.Duration) {
 	e.each(from, to, func(l *proxy.Link, d proxy.Direction) { l.Delay(d, by) })
 }
 
-// Cut ends the connections between two servers, which both are told, and refuses new ones.
+// Cut ends the connections between two servers, so that both see it, and refuses new ones.
 func (e *Ensemble) Cut(a, b *Server) {
 	e.each(a, b, func(l *proxy.Link, _ proxy.Direction) { l.Cut() })
 }
 
-// Desert ends the connections between a server and both others. The others are told, the server is not: to it they have
-// only fallen silent. It is what a host sees whose network card dies, when the switch answers for it.
-func (e *Ensemble) Desert(s *Server) {
+// CutUnseen ends the connections between a server and both others, so that only the others see it: to the server they
+// are only silent. A host has that if its network card fails, and the switch answers for it.
+func (e *Ensemble) CutUnseen(s *Server) {
 	for _, other := range e.servers {
 		if other != s {
-			e.each(other, s, func(l *proxy.Link, d proxy.Direction) { l.Desert(d) })
+			e.each(other, s, func(l *proxy.Link, d proxy.Direction) { l.CutOneEnd(d) })
 		}
 	}
 }
 
-// Heal takes all weather back. What was silenced arrives now.
+// Heal ends all faults of links. What was silenced arrives now.
 func (e *Ensemble) Heal() {
 	for _, l := range e.links {
 		l.Heal()
