@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// What a handle can answer. Test with errors.Is; the words around them say more.
-// A call that its context ends answers with the context's cause: context.Cause.
+// The errors that a handle may return. Test for them with errors.Is; the text around them
+// says more. A call whose context ends first returns the context's cause: context.Cause.
 var (
 	// ErrClosed: the handle or the client was closed, or is closing.
 	ErrClosed = errors.New("incumbent: closed")
@@ -20,26 +20,33 @@ var (
 	ErrNotStarted = errors.New("incumbent: not started")
 	// ErrNotLeading: the call needs leadership, and it is not held.
 	ErrNotLeading = errors.New("incumbent: not leading")
-	// ErrNotInLine: the participant that was named is not in the line, or not any more.
+	// ErrNotInLine: the participant is not in the line, or no longer.
 	ErrNotInLine = errors.New("incumbent: not in the line")
-	// ErrJobTaken: another handle of the same client stands for the job.
-	ErrJobTaken = errors.New("incumbent: this client stands for the job already")
-	// ErrNodeTaken: another handle of the same client keeps a node at the path; it is free again when that one is closed.
+	// ErrJobTaken: this client has a JobElection for the job already.
+	ErrJobTaken = errors.New("incumbent: this client has a JobElection for the job already: close that one first")
+	// ErrNodeTaken: another handle of the same client keeps a node at the path; the path is
+	// free again when that one is closed.
 	ErrNodeTaken = errors.New("incumbent: this client keeps a node at the path already")
-	// ErrAlreadyInElection: this client is in that plain election already; its session is what tells it from others there.
+	// ErrAlreadyInElection: this client is in that plain election already. Only its session
+	// tells its node from others there.
 	ErrAlreadyInElection = errors.New("incumbent: this client is in that election already: without a GUID in the names, one client has one place in a line")
-	// ErrPlainName: a guarded write needs a name with a GUID, which no other node ever has; a plain election's comes back when the directory is made anew.
-	ErrPlainName = errors.New("incumbent: no guarded write under a plain election: its node's name may come back as another's; use the token, or a Latch")
-	// ErrLeadershipLost: this term, or this hold of a lock, is over. It is the cause of the cancellation of Leadership.Context.
-	ErrLeadershipLost = errors.New("incumbent: leadership lost")
-	// ErrNotHeld: there is nothing to unlock: it was unlocked before.
+	// ErrPlainName: a guarded write needs a node's name with a GUID, which no other node
+	// ever has. A plain election's name comes again when the directory is deleted and
+	// created.
+	ErrPlainName = errors.New("incumbent: no guarded write under a plain election: its node's name may become another's; use the token, or a Latch")
+	// ErrLeadershipLost: this term of leadership, or this hold of a lock, is over. It is
+	// the cause of the cancellation of Leadership.Context.
+	ErrLeadershipLost = errors.New("incumbent: leadership or lock lost")
+	// ErrNotHeld: there is nothing to unlock: the hold was unlocked before.
 	ErrNotHeld = errors.New("incumbent: not held: it was unlocked before")
-	// ErrUpgrade: whoever reads cannot become a writer; see ReadWriteHolder.
-	ErrUpgrade = errors.New("incumbent: a reader cannot become a writer: it would wait for its own reading to end, and so for ever; unlock first")
-	// ErrPermits: a semaphore has at least one permit, and nobody can hold none, or more than there are.
+	// ErrUpgrade: a reader cannot become a writer; see ReadWriteHolder.
+	ErrUpgrade = errors.New("incumbent: a reader cannot become a writer: it would wait forever for its own reading to end; unlock first")
+	// ErrPermits: a semaphore has at least one permit, and a caller may ask for at least
+	// one and for no more than there are.
 	ErrPermits = errors.New("incumbent: no such number of permits")
-	// ErrLimitDiffers: another limit is agreed for the semaphore than the handle was made with; see Semaphore.SetLimit.
-	ErrLimitDiffers = errors.New("incumbent: another limit is agreed for the semaphore")
+	// ErrLimitDiffers: the limit that is stored for the semaphore is not the handle's; see
+	// Semaphore.SetLimit.
+	ErrLimitDiffers = errors.New("incumbent: another limit is stored for the semaphore")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
 	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on by itself, at the next connection; an ephemeral node goes with the session at the latest.
@@ -54,43 +61,55 @@ var (
 	ErrSessionExpired = errors.New("incumbent: the session expired")
 	// ErrNotConnected: there is no connection to the ensemble at this moment.
 	ErrNotConnected = zkio.ErrNotConnected
-	// ErrConflict: others wrote to an atomic long in every moment in which it was tried. Nothing was written here.
-	ErrConflict = errors.New("incumbent: others were faster")
-	// ErrNodeType: the ensemble does not take nodes of this type; the words say what it lacks.
+	// ErrConflict: another client wrote to the atomic long in each attempt. Nothing was
+	// written here.
+	ErrConflict = errors.New("incumbent: other writes came first in every attempt")
+	// ErrNodeType: the ensemble does not take nodes of this type; the text says what it
+	// lacks.
 	ErrNodeType = errors.New("incumbent: the ensemble does not take nodes of this type")
-	// ErrOutcomeUnknown: a write was sent and its answer lost: it may or may not have been committed.
+	// ErrOutcomeUnknown: a write was sent, and no reply came: it may or may not have been
+	// committed.
 	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
 	// ErrNoAuth: the ensemble's access lists forbid it.
 	ErrNoAuth = errors.New("incumbent: not authorised")
 	// ErrAuthFailed: the ensemble does not accept the credentials.
 	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")
-	// ErrPersistentNode: a node that no session owns stands in the line, or at the path. It never goes by itself: delete it.
-	ErrPersistentNode = errors.New("incumbent: a persistent node stands in the way; delete it")
-	// ErrOccupied: another session's node stands at the path of a persistent node. It is waited for.
-	ErrOccupied = errors.New("incumbent: another session's node stands at the path")
-	// ErrInside: the member is in the double barrier already, or on the way in or out.
-	ErrInside = errors.New("incumbent: already in the barrier, or on the way in or out")
+	// ErrPersistentNode: a node that no session owns is in the line, or at the path. It
+	// never goes by itself: delete it.
+	ErrPersistentNode = errors.New("incumbent: a persistent node is in the way; delete it")
+	// ErrOccupied: another session's node is at the path of a persistent node. The handle
+	// waits until it is gone.
+	ErrOccupied = errors.New("incumbent: another session's node is at the path")
+	// ErrInside: the member is in the double barrier already, or is entering or leaving it.
+	ErrInside = errors.New("incumbent: already in the barrier, or entering or leaving it")
 	// ErrOutside: the member is not inside the double barrier, or is leaving already.
 	ErrOutside = errors.New("incumbent: not inside the barrier")
 	// ErrQueueFull: the queue holds as many items as its bound allows.
 	ErrQueueFull = errors.New("incumbent: the queue is full")
-	// ErrItemLost: an item that is delivered at most once may have been deleted, and was not handed over: the reply was lost.
-	ErrItemLost = errors.New("incumbent: an item may be lost: the reply to its deletion was")
-	// ErrMemberGone: the member's node went while it was inside the double barrier: others may not have waited for it.
-	ErrMemberGone = errors.New("incumbent: the member's node went while it was inside the barrier")
+	// ErrItemLost: an item that is delivered at most once may have been deleted without
+	// being handed over: its deletion was sent, but no reply came.
+	ErrItemLost = errors.New("incumbent: an item may be lost: its deletion was sent, but no reply came")
+	// ErrMemberGone: the member's node was deleted while the member was inside the double
+	// barrier: others may not have waited for it.
+	ErrMemberGone = errors.New("incumbent: the member's node was deleted while it was inside the barrier")
 	// ErrCounterEnd: the directory's sequence counter is near its end, where the order of the line means nothing.
 	ErrCounterEnd = errors.New("incumbent: the sequence counter is at its end; delete and re-create the directory")
-	// ErrTreeTooLarge: there are more nodes than TreeCacheOptions.MaxNodes. The cache has stopped: half a tree would be none.
+	// ErrTreeTooLarge: there are more nodes than TreeCacheOptions.MaxNodes. The cache has
+	// stopped, because it would be incomplete.
 	ErrTreeTooLarge = errors.New("incumbent: the tree has more nodes than the cache may hold")
-	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble went back in time.
+	// ErrTokenFloor: the token is below LatchOptions.TokenFloor: the ensemble was restored
+	// from an older state.
 	ErrTokenFloor = errors.New("incumbent: the token is below the floor")
-	// ErrForeignOwner: the ensemble says that the node just made belongs to another session. The participant tries again, at a pace.
+	// ErrForeignOwner: the ensemble says that the node just created belongs to another
+	// session. The participant tries again, after a pause.
 	ErrForeignOwner = errors.New("incumbent: the own node belongs to another session")
 	// ErrWorkFailed: the selector's function returned an error or panicked.
 	ErrWorkFailed = errors.New("incumbent: the work failed")
-	// ErrUnconfirmed: the ensemble's answer came too late to lead by. The participant tries again, at a pace; when it goes on, that is ErrTimeoutTooShort.
+	// ErrUnconfirmed: the ensemble's confirmation came too late to lead. The participant
+	// tries again, after a pause; if it stays so, the error is ErrTimeoutTooShort.
 	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
-	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership could be believed.
+	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership
+	// may be believed.
 	ErrTimeoutTooShort = errors.New("incumbent: the session timeout is too short for the ensemble's tick")
 )
 
@@ -123,11 +142,11 @@ var sentinels = map[events.Code]error{
 	events.NodeType:        ErrNodeType,
 }
 
-// codeText say what codes mean for which there is no sentinel.
+// codeText has the text of codes without a sentinel.
 var codeText = map[events.Code]string{
 	events.NoNode:                 "no such node",
 	events.ParentGone:             "the directory was deleted before the node could be created in it",
-	events.NodeExists:             "there is such a node already",
+	events.NodeExists:             "the node exists already",
 	events.NotEmpty:               "the node has children",
 	events.BadVersion:             "the node has another version",
 	events.NoChildrenOfEphemerals: "an ephemeral node cannot have children",
@@ -138,8 +157,8 @@ var codeText = map[events.Code]string{
 	events.NotSent:                "not sent",
 }
 
-// Error is a refusal with ZooKeeper's or the recipe's own code. Where there is a
-// sentinel for the code, errors.Is finds it.
+// Error is a refusal with ZooKeeper's or the recipe's own code. If there is a sentinel for
+// the code, errors.Is finds it.
 type Error struct {
 	Code events.Code // as in ZooKeeper: "NOAUTH", "NONODE", …
 	Text string      // for people: a path, a server, a reason
@@ -153,20 +172,20 @@ func (e *Error) Error() string {
 	case s != nil:
 		return s.Error()
 	}
-	words := "incumbent: " + string(e.Code)
+	text := "incumbent: " + string(e.Code)
 	if sentence := codeText[e.Code]; sentence != "" {
-		words += " (" + sentence + ")"
+		text += " (" + sentence + ")"
 	}
 	if e.Text != "" {
-		words += ": " + e.Text
+		text += ": " + e.Text
 	}
-	return words
+	return text
 }
 
-// Unwrap gives errors.Is the sentinel.
+// Unwrap returns the code's sentinel, for errors.Is.
 func (e *Error) Unwrap() error { return sentinels[e.Code] }
 
-// asError turns a code and its words into an error; nil for success.
+// asError returns an error with the code and its text, nil for success.
 func asError(code events.Code, text string) error {
 	if code == events.OK && text == "" {
 		return nil
@@ -174,10 +193,9 @@ func asError(code events.Code, text string) error {
 	return &Error{code, text}
 }
 
-// Retryable reports whether the same call may succeed a little later without
-// anybody changing anything: a lost connection, an expired session, a throttled
-// server. What is not known to be so is not retryable, and neither is an unknown
-// outcome: look first.
+// Retryable reports whether the same call may succeed a little later without any change by
+// a person: after a lost connection, an expired session, a throttled server. Errors that
+// are not known to be so are not retryable. Neither is an unknown outcome: read first.
 func Retryable(err error) bool {
 	var ours *Error
 	var wire *zkio.Error
@@ -194,7 +212,7 @@ func Retryable(err error) bool {
 	return false
 }
 
-// wordedError is several errors in one sentence.
+// wordedError is several errors with one text.
 type wordedError struct {
 	text   string
 	causes []error

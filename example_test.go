@@ -99,7 +99,7 @@ func ExampleLatch_AddListener() {
 	<-over
 	// Output:
 	// the term begins
-	// incumbent: leadership lost: closed
+	// incumbent: leadership or lock lost: closed
 }
 
 func ExampleJobElection() {

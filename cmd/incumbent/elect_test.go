@@ -94,7 +94,7 @@ func TestLossKillsTheWholeGroup(t *testing.T) {
 			p.Prints("token ")
 			lose(t, srv)
 			p.Exits(75)
-			programtest.Contains(t, p.Err.String(), "leadership lost: ", "(--requeue queues again)", "killing process group", "ended with 137")
+			programtest.Contains(t, p.Err.String(), "leadership or lock lost: ", "(--requeue queues again)", "killing process group", "ended with 137")
 			inLine(t, srv, line, 0)
 		})
 	}
@@ -211,7 +211,7 @@ func TestAPersistentNodeIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := elect(t, srv, "echo never").Exits(78)
-	programtest.Contains(t, p.Err.String(), "persistent node stands in the way; delete it")
+	programtest.Contains(t, p.Err.String(), "persistent node is in the way; delete it")
 }
 
 func TestAChrootThatDoesNotExistIsSaid(t *testing.T) {

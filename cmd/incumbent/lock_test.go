@@ -80,7 +80,7 @@ func TestALostLockEndsTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Exits(75)
-	programtest.Contains(t, p.Err.String(), "leadership lost: the own node is gone", "(--requeue queues again)", "killing process group", "ended with 137")
+	programtest.Contains(t, p.Err.String(), "leadership or lock lost: the own node is gone", "(--requeue queues again)", "killing process group", "ended with 137")
 	inLine(t, srv, line, 0)
 }
 
