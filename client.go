@@ -18,8 +18,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Client owns one connection to an ensemble and everything that queues over it.
-// All its methods are safe to call from any goroutine.
+// Client owns one connection to an ensemble; all handles are made from it. All its methods
+// are safe to call from any goroutine.
 type Client struct {
 	base    context.Context // what the work of selectors started without a context derives from
 	config  *Config         // behind a pointer: fmt shows no secret of it, whatever handle is printed
@@ -28,13 +28,13 @@ type Client struct {
 	io      *zkio.Adapter
 	clock   engine.Clock
 	session *sessionHandle
-	stop    func()        // ends the loop, and the recorder behind it
+	stop    func()        // ends the loop, and then the recorder
 	ended   chan struct{} // closed when the loop has ended
 
-	recorder *recorder // nil where nothing is recorded
+	recorder *recorder // nil if nothing is recorded
 
-	// The loop publishes both together: until when anything may be believed in
-	// which session.
+	// The loop publishes both together: until when leadership may be believed, and in which
+	// session.
 	horizon    beliefDeadline
 	believed   atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	negotiated atomic.Int64                    // the session timeout, nanoseconds
@@ -43,7 +43,7 @@ type Client struct {
 	mu       sync.Mutex
 	handles  map[events.ID]receiver
 	made     map[string]int
-	reserved map[string]bool // what one client can be only once: see take
+	reserved map[string]bool // what a client can have only once: see reserve
 	closing  bool
 	ending   chan struct{} // full while a Close ends the session
 	closed   chan struct{}
@@ -57,12 +57,12 @@ type receiver interface {
 	entered(state string)
 }
 
-// Open checks the settings and begins to connect. It returns at once: handles
-// may be made and started before there is a connection, and WaitConnected waits
-// for one. The error says which setting is wrong and what would be right.
+// Open checks the settings and begins to connect. It returns immediately: handles may be
+// made and started before there is a connection, and WaitConnected waits for one. The error
+// says which setting is wrong and what would be right.
 //
-// The context is what the work of selectors derives from; it does not end the
-// client: Close does.
+// The work of selectors derives from ctx. The end of ctx does not end the client; Close
+// does.
 func Open(ctx context.Context, config Config) (*Client, error) {
 	if ctx == nil {
 		return nil, errors.New("incumbent: Open needs a context: context.Background() will do")
@@ -99,17 +99,16 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	return c, nil
 }
 
-// String names the ensemble.
+// String returns the name of the ensemble.
 func (c *Client) String() string {
 	c.opened()
 	return "incumbent.Client(" + c.config.Servers + ")"
 }
 
-// Format prints the same as String for every verb: what is inside changes, and
-// holds credentials.
+// Format prints the same as String for every verb: the fields change, and hold credentials.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
-// run starts the loop, with the recorder beside it, and the session.
+// run starts the loop, the recorder and the session.
 func (c *Client) run() error {
 	var record engine.Recorder
 	if c.config.Record != nil {
@@ -136,7 +135,7 @@ func (c *Client) run() error {
 	return nil
 }
 
-// executor hands the loop's effects to those who perform them.
+// executor hands the loop's effects to handles and to zkio.
 type executor struct{ *Client }
 
 // Execute is called on the loop's goroutine.
@@ -155,7 +154,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		c.receive(id, func(r receiver) { r.answer(e) })
 	case events.Entered:
 		if !c.receive(id, func(r receiver) { r.entered(e.State) }) && e.State == "closed" {
-			c.io.Forget(id) // a machine that another opened: no handle does it
+			c.io.Forget(id) // a machine that another opened: it has no handle that forgets it
 		}
 	case events.Create:
 		if e.Payload != 0 {
@@ -175,7 +174,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 	}
 }
 
-// payload is what a user gave to a handle: machines know only its number.
+// payload returns what a user gave to a handle: machines know only its number.
 func (c *Client) payload(id events.ID, n uint64) (data []byte) {
 	c.receive(id, func(r receiver) {
 		if p, ok := r.(interface{ payload(uint64) []byte }); ok {
@@ -185,7 +184,7 @@ func (c *Client) payload(id events.ID, n uint64) (data []byte) {
 	return data
 }
 
-// receive reports false for a machine that has no handle.
+// receive calls f with the machine's handle. It returns false if the machine has none.
 func (c *Client) receive(id events.ID, f func(receiver)) bool {
 	c.mu.Lock()
 	r := c.handles[id]
@@ -207,7 +206,7 @@ func (c *Client) newSeed() string {
 	return newSeed()
 }
 
-// onIOEvent takes what zkio tells.
+// onIOEvent takes an event of zkio and posts it to the loop.
 func (c *Client) onIOEvent(env events.Envelope) {
 	if env.Event.Kind == events.ConnectionAttached {
 		c.negotiated.Store(env.Event.Timeout)
@@ -215,8 +214,8 @@ func (c *Client) onIOEvent(env events.Envelope) {
 	c.loop.Post(env)
 }
 
-// keep hands what an answer holds for the user to the handle that asked: no machine
-// and no log sees it.
+// keep gives data of a reply that are for the user to the handle that sent the request:
+// they reach no machine and no log.
 func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 	c.receive(id, func(r receiver) {
 		if k, ok := r.(interface{ keep(uint64, zkio.Kept) }); ok {
@@ -225,11 +224,11 @@ func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 	})
 }
 
-// SessionTimeout is what the ensemble granted, 0 before the first connection. It
-// may be other than what Config asked for.
+// SessionTimeout returns the timeout that the ensemble granted, 0 before the first
+// connection. It may differ from Config.SessionTimeout.
 func (c *Client) SessionTimeout() time.Duration { return time.Duration(c.negotiated.Load()) }
 
-// register makes a machine of a recipe and gives it a name.
+// register opens a machine of a recipe and gives it a name.
 func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
 	c.opened()
 	c.mu.Lock()
@@ -245,8 +244,8 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 	return id, nil
 }
 
-// reserve reserves what a client can be only once, because its session is what tells
-// it from others there: false when it is taken. leave gives it back.
+// reserve reserves what a client can have only once, because the session is all that
+// identifies it there. It returns false if it is reserved already. unreserve undoes it.
 func (c *Client) reserve(place string) bool {
 	c.opened()
 	c.mu.Lock()
@@ -264,7 +263,7 @@ func (c *Client) unreserve(place string) {
 	delete(c.reserved, place)
 }
 
-// removeHandle lets go of a handle whose machine is over.
+// removeHandle removes the handle of a closed machine.
 func (c *Client) removeHandle(id events.ID) {
 	c.mu.Lock()
 	delete(c.handles, id)
@@ -272,11 +271,11 @@ func (c *Client) removeHandle(id events.ID) {
 	c.io.Forget(id)
 }
 
-// believes reports whether the deadline of this session lies ahead.
+// believes reports whether the deadline of this session is in the future.
 func (c *Client) believes(session int64) bool { return c.horizon.holds(session, c.clock.Now) }
 
-// timeout returns the session timeout that was granted, or else the one that is
-// asked for.
+// timeout returns the session timeout that was granted; before that, the one that Config
+// asks for.
 func (c *Client) timeout() time.Duration {
 	if granted := c.SessionTimeout(); granted != 0 {
 		return granted

@@ -19,31 +19,32 @@ import (
 // Config says which ensemble to use and how. Only Servers is required.
 type Config struct {
 	// Servers is ZooKeeper's connect string: "zk1:2181,zk2:2181,[::1]:2181/app".
-	// Names are resolved afresh at every attempt. A chroot has to exist already.
+	// Names are resolved again at every attempt. A chroot has to exist already.
 	Servers string
 
-	// SessionTimeout is asked of the ensemble, which may grant another. Default 15 s.
+	// SessionTimeout is what the client asks of the ensemble, which may grant another.
+	// Default 15 s.
 	SessionTimeout time.Duration
-	// Tick and SyncLimit are the ensemble's own settings (tickTime, syncLimit):
-	// how long a server that was cut off goes on answering depends on them.
+	// Tick and SyncLimit are the ensemble's own settings (tickTime, syncLimit). A server
+	// without contact to its leader goes on answering for a time that depends on them.
 	// Defaults 2 s and 5, ZooKeeper's own. Too small a value here is unsafe.
 	Tick      time.Duration
 	SyncLimit int
 	// ObserverMasters says that the ensemble has observers behind observer masters
-	// (ZooKeeper 3.6 and later, its setting observerMasterPort), and that this client
-	// may be connected to one. Such an observer reports its sessions to the
-	// ensemble's leader in two steps, up to a whole tick late: without this setting
-	// belief may outlast the session. With it each confirmation lasts up to half a
-	// tick less, and the wait after the ensemble's leader stood still is half a tick
-	// longer. It needs a SessionTimeout of at least three ticks.
+	// (ZooKeeper 3.6 and later, its setting observerMasterPort), and that this client may
+	// be connected to one. Such an observer reports its sessions to the ensemble's leader
+	// in two steps, up to a whole tick late: without this setting belief may outlast the
+	// session. With it each confirmation lasts up to half a tick less, and the wait after a
+	// standstill of the ensemble's leader is half a tick longer. It needs a SessionTimeout
+	// of at least three ticks.
 	ObserverMasters bool
 	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
 	// default belief ends at the disconnect, or at ValidUntil if that is first.
 	RideOut bool
 
-	// Auth is presented on every connection. ACL is what new nodes get: by
-	// default everything to their creator where Auth is given, and everything to
-	// everybody, with a warning in the log, where it is not.
+	// Auth is presented on every connection. ACL is what new nodes get. Its default is
+	// everything to their creator if Auth is given; else everything to everybody, with a
+	// warning in the log.
 	Auth []Auth
 	ACL  []ACL
 	// TLS encrypts the connection. The host name as configured is verified.
@@ -51,40 +52,39 @@ type Config struct {
 	// Dial replaces the network; it gets "host:port" as configured.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// MaxRequest is how many bytes one request may take: the data of a node, or all
-	// operations of a multi with their data, and in either case 1 KiB for what goes
-	// with them. One that takes more is refused here, before it is sent. Raise it only
-	// where the servers' -Djute.maxbuffer is raised: a server that is sent more ends
-	// the connection. Default 1048576 (1 MiB), for servers with their default; that is
-	// also the least. At most 64 MiB: a buffer of this size is kept in memory.
+	// MaxRequest is the most bytes that one request may take: the data of a node, or all
+	// operations of a multi with their data, and in either case 1 KiB for what goes with
+	// them. The client refuses a larger request before it is sent. Raise it only if the
+	// servers' -Djute.maxbuffer is raised: a server that gets more ends the connection.
+	// Default 1048576 (1 MiB), for servers with their default; that is also the least. At
+	// most 64 MiB: a buffer of this size is kept in memory.
 	MaxRequest int
-	// MaxAnswer is how many bytes one answer may take: the data of a node, or the
-	// names of all children. One that takes more is an *Error with the code TOOLARGE,
-	// and nothing of it is kept in memory. Servers send answers of any size; in a Java
-	// client this is jute.maxbuffer of its JVM. Default 4194304 (4 MiB), or MaxRequest
-	// if that is more. At least MaxRequest, because what is written has to be readable;
-	// at most 1 GiB.
+	// MaxAnswer is the most bytes that one reply may take: the data of a node, or the names
+	// of all children. A larger one is an *Error with the code TOOLARGE, and nothing of it
+	// is kept in memory. Servers send replies of any size; in a Java client this is
+	// jute.maxbuffer of its JVM. Default 4194304 (4 MiB), or MaxRequest if that is more. At
+	// least MaxRequest, because what is written has to be readable; at most 1 GiB.
 	MaxAnswer int
 
-	// ConnectRetry paces new sessions after an expiry or refused credentials.
-	// Once it gives up, attempts go on every 5 s until Close.
+	// ConnectRetry paces new sessions after an expiry or refused credentials. After it
+	// gives up, attempts go on every 5 s until Close.
 	ConnectRetry RetryPolicy
 
-	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. It is
-	// called by one goroutine of its own, and may be slow: up to 8 MiB wait for it,
-	// what exceeds them is dropped, and a gap stands in the log in its place. A writer
-	// that fails ends the recording. Both are logged, and Client.Recording has them.
+	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. One goroutine
+	// of its own calls it, so it may be slow: up to 8 MiB wait for it. What exceeds them is
+	// dropped, and the log has a gap record in its place. A writer that fails ends the
+	// recording. Both are logged, and Client.Recording reports them.
 	Record io.Writer
 	// Logger is silent by default.
 	Logger zerolog.Logger
 
-	clock *clock // tests put a fake one here
-	seed  string // tests fix what is random here
+	clock *clock // tests set a fake one
+	seed  string // tests set it, so that nothing is random
 
-	recordRoom int // tests make it small; 0: the default
+	recordRoom int // tests set a small one; 0: the default
 }
 
-// withDefaults fills in what is not given, and refuses what cannot be right.
+// withDefaults sets what is not given, and refuses what cannot be right.
 func (c Config) withDefaults() (Config, error) {
 	c.SessionTimeout = orDefault(c.SessionTimeout, 15*time.Second)
 	c.Tick = orDefault(c.Tick, 2*time.Second)
@@ -126,7 +126,7 @@ const (
 	maxAnswer  = 1 << 30
 )
 
-// checkMessages says what is wrong with MaxRequest and MaxAnswer.
+// checkMessages returns what is wrong with MaxRequest and MaxAnswer, nil if nothing is.
 func (c Config) checkMessages() error {
 	switch {
 	case c.MaxRequest < minMessage || c.MaxRequest > maxRequest:
@@ -139,7 +139,7 @@ func (c Config) checkMessages() error {
 	return nil
 }
 
-// lag returns how long a server may take to report a session that it has heard of
+// lag returns how long a server may take to report a session, after the client's request,
 // to the ensemble's leader.
 func (c Config) lag() time.Duration {
 	if c.ObserverMasters {
@@ -148,7 +148,7 @@ func (c Config) lag() time.Duration {
 	return c.Tick / 2
 }
 
-// options are what the session machine is told, and what the log's header shows.
+// options are the session machine's, and in the log's header.
 func (c Config) options() map[string]string {
 	return map[string]string{
 		"tick":            c.Tick.String(),
@@ -167,8 +167,8 @@ func orDefault[T comparable](v, fallback T) T {
 	return v
 }
 
-// newSeed is the one place where chance enters: GUIDs and jitter of a machine
-// are derived from it, and it stands in the log.
+// newSeed is the one source of randomness: GUIDs and jitter of a machine are derived from
+// it, and it is in the log.
 func newSeed() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead

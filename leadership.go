@@ -10,18 +10,18 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Leadership is held while one term lasts, by the work that is done under it.
+// Leadership is one term's leadership, as the work under it uses it.
 // All its methods are safe to call from any goroutine.
 type Leadership struct {
 	client *Client
 	term   *heldTerm
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	done   func(late error) // the work has returned, or is not waited for any longer; once
+	done   func(late error) // called once: the work has returned, or is no longer waited for
 	works  bool             // a selector's: its return is what ends the work
 }
 
-// stop ends the context, and begins the work's grace.
+// stop cancels the context; the work's grace begins.
 func (l *Leadership) stop(reason error) {
 	l.cancel(reason)
 	if l.term.grace > 0 {
@@ -29,7 +29,7 @@ func (l *Leadership) stop(reason error) {
 	}
 }
 
-// abandon gives up waiting for work that did not return within its grace.
+// abandon ends the wait for work that did not return within its grace.
 func (l *Leadership) abandon() { l.done(ErrWorkRunning) }
 
 // interrupt cancels the contexts of all work under the term.
@@ -53,37 +53,36 @@ func (l *Leadership) owner() *Client {
 	return l.client
 }
 
-// Context ends when the term does, and at ValidUntil whatever else hangs in this
-// process, with a cause that is ErrLeadershipLost. When the machine was suspended
-// meanwhile, it ends within an eighth of the session timeout after that. It derives
-// from the context that the leadership was asked for with: for work that should
-// outlive it, pass context.WithoutCancel of that. Work that does not watch it
-// delays the next term: none begins before Release, or the selector's function,
-// has returned.
+// Context ends when the term does, and at ValidUntil even if the rest of this process
+// hangs, with a cause that is ErrLeadershipLost. If the machine was suspended meanwhile, it
+// ends within an eighth of the session timeout after that. It derives from the context with
+// which the leadership was asked for: for work that should outlive it, pass
+// context.WithoutCancel of that. Work that does not watch it delays the next term: none
+// begins before Release was called, or the selector's function has returned.
 func (l *Leadership) Context() context.Context {
 	l.opened()
 	return l.ctx
 }
 
-// Token is the own node's czxid: hand it to every store that the work writes to,
-// and let the store refuse what is lower than it has seen. It is the only thing
-// that protects a store from a process that was paused. Tokens grow strictly
-// from leader to leader within one history of the ensemble; the terms of one
-// node share theirs; nothing is promised across a restore from backup.
+// Token returns the own node's czxid. Pass it to every store that the work writes to, and
+// let the store refuse tokens lower than it has seen: nothing else protects a store from a
+// process that was paused. Tokens grow strictly from leader to leader within one history of
+// the ensemble; the terms of one node have the same token; nothing is promised across a
+// restore from backup.
 func (l *Leadership) Token() int64 {
 	l.opened()
 	return l.term.Token
 }
 
-// Term is the term under which the work is done.
+// Term returns the term under which the work is done.
 func (l *Leadership) Term() Term {
 	l.opened()
 	return l.term.Term
 }
 
-// ValidUntil is the instant until which leadership may be believed without
-// hearing from the ensemble again; the heartbeat moves it on. It is in the past
-// when nothing may be believed.
+// ValidUntil returns the instant until which leadership may be believed without another
+// confirmation from the ensemble; the heartbeat moves it on. It is in the past when
+// leadership may not be believed.
 func (l *Leadership) ValidUntil() time.Time {
 	l.opened()
 	until := l.client.horizon.until(l.term.Session)
@@ -94,11 +93,10 @@ func (l *Leadership) ValidUntil() time.Time {
 	return now.Add(left)
 }
 
-// AloneUntil is the instant before which no other participant can lead unless
-// the own node is deleted. It is not before ValidUntil, for a session lives
-// longer than belief does. It stays what it was when leadership is
-// lost, so that work that must stop knows how long it has; where the own node or
-// the session is known to be gone, it is in the past.
+// AloneUntil returns the instant before which no other participant can lead unless the own
+// node is deleted. It is not before ValidUntil, because a session lives longer than belief
+// does. It does not change when leadership is lost, so that work that must stop knows how
+// long it has. If the own node or the session is known to be gone, it is in the past.
 func (l *Leadership) AloneUntil() time.Time {
 	l.opened()
 	d := l.client.believed.Load()
@@ -110,10 +108,10 @@ func (l *Leadership) AloneUntil() time.Time {
 }
 
 // Check returns nil while the leadership may be believed, and an error that is
-// ErrLeadershipLost otherwise. It reads the clock against the deadline itself,
-// so it is right even when the loop has not had its turn; it costs no request and
-// takes no lock. Once it has returned an error it never returns nil again.
-// A process that is paused after Check can still act late: only the Token helps.
+// ErrLeadershipLost otherwise. It compares the clock with the deadline itself, so it is
+// right even if the loop is late; it sends no request and takes no lock. Once it has
+// returned an error it never returns nil again. A process that is paused after Check can
+// still act late: only the Token helps.
 func (l *Leadership) Check() error {
 	l.opened()
 	switch {
@@ -131,11 +129,10 @@ func (l *Leadership) lost() error {
 	return l.term.reason
 }
 
-// Release says that the work is done. It must be called once for every
-// Leadership that Await returned, also after it was lost: until then no new term
-// of this participant begins, and Close waits. It does not give leadership up:
-// Resign and Close do. Further calls do nothing, and neither do calls from a
-// selector's function: there the return is what counts.
+// Release ends the work. It must be called once for every Leadership that Await returned,
+// also after it was lost: until then no new term of this participant begins, and Close
+// waits. It does not give leadership up: Resign and Close do. Further calls do nothing, and
+// neither do calls from a selector's function: its return ends the work.
 func (l *Leadership) Release() {
 	l.opened()
 	if !l.works {
@@ -143,16 +140,16 @@ func (l *Leadership) Release() {
 	}
 }
 
-// Write commits all operations, or none, only if the own node still exists: one
-// multi that begins with a check of it, sent on the term's own session and never
-// twice. A JobElection's node has a fixed name, so there its version is checked,
-// and a node whose name is the term's alone. It protects data in this ensemble and
-// nothing else; for other stores there is the Token.
+// Write commits all operations, or none, only if the own node still exists: it sends one
+// multi that begins with a check of that node, on the term's own session and never twice. A
+// JobElection's node has a fixed name, so Write checks its version there, and a node whose
+// name is the term's alone. It protects data in this ensemble and nothing else; for other
+// stores there is the Token.
 //
-// Errors: ErrPlainName under an Election; ErrLeadershipLost (nothing was written); ErrOutcomeUnknown (the answer
-// was lost: read before you decide); ErrNotConnected and the context's (nothing
-// was sent); an *Error with ZooKeeper's code (nothing was written; the results
-// say which operation was refused).
+// Errors: ErrPlainName under an Election; ErrLeadershipLost (nothing was written);
+// ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
+// context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
+// results say which operation was refused).
 func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	l.check(ctx)
 	if l.term.plain {
@@ -176,7 +173,7 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	}
 	var refused *zkio.Error
 	switch {
-	case errors.Is(err, ErrOutcomeUnknown): // there is a *zkio.Error in it, which is no refusal
+	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
 		return nil, err
 	case errors.Is(err, zkio.ErrOtherSession):
 		return nil, ErrLeadershipLost
