@@ -8,34 +8,34 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Election is a candidate of a plain election: the leader election of ZooKeeper's
-// recipes page, as many services have written it by hand. Its place is an
-// ephemeral sequential node, the prefix and a number and nothing else, as in
-// /election/n_0000000007; it watches the place before its own, and nothing else in
-// the line; who has the lowest number leads. Candidates of any make that keep to
-// that share one line with it. Their names must be made by the sequence flag.
+// Election is a participant of a plain election: the leader election of ZooKeeper's recipes
+// page, as many services have written it by hand. Its node is an ephemeral sequential one,
+// whose name is the prefix and a number and nothing else, as in /election/n_0000000007. It
+// watches the node before its own, and no other node of the line; the lowest number leads.
+// Programs of any make that keep to this can be in one line with it. Their names must be
+// made by the sequence flag.
 //
-// It is held as a Latch is: from Await until Close, Resign, or its loss. What a
-// name without a GUID cannot give is given otherwise, or not at all:
+// It is used as a Latch is: from Await until Close, Resign, or its loss. What a name
+// without a GUID cannot give is given otherwise, or not at all:
 //
-//   - A create whose reply was lost is found by its owner, at one read for each
-//     place in the line. So one client has one candidate in a line: ErrInLine.
-//   - Leadership.Write is refused, with ErrPlainName: a directory that was made
-//     anew hands out the same names again, and the guard would take another's
-//     node for the own one. The Token has no such weakness.
-//   - If the directory is deleted and created again while this process is paused,
-//     another candidate may get the same name, and a Close that runs before the
-//     news arrives deletes that candidate's node. It queues again.
+//   - A create whose reply was lost is found by its owner, at one read for each node in the
+//     line. So one client can be in a plain election once: ErrAlreadyInElection.
+//   - Leadership.Write is refused, with ErrPlainName: a directory that was deleted and
+//     created gives out the same names again, and the guard would take another node for the
+//     own one. The Token has no such weakness.
+//   - If the directory is deleted and created again while this process is paused, another
+//     participant may get the same name, and a Close that runs before the notice of the
+//     deletion arrives deletes that participant's node. That participant queues again.
 //
-// Where there is a choice, a Latch or Selector is the better one. All methods are
-// safe to call from any goroutine.
+// If there is a choice, a Latch or Selector is the better one. All methods are safe to call
+// from any goroutine.
 type Election struct{ participant participant }
 
-// Election makes a candidate in a directory, which is made when it is missing,
-// under a prefix, as in "n_"; an empty one makes names of nothing but the number.
-// Places under other prefixes are other lines, also where one begins with the
-// other. It does nothing before Start. The error says what is wrong with the path
-// or the prefix, or is ErrInLine or ErrClosed.
+// Election returns a participant of the plain election at path. If the directory is missing,
+// it is created. The names of its nodes begin with the prefix, as in "n_"; with an empty one
+// they are only a number. Nodes with other prefixes are other lines, also if one prefix begins
+// with the other. It does nothing before Start. The error says what is wrong with the path or
+// the prefix, or is ErrAlreadyInElection or ErrClosed.
 func (c *Client) Election(path, prefix string, options LatchOptions) (*Election, error) {
 	if err := CheckPath(path, prefix); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	return e, nil
 }
 
-// Prefix is what stands before the number in the names of the line's places.
+// Prefix returns what precedes the number in the names of the line's nodes.
 func (e *Election) Prefix() string { return e.participant.prefix }
 
 func (e *Election) entered(state string) {
@@ -72,36 +72,36 @@ func (e *Election) entered(state string) {
 	e.participant.enterLine(state)
 }
 
-// Start joins the line. It returns at once; what goes wrong in the background is
-// in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
-// Close is ErrClosed.
+// Start joins the line. It returns immediately; Err and Await return what fails in the
+// background. A second call returns ErrAlreadyStarted, a call after Close returns
+// ErrClosed.
 func (e *Election) Start() error { return e.participant.start(context.Background()) }
 
-// Await returns when leadership is held. The caller does its work under what is
-// returned, and calls its Release when the work is done; several callers may
-// hold the same term. Leadership is kept until Resign or Close.
+// Await waits until this participant leads. The caller works under the Leadership that
+// Await returns, and calls its Release when the work is done; several callers may hold the
+// same term. Leadership is kept until Resign or Close.
 //
-// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext
-// since Go 1.26 that names the signal, and is not context.Canceled); or what stands
-// in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
-// handle goes on trying and Await may be called again.
+// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext since Go
+// 1.26 that names the signal, and is not context.Canceled); or the failure that prevents
+// leadership (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the handle goes
+// on trying and Await may be called again.
 func (e *Election) Await(ctx context.Context) (*Leadership, error) {
 	return e.participant.awaitTerm(ctx)
 }
 
-// Resign gives leadership up and queues again at the tail; it returns when the
-// work under it has returned and the old place is gone, by deletion or with the
-// session. ErrNotLeading when there is nothing to give up.
+// Resign gives leadership up and queues again at the tail. It returns when the work under
+// it has returned and the old node is gone, by deletion or with the session. The error is
+// ErrNotLeading if there is no leadership to give up.
 func (e *Election) Resign(ctx context.Context) error { return e.participant.resign(ctx) }
 
 func (e *Election) notice(n events.Notify) { e.participant.noteTerm(n) }
 
 func (e *Election) answer(a events.Answer) { e.participant.deliver(a) }
 
-// Close leaves the line. While leading, it cancels the contexts of the work and
-// awaits the work's return; only then the node is deleted and another may lead. If
-// the context ends before the work has returned, the error is ErrWorkRunning, and
-// the node stays until it returns.
+// Close leaves the line. While leading, it cancels the contexts of the work and awaits the
+// work's return; only then is the node deleted, and another participant may lead. If the
+// context ends before the work has returned, the error is ErrWorkRunning, and the node
+// stays until it returns.
 //
 // Once no work runs, Close returns within a session timeout, also without a
 // connection or without the right to delete: the error is ErrNotDeleted then, and
@@ -109,7 +109,7 @@ func (e *Election) answer(a events.Answer) { e.participant.deliver(a) }
 // the next connection. Closing twice, or before Start, is no error.
 func (e *Election) Close(ctx context.Context) error { return e.participant.Close(ctx) }
 
-// CloseWith is Close in another mode than the handle was made with.
+// CloseWith is Close with another mode than the options'.
 func (e *Election) CloseWith(ctx context.Context, mode CloseMode) error {
 	return e.participant.CloseWith(ctx, mode)
 }
@@ -117,30 +117,32 @@ func (e *Election) CloseWith(ctx context.Context, mode CloseMode) error {
 // HasLeadership reports whether leadership may be believed at this instant.
 func (e *Election) HasLeadership() bool { return e.participant.HasLeadership() }
 
-// AddListener has l told of every change of leadership from now on. The function
-// returned takes it away again.
+// AddListener adds a listener: its functions are called at every change of leadership from
+// now on, and for a term that has begun. The returned function removes it.
 func (e *Election) AddListener(l Listener) (remove func()) { return e.participant.AddListener(l) }
 
-// Participants are the handle's own line in queue order; see Client.Line.
+// Participants returns the participants of the handle's own line in queue order; see
+// Client.Line.
 func (e *Election) Participants(ctx context.Context) ([]Participant, error) {
 	return e.participant.Participants(ctx)
 }
 
-// Leader is the first in the handle's own line; false when nobody is.
+// Leader returns the first participant of the handle's own line; false if the line is
+// empty.
 func (e *Election) Leader(ctx context.Context) (Participant, bool, error) {
 	return e.participant.Leader(ctx)
 }
 
-// ID is what other participants see of this one.
+// ID returns how other participants see this one: LatchOptions.ID.
 func (e *Election) ID() string { return e.participant.ID() }
 
-// Path is the line's directory.
+// Path returns the line's directory.
 func (e *Election) Path() string { return e.participant.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (e *Election) State() State { return e.participant.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (e *Election) Phase() string { return e.participant.Phase() }
 

@@ -13,37 +13,37 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// JobElection is one instance's stand for the leadership of a job, as Apache
-// ShardingSphere's ElasticJob elects: below the job's node, the ephemeral node
-// leader/election/instance, the marker, holds the leading instance's id, and it
-// is written under a Curator latch at leader/election/latch. Go and Java elect
-// one leader on the same nodes.
+// JobElection is one instance's participation in the election of a job's leader, as Apache
+// ShardingSphere's ElasticJob elects. Below the job's node, the ephemeral node
+// leader/election/instance, the marker, holds the leading instance's id. It is written
+// while the writer holds a Curator latch at leader/election/latch. Go and Java elect one
+// leader on the same nodes.
 //
-// What ElasticJob leaves open is kept here as by every leadership of this
-// library: it is believed only while the marker was read back as this session's
-// own, was confirmed, and its time has not run out; no new term begins before the
-// last one's work has returned. Beside the marker stands an ephemeral node of this
-// library's own, leader/election/seal-<uuid>, for Leadership.Write: see there.
+// What ElasticJob leaves open holds here as for every leadership of this library: it is
+// believed only while the marker was read back as this session's own, was confirmed, and
+// its deadline has not passed; no new term begins before the work of the last one has
+// returned. This library creates one more ephemeral node, leader/election/seal-<uuid>, for
+// Leadership.Write: see there.
 //
-// A client may stand for thousands of jobs; none has a goroutine of its own. All
+// A client may have elections for thousands of jobs; none has a goroutine of its own. All
 // methods are safe to call from any goroutine.
 type JobElection struct {
 	job   string
-	latch Latch // all that any leadership has; its machine is a job election's
+	latch Latch // what any leadership has; its machine is a job election's
 
 	mu      sync.Mutex
 	changed chan struct{} // closed at the next change
 }
 
-// JobInstanceID is what ElasticJob calls this process: its address, "@-@", its id.
-// In containers the process id is 1 everywhere, and addresses may be the same:
-// give each instance an ID of its own there, for ElasticJob takes instances of
-// one id for one.
+// JobInstanceID returns what ElasticJob calls this process: its address, "@-@", its process
+// id. In containers the process id is 1 everywhere, and addresses may be the same: give
+// each instance an ID of its own there, because ElasticJob takes instances with one id for
+// one instance.
 func JobInstanceID() string { return hostAddress() + "@-@" + fmt.Sprint(os.Getpid()) }
 
-// hostAddress is the first address that others may reach.
+// hostAddress returns the first address that others may reach.
 func hostAddress() string {
-	all, _ := net.InterfaceAddrs() // without any, there is still the loopback
+	all, _ := net.InterfaceAddrs() // without any, the loopback is left
 	for _, a := range all {
 		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
 			return ip.IP.String()
@@ -52,9 +52,9 @@ func hostAddress() string {
 	return "127.0.0.1"
 }
 
-// JobElection stands for a job: its node, as in "/namespace/job". It does nothing
-// before Start or ElectLeader. An empty ID is InstanceID. One client stands once
-// for one job: a second handle is ErrJobTaken until the first is closed. Other
+// JobElection returns an election for a job: its node, as in "/namespace/job". It does
+// nothing before Start or ElectLeader. An empty ID is JobInstanceID. One client has one
+// election for one job: a second handle is ErrJobTaken until the first is closed. Other
 // errors say what is wrong with the path, or are ErrClosed.
 func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, error) {
 	if err := checkPath(job); err != nil {
@@ -82,15 +82,15 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	return j, nil
 }
 
-// Start stands for the job from now on, again and again: at once, and whenever
-// its leader goes. It returns at once. A second call is ErrAlreadyStarted, one
-// after Close is ErrClosed.
+// Start takes part in the job's elections from now on: in the first immediately, and in the
+// next whenever its leader is gone. It returns immediately. A second call returns
+// ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (j *JobElection) Start() error { return j.latch.Start() }
 
-// ElectLeader is Start, unless that was called, and a wait until the job has a
+// ElectLeader calls Start, unless that was called before, and waits until the job has a
 // leader, this instance or another.
 //
-// Errors: ErrClosed; the context's cause; or what stands in the way (ErrNoAuth,
+// Errors: ErrClosed; the context's cause; or the failure that prevents it (ErrNoAuth,
 // ErrPersistentNode, …), after which the election goes on.
 func (j *JobElection) ElectLeader(ctx context.Context) error {
 	j.latch.participant.client.check(ctx)
@@ -101,8 +101,8 @@ func (j *JobElection) ElectLeader(ctx context.Context) error {
 	return err
 }
 
-// IsLeaderUntilBlock waits until the job has a leader and reports whether it is
-// this instance. What it reports may be over when it returns: work under what
+// IsLeaderUntilBlock waits until the job has a leader and reports whether it is this
+// instance. The report may be out of date when it returns: work under the Leadership that
 // Await returns. Errors: ErrNotStarted, and those of ElectLeader.
 func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 	j.latch.participant.client.check(ctx)
@@ -132,8 +132,8 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 	}
 }
 
-// HasLeadership reports whether this instance may be believed to lead at this
-// instant: ElasticJob's isLeader.
+// HasLeadership reports whether this instance may be believed to lead at this instant:
+// ElasticJob's isLeader.
 func (j *JobElection) HasLeadership() bool { return j.latch.participant.HasLeadership() }
 
 // HasLeader reports whether the job has a leader, as the server that the client
@@ -143,9 +143,9 @@ func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
 	return there, err
 }
 
-// Leader is the instance that leads, whether of this library or of Java, as the
-// server that the client is connected to knows; false when none does. Client.Evict
-// takes leadership from it. Errors as of HasLeader.
+// Leader returns the instance that leads, of this library or of Java, as the server that
+// the client is connected to knows; false if none does. Client.Evict takes leadership from
+// it. Errors as of HasLeader.
 func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
 	path := machines.JobMarker(j.job)
 	data, stat, err := j.latch.participant.client.read(ctx, path)
@@ -161,23 +161,23 @@ func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
 	return Participant{}, false, err
 }
 
-// RemoveLeader gives this instance's leadership up and has a leader elected anew,
-// which may be this one again; it returns when the marker is gone. It awaits work
-// that is still running. ErrNotLeading where this instance does not lead: nobody
-// else's marker is deleted (Client.Evict does that).
+// RemoveLeader gives this instance's leadership up, and a leader is elected again, which
+// may be this instance; it returns when the marker is gone. It awaits work that is still
+// running. It returns ErrNotLeading if this instance does not lead: it deletes no other
+// instance's marker (Client.Evict does that).
 func (j *JobElection) RemoveLeader(ctx context.Context) error { return j.latch.Resign(ctx) }
 
-// Await returns when this instance leads; see Latch.Await.
+// Await returns a Leadership when this instance leads; see Latch.Await.
 func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j.latch.Await(ctx) }
 
-// ExecuteInLeader runs f while holding the latch at a path below the job's node,
-// as in "leader/failover/latch": ElasticJob's executeInLeader, which keeps two
-// instances from doing one thing at a time. It says nothing about who leads the
-// job. F must return when its Leadership.Context ends.
+// ExecuteInLeader runs f while holding the latch at a path below the job's node, as in
+// "leader/failover/latch": ElasticJob's executeInLeader, which keeps two instances from
+// doing one thing at a time. It says nothing about which instance leads the job. F must
+// return when its Leadership.Context ends.
 //
-// It returns f's error; before f has run, the errors of Latch.Await. The latch is
-// let go when f has returned: what goes wrong with that is in the error, too, and
-// goes on by itself.
+// It returns f's error; before f has run, the errors of Latch.Await. The latch is closed
+// when f has returned: a failure of that is in the error, too, and the close goes on by
+// itself.
 func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*Leadership) error) error {
 	j.latch.participant.client.check(ctx)
 	if f == nil {
@@ -207,33 +207,33 @@ func execute(ctx context.Context, l *Latch, f func(*Leadership) error) error {
 	return f(held)
 }
 
-// Path is the job's node.
+// Path returns the path of the job's node.
 func (j *JobElection) Path() string { return j.job }
 
-// ID is the instance's id, as it stands in the marker.
+// ID returns the instance's id, as the marker has it.
 func (j *JobElection) ID() string { return j.latch.participant.ID() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (j *JobElection) State() State { return j.latch.participant.State() }
 
-// Phase is the state inside STARTED, by its name in docs/statecharts:
-// "standby", "queueing", "leading", …
+// Phase returns the state inside STARTED, by its name in docs/statecharts: "standby",
+// "queueing", "leading", …
 func (j *JobElection) Phase() string { return j.latch.participant.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The election
 // goes on, with pauses between its attempts.
 func (j *JobElection) Err() error { return j.latch.participant.Err() }
 
-// AddListener has l told of every change of this instance's leadership from now
-// on. The function returned takes it away again.
+// AddListener adds a listener: its functions are called at every change of this instance's
+// leadership from now on, and for a term that has begun. The returned function removes it.
 func (j *JobElection) AddListener(l Listener) (remove func()) {
 	return j.latch.participant.AddListener(l)
 }
 
-// Close stands no longer for the job; see Latch.Close.
+// Close ends the instance's part in the job's elections; see Latch.Close.
 func (j *JobElection) Close(ctx context.Context) error { return j.latch.participant.Close(ctx) }
 
-// CloseWith is Close in another mode than the handle was made with.
+// CloseWith is Close with another mode than the options'.
 func (j *JobElection) CloseWith(ctx context.Context, mode CloseMode) error {
 	return j.latch.participant.CloseWith(ctx, mode)
 }
@@ -241,7 +241,7 @@ func (j *JobElection) CloseWith(ctx context.Context, mode CloseMode) error {
 func (j *JobElection) seal()              { j.latch.participant.seal() }
 func (j *JobElection) needsSession() bool { return j.latch.participant.needsSession() }
 
-// notice, answer and entered are the loop's.
+// notice, answer and entered are called on the loop's goroutine.
 func (j *JobElection) notice(n events.Notify) {
 	j.latch.notice(n)
 	j.change()
@@ -257,7 +257,7 @@ func (j *JobElection) entered(state string) {
 	j.change()
 }
 
-// change wakes those who wait for a leader.
+// change wakes the calls that wait for a leader.
 func (j *JobElection) change() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

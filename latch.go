@@ -9,24 +9,24 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// LatchOptions shape a latch, selector or election. The zero value is good.
+// LatchOptions are the options of a latch, selector or election. The zero value is good.
 type LatchOptions struct {
-	// ID is what other participants see of this one: a host name, say. It is the
-	// node's data, as Curator's id is. Empty is Curator's default, too.
+	// ID is how other participants see this one: a host name, say. It is the node's data,
+	// as Curator's id is. Empty is Curator's default, too.
 	ID string
-	// CloseMode says whether Close tells the listeners.
+	// CloseMode says whether Close calls the listeners.
 	CloseMode CloseMode
-	// Retry paces attempts after a failure. By default they go on for ever, with
-	// waits of up to 30 s; a policy that gives up closes the handle.
+	// Retry paces attempts after a failure. By default they go on without end, with pauses
+	// of up to 30 s; a policy that gives up closes the handle.
 	Retry RetryPolicy
-	// WorkGrace is how long work may go on after its context has ended before the
-	// node is deleted, or a new term begun, without waiting for it any longer:
-	// that is logged, and two pieces of work may then run at once. Zero, the
-	// default, waits for ever. Work that Close finds running counts from Close.
+	// WorkGrace is how long work may go on after its context has ended. After that the node
+	// is deleted, or a new term begins, although the work has not returned: the log has an
+	// error, and two pieces of work may then run together. Zero, the default, means no
+	// limit. If work runs when Close is called, its time counts from Close.
 	WorkGrace time.Duration
-	// TokenFloor refuses leadership with a token below it: keep the highest token
-	// that was ever used, and an ensemble that was restored from an older backup
-	// is found out.
+	// TokenFloor refuses leadership with a token below it. Store the highest token that was
+	// ever used and pass it here: then an ensemble that was restored from an older backup
+	// is detected.
 	TokenFloor int64
 }
 
@@ -39,16 +39,16 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}
 }
 
-// Latch waits in line until it leads, and leads until it is closed, resigns or
-// loses leadership; then it waits again. It is Curator's LeaderLatch, on the
-// same names: Go and Java may share one line.
+// Latch waits in line until it leads, and leads until it is closed, resigns or loses
+// leadership; then it waits again. It is Curator's LeaderLatch, on the same names: Go and
+// Java can be in one line.
 //
 // All its methods are safe to call from any goroutine.
 type Latch struct{ participant participant }
 
-// Latch makes a latch on a line: a directory that is made when it is missing.
-// It does nothing before Start. The error says what is wrong with the path, or
-// is ErrClosed.
+// Latch returns a latch in the line at path. If the directory is missing, it is created.
+// The latch does nothing before Start. The error says what is wrong with the path, or is
+// ErrClosed.
 func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -69,24 +69,24 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	return l, nil
 }
 
-// Start joins the line. It returns at once; what goes wrong in the background is
-// in Err, and an Await returns it. A second call is ErrAlreadyStarted, one after
-// Close is ErrClosed.
+// Start joins the line. It returns immediately; Err and Await return what fails in the
+// background. A second call returns ErrAlreadyStarted, a call after Close returns
+// ErrClosed.
 func (l *Latch) Start() error { return l.participant.start(context.Background()) }
 
-// Await returns when leadership is held. The caller does its work under what is
-// returned, and calls its Release when the work is done; several callers may
-// hold the same term. Leadership is kept until Resign or Close.
+// Await waits until this participant leads. The caller works under the Leadership that
+// Await returns, and calls its Release when the work is done; several callers may hold the
+// same term. Leadership is kept until Resign or Close.
 //
-// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext
-// since Go 1.26 that names the signal, and is not context.Canceled); or what stands
-// in the way (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the
-// handle goes on trying and Await may be called again.
+// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext since Go
+// 1.26 that names the signal, and is not context.Canceled); or the failure that prevents
+// leadership (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the handle goes
+// on trying and Await may be called again.
 func (l *Latch) Await(ctx context.Context) (*Leadership, error) { return l.participant.awaitTerm(ctx) }
 
-// Resign gives leadership up and queues again at the tail; it returns when the
-// work under it has returned and the old place is gone, by deletion or with the
-// session. ErrNotLeading when there is nothing to give up.
+// Resign gives leadership up and queues again at the tail. It returns when the work under
+// it has returned and the old node is gone, by deletion or with the session. The error is
+// ErrNotLeading if there is no leadership to give up.
 func (l *Latch) Resign(ctx context.Context) error { return l.participant.resign(ctx) }
 
 func (l *Latch) notice(n events.Notify) { l.participant.noteTerm(n) }
@@ -95,10 +95,10 @@ func (l *Latch) answer(a events.Answer) { l.participant.deliver(a) }
 
 func (l *Latch) entered(state string) { l.participant.enterLine(state) }
 
-// Close leaves the line. While leading, it cancels the contexts of the work and
-// awaits the work's return; only then the node is deleted and another may lead. If
-// the context ends before the work has returned, the error is ErrWorkRunning, and
-// the node stays until it returns.
+// Close leaves the line. While leading, it cancels the contexts of the work and awaits the
+// work's return; only then is the node deleted, and another participant may lead. If the
+// context ends before the work has returned, the error is ErrWorkRunning, and the node
+// stays until it returns.
 //
 // Once no work runs, Close returns within a session timeout, also without a
 // connection or without the right to delete: the error is ErrNotDeleted then, and
@@ -106,7 +106,7 @@ func (l *Latch) entered(state string) { l.participant.enterLine(state) }
 // the next connection. Closing twice, or before Start, is no error.
 func (l *Latch) Close(ctx context.Context) error { return l.participant.Close(ctx) }
 
-// CloseWith is Close in another mode than the handle was made with.
+// CloseWith is Close with another mode than the options'.
 func (l *Latch) CloseWith(ctx context.Context, mode CloseMode) error {
 	return l.participant.CloseWith(ctx, mode)
 }
@@ -114,32 +114,34 @@ func (l *Latch) CloseWith(ctx context.Context, mode CloseMode) error {
 // HasLeadership reports whether leadership may be believed at this instant.
 func (l *Latch) HasLeadership() bool { return l.participant.HasLeadership() }
 
-// AddListener has l told of every change of leadership from now on. The function
-// returned takes it away again.
+// AddListener adds a listener: its functions are called at every change of leadership from
+// now on, and for a term that has begun. The returned function removes it.
 func (l *Latch) AddListener(listener Listener) (remove func()) {
 	return l.participant.AddListener(listener)
 }
 
-// Participants are the handle's own line in queue order; see Client.Line.
+// Participants returns the participants of the handle's own line in queue order; see
+// Client.Line.
 func (l *Latch) Participants(ctx context.Context) ([]Participant, error) {
 	return l.participant.Participants(ctx)
 }
 
-// Leader is the first in the handle's own line; false when nobody is.
+// Leader returns the first participant of the handle's own line; false if the line is
+// empty.
 func (l *Latch) Leader(ctx context.Context) (Participant, bool, error) {
 	return l.participant.Leader(ctx)
 }
 
-// ID is what other participants see of this one.
+// ID returns how other participants see this one: LatchOptions.ID.
 func (l *Latch) ID() string { return l.participant.ID() }
 
-// Path is the line's directory.
+// Path returns the line's directory.
 func (l *Latch) Path() string { return l.participant.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (l *Latch) State() State { return l.participant.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (l *Latch) Phase() string { return l.participant.Phase() }
 

@@ -8,28 +8,32 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Participant is somebody in a line, as seen from outside.
+// Participant is a place in a line, as another client reads it.
 type Participant struct {
-	Recipe string // the line: "latch"; "lock", in which selectors and mutexes look the same; "readwrite"; "kazoo", kazoo's locks; "lease", a semaphore's permits; "election"
-	Prefix string // what stands before the number in the node's name: "latch-", "lock-", "__READ__", "__WRIT__", "__lock__", "__rlock__", "lease-", or a plain election's own
+	// Recipe is the line: "latch"; "lock", in which selectors and mutexes look the same; "readwrite";
+	// "kazoo", kazoo's locks; "lease", a semaphore's permits; "election".
+	Recipe string
+	// Prefix precedes the number in the node's name: "latch-", "lock-", "__READ__", "__WRIT__", "__lock__",
+	// "__rlock__", "lease-", or a plain election's own.
+	Prefix string
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
 	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes, and where Err is set
-	Leads  bool   // first in line; a reader, when no writer is before it; every permit
-	Err    error  // why the node could not be read, if so
+	Leads  bool   // first in line; a reader, if no writer is before it; every permit
+	Err    error  // why the node could not be read; nil if it was
 }
 
-// Line is a directory's participants in queue order, the leader first.
+// Line has a directory's participants in queue order, the leader first.
 type Line struct {
 	Participants []Participant
 	Foreign      int // children that belong to no recipe: they are ignored
-	// Missing says that there is no such directory. Nobody has queued there yet,
-	// or everybody has gone and it with them, or the path is mistyped.
+	// Missing says that there is no such directory: nothing has queued there yet, or the
+	// line became empty and the directory was deleted, or the path is mistyped.
 	Missing bool
 }
 
-// Leader is the first in line; false when nobody is.
+// Leader returns the first in line; false if the line is empty.
 func (l Line) Leader() (Participant, bool) {
 	if len(l.Participants) == 0 {
 		return Participant{}, false
@@ -37,15 +41,14 @@ func (l Line) Leader() (Participant, bool) {
 	return l.Participants[0], true
 }
 
-// Line reads who is in line, from the server that the client is connected to,
-// which may lag behind the ensemble's leader. Nodes that vanish meanwhile are
-// left out. A directory that does not exist is an empty line, with Missing set. A
-// directory may hold a line of latches, one of locks, and plain elections: the
-// places of those are told from foreign children by the prefixes given here, as
-// in "n_".
+// Line reads the participants of a line from the server that the client is connected to,
+// which may lag behind the ensemble's leader. Nodes that are deleted meanwhile are left
+// out. A directory that does not exist is an empty line, with Missing set. A directory may
+// hold a line of latches, one of locks, and plain elections: the prefixes given here, as in
+// "n_", say which children are places of plain elections.
 //
-// Errors: what is wrong with the path or a prefix, ErrNotConnected, the
-// context's, or an *Error.
+// Errors: what is wrong with the path or a prefix, ErrNotConnected, the context's, or an
+// *Error.
 func (c *Client) Line(ctx context.Context, path string, prefixes ...string) (Line, error) {
 	if err := CheckPath(path, prefixes...); err != nil {
 		return Line{}, err
@@ -53,7 +56,7 @@ func (c *Client) Line(ctx context.Context, path string, prefixes ...string) (Lin
 	return c.line(ctx, path, func(children []string) ([]machines.Place, int) { return machines.Places(children, prefixes...) })
 }
 
-// line reads those children of a directory that pick picks.
+// line reads those children of a directory that pick returns.
 func (c *Client) line(ctx context.Context, path string, pick func(children []string) (places []machines.Place, foreign int)) (Line, error) {
 	children, err := c.list(ctx, path)
 	if err != nil {
@@ -77,20 +80,21 @@ func (c *Client) readLine(ctx context.Context, path string, places []machines.Pl
 		return Line{}, err
 	}
 	line := Line{Foreign: foreign}
-	shut := map[machines.LineKind]bool{} // lines with somebody in them; those with somebody who shares with nobody
+	// The value is true if the line has a participant that shares with no other. An empty line has no entry.
+	exclusive := map[machines.LineKind]bool{}
 	for i, p := range found {
 		if p != nil {
 			place := places[i]
-			behind, begun := shut[place.Kind]
+			behind, begun := exclusive[place.Kind]
 			p.Leads = !begun || place.Shares() && !behind
-			shut[place.Kind] = behind || !place.Shares()
+			exclusive[place.Kind] = behind || !place.Shares()
 			line.Participants = append(line.Participants, *p)
 		}
 	}
 	return line, nil
 }
 
-// readParticipant returns nil for a node that has gone meanwhile.
+// readParticipant returns nil for a node that was deleted meanwhile.
 func (c *Client) readParticipant(ctx context.Context, path string, place machines.Place) (*Participant, error) {
 	p := &Participant{Recipe: place.Kind.Recipe, Prefix: place.Label, Path: path}
 	data, stat, err := c.read(ctx, path)
@@ -108,8 +112,7 @@ func (c *Client) readParticipant(ctx context.Context, path string, place machine
 	return p, nil
 }
 
-// lineOf reads one of the lines in a directory, by what stands before the numbers
-// there.
+// lineOf reads one of the lines in a directory, by the prefixes of its names.
 func (c *Client) lineOf(ctx context.Context, path string, prefixes ...string) (Line, error) {
 	return c.line(ctx, path, func(children []string) ([]machines.Place, int) {
 		all, foreign := machines.Places(children, prefixes...)

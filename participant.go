@@ -11,12 +11,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// CloseMode says whether a Close that ends a term tells its listeners.
+// CloseMode says whether the listeners are called when Close ends a term.
 type CloseMode int
 
 // Curator's modes. Contexts of running work are cancelled in both.
 const (
-	NotifyLeader CloseMode = iota // listeners are told that leadership ended
+	NotifyLeader CloseMode = iota // listeners are called: leadership ended
 	Silent                        // they are not
 )
 
@@ -30,25 +30,25 @@ type Listener struct {
 	NotLeader func(Term, error) // why: an error that is ErrLeadershipLost
 }
 
-// participant is what the handles of those in a line share: on top of every
-// handle, the term that is held, the work under it, and who listens.
+// participant is what the handles of participants in a line share: a handle, the term that
+// is held, the work under it, and the listeners.
 type participant struct {
 	handle
 
-	prefix    string // what stands before the number in the node's name
-	plain     bool   // and nothing before that: no GUID
+	prefix    string // precedes the number in the node's name
+	plain     bool   // the name has nothing before the prefix: no GUID
 	name      string // the ID that other participants see
 	options   LatchOptions
 	holdsOnce bool          // a lock's: it leaves the line when its hold ends
-	byReturn  atomic.Uint64 // the command that the return of the work brings with it; 0: none
+	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
 
 	listeners listeners[change]
 
 	term *heldTerm // these two under mu
-	node string    // of the last term: what Close names where it is not deleted
+	node string    // of the last term: Close names it if it is not deleted
 }
 
-// change is one IsLeader or NotLeader on its way to the listeners.
+// change is one call of IsLeader or NotLeader that the listeners will get.
 type change struct {
 	term Term
 	lost error // nil: leadership began
@@ -96,7 +96,7 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 // Close is Latch.Close.
 func (p *participant) Close(ctx context.Context) error { return p.CloseWith(ctx, p.options.CloseMode) }
 
-// CloseWith is Close in another mode than the handle was made with.
+// CloseWith is Close with another mode than the options'.
 func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	p.client.check(ctx)
 	p.seal()
@@ -107,12 +107,12 @@ func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	return err
 }
 
-// seal keeps work from beginning: a term may be on its way to the handle while
-// it is closed, and a Close that reports no work must stay right.
+// seal prevents new work: the loop may notify the handle of a term while the handle is
+// being closed, and a Close that reports no work must stay right.
 func (p *participant) seal() { p.works.seal() }
 
-// needsSession reports whether something rests on the present session that its end
-// would take away from the user: a term, or work that has not returned.
+// needsSession reports whether the end of the present session would take something from the
+// user: a term, or work that has not returned.
 func (p *participant) needsSession() bool {
 	p.mu.Lock()
 	leads := p.term != nil
@@ -131,8 +131,7 @@ func (p *participant) returned(ev events.Event, late error) {
 	p.client.post(p.id, ev)
 }
 
-// noteTerm takes what the machine tells about terms and failures; on the loop's
-// goroutine.
+// noteTerm takes the machine's notices about terms and failures; on the loop's goroutine.
 func (p *participant) noteTerm(n events.Notify) {
 	switch n.What {
 	case events.Elected:
@@ -174,7 +173,8 @@ func (p *participant) setTerm(t *heldTerm) {
 	}
 }
 
-// enterLine is enter: a new enrolment makes another node. On the loop's goroutine.
+// enterLine is enter, and forgets the node: a new enrolment creates another one. On the
+// loop's goroutine.
 func (p *participant) enterLine(state string) {
 	if state == "enrolling" {
 		p.mu.Lock()
@@ -184,7 +184,7 @@ func (p *participant) enterLine(state string) {
 	p.enter(state)
 }
 
-// leftover returns what a close leaves behind if it gives up waiting.
+// leftover names what a close leaves behind if it gives up waiting.
 func (p *participant) leftover() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,8 +203,8 @@ func (p *participant) logTerm(level zerolog.Level, text string, t Term, why erro
 	})
 }
 
-// inLine is the handle of one that is in a line, as Client.Close and Client.endSession
-// know it.
+// inLine is the handle of a participant in a line, as Client.Close and Client.endSession
+// use it.
 type inLine interface {
 	receiver
 	closer

@@ -16,29 +16,29 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Work is what a selector runs while it leads. Returning gives leadership up.
-// It must return when its Leadership.Context ends. An error, or a panic, is
-// visible in Selector.Err and the log; the next term then waits for a back-off.
+// Work is the function that a selector calls while it leads. Its return gives leadership
+// up. It must return when its Leadership.Context ends. An error, or a panic, is visible in
+// Selector.Err and the log; the next term then waits for a back-off.
 type Work func(*Leadership) error
 
-// SelectorOptions shape a selector. The zero value is good.
+// SelectorOptions are the options of a selector. The zero value is good.
 type SelectorOptions struct {
 	LatchOptions
-	// AutoRequeue queues again after every term, for ever. Without it a selector
-	// leads once for each Start or Requeue, and a lost connection ends its wait.
+	// AutoRequeue queues again after every term, without end. Without it a selector leads
+	// once for each Start or Requeue, and a lost connection ends its wait.
 	AutoRequeue bool
-	// OnConnection hears of the connection, on a goroutine of its own. When it
+	// OnConnection is called with each connection state, on a goroutine of its own. If it
 	// returns ErrCancelLeadership, the context of running work is cancelled.
 	OnConnection func(ConnectionState) error
-	// Executor runs the work, in a goroutine of its own by default. It must run
-	// what it is given exactly once. It may block until there is room: it is
-	// called on a goroutine of its own, and leads meanwhile.
+	// Executor runs the work, by default in a goroutine of its own. It must call the given
+	// function exactly once. It may block until there is room: it is called on a goroutine
+	// of its own, and the selector leads meanwhile.
 	Executor func(run func())
 }
 
-// Selector queues, runs the user's function while it leads, and queues again at
-// the tail when the function has returned: everybody in line has their turn. It
-// is Curator's LeaderSelector, on the same names: Go and Java may share one line.
+// Selector queues, calls the user's function while it leads, and queues again at the tail
+// when the function has returned: every participant in the line has its turn. It is
+// Curator's LeaderSelector, on the same names: Go and Java can be in one line.
 //
 // All its methods are safe to call from any goroutine.
 type Selector struct {
@@ -47,18 +47,18 @@ type Selector struct {
 	requeues    bool                        // SelectorOptions.AutoRequeue
 	hook        func(ConnectionState) error // SelectorOptions.OnConnection
 	executor    func(run func())            // SelectorOptions.Executor
-	removeHook  func()                      // takes the connection hook away
+	removeHook  func()                      // removes the connection hook
 
-	ending chan error // what ends Run
+	ending chan error // why Run returns
 
 	workMu sync.Mutex
 	base   context.Context // what the work's contexts derive from
 	runs   uint64
 }
 
-// Selector makes a selector on a line: a directory that is made when it is
-// missing. It does nothing before Start or Run. The error says what is wrong
-// with the path, or is ErrClosed.
+// Selector returns a selector in the line at path. If the directory is missing, it is
+// created. The selector does nothing before Start or Run. The error says what is wrong with
+// the path, or is ErrClosed.
 func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Selector, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	return s, nil
 }
 
-// listen adds the connection hook. The client may be closing meanwhile: whoever
-// comes second of this and the end takes the hook away.
+// listen adds the connection hook. The client may be closing meanwhile: this call or
+// entered, whichever is later, removes the hook.
 func (s *Selector) listen() {
 	quiet := s.participant.client.OnConnection(s.hear)
 	s.participant.mu.Lock()
@@ -100,20 +100,20 @@ func (s *Selector) listen() {
 	}
 }
 
-// Start joins the line and returns at once. A second call is ErrAlreadyStarted,
-// one after Close is ErrClosed.
+// Start joins the line and returns immediately. A second call returns ErrAlreadyStarted, a
+// call after Close returns ErrClosed.
 func (s *Selector) Start() error { return s.participant.start(context.Background()) }
 
-// Run is Start, a wait, and Close in one: the work's contexts derive from ctx,
-// and Run returns when ctx ends (with its cause), when something that does not
-// pass by itself stands in the way (ErrNoAuth, ErrPersistentNode, …), or,
-// without AutoRequeue, after one term with the work's error, nil included, or
-// with ErrSuspended or ErrSessionExpired when the connection was lost first.
+// Run is Start, a wait, and Close in one; the work's contexts derive from ctx. Run returns
+// when ctx ends (with its cause), or when a failure that does not pass by itself prevents
+// leadership (ErrNoAuth, ErrPersistentNode, …). Without AutoRequeue it also returns after
+// one term, with the work's error, nil included, or with ErrSuspended or ErrSessionExpired
+// if the connection was lost first.
 //
-// Run never returns while the work runs: work that goes on for long after Run has
-// to end is a warning in the log. Once the work has returned, Run returns within a
-// second after the end of ctx, and within a session timeout in any case; the error
-// is ErrNotDeleted, too, if the selector's node is not deleted by then.
+// Run never returns while the work runs: if work goes on for long after Run has to end, the
+// log has a warning. Once the work has returned, Run returns within a second after the end
+// of ctx, and within a session timeout in any case; the error is ErrNotDeleted, too, if the
+// selector's node is not deleted by then.
 func (s *Selector) Run(ctx context.Context) error {
 	s.participant.client.check(ctx)
 	s.workMu.Lock()
@@ -132,7 +132,7 @@ func (s *Selector) Run(ctx context.Context) error {
 	return err
 }
 
-// outcome waits for what ends Run, and returns it as Run does.
+// outcome waits for the event that ends Run, and returns Run's error.
 func (s *Selector) outcome(ctx context.Context) error {
 	select {
 	case err := <-s.ending:
@@ -164,12 +164,12 @@ func (s *Selector) leave(ctx context.Context) error {
 	return s.participant.Close(late)
 }
 
-// leastOverdue is how long work may go on at least, after it has to end, before that
-// is worth a warning.
+// leastOverdue is the least time that work may go on, after it has to end, before the log
+// has a warning.
 const leastOverdue = 5 * time.Second
 
-// Requeue queues again a selector that is out of the line. It reports false when
-// it is queued, or leading, already. ErrNotStarted before Start, ErrClosed after
+// Requeue queues a selector that is out of the line again. It reports false if the selector
+// is queued, or leading, already. The error is ErrNotStarted before Start, ErrClosed after
 // Close.
 func (s *Selector) Requeue() (bool, error) {
 	err := s.participant.ask(context.Background(), events.Event{Kind: events.CommandRequeue})
@@ -183,9 +183,8 @@ func (s *Selector) Requeue() (bool, error) {
 // AutoRequeue reports whether the selector queues again by itself.
 func (s *Selector) AutoRequeue() bool { return s.requeues }
 
-// Interrupt cancels the context of the work that runs, with the cause
-// ErrInterrupted; leadership is given up when the work returns. It reports
-// whether there was work.
+// Interrupt cancels the context of the work that runs, with the cause ErrInterrupted;
+// leadership is given up when the work returns. It reports whether work was running.
 func (s *Selector) Interrupt() bool { return s.cancel(ErrInterrupted) }
 
 func (s *Selector) cancel(cause error) bool {
@@ -205,7 +204,7 @@ func (s *Selector) hear(state ConnectionState) {
 	}
 }
 
-// notice takes what the machine tells; on the loop's goroutine.
+// notice takes the machine's notices; on the loop's goroutine.
 func (s *Selector) notice(n events.Notify) {
 	s.participant.noteTerm(n)
 	switch n.What {
@@ -261,7 +260,7 @@ func (s *Selector) run() {
 	go s.executor(run)
 }
 
-// errGoexit is what comes of work that neither returns nor panics.
+// errGoexit is the error of work that neither returns nor panics.
 var errGoexit = errors.New("the work ended its goroutine and did not return")
 
 // do calls the user's function; a panic becomes an error.
@@ -285,7 +284,7 @@ func errorText(err error) string {
 	if text := err.Error(); text != "" {
 		return text
 	}
-	return "(an error without words)"
+	return "(an error without text)"
 }
 
 func (s *Selector) entered(state string) {
@@ -300,10 +299,10 @@ func (s *Selector) entered(state string) {
 
 func (s *Selector) answer(a events.Answer) { s.participant.deliver(a) }
 
-// Close leaves the line. While leading, it cancels the contexts of the work and
-// awaits the work's return; only then the node is deleted and another may lead. If
-// the context ends before the work has returned, the error is ErrWorkRunning, and
-// the node stays until it returns.
+// Close leaves the line. While leading, it cancels the contexts of the work and awaits the
+// work's return; only then is the node deleted, and another participant may lead. If the
+// context ends before the work has returned, the error is ErrWorkRunning, and the node
+// stays until it returns.
 //
 // Once no work runs, Close returns within a session timeout, also without a
 // connection or without the right to delete: the error is ErrNotDeleted then, and
@@ -311,7 +310,7 @@ func (s *Selector) answer(a events.Answer) { s.participant.deliver(a) }
 // the next connection. Closing twice, or before Start, is no error.
 func (s *Selector) Close(ctx context.Context) error { return s.participant.Close(ctx) }
 
-// CloseWith is Close in another mode than the handle was made with.
+// CloseWith is Close with another mode than the options'.
 func (s *Selector) CloseWith(ctx context.Context, mode CloseMode) error {
 	return s.participant.CloseWith(ctx, mode)
 }
@@ -319,30 +318,32 @@ func (s *Selector) CloseWith(ctx context.Context, mode CloseMode) error {
 // HasLeadership reports whether leadership may be believed at this instant.
 func (s *Selector) HasLeadership() bool { return s.participant.HasLeadership() }
 
-// AddListener has l told of every change of leadership from now on. The function
-// returned takes it away again.
+// AddListener adds a listener: its functions are called at every change of leadership from
+// now on, and for a term that has begun. The returned function removes it.
 func (s *Selector) AddListener(l Listener) (remove func()) { return s.participant.AddListener(l) }
 
-// Participants are the handle's own line in queue order; see Client.Line.
+// Participants returns the participants of the handle's own line in queue order; see
+// Client.Line.
 func (s *Selector) Participants(ctx context.Context) ([]Participant, error) {
 	return s.participant.Participants(ctx)
 }
 
-// Leader is the first in the handle's own line; false when nobody is.
+// Leader returns the first participant of the handle's own line; false if the line is
+// empty.
 func (s *Selector) Leader(ctx context.Context) (Participant, bool, error) {
 	return s.participant.Leader(ctx)
 }
 
-// ID is what other participants see of this one.
+// ID returns how other participants see this one: LatchOptions.ID.
 func (s *Selector) ID() string { return s.participant.ID() }
 
-// Path is the line's directory.
+// Path returns the line's directory.
 func (s *Selector) Path() string { return s.participant.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (s *Selector) State() State { return s.participant.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (s *Selector) Phase() string { return s.participant.Phase() }
 
