@@ -124,5 +124,5 @@ func (a *AtomicLong) change(ctx context.Context, task string, options map[string
 	return value, err
 }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (a *AtomicLong) Path() string { return a.number.Path() }

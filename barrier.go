@@ -54,7 +54,7 @@ func (b *Barrier) Remove(ctx context.Context) error { return b.passage.call(ctx,
 // the way, if there is one.
 func (b *Barrier) Wait(ctx context.Context) error { return b.passage.call(ctx, events.CommandAwait) }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (p *barrierHandle) Path() string { return p.path }
 
 // barrierCall is the handle on the machine of one call.
@@ -92,5 +92,5 @@ func (x *barrierCall) answer(a events.Answer) { x.deliver(a) }
 
 func (x *barrierCall) entered(state string) { x.enter(state) }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (b *Barrier) Path() string { return b.passage.Path() }

@@ -262,10 +262,10 @@ func (c *Consumer) answer(a events.Answer) { c.handle.deliver(a) }
 // Path is the queue's directory.
 func (c *Consumer) Path() string { return c.handle.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (c *Consumer) State() State { return c.handle.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts.
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (c *Consumer) Phase() string { return c.handle.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

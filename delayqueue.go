@@ -63,10 +63,10 @@ func (q *DelayQueue[T]) Close(ctx context.Context) error { return q.queue.Close(
 // Path is the queue's directory.
 func (q *DelayQueue[T]) Path() string { return q.queue.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (q *DelayQueue[T]) State() State { return q.queue.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (q *DelayQueue[T]) Phase() string { return q.queue.Phase() }
 

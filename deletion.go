@@ -147,13 +147,13 @@ func (d *Deletion) entered(state string) {
 
 func (d *Deletion) notice(n events.Notify) { d.handle.noteTrouble(n) }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (d *Deletion) Path() string { return d.handle.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (d *Deletion) State() State { return d.handle.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts.
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (d *Deletion) Phase() string { return d.handle.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

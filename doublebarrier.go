@@ -109,10 +109,10 @@ func (b *DoubleBarrier) entered(state string) { b.handle.enter(state) }
 // Path is the barrier's directory.
 func (b *DoubleBarrier) Path() string { return b.handle.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (b *DoubleBarrier) State() State { return b.handle.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts.
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (b *DoubleBarrier) Phase() string { return b.handle.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

@@ -43,5 +43,5 @@ func (g *Gate) Shut(ctx context.Context) error { return g.passage.call(ctx, even
 // the way, if there is one.
 func (g *Gate) Wait(ctx context.Context) error { return g.passage.call(ctx, events.CommandAwait) }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (g *Gate) Path() string { return g.passage.Path() }

@@ -80,7 +80,7 @@ func (h *handle) withTrouble(err error) error {
 // Path is the line's or the group's directory, or the node's.
 func (h *handle) Path() string { return h.path }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (h *handle) State() State {
 	switch h.Phase() {
 	case "latent":
@@ -91,7 +91,7 @@ func (h *handle) State() State {
 	return Started
 }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (h *handle) Phase() string {
 	h.client.opened()

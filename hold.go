@@ -11,36 +11,33 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Hold is a lock that is held, until Unlock or until it is lost: by the end of
-// the session or the deletion of its node, by a disconnect (unless
-// Config.RideOut), or because no confirmation came in time. A hold that is lost
-// does not come back: Context ends with the cause ErrLeadershipLost, the work
-// under it has to stop, and Unlock says that it was lost.
+// Hold is a lock that is held, until Unlock or until it is lost: by the end of the session
+// or the deletion of its node, by a disconnect (unless Config.RideOut), or because no
+// confirmation came in time. A hold that is lost does not come back: Context ends with the
+// cause ErrLeadershipLost, the work under it has to stop, and Unlock returns that it was
+// lost.
 //
-// Check, Token, ValidUntil and Write are those of every Leadership. Before
-// AloneUntil no other holds a mutex, or writes; beside a reader others read, and
-// beside a permit others have theirs: then only what it keeps out is kept out.
-// Context carries the values of the context that the lock was asked for with, but
-// does not end with it.
-//
+// Check, Token, ValidUntil and Write are those of every Leadership. Before AloneUntil no
+// other client holds a mutex, or writes. Several readers hold together, and so do several
+// permits: there AloneUntil counts only for what they exclude. Context has the values of
+// the context with which the lock was asked for, but does not end with it.
 // All its methods are safe to call from any goroutine.
 type Hold struct {
-	Leadership *Leadership // for what takes one; end the hold by Unlock
+	Leadership *Leadership // for functions that take one; end the hold by Unlock
 
 	machine  *holdHandle
 	revoked  chan struct{}
 	unlocked *atomic.Bool
 }
 
-// Unlock lets the lock go, and returns when its node is gone and another may
-// hold it. It has to be called once for every hold, also after it was lost: the
-// node of a lost hold stays until then, if the session does.
+// Unlock releases the lock, and returns when its node is gone and another client may hold
+// it. It has to be called once for every hold, also after it was lost: the node of a lost
+// hold stays until then, if the session does.
 //
-// Errors: ErrNotHeld for a second call; ErrLeadershipLost when the hold was lost
-// before, as far as was known here, and so another may have held the lock
-// meanwhile; the context's cause
-// when it ends first: the deletion then goes on by itself, without a connection
-// after the next one.
+// Errors: ErrNotHeld for a second call; ErrLeadershipLost if the hold was lost before, as
+// far as is known here, so that another client may have held the lock meanwhile; the
+// context's cause if it ends first: the deletion then goes on by itself, without a
+// connection after the next one.
 func (h *Hold) Unlock(ctx context.Context) error {
 	h.Leadership.check(ctx)
 	if !h.unlocked.CompareAndSwap(false, true) {
@@ -64,37 +61,38 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	return h.Leadership.term.lossErr()
 }
 
-// Release is Unlock without waiting for it, and without an answer.
+// Release is Unlock without a wait and without an error.
 func (h *Hold) Release() {
 	h.Leadership.opened()
 	h.unlocked.Store(true)
 	h.Leadership.Release()
 }
 
-// Revoked is closed when somebody has asked for the lock; see Mutex.Revoke. It
-// stays open where the lock is not revocable.
+// Revoked returns a channel that is closed when another client has asked for the lock; see
+// Mutex.Revoke. It stays open if the lock is not revocable.
 func (h *Hold) Revoked() <-chan struct{} {
 	h.Leadership.opened()
 	return h.revoked
 }
 
-// Context ends when the hold is lost, with a cause that is ErrLeadershipLost, and when
-// it is unlocked. It carries the values of the context that the lock was asked for with.
+// Context returns a context that ends when the hold is lost, with a cause that is
+// ErrLeadershipLost, and when it is unlocked. It has the values of the context with which
+// the lock was asked for.
 func (h *Hold) Context() context.Context { return h.Leadership.Context() }
 
-// Token is the own node's czxid: pass it to every store that the work writes to, and
+// Token returns the own node's czxid: pass it to every store that the work writes to, and
 // let the store refuse lower ones. See Leadership.Token.
 func (h *Hold) Token() int64 { return h.Leadership.Token() }
 
-// Term is the hold's node, token and session.
+// Term returns the hold's node, token and session.
 func (h *Hold) Term() Term { return h.Leadership.Term() }
 
-// ValidUntil is the instant until which the lock may be believed to be held without
-// hearing from the ensemble again. See Leadership.ValidUntil.
+// ValidUntil returns the instant until which the lock may be believed to be held without
+// another confirmation from the ensemble. See Leadership.ValidUntil.
 func (h *Hold) ValidUntil() time.Time { return h.Leadership.ValidUntil() }
 
-// AloneUntil is the instant before which nobody can hold what this hold excludes,
-// unless its node is deleted. See Leadership.AloneUntil.
+// AloneUntil returns the instant before which no other client can hold what this hold
+// excludes, unless its node is deleted. See Leadership.AloneUntil.
 func (h *Hold) AloneUntil() time.Time { return h.Leadership.AloneUntil() }
 
 // Check returns nil while the lock may be believed to be held, and an error that is
@@ -107,25 +105,25 @@ func (h *Hold) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	return h.Leadership.Write(ctx, ops...)
 }
 
-// acquisition is what a lock asks its machine for.
+// acquisition is what a lock asks of its machine.
 type acquisition struct {
 	recipe  string
 	path    string
 	options MutexOptions
 	try     bool
-	reads   bool // a read-write lock's reader
+	reads   bool // for a read-write lock's reader
 	limit   int  // of a semaphore
-	permits int  // wanted of it
+	permits int  // wanted of a semaphore
 }
 
-// holdHandle is the handle on one acquisition's machine: what the holds of all
-// locks share. The machine ends by itself: with the hold, or when it is refused.
+// holdHandle is the handle of one acquisition's machine, which the holds of all locks have.
+// The machine closes by itself: with the hold, or when it is refused.
 type holdHandle struct {
 	participant
-	revoked chan struct{} // of the present hold; the loop's
+	revoked chan struct{} // of the present hold; used by the loop
 }
 
-// acquire has a machine of its own ask for a hold, and waits for the answer.
+// acquire opens a machine that acquires one hold, and waits for its answer.
 func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	c.check(ctx)
 	if ctx.Err() != nil {
@@ -151,7 +149,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	return h.held(h.await(ctx, context.WithoutCancel(ctx), h.abandon))
 }
 
-// held makes a Hold of what was granted.
+// held returns the Hold of a Leadership that was granted.
 func (h *holdHandle) held(l *Leadership, err error) (*Hold, error) {
 	if err != nil {
 		return nil, err
@@ -159,7 +157,7 @@ func (h *holdHandle) held(l *Leadership, err error) (*Hold, error) {
 	return &Hold{Leadership: l, machine: h, revoked: h.revoked, unlocked: new(atomic.Bool)}, nil
 }
 
-// tryResult tells the outcome of a try: a lock that others have is no error.
+// tryResult returns the outcome of a try: if others have the lock, that is no error.
 func tryResult(h *Hold, err error) (*Hold, bool, error) {
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == events.Locked {
@@ -168,14 +166,14 @@ func tryResult(h *Hold, err error) (*Hold, bool, error) {
 	return h, err == nil, err
 }
 
-// abandon ends an acquisition that nobody waits for any more. A grant that is on
-// its way finds the handle sealed, and is given back.
+// abandon ends an acquisition that nobody waits for any longer. If it is granted meanwhile,
+// the handle is sealed, and the hold is released.
 func (h *holdHandle) abandon(uint64) {
 	h.seal()
 	_, _, _ = h.commands.begin(h.client, h.id, events.Event{Kind: events.CommandClose})
 }
 
-// notice takes what the machine tells; on the loop's goroutine.
+// notice takes the machine's notices; on the loop's goroutine.
 func (h *holdHandle) notice(n events.Notify) {
 	switch n.What {
 	case events.Granted:

@@ -2,25 +2,25 @@ package incumbent
 
 import "context"
 
-// Holder lets a chain of calls lock again what it holds: the first Lock acquires
-// the mutex, those after it return the same Hold at once, and the last Unlock
-// lets it go. Pass it down as an argument: whoever has it, holds. It is what
-// re-entrancy by thread is in Java, with the owner said instead of guessed.
+// Holder lets a chain of calls lock again what it holds: the first Lock acquires the mutex,
+// those after it return the same Hold immediately, and the last Unlock releases it. Pass it
+// down as an argument: a function that has it may lock. It is what re-entrancy by thread is
+// in Java, but the owner is explicit.
 //
 // All its methods are safe to call from any goroutine.
 type Holder struct {
 	mutex *Mutex
-	turn  contextMutex // for what follows
+	turn  contextMutex // guards the fields below
 	depth int
 	hold  *Hold
 }
 
-// Holder makes a holder that holds nothing yet.
+// Holder returns a holder that holds nothing yet.
 func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, turn: newTurn()} }
 
-// Lock is Mutex.Lock for the first, and counts for the others, which find the
-// lock held. Each needs its Unlock. When the hold was lost, it returns
-// ErrLeadershipLost until everybody has unlocked.
+// Lock is Mutex.Lock for the first call, and counts for the others, which find the lock
+// held. Each needs its Unlock. If the hold was lost, it returns ErrLeadershipLost until
+// every caller has unlocked.
 func (h *Holder) Lock(ctx context.Context) (*Hold, error) {
 	hold, _, err := h.enter(ctx, func() (*Hold, bool, error) {
 		hold, err := h.mutex.Lock(ctx)
@@ -29,12 +29,12 @@ func (h *Holder) Lock(ctx context.Context) (*Hold, error) {
 	return hold, err
 }
 
-// TryLock is Mutex.TryLock for the first, and Lock for the others.
+// TryLock is Mutex.TryLock for the first call, and Lock for the others.
 func (h *Holder) TryLock(ctx context.Context) (*Hold, bool, error) {
 	return h.enter(ctx, func() (*Hold, bool, error) { return h.mutex.TryLock(ctx) })
 }
 
-// check is Client.check.
+// check does what Client.check does.
 func (h *Holder) check(ctx context.Context) {
 	var c *Client
 	if h.mutex != nil {
@@ -63,8 +63,8 @@ func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error))
 	return hold, held, err
 }
 
-// Unlock takes one Lock back; the last lets the mutex go, as Hold.Unlock does.
-// One too many is ErrNotHeld.
+// Unlock ends one Lock; the last releases the mutex, as Hold.Unlock does. One too many is
+// ErrNotHeld.
 func (h *Holder) Unlock(ctx context.Context) error {
 	h.check(ctx)
 	h.turn.wait()

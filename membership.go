@@ -169,10 +169,10 @@ func (m *Membership) SetData(ctx context.Context, data []byte) error {
 // itself. Closing twice, or before Start, is no error.
 func (m *Membership) Close(ctx context.Context) error { return m.node.Close(ctx) }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (m *Membership) State() State { return m.node.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (m *Membership) Phase() string { return m.node.Phase() }
 

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Lockable is what a MultiLock is made of: a *Mutex, permits of a Semaphore
-// (Permits), a side of a ReadWriteLock (Reader, Writer), or whatever else gives a
-// Hold. Locks are told apart, and put in order, by their paths.
+// Lockable is what a MultiLock consists of: a *Mutex, permits of a Semaphore (Permits), a
+// side of a ReadWriteLock (Reader, Writer), or any other type that gives a Hold. Locks are
+// told apart, and ordered, by their paths.
 type Lockable interface {
 	Path() string
 	Lock(ctx context.Context) (*Hold, error)
@@ -21,21 +21,21 @@ type Lockable interface {
 // MultiLock is several locks as one: all are held, or none. It is Curator's
 // InterProcessMultiLock, with one budget of time for all.
 //
-// The locks are taken one after the other, in the order of their paths, whatever
-// the order they were given in: so two callers with locks in common never wait for
-// each other in a circle. That holds for all who take them through a MultiLock and
-// whose clients have the same chroot.
+// The locks are taken one after the other, in the order of their paths, not in the order in
+// which they were given: so two callers with locks in common never wait for each other in a
+// circle. That holds for all callers that take them through a MultiLock and whose clients
+// have the same chroot.
 //
 // All its methods are safe to call from any goroutine.
 type MultiLock struct{ locks []Lockable }
 
-// NewMultiLock makes one lock of several, of one client or of many. The error says
-// that there is none, that one is nil, or that two have one path: those would wait for each other.
-// Whether a lock can be had at all (more permits than the limit: ErrPermits) is
-// found by Lock.
+// NewMultiLock returns one lock of several, of one client or of many. The error says that
+// there is none, that one is nil, or that two have one path: those would wait for each
+// other. Lock finds out whether a lock can be held at all (more permits than the limit:
+// ErrPermits).
 func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 	if len(locks) == 0 {
-		return nil, errors.New("incumbent: a multi-lock of no locks")
+		return nil, errors.New("incumbent: a multi-lock has no locks: give at least one")
 	}
 	for i, l := range locks {
 		if l == nil {
@@ -51,11 +51,11 @@ func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 	return &MultiLock{sorted}, nil
 }
 
-// Lock waits until all locks are held. The context bounds the wait for all of
-// them together, and nothing else. At the first that fails it asks for no more,
-// lets go of what it has, and returns that one's error with its path: see
-// Mutex.Lock. Nothing is left behind. One that is lost while the next is waited for
-// is a failure, too: ErrLeadershipLost.
+// Lock waits until all locks are held. The context bounds the wait for all of them
+// together, and nothing else. At the first failure it asks for no more, releases what it
+// holds, and returns the error with the lock's path: see Mutex.Lock. Nothing is left
+// behind. If one is lost during the wait for the next, that is a failure, too:
+// ErrLeadershipLost.
 func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
 	hold, _, err := m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) {
 		h, err := l.Lock(ctx)
@@ -64,14 +64,14 @@ func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
 	return hold, err
 }
 
-// TryLock is Lock without a wait for others: false, with no error, when one of the
-// locks is not to be had at once; those before it were held for a moment.
+// TryLock is Lock without a wait for others: it returns false, with no error, if one of the
+// locks is not free; those before it were held for a moment.
 func (m *MultiLock) TryLock(ctx context.Context) (*MultiHold, bool, error) {
 	return m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) { return l.TryLock(ctx) })
 }
 
-// acquire takes one lock after the other. The wait for the next ends when one
-// that is held already is lost.
+// acquire takes one lock after the other. The wait for the next ends when one that is held
+// already is lost.
 func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lockable) (*Hold, bool, error)) (*MultiHold, bool, error) {
 	if len(m.locks) == 0 {
 		misuse("was called on a zero value: NewMultiLock makes what can be locked")
@@ -93,7 +93,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lock
 		case err != nil:
 			err = withLockPath(l.Path(), err)
 		}
-		_ = hold.Unlock(ctx) // one that was lost is let go, too
+		_ = hold.Unlock(ctx) // a lost one is unlocked, too
 		return nil, false, err
 	}
 	if err := hold.Check(); err != nil {
@@ -103,8 +103,8 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(context.Context, Lock
 	return hold, true, nil
 }
 
-// unlock lets go of the last one first, so that nobody is woken for a lock whose
-// successor in the order is not free yet.
+// unlock releases the last one first, so that no other client gets a lock whose successor
+// in the order is not free yet.
 func unlock(ctx context.Context, holds []*Hold) error {
 	var errs []error
 	for _, h := range slices.Backward(holds) {
@@ -115,9 +115,8 @@ func unlock(ctx context.Context, holds []*Hold) error {
 	return errors.Join(errs...)
 }
 
-// MultiHold is all locks of a MultiLock, held until Unlock or until one of them is
-// lost: then Context ends, and the work under it has to stop. The others are held
-// until Unlock all the same.
+// MultiHold is all locks of a MultiLock, held until Unlock or until one of them is lost:
+// then Context ends, and the work under it has to stop. The others stay held until Unlock.
 //
 // All its methods are safe to call from any goroutine.
 type MultiHold struct {
@@ -133,20 +132,20 @@ func newMultiHold(ctx context.Context) *MultiHold {
 	return m
 }
 
-// add takes one more lock in, while nobody else has the hold yet.
+// add adds one more lock, before any other goroutine has the hold.
 func (m *MultiHold) add(h *Hold) {
 	m.holds = append(m.holds, h)
 	context.AfterFunc(h.Context(), func() { m.cancel(withLockPath(h.machine.path, context.Cause(h.Context()))) })
 }
 
-// withLockPath says which lock an error is about.
+// withLockPath adds the lock's path to an error.
 func withLockPath(path string, err error) error {
 	return fmt.Errorf("incumbent: multi-lock: %s: %w", path, err)
 }
 
-// Context ends when one of the locks is lost, with a cause that is
-// ErrLeadershipLost and names it. It carries the values of the context that the
-// locks were asked for with.
+// Context returns a context that ends when one of the locks is lost, with a cause that is
+// ErrLeadershipLost and names the lock. It has the values of the context with which the
+// locks were asked for.
 func (m *MultiHold) Context() context.Context {
 	m.opened()
 	return m.ctx
@@ -158,9 +157,9 @@ func (m *MultiHold) opened() {
 	}
 }
 
-// Check returns nil while all locks may be believed to be held, and an error that
-// is ErrLeadershipLost and names the one that may not otherwise: see
-// Leadership.Check. Once it has returned an error it never returns nil again.
+// Check returns nil while all locks may be believed to be held. Otherwise its error is
+// ErrLeadershipLost and names the lock that was lost: see Leadership.Check. Once it has
+// returned an error it never returns nil again.
 func (m *MultiHold) Check() error {
 	m.opened()
 	for _, h := range m.holds {
@@ -171,15 +170,15 @@ func (m *MultiHold) Check() error {
 	return nil
 }
 
-// Holds are those of the single locks, in the order of their paths: each has a
+// Holds returns the holds of the single locks, in the order of their paths: each has a
 // Token for the stores that it protects. Do not unlock them one by one.
 func (m *MultiHold) Holds() []*Hold { return slices.Clone(m.holds) }
 
-// Unlock lets all locks go, and returns when others may hold them. It has to be
-// called once, also after one was lost.
+// Unlock releases all locks, and returns when others may hold them. It has to be called
+// once, also after one was lost.
 //
-// Errors: ErrNotHeld for a second call; or what Hold.Unlock said of some, joined,
-// each with its path. All others are let go all the same.
+// Errors: ErrNotHeld for a second call; or what Hold.Unlock returned for some, joined, each
+// with its path. All others are released nevertheless.
 func (m *MultiHold) Unlock(ctx context.Context) error {
 	m.opened()
 	needContext(ctx)

@@ -186,13 +186,13 @@ func (p *PersistentNode) SetData(ctx context.Context, data []byte) error {
 // itself. Closing twice, or before Start, is no error.
 func (p *PersistentNode) Close(ctx context.Context) error { return p.standing.Close(ctx) }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (p *PersistentNode) Path() string { return p.standing.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (p *PersistentNode) State() State { return p.standing.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (p *PersistentNode) Phase() string { return p.standing.Phase() }
 

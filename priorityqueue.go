@@ -50,10 +50,10 @@ func (q *PriorityQueue[T]) Close(ctx context.Context) error { return q.queue.Clo
 // Path is the queue's directory.
 func (q *PriorityQueue[T]) Path() string { return q.queue.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (q *PriorityQueue[T]) State() State { return q.queue.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (q *PriorityQueue[T]) Phase() string { return q.queue.Phase() }
 

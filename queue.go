@@ -178,10 +178,10 @@ func (q *Queue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) 
 // Path is the queue's directory.
 func (q *Queue[T]) Path() string { return q.queue.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (q *Queue[T]) State() State { return q.queue.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (q *Queue[T]) Phase() string { return q.queue.Phase() }
 

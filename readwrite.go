@@ -6,22 +6,20 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// ReadWriteLock is a lock that one writer has, or any number of readers, in all
-// processes that use the same path. It is fair: first come, first served. Whoever
-// wants to read waits for the writers before it, and not for readers; whoever
-// wants to write waits for everybody before it. It is Curator's
-// InterProcessReadWriteLock, on the same names: Go and Java may share one lock.
+// ReadWriteLock is a lock that one writer has, or any number of readers, in all processes
+// that use the same path. It is fair: first come, first served. A reader waits for the
+// writers before it, and not for readers; a writer waits for all participants before it. It
+// is Curator's InterProcessReadWriteLock, on the same names: Go and Java can use one lock.
 //
-// Every call of Lock or RLock is an acquisition of its own: there is no owner, and
-// a Lock waits for an RLock of the same goroutine. ReadWriteHolder is for code that
-// locks again what its caller holds. A writer may become a reader without letting
-// go: WriteHold.Downgrade. A reader cannot become a writer.
+// Every call of Lock or RLock is an acquisition of its own: there is no owner, and a Lock
+// waits for an RLock of the same goroutine. ReadWriteHolder is for code that locks again
+// what its caller holds. A writer may become a reader without unlocking:
+// WriteHold.Downgrade. A reader cannot become a writer.
 //
-// Tokens order the writers among themselves, and each reader between the writers
-// before and after it. Readers that hold at the same time have different tokens,
-// in no order that means anything: a store that refuses what is lower than it has
-// seen has to compare a reader's token with those of writers only.
-//
+// Tokens order the writers among themselves, and each reader between the writers before and
+// after it. Readers that hold at the same time have different tokens, and their order means
+// nothing: a store that refuses what is lower than it has seen has to compare a reader's
+// token with those of writers only.
 // All its methods are safe to call from any goroutine.
 type ReadWriteLock struct {
 	client  *Client
@@ -29,9 +27,9 @@ type ReadWriteLock struct {
 	options MutexOptions
 }
 
-// ReadWriteLock makes a read-write lock on a path: a directory that is made when
-// it is missing. It asks nothing of the ensemble. The error says what is wrong with
-// the path.
+// ReadWriteLock returns a read-write lock at path. If the directory is missing, the first
+// Lock or RLock creates it. ReadWriteLock sends nothing to the ensemble. The error says
+// what is wrong with the path.
 func (c *Client) ReadWriteLock(path string, options MutexOptions) (*ReadWriteLock, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func (c *Client) ReadWriteLock(path string, options MutexOptions) (*ReadWriteLoc
 	return &ReadWriteLock{client: c, path: path, options: options}, nil
 }
 
-// Path is the lock's directory.
+// Path returns the lock's directory.
 func (l *ReadWriteLock) Path() string { return l.path }
 
 // Lock waits until the lock is held for writing. Context, errors and what is left
@@ -62,8 +60,8 @@ func (l *ReadWriteLock) TryLock(ctx context.Context) (*WriteHold, bool, error) {
 // behind are as for Mutex.Lock.
 func (l *ReadWriteLock) RLock(ctx context.Context) (*Hold, error) { return l.acquire(ctx, true, false) }
 
-// TryRLock is RLock without a wait for others: false, with no error, when somebody
-// holds the lock for writing, or waits to. Else it is as Mutex.TryLock.
+// TryRLock is RLock without a wait for others: it returns false, with no error, if another
+// client holds the lock for writing, or waits to. Otherwise it is as Mutex.TryLock.
 func (l *ReadWriteLock) TryRLock(ctx context.Context) (*Hold, bool, error) {
 	return tryResult(l.acquire(ctx, true, true))
 }
@@ -72,9 +70,9 @@ func (l *ReadWriteLock) acquire(ctx context.Context, reads, try bool) (*Hold, er
 	return l.client.acquire(ctx, acquisition{recipe: machines.ReadWriteRecipe.Name(), path: l.path, options: l.options, reads: reads, try: try})
 }
 
-// Participants are those who hold the lock and wait for it, in queue order; see
-// Client.Line. Each one's Prefix tells its side: "__READ__" or "__WRIT__", and on
-// kazoo's names "__rlock__" or "__lock__". Those who hold it have Leads set.
+// Participants returns those that hold the lock or wait for it, in queue order; see
+// Client.Line. Each one's Prefix shows its side: "__READ__" or "__WRIT__", and on kazoo's
+// names "__rlock__" or "__lock__". Those that hold it have Leads set.
 func (l *ReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
 	labels := []string{machines.ReadLabel, machines.WriteLabel}
 	if l.options.Kazoo {
@@ -84,15 +82,15 @@ func (l *ReadWriteLock) Participants(ctx context.Context) ([]Participant, error)
 	return line.Participants, err
 }
 
-// Revoke asks a participant to let the lock go, as Mutex.Revoke does.
+// Revoke asks a participant to release the lock, as Mutex.Revoke does.
 func (l *ReadWriteLock) Revoke(ctx context.Context, p Participant) error {
 	return l.client.revoke(ctx, p)
 }
 
-// Reader and Writer are the lock's sides, as a MultiLock takes them.
+// Reader returns the lock's reading side, for a MultiLock.
 func (l *ReadWriteLock) Reader() Lockable { return side{lock: l, reads: true} }
 
-// Writer is the other side: see Reader.
+// Writer returns the lock's writing side, for a MultiLock.
 func (l *ReadWriteLock) Writer() Lockable { return side{lock: l} }
 
 type side struct {

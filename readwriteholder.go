@@ -2,13 +2,13 @@ package incumbent
 
 import "context"
 
-// ReadWriteHolder lets a chain of calls lock again what it holds, as Holder does
-// for a mutex. The first Lock or RLock acquires, those after it count, and the last
-// Unlock or RUnlock lets go.
+// ReadWriteHolder lets a chain of calls lock again what it holds, as Holder does for a
+// mutex. The first Lock or RLock acquires, those after it count, and the last Unlock or
+// RUnlock releases.
 //
-// Who writes may read as well. When the last Unlock comes while an RLock is open,
-// the hold becomes one for reading, in its place: see WriteHold.Downgrade. Who only
-// reads cannot write: such a Lock would wait for itself, and is refused.
+// A caller that writes may read as well. If the last Unlock comes while an RLock is open,
+// the hold becomes one for reading, in its place: see WriteHold.Downgrade. A caller that
+// only reads cannot write: such a Lock would wait for itself, and is refused.
 //
 // All its methods are safe to call from any goroutine.
 type ReadWriteHolder struct {
@@ -17,13 +17,13 @@ type ReadWriteHolder struct {
 
 	writes, reads int // calls that are open
 	hold          *Hold
-	failed        error // the downgrade that did not succeed
+	failed        error // the downgrade's error, if it failed
 }
 
-// Holder makes a holder that holds nothing yet.
+// Holder returns a holder that holds nothing yet.
 func (l *ReadWriteLock) Holder() *ReadWriteHolder { return &ReadWriteHolder{lock: l, turn: newTurn()} }
 
-// check is Client.check.
+// check does what Client.check does.
 func (h *ReadWriteHolder) check(ctx context.Context) {
 	var c *Client
 	if h.lock != nil {
@@ -32,16 +32,16 @@ func (h *ReadWriteHolder) check(ctx context.Context) {
 	c.check(ctx)
 }
 
-// Lock is ReadWriteLock.Lock for the first, and counts for the others, which find
-// the lock held for writing. Each needs its Unlock. It returns ErrUpgrade at once
-// where the holder only reads, and ErrLeadershipLost when the hold was lost, until
-// everybody has unlocked.
+// Lock is ReadWriteLock.Lock for the first call, and counts for the others, which find the
+// lock held for writing. Each needs its Unlock. It returns ErrUpgrade immediately if the
+// holder only reads, and ErrLeadershipLost if the hold was lost, until every caller has
+// unlocked.
 func (h *ReadWriteHolder) Lock(ctx context.Context) (*WriteHold, error) {
 	w, _, err := h.enterWriting(ctx, false)
 	return w, err
 }
 
-// TryLock is ReadWriteLock.TryLock for the first, and Lock for the others.
+// TryLock is ReadWriteLock.TryLock for the first call, and Lock for the others.
 func (h *ReadWriteHolder) TryLock(ctx context.Context) (*WriteHold, bool, error) {
 	return h.enterWriting(ctx, true)
 }
@@ -52,16 +52,16 @@ func (h *ReadWriteHolder) enterWriting(ctx context.Context, try bool) (*WriteHol
 	return w, held, err
 }
 
-// RLock is ReadWriteLock.RLock for the first, and counts for the others, which find
-// the lock held for reading or writing. Each needs its RUnlock. What it returns
-// while the holder writes is the writer's hold, which ends when that is downgraded:
-// Hold tells the present one. ErrLeadershipLost is as for Lock.
+// RLock is ReadWriteLock.RLock for the first call, and counts for the others, which find
+// the lock held for reading or writing. Each needs its RUnlock. While the holder writes, it
+// returns the writer's hold, which ends when that is downgraded: Hold returns the present
+// one. ErrLeadershipLost is as for Lock.
 func (h *ReadWriteHolder) RLock(ctx context.Context) (*Hold, error) {
 	hold, _, err := h.enter(ctx, true, false)
 	return hold, err
 }
 
-// TryRLock is ReadWriteLock.TryRLock for the first, and RLock for the others.
+// TryRLock is ReadWriteLock.TryRLock for the first call, and RLock for the others.
 func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 	return h.enter(ctx, true, true)
 }
@@ -93,7 +93,7 @@ func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bo
 	return hold, held, err
 }
 
-// Hold is what is held at this moment; nil when that is nothing.
+// Hold returns what is held at this moment; nil if that is nothing.
 func (h *ReadWriteHolder) Hold() *Hold {
 	h.check(context.Background())
 	h.turn.wait()
@@ -104,9 +104,9 @@ func (h *ReadWriteHolder) Hold() *Hold {
 	return h.hold
 }
 
-// Unlock takes one Lock back. The last lets the lock go, as Hold.Unlock does, or
-// downgrades it for those who still read; when that fails, nothing is held any more,
-// and the last RUnlock says so, too. One too many is ErrNotHeld.
+// Unlock ends one Lock. The last releases the lock, as Hold.Unlock does, or downgrades it
+// if an RLock is open; if that fails, nothing is held any longer, and the last RUnlock
+// returns the error, too. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 	h.check(ctx)
 	h.turn.wait()
@@ -127,8 +127,8 @@ func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 	return nil
 }
 
-// RUnlock takes one RLock back; the last lets the lock go, as Hold.Unlock does,
-// unless the holder writes. One too many is ErrNotHeld.
+// RUnlock ends one RLock; the last releases the lock, as Hold.Unlock does, unless the
+// holder writes. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
 	h.check(ctx)
 	h.turn.wait()
@@ -140,7 +140,7 @@ func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
 	return h.leave(ctx)
 }
 
-// leave unlocks when nobody is left.
+// leave unlocks if no call is open.
 func (h *ReadWriteHolder) leave(ctx context.Context) error {
 	switch {
 	case h.writes+h.reads > 0:

@@ -87,5 +87,5 @@ func (s *SharedCount) Watch(ctx context.Context) iter.Seq2[Count, error] {
 	}
 }
 
-// Path is the node's path.
+// Path returns the node's path.
 func (s *SharedCount) Path() string { return s.number.Path() }

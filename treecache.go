@@ -345,10 +345,10 @@ func (t *TreeCache) closed() {
 // Path is the line's or the group's directory, or the node's.
 func (t *TreeCache) Path() string { return t.machine.Path() }
 
-// State is LATENT, STARTED or CLOSED.
+// State returns LATENT, STARTED or CLOSED.
 func (t *TreeCache) State() State { return t.machine.State() }
 
-// Phase is the machine's state, finer than State, by its name in docs/statecharts:
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
 // "waiting", "leading", "suspended", "pausing", …
 func (t *TreeCache) Phase() string { return t.machine.Phase() }
 
