@@ -6,28 +6,29 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// beliefDeadline is until when anything may be believed: what the loop published last,
-// read by the work at any time without a lock.
+// beliefDeadline is the deadline of belief that the loop published last. Work reads it at
+// any time without a lock.
 //
-// Whoever finds the deadline in the past makes it stay so before saying it: a
-// later deadline does not take its place then. The loop may be about to publish
-// one, from an event that it stamped in time and dealt with too late, as after a
-// pause of the process; the work would be told that its leadership is lost, and
-// a moment later that it is not.
+// A reader that finds the deadline in the past marks it as passed before it reports so: a
+// later deadline does not replace it then. The loop may be about to publish one, from an
+// event with a timely stamp that it processed too late, as after a pause of the process.
+// Without the mark the work would learn that its leadership is lost, and a moment later
+// that it is not.
 type beliefDeadline struct {
 	now    atomic.Pointer[sessionDeadline]
-	lapsed int64 // the session whose lapse the loop has heard of; the loop's alone
+	lapsed int64 // the session whose lapse the loop knows; only the loop uses it
 }
 
-// sessionDeadline is one deadline; passed once somebody was told that it has passed.
+// sessionDeadline is one deadline. passed is set when a reader has found that it has
+// passed.
 type sessionDeadline struct {
 	events.Deadline
 	passed bool
 }
 
-// holds reports whether the deadline of this session lies ahead. Once it has
-// reported that the deadline passed, it does not say otherwise until the loop has
-// ended all terms of the session.
+// holds reports whether the deadline of this session is in the future. Once it has returned
+// false because the deadline had passed, it returns false until the loop has ended all
+// terms of the session.
 func (h *beliefDeadline) holds(session int64, clock func() int64) bool {
 	for {
 		v := h.now.Load()
@@ -42,7 +43,7 @@ func (h *beliefDeadline) holds(session int64, clock func() int64) bool {
 	}
 }
 
-// until is the deadline of this session; 0 where nothing may be believed.
+// until returns the deadline of this session; 0 if there is none.
 func (h *beliefDeadline) until(session int64) int64 {
 	if v := h.now.Load(); v != nil && v.Session == session && !v.passed {
 		return v.Until
@@ -50,9 +51,9 @@ func (h *beliefDeadline) until(session int64) int64 {
 	return 0
 }
 
-// publish takes the loop's next deadline. It reports true, once, where somebody
-// was told that the last one had passed: all terms have to be ended then, and
-// nothing may be believed before the loop has published that as well.
+// publish sets the loop's next deadline. It returns true, once, if a reader has found that
+// the last one had passed: then all terms have to be ended, and there is no belief before
+// the loop has published that as well.
 func (h *beliefDeadline) publish(d events.Deadline) (lapsed bool) {
 	for {
 		v := h.now.Load()

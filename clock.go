@@ -2,7 +2,7 @@ package incumbent
 
 import "time"
 
-// clock is the loop's time on this machine: see now in clock_linux.go and
+// clock is the loop's time on this machine: see systemClock in clock_linux.go and
 // clock_other.go.
 type clock struct{ now func() int64 }
 
@@ -13,8 +13,8 @@ func (clock) Timer(d time.Duration) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// sinceStart is Go's monotonic clock. It does not run while a machine is
-// suspended, and it is what testing/synctest fakes.
+// sinceStart returns Go's monotonic clock. It does not run while a machine is suspended;
+// testing/synctest replaces it.
 func sinceStart() func() int64 {
 	start := time.Now()
 	return func() int64 { return int64(time.Since(start)) + 1 }

@@ -2,9 +2,9 @@ package incumbent
 
 import "golang.org/x/sys/unix"
 
-// systemClock is CLOCK_BOOTTIME: it goes on while the machine is suspended, so
-// that nobody believes on waking up what was true before. Where the kernel does
-// not have it (before 2.6.39), Go's own clock has to do.
+// systemClock returns CLOCK_BOOTTIME: it goes on while the machine is suspended, so that
+// after a suspension the deadline has passed. If the kernel does not have it (before
+// 2.6.39), systemClock returns Go's own clock.
 func systemClock() clock {
 	if _, ok := bootTime(); !ok {
 		return clock{sinceStart()}

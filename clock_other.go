@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// jump is how far the wall clock must run ahead of the monotonic one between
-// two readings to count as a suspension.
+// jump is how far the wall clock must run ahead of the monotonic one between two readings
+// to count as a suspension.
 const jump = time.Second
 
-// systemClock is Go's monotonic clock, put forward whenever the wall clock shows
-// that the machine slept: the monotonic one stops there. A wall clock that is
-// set forward by hand ends belief early, which is harmless; it is won back.
+// systemClock returns Go's monotonic clock, plus the time that the machine slept as the
+// wall clock shows it: the monotonic one stops there. A wall clock that is set forward by
+// hand ends belief early, which is harmless: the next confirmation renews it.
 func systemClock() clock {
 	var mu sync.Mutex
 	start := time.Now()

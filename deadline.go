@@ -6,24 +6,22 @@ import (
 	"time"
 )
 
-// errLapsed is why work is stopped at the deadline. Its text is that of the machine,
-// which ends the term later.
+// errLapsed is why work is stopped at the deadline. Its text is the machine's, which ends
+// the term later.
 var errLapsed = fmt.Errorf("%w: no confirmation in time", ErrLeadershipLost)
 
-// deadlineWatch stops the work under all terms of a client when nothing may be
-// believed any more, whatever the loop does. It has one timer, which runs only
-// while there is work.
+// deadlineWatch stops the work under all terms of a client when their deadline has passed,
+// whatever the loop does. It has one timer, which runs only while there is work.
 //
-// When the timer fires, the horizon is asked; so the loop need not reset it when a
-// deadline moves on. It fires eight times in a session timeout at least,
-// because Go's timers stand still while the machine is suspended, and the client's
-// clock does not.
+// When the timer fires, the deadline is read; so the loop need not reset the timer when the
+// deadline moves on. The timer fires at least eight times in a session timeout, because
+// Go's timers stand still while the machine is suspended, and the client's clock does not.
 type deadlineWatch struct {
 	client *Client
 
 	mu      sync.Mutex
-	terms   map[*heldTerm]bool // those with work that has not been stopped
-	session int64              // that of the term added last
+	terms   map[*heldTerm]bool // with work that has not been stopped
+	session int64              // of the term added last
 	timer   *time.Timer
 }
 
@@ -51,8 +49,8 @@ func (w *deadlineWatch) remove(t *heldTerm) {
 	}
 }
 
-// stopLapsed stops the work under every term that may not be believed in. The lock is
-// held while the horizon is asked: a term that begins afterwards is not among them.
+// stopLapsed stops the work under every term whose deadline has passed. The lock is held
+// while the deadline is read: a term that begins afterwards is not among them.
 func (w *deadlineWatch) stopLapsed() {
 	w.mu.Lock()
 	var lapsed []*heldTerm
@@ -68,8 +66,8 @@ func (w *deadlineWatch) stopLapsed() {
 		t.lapse()
 	}
 	if len(lapsed) > 0 {
-		// The session machine's own timer ends the terms; an event that says the
-		// same could wait behind a confirmation, and end the next term.
+		// The session machine's own timer ends the terms. An event with the same content
+		// could wait behind a confirmation, and end the next term.
 		w.client.loop.Wake()
 	}
 }

@@ -9,32 +9,32 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Term is one uninterrupted time of leadership.
+// Term is one uninterrupted period of leadership.
 type Term struct {
 	Path    string // the participant's own node
 	Token   int64  // the node's czxid: grows from leader to leader, see Leadership.Token
 	Session int64  // the number of the client's ZooKeeper session, from 1
 }
 
-// heldTerm is a term as the loop ends it. Its work may be stopped before that: at
-// the deadline, see deadlineWatch.
+// heldTerm is a term that the loop begins and ends. Its work may be stopped before its end:
+// at the deadline, see deadlineWatch.
 type heldTerm struct {
 	Term
-	guards []events.Op // what only holds under this term; nil: that the own node exists
+	guards []events.Op // the operations of Leadership.Write's guard; nil: the own node exists
 	over   atomic.Bool
 	reason error
-	plain  bool          // the node's name carries no GUID
-	grace  time.Duration // how long work may outlast the term; 0: for ever
+	plain  bool          // the node's name has no GUID
+	grace  time.Duration // how long work may outlast the term; 0: no limit
 
 	mu       sync.Mutex
 	nodeGone bool  // ended because its node, or the session, is gone
 	released bool  // ended because the work under it had returned
 	stopped  error // why the work was stopped; nil: it may go on
 	works    map[*Leadership]bool
-	watch    *deadlineWatch // the client's, since there is work
+	watch    *deadlineWatch // the client's; nil before there is work
 }
 
-// end is called on the loop's goroutine, once, with the machine's reason.
+// end ends the term, for the machine's reason. The loop calls it once, on its goroutine.
 func (t *heldTerm) end(reason error, why events.Reason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,16 +43,15 @@ func (t *heldTerm) end(reason error, why events.Reason) {
 	t.stop(reason)
 }
 
-// lapse stops the work because the deadline has passed. The loop ends the term
-// when it gets there.
+// lapse stops the work because the deadline has passed. The loop ends the term later.
 func (t *heldTerm) lapse() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stop(errLapsed)
 }
 
-// stop cancels the contexts of all work, whose grace begins then; once. The
-// caller holds the lock.
+// stop cancels the contexts of all work, once; the grace of the work begins. The caller
+// holds the lock.
 func (t *heldTerm) stop(reason error) {
 	if t.stopped != nil {
 		return
@@ -66,14 +65,14 @@ func (t *heldTerm) stop(reason error) {
 	}
 }
 
-// gone reports whether the term ended because its node did.
+// gone reports whether the term ended because its node was deleted or its session ended.
 func (t *heldTerm) gone() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.nodeGone
 }
 
-// lossErr is why the term ended, nil where that was the holder's own doing.
+// lossErr returns why the term ended, nil if the holder ended it.
 func (t *heldTerm) lossErr() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,8 +82,8 @@ func (t *heldTerm) lossErr() error {
 	return t.reason
 }
 
-// hold makes the Leadership of one piece of work. Done is called once, when the
-// work has returned, or with ErrWorkRunning when its grace was over before.
+// hold returns the Leadership of one piece of work. Done is called once, when the work has
+// returned, or with ErrWorkRunning if its grace ended before.
 func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
 	ctx, cancel := context.WithCancelCause(parent)
 	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel}
