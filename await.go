@@ -6,9 +6,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// await asks for leadership, and waits for it for as long as ctx lasts. What is
-// granted derives from work. When ctx ends first, undo is called with the number
-// of the await that nobody wants any more.
+// await asks for leadership, and waits for it until ctx ends. The context of the Leadership
+// derives from work. If ctx ends first, undo is called with the number of the await.
 func (p *participant) await(ctx, work context.Context, undo func(n uint64)) (*Leadership, error) {
 	p.client.check(ctx)
 	n, ch, err := p.commands.begin(p.client, p.id, events.Event{Kind: events.CommandAwait})
@@ -18,7 +17,7 @@ func (p *participant) await(ctx, work context.Context, undo func(n uint64)) (*Le
 	return p.receive(ctx, work, n, ch, undo)
 }
 
-// receive waits for what the n-th command is granted.
+// receive waits for what is granted to the n-th command.
 func (p *participant) receive(ctx, work context.Context, n uint64, ch chan reply, undo func(n uint64)) (*Leadership, error) {
 	r, err := p.commands.wait(ctx, p.client, n, ch)
 	switch {
@@ -36,8 +35,8 @@ func (p *participant) receive(ctx, work context.Context, n uint64, ch chan reply
 	return nil, err
 }
 
-// granted hands the leadership that the machine tells of to whoever awaits it;
-// on the loop's goroutine.
+// granted gives the leadership of the notice to the call that awaits it; on the loop's
+// goroutine.
 func (p *participant) granted(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
@@ -50,19 +49,19 @@ func (p *participant) granted(n events.Notify) {
 	grant := func(ctx context.Context) *Leadership {
 		return t.hold(ctx, p.client, func(late error) { p.returned(events.Event{Work: n.Work}, late) })
 	}
-	if !p.commands.deliver(n.Work, reply{grant: grant}) { // whoever asked has gone
+	if !p.commands.deliver(n.Work, reply{grant: grant}) { // the caller has given up
 		grant(context.Background()).Release()
 	}
 }
 
-// awaitTerm is Latch.Await.
+// awaitTerm does what Latch.Await does.
 func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
 	return p.await(ctx, ctx, func(n uint64) {
 		p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
 	})
 }
 
-// resign is Latch.Resign.
+// resign does what Latch.Resign does.
 func (p *participant) resign(ctx context.Context) error {
 	return p.ask(ctx, events.Event{Kind: events.CommandResign})
 }

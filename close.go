@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// Close closes every handle, awaits the work done under it, and then ends the
-// session. With work still running when the context ends it returns ErrWorkRunning
-// and the client stays open: call it again.
+// Close closes every handle, awaits the work under it, and then ends the session. If work
+// is still running when the context ends, it returns ErrWorkRunning and the client stays
+// open: call it again.
 //
-// Once no work runs, Close returns within a session timeout (one below 3 s: up to a
-// second later), and within a second and a half after the end of the context, whatever
-// the ensemble does. It waits up to half of the timeout for nodes to be deleted. What is not deleted then goes with the session: at
-// once if there is a connection, and otherwise when the ensemble expires the session;
-// the error says so then. A second call of a Close that succeeded returns nil.
+// Once no work runs, Close returns within a session timeout (one below 3 s: up to a second
+// later), and within a second and a half after the end of the context, whatever the
+// ensemble does. It waits up to half of the timeout for nodes to be deleted. The rest is
+// deleted with the session: immediately if there is a connection, and otherwise when the
+// ensemble expires the session; the error says so then. A second call of a Close that
+// succeeded returns nil.
 func (c *Client) Close(ctx context.Context) error {
 	c.check(ctx)
 	c.mu.Lock()
@@ -35,7 +36,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
 		return err
 	}
-	deletions := unfinishedDeletions(handles) // what does not go with the session
+	deletions := unfinishedDeletions(handles) // these are not deleted with the session
 	ctx, cancel := c.closeContext(ctx)
 	defer cancel()
 	select {
@@ -47,7 +48,8 @@ func (c *Client) Close(ctx context.Context) error {
 	return errors.Join(deletions, c.end(ctx))
 }
 
-// unfinishedDeletions names the guaranteed deletions that are not over.
+// unfinishedDeletions returns an error that names the guaranteed deletions that have not
+// ended.
 func unfinishedDeletions(handles []closer) error {
 	var errs []error
 	for _, h := range handles {
@@ -58,17 +60,17 @@ func unfinishedDeletions(handles []closer) error {
 	return errors.Join(errs...)
 }
 
-// closeContext returns a context for the close of the session: it ends lastMoment
-// after ctx, and after a third of the session timeout, or lastMoment if that is
-// longer, at the latest.
+// closeContext returns a context for the close of the session. It ends lastMoment after
+// ctx; at the latest it ends after a third of the session timeout, or after lastMoment if
+// that is longer.
 func (c *Client) closeContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, release := outlive(ctx)
 	late, cancel := context.WithTimeout(late, max(c.timeout()/3, lastMoment))
 	return late, func() { cancel(); release() }
 }
 
-// end closes the session, and then everything that served it. One at a time:
-// the context of a second one could end the first one's wait.
+// end closes the session, and then zkio, the loop and the recorder. It runs once at a time:
+// the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
 	select {
 	case <-c.closed:
@@ -84,8 +86,8 @@ func (c *Client) end(ctx context.Context) error {
 	return errors.Join(err, ioErr, stopErr)
 }
 
-// stopped ends the loop and then the recorder, and waits for both until the context
-// ends. A recorder that hangs in Config.Record ends when that returns.
+// stopped ends the loop and then the recorder, and waits for both until the context ends. A
+// recorder that hangs in Config.Record ends when that returns.
 func (c *Client) stopped(ctx context.Context) error {
 	c.stop()
 	if !isClosed(ctx, c.ended) {
@@ -111,8 +113,8 @@ type closer interface {
 	Close(context.Context) error
 }
 
-// closeAll closes them at once. Who is in a line is sealed before: one that goes
-// makes room for the next, which must not be told that it leads.
+// closeAll closes the handles concurrently. Those in a line are sealed before: a deleted
+// node makes the next one leader, and no work may begin under that.
 func closeAll(ctx context.Context, handles []closer) error {
 	for _, h := range handles {
 		if p, ok := h.(interface{ seal() }); ok {

@@ -7,14 +7,14 @@ import (
 	"fmt"
 )
 
-// Codec turns items of a queue into bytes and back. It is called on the caller's
-// and the handlers' goroutines, several at a time.
+// Codec encodes a queue's items as bytes and decodes them. It is called on the callers' and
+// the handlers' goroutines, concurrently.
 type Codec[T any] interface {
 	Encode(T) ([]byte, error)
 	Decode([]byte) (T, error)
 }
 
-// JSON is the codec of queues whose options name none: encoding/json.
+// JSON returns the default codec of queues: encoding/json.
 func JSON[T any]() Codec[T] { return jsonCodec[T]{} }
 
 type jsonCodec[T any] struct{}
@@ -25,7 +25,7 @@ func (jsonCodec[T]) Decode(data []byte) (item T, err error) {
 	return item, err
 }
 
-// Text is the codec of plain strings, as they are.
+// Text returns the codec of plain strings, unchanged.
 func Text() Codec[string] { return textCodec{} }
 
 type textCodec struct{}
@@ -33,15 +33,15 @@ type textCodec struct{}
 func (textCodec) Encode(item string) ([]byte, error) { return []byte(item), nil }
 func (textCodec) Decode(data []byte) (string, error) { return string(data), nil }
 
-// The format of a queue's node, Curator's: a version, items that each begin with a
-// mark and their length, and an end mark. What follows the end is not looked at.
+// The format of a queue's node, Curator's: a version, items that each begin with a mark and
+// their length, and an end mark. What follows the end is ignored.
 const (
 	packVersion = 0x00010001
 	packItem    = 1
 	packEnd     = 2
 )
 
-// pack puts items into the data of one node.
+// pack encodes items as the data of one node.
 func pack[T any](codec Codec[T], items []T) ([]byte, error) {
 	data := binary.BigEndian.AppendUint32(nil, packVersion)
 	for i, item := range items {
@@ -55,10 +55,10 @@ func pack[T any](codec Codec[T], items []T) ([]byte, error) {
 	return append(data, packEnd), nil
 }
 
-// errPack is what is wrong with a node that nobody packed.
+// errPack is the error for a node that no queue wrote.
 var errPack = errors.New("incumbent: the node's data are not in the format of a queue's item")
 
-// unpack reads the items of one node.
+// unpack decodes the items of one node.
 func unpack[T any](codec Codec[T], data []byte) (items []T, err error) {
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != packVersion {
 		return nil, errPack

@@ -7,25 +7,25 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// commands numbers what a handle asks its machine, and brings the answers back.
+// commands numbers a handle's commands to its machine, and passes the answers to the
+// callers.
 type commands struct {
-	ended chan struct{} // closed when the machine is over; nil where that is the client's end
+	ended chan struct{} // closed when the machine is closed; nil if only the end of the client counts
 
 	mu   sync.Mutex
 	last uint64
 	open map[uint64]chan reply
 }
 
-// reply is a machine's answer, or what makes the leadership that an await was
-// granted out of the caller's context.
+// reply is a machine's answer, or the function that makes a granted Leadership with the
+// caller's context.
 type reply struct {
 	err   error
 	grant func(context.Context) *Leadership
 }
 
-// begin posts a command and returns its number and where the reply will come. A
-// machine that is over is not asked: a program that asks it in a circle would fill
-// the log.
+// begin posts a command and returns its number and the channel of its reply. It posts
+// nothing to a closed machine: a program that asks it in a loop would fill the log.
 func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64, chan reply, error) {
 	select {
 	case <-c.ended:
@@ -41,7 +41,7 @@ func (c *commands) begin(client *Client, id events.ID, ev events.Event) (uint64,
 	return ev.Request, ch, nil
 }
 
-// reserve gives a command its number, and where the reply will come.
+// reserve returns a new command's number and the channel of its reply.
 func (c *commands) reserve() (uint64, chan reply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *commands) reserve() (uint64, chan reply) {
 	return c.last, ch
 }
 
-// ask posts a command and waits for its answer, or for the context.
+// ask posts a command and waits for its answer, or for the end of the context.
 func (c *commands) ask(ctx context.Context, client *Client, id events.ID, ev events.Event) (uint64, error) {
 	n, ch, err := c.begin(client, id, ev)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *commands) ask(ctx context.Context, client *Client, id events.ID, ev eve
 	return n, r.err
 }
 
-// wait returns the reply, or why none will come or is wanted any more.
+// wait returns the reply, or why none will come or the wait ended.
 func (c *commands) wait(ctx context.Context, client *Client, n uint64, ch chan reply) (reply, error) {
 	select {
 	case r := <-ch:
@@ -79,14 +79,14 @@ func (c *commands) wait(ctx context.Context, client *Client, n uint64, ch chan r
 		return reply{}, context.Cause(ctx)
 	}
 	select {
-	case r := <-ch: // the last answer comes just before the end
+	case r := <-ch: // the last answer comes just before the machine closes
 		return r, nil
 	default:
 		return reply{}, ErrClosed
 	}
 }
 
-// drop forgets a command; it reports false when the reply is there already.
+// drop removes a pending command; it returns false if the reply is there already.
 func (c *commands) drop(n uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,8 @@ func (c *commands) drop(n uint64) bool {
 	return open
 }
 
-// deliver hands a reply over; false when nobody waits for it any more.
+// deliver passes a reply to the waiting call; it returns false if no call waits for it any
+// longer.
 func (c *commands) deliver(n uint64, r reply) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lastMoment is how long a call may go on after its context has ended, to learn the
-// outcome of what it asked for.
+// lastMoment is how long a call may go on after the end of its context, to learn the
+// outcome of its request.
 const lastMoment = time.Second
 
 // outlive returns a context that ends lastMoment after ctx.
@@ -16,7 +16,7 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel() }
 }
 
-// sleep waits, and reports false where ctx ended first.
+// sleep waits for d; it returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -28,7 +28,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// isClosed waits until done is closed, and reports false when the context ended first.
+// isClosed waits until done is closed; it returns false if the context ended first.
 func isClosed(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-done:

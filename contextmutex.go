@@ -2,7 +2,7 @@ package incumbent
 
 import "context"
 
-// contextMutex is a lock that is waited for no longer than a context lasts.
+// contextMutex is a mutex whose lock can be given up when a context ends.
 type contextMutex chan struct{}
 
 func newTurn() contextMutex { return make(contextMutex, 1) }

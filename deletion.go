@@ -13,25 +13,25 @@ import (
 // goes on in the background, over lost answers, outages and sessions, until the
 // node is gone, the ensemble refuses for good, or it is cancelled.
 //
-// The node is the one that stands at the path when it is first looked at. One
-// that somebody makes there afterwards stays: its Czxid tells it apart. (ZooKeeper
-// itself compares versions when it deletes: a node that is replaced in the moment
-// between the look and the delete, and has as many writes, is taken for the first.)
+// The node is the one that is at the path at the first read. A node that is created there
+// afterwards stays: its Czxid differs. (ZooKeeper itself compares versions when it deletes:
+// a node that is replaced in the moment between the read and the delete, and has as many
+// writes, is taken for the first.)
 //
-// All its methods are safe to call from any goroutine. Phase and Err say where it
-// stands and what is in its way.
+// All its methods are safe to call from any goroutine. Phase and Err say how far it is and
+// what failed.
 type Deletion struct {
 	handle  handle
-	command uint64 // that starts the machine: its answer is the outcome
+	command uint64 // starts the machine: its answer is the outcome
 	done    chan struct{}
 	outcome error // read after done
 }
 
-// Guaranteed begins to delete the node, whatever happens meanwhile, and returns at
-// once. Each attempt costs three requests: a check that a quorum commits, a read, and
-// a delete of what was read. The error is what is wrong with the path, or ErrClosed.
+// Guaranteed begins to delete the node, whatever happens meanwhile, and returns
+// immediately. Each attempt costs three requests: a check that a quorum commits, a read,
+// and a delete of what was read. The error is what is wrong with the path, or ErrClosed.
 //
-// A node that is not there is no error here. Version is heeded at every look.
+// A node that does not exist is no error here. Version is compared at every read.
 func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -51,8 +51,8 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	return d, nil
 }
 
-// Deletions are those of this client that are not over yet, in the order in which
-// they began.
+// Deletions returns the deletions of this client that have not ended yet, in the order in
+// which they began.
 func (c *Client) Deletions() []*Deletion {
 	c.opened()
 	c.mu.Lock()
@@ -68,18 +68,18 @@ func (c *Client) Deletions() []*Deletion {
 	})
 }
 
-// Done is closed when the deletion is over: Wait says how it ended.
+// Done returns a channel that is closed when the deletion has ended: Wait returns how.
 func (d *Deletion) Done() <-chan struct{} {
 	d.handle.client.opened()
 	return d.done
 }
 
-// Wait returns when the deletion is over: nil when the node is gone. When the
-// context ends first, its error comes with the failure that stands in the way, if
-// there is one; the deletion goes on.
+// Wait returns when the deletion has ended: nil if the node is gone. If the context ends
+// first, its error comes with the handle's current failure, if there is one; the deletion
+// goes on.
 //
-// Errors: the context's, ErrClosed, an *Error for what the ensemble refuses for
-// good (the node has children, say, or another Version), and what Cancel says.
+// Errors: the context's, ErrClosed, an *Error for what the ensemble refuses permanently
+// (the node has children, say, or another Version), and what Cancel returns.
 func (d *Deletion) Wait(ctx context.Context) error {
 	d.handle.client.check(ctx)
 	select {
@@ -89,25 +89,25 @@ func (d *Deletion) Wait(ctx context.Context) error {
 		return d.handle.withTrouble(context.Cause(ctx))
 	}
 	select {
-	case <-d.done: // it came just before the client's end
+	case <-d.done: // it came just before the client was closed
 		return d.outcome
 	default:
 		return ErrClosed
 	}
 }
 
-// Cancel gives the deletion up, and says what it came to: nil when the node was
-// gone already, an *Error with the code CANCELLED when it surely was not deleted
-// here, and ErrOutcomeUnknown when a delete is on its way or its answer was lost.
+// Cancel gives the deletion up, and returns its outcome: nil if the node was gone already,
+// an *Error with the code CANCELLED if it surely was not deleted here, and
+// ErrOutcomeUnknown if a delete is pending or got no reply.
 func (d *Deletion) Cancel() error {
 	d.handle.client.opened()
 	d.handle.client.post(d.handle.id, events.Event{Kind: events.CommandClose})
 	return d.Wait(context.Background())
 }
 
-// Close waits for the deletion, for a session timeout at most, and returns
-// ErrNotDeleted if it is not over then: it goes on. Closing the client calls Close,
-// and gives up the deletion if it is not over then.
+// Close waits for the deletion, for a session timeout at most, and returns ErrNotDeleted if
+// it has not ended then: it goes on. Closing the client calls Close, and gives up the
+// deletion if it has not ended then.
 func (d *Deletion) Close(ctx context.Context) error {
 	d.handle.client.check(ctx)
 	limited, cancel := d.handle.limit(ctx)
@@ -119,7 +119,7 @@ func (d *Deletion) Close(ctx context.Context) error {
 	return d.handle.unfinished(context.Cause(limited))
 }
 
-// isOver reports whether the deletion has come to an end.
+// isOver reports whether the deletion has ended.
 func (d *Deletion) isOver() bool {
 	select {
 	case <-d.done:
@@ -129,15 +129,16 @@ func (d *Deletion) isOver() bool {
 	}
 }
 
-// answer is the loop's: that to the start is the outcome, and comes at the end.
+// answer is called by the loop: the answer to the start is the outcome, and comes at the
+// end.
 func (d *Deletion) answer(a events.Answer) {
 	if a.Command == d.command {
 		d.outcome = asError(a.Code, a.Text)
 	}
 }
 
-// entered is the loop's: a deletion that is over is not among Client.Deletions
-// any more.
+// entered is called by the loop: a deletion that has ended is no longer among
+// Client.Deletions.
 func (d *Deletion) entered(state string) {
 	d.handle.enter(state)
 	if state == "closed" {

@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// What handles ask outside of any machine: it is sent once, and nothing follows
-// from the answer but what the caller makes of it.
+// Requests that handles send without a machine: each is sent once, and only the caller uses
+// the reply.
 
 // read returns a node's data and stat.
 func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
@@ -26,16 +26,16 @@ func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 	return children, c.notSentErr(err)
 }
 
-// commit carries operations out, all or none, in what was the client's session a
-// moment ago.
+// commit carries operations out, all or none, in the session that was the client's a moment
+// ago.
 func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]zkio.OpResult, error) {
 	c.check(ctx)
 	results, _, err := c.io.Commit(ctx, session, opEvents(ops))
 	return results, c.notSentErr(err)
 }
 
-// notSentErr is why a request could not be sent, as its caller may be told it: of
-// sessions they know nothing, and a client that is closed stays so.
+// notSentErr returns why a request could not be sent, in terms that its caller knows: not
+// of sessions, and with ErrClosed for a closed client.
 func (c *Client) notSentErr(err error) error {
 	other := errors.Is(err, zkio.ErrOtherSession)
 	if !other && !errors.Is(err, ErrNotConnected) {

@@ -8,10 +8,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// endSession ends the client's session where that is the only way to be rid of the
-// node of a handle that leaves its line: the ensemble refuses to delete it, and all
-// behind it would wait for ever. It does nothing while the session is needed: the
-// machine tries again, and each refusal leads here. On the loop's goroutine.
+// endSession ends the client's session if nothing else deletes the node of a handle that
+// leaves its line: the ensemble refuses to delete it, and all behind it would wait forever.
+// It does nothing while the session is needed: the machine tries again, and each refusal
+// calls endSession. On the loop's goroutine.
 func (c *Client) endSession(path string, refused events.Notify) {
 	c.mu.Lock()
 	needed := c.closing
@@ -31,10 +31,10 @@ func (c *Client) endSession(path string, refused events.Notify) {
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }
 
-// sessionUser is a handle under which something may rest on the present session.
+// sessionUser is a handle that may need the present session.
 type sessionUser interface {
-	// needsSession reports whether the end of the session would take something away
-	// from the user now: a term, a hold, permits, a place inside a double barrier, or
-	// work that has not returned.
+	// needsSession reports whether the end of the session would take something from the
+	// user now: a term, a hold, permits, a place inside a double barrier, or work that has
+	// not returned.
 	needsSession() bool
 }

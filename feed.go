@@ -10,21 +10,19 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// feed brings what is seen to one reader. Of each key only the newest value is
-// kept: a reader that is slow misses what was true in between, and never what is
-// true.
+// feed passes what is seen to one reader. Of each key it keeps only the newest value: a
+// slow reader misses values in between, but always gets the last.
 type feed[T any] struct {
 	client  *Client
-	over    <-chan struct{} // closed when nothing more comes; nil where that is the client's end
-	onClose []func()        // what ends with the loop over it
+	over    <-chan struct{} // closed when nothing more comes; nil if only the end of the client counts
+	onClose []func()        // called when the loop over the feed ends
 
-	// merge makes one value of two of one key, the first of which was not read, and
-	// says where it goes. Where it is nil, the second takes the place of the first,
-	// at the end.
+	// merge returns one value for two of one key, the first of which was not read, and the
+	// place of the result. If merge is nil, the second replaces the first, at the end.
 	merge func(unread, next T) (T, mergePlace)
 
 	mu      sync.Mutex
-	pending list.List // of sights, one for each key
+	pending list.List // of feedItems, one for each key
 	byKey   map[string]*list.Element
 	wake    chan struct{}
 }
@@ -35,13 +33,13 @@ type feedItem[T any] struct {
 	err   error
 }
 
-// mergePlace is where two values in one go.
+// mergePlace is the place of the merged value of two.
 type mergePlace int
 
 const (
 	atEnd   mergePlace = iota // after all that waits
-	inPlace                   // where the first one waits
-	dropped                   // nothing is left to tell
+	inPlace                   // at the place of the first
+	dropped                   // there is nothing to pass
 )
 
 // errorKey is the key of errors.
@@ -51,9 +49,8 @@ func newFeed[T any](c *Client) *feed[T] {
 	return &feed[T]{client: c, byKey: map[string]*list.Element{}, wake: make(chan struct{}, 1)}
 }
 
-// stream is a feed as an iterator. What it looks with is made when the loop
-// begins, by look, and ends when the loop is left, or at once where look fails
-// half-way.
+// stream returns a feed as an iterator. When a loop over it begins, look opens the machines
+// for it. They are closed when the loop ends, or immediately if look fails.
 func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) iter.Seq2[T, error] {
 	c.check(ctx)
 	return func(yield func(T, error) bool) {
@@ -73,8 +70,8 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 	}
 }
 
-// watch makes a machine that looks on, and starts it, without waiting for it. What
-// it tells goes to tell, on the loop's goroutine. The error is ErrClosed.
+// watch opens a machine that watches, and starts it, without waiting for it. The machine's
+// notices go to tell, on the loop's goroutine. The error is ErrClosed.
 func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
 	o := &watchHandle{}
 	o.tell = func(n events.Notify) {
@@ -103,7 +100,7 @@ func (f *feed[T]) close() {
 	}
 }
 
-// next waits for the next sight; false when the context or the client has ended.
+// next waits for the next item; it returns false when the context or the client has ended.
 func (f *feed[T]) next(ctx context.Context) (feedItem[T], bool) {
 	for {
 		f.mu.Lock()

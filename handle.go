@@ -16,21 +16,21 @@ import (
 // State is a handle's state as Curator names it.
 type State string
 
-// The states of a handle. Phase tells more.
+// The states of a handle. Phase is finer.
 const (
 	Latent  State = "LATENT"  // not started
-	Started State = "STARTED" // in the line, or on the way there or back
+	Started State = "STARTED" // in the line, or joining or leaving it
 	Closed  State = "CLOSED"
 )
 
-// handle is what all handles share: one machine, its state, and the failure that
-// stands in its way. It decides nothing. What the loop calls, notice, answer and
-// entered, is the affair of what embeds a handle: see receiver.
+// handle is what all handles share: one machine, its state and its current failure. It
+// decides nothing. The type that embeds a handle has the methods that the loop calls: see
+// receiver.
 type handle struct {
 	client      *Client
 	id          events.ID
 	path        string
-	troubleText string        // what the log says of trouble
+	troubleText string        // the log's text for a failure
 	remains     func() string // names what a close leaves behind if it gives up waiting
 	works       workload
 	commands    commands
@@ -50,15 +50,15 @@ func (h *handle) init(c *Client, path string) {
 	h.phase.Store(&latent)
 }
 
-// ask puts a command in and waits for its answer, or for the context.
+// ask sends a command and waits for its answer, or for the end of the context.
 func (h *handle) ask(ctx context.Context, ev events.Event) error {
 	h.client.check(ctx)
 	_, err := h.commands.ask(ctx, h.client, h.id, ev)
 	return err
 }
 
-// askOrCancel is ask for what may take long: when the context ends first, the machine is
-// told that nobody wants it any more, and the error says what stood in the way.
+// askOrCancel is ask for commands that may take long: if the context ends first, it cancels
+// the command, and the error has the handle's current failure.
 func (h *handle) askOrCancel(ctx context.Context, ev events.Event) error {
 	h.client.check(ctx)
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
@@ -69,7 +69,7 @@ func (h *handle) askOrCancel(ctx context.Context, ev events.Event) error {
 	return err
 }
 
-// withTrouble is an error with what stands in the way, if anything does.
+// withTrouble adds the handle's current failure, if any, to err.
 func (h *handle) withTrouble(err error) error {
 	if trouble := h.Err(); trouble != nil {
 		return fmt.Errorf("%w: %w", err, trouble)
@@ -77,7 +77,7 @@ func (h *handle) withTrouble(err error) error {
 	return err
 }
 
-// Path is the line's or the group's directory, or the node's.
+// Path returns the directory of the line or the group, or the node's path.
 func (h *handle) Path() string { return h.path }
 
 // State returns LATENT, STARTED or CLOSED.
@@ -115,7 +115,7 @@ func (h *handle) setTrouble(err error) {
 	}
 }
 
-// start asks the machine to begin, and waits until it has.
+// start sends the start command, and waits until the machine has started.
 func (h *handle) start(ctx context.Context) error {
 	err := h.ask(ctx, events.Event{Kind: events.CommandStart})
 	if err == nil {
@@ -128,7 +128,8 @@ func (h *handle) start(ctx context.Context) error {
 	return err
 }
 
-// noteTrouble takes what every machine tells about failures; on the loop's goroutine.
+// noteTrouble takes the notices about failures that every machine sends; on the loop's
+// goroutine.
 func (h *handle) noteTrouble(n events.Notify) {
 	switch n.What {
 	case events.Failed:
@@ -138,7 +139,7 @@ func (h *handle) noteTrouble(n events.Notify) {
 	}
 }
 
-// deliver brings the answer to a command back; on the loop's goroutine.
+// deliver passes an answer to the call that waits for it; on the loop's goroutine.
 func (h *handle) deliver(a events.Answer) { h.commands.answer(a) }
 
 // enter takes the machine's new state; on the loop's goroutine.
@@ -152,10 +153,10 @@ func (h *handle) enter(state string) {
 	}
 }
 
-// awaitOutcome waits for the answer to the one command of a machine. When the context
-// ends first, the machine is closed, and says what can have been done. A loop that
-// does not answer is not waited for: what it has not taken yet is taken back, and
-// otherwise the outcome is unknown.
+// awaitOutcome waits for the answer to the one command of a machine. If the context ends
+// first, the machine is closed, and its answer says what can have been done. It does not
+// wait for a loop that does not answer: a command that the loop has not taken yet is
+// withdrawn; otherwise the outcome is unknown.
 func (h *handle) awaitOutcome(ctx context.Context, n uint64, replied chan reply) error {
 	r, err := h.commands.wait(ctx, h.client, n, replied)
 	if err == nil {

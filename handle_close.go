@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// end asks the machine to close, and waits until it has, or until ctx ends. Once no
-// work runs under the handle, it waits for Client.closingTime at most.
+// end sends the close command, and waits until the machine has closed, or until ctx ends.
+// Once no work runs under the handle, it waits for Client.closingTime at most.
 func (h *handle) end(ctx context.Context, silent bool) error {
 	h.client.check(ctx)
 	limited, cancel := h.limit(ctx)

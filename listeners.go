@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// listeners hands values to functions, each at its own pace and in order. One
-// that is added late learns the present value first.
+// listeners passes values to functions, to each at its own pace and in order. A function
+// that is added later gets the present value first.
 type listeners[T any] struct {
 	panicked func(any)
 
@@ -19,9 +19,8 @@ type listener[T any] struct {
 	f    func(T)
 }
 
-// add calls f with the present value, if there is one, and with all that are
-// told afterwards. Present is called under the lock that tell takes, so that
-// nothing is heard twice or missed.
+// add calls f with the present value, if there is one, and with all later values. Present
+// is called under the lock that tell takes, so that f gets each value once.
 func (l *listeners[T]) add(f func(T), present func() (T, bool)) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +36,7 @@ func (l *listeners[T]) add(f func(T), present func() (T, bool)) (remove func()) 
 	}
 }
 
-// tell sets the new present value by calling set, and hands v to everybody.
+// tell sets the new present value by calling set, and passes v to all functions.
 func (l *listeners[T]) tell(v T, set func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,9 +2,9 @@ package incumbent
 
 import "sync"
 
-// mailbox runs functions one after another on a goroutine of its own, which
-// exists only while there is something to run. Put never blocks, so that the
-// loop can use it; a slow or panicking receiver delays nobody but itself.
+// mailbox calls functions one after another on a goroutine of its own, which exists only
+// while there are functions to call. put never blocks, so that the loop can use it. A slow
+// or panicking function delays no other mailbox.
 type mailbox struct {
 	panicked func(any)
 
@@ -26,7 +26,7 @@ func (m *mailbox) put(f func()) {
 func (m *mailbox) run() {
 	idle := false
 	defer func() {
-		if !idle { // a receiver ended the goroutine: what waits goes on in another
+		if !idle { // a function ended the goroutine: the rest runs in another
 			go m.run()
 		}
 	}()

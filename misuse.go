@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// opened panics on a Client that Open did not return. A handle that no client made
-// has such a Client: nil.
+// opened panics if Open did not return the Client. A handle that no client made has such a
+// Client: nil.
 func (c *Client) opened() {
 	if c == nil || c.closed == nil {
-		misuse("was called on a zero value or without a client: Open returns a Client, and what it makes can be used")
+		misuse("was called on a zero value or without a client: open a Client with Open, and get handles from it")
 	}
 }
 
-// check is opened, for a call with a context: it panics on a nil one, too.
+// check calls opened, and panics if the context is nil.
 func (c *Client) check(ctx context.Context) {
 	c.opened()
 	needContext(ctx)
@@ -32,11 +32,12 @@ func needContext(ctx context.Context) {
 	}
 }
 
-// misuse panics with the exported call that was made in a way that is never right.
+// misuse panics with the name of the exported call that was made in a way that is never
+// right.
 func misuse(text string) { panic("incumbent: " + exportedCall() + " " + text) }
 
-// exportedCall is the function or method of this package that a program called, as
-// "Mutex.Lock", or only "Background" where the type that has the method is not exported.
+// exportedCall returns the function or method of this package that a program called, as
+// "Mutex.Lock", or only "Background" if the type of the method is not exported.
 func exportedCall() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -55,8 +56,9 @@ func exportedCall() string {
 	}
 }
 
-// exportedIn reads a function's name as the runtime has it: "(*Mutex).Lock",
-// "(*queue[...]).AtLeastOnce", "NewQueue[...]", "(*SharedCount).Watch.func1".
+// exportedIn returns the exported call in a function's name as the runtime has it:
+// "(*Mutex).Lock", "(*queue[...]).AtLeastOnce", "NewQueue[...]",
+// "(*SharedCount).Watch.func1".
 func exportedIn(name string) string {
 	name = strings.NewReplacer("(*", "", ")", "", "[...]", "").Replace(name)
 	of, method, is := strings.Cut(name, ".")
@@ -76,9 +78,9 @@ func exportedIn(name string) string {
 	return ""
 }
 
-// checkOptions returns an error that names the settings which cannot be right: a time,
-// a number or a retry policy below zero, unless the field's tag "negative" says what
-// that means.
+// checkOptions returns an error that names the options which cannot be right: a time, a
+// number or a retry policy below zero, unless the field's tag "negative" says what that
+// means.
 func checkOptions(options any) error {
 	v := reflect.ValueOf(options)
 	var errs []error
