@@ -6,41 +6,40 @@ import (
 	"fmt"
 )
 
-// AtomicLongOptions shape an atomic long. The zero value is good.
+// AtomicLongOptions are the options of an atomic long. The zero value is good.
 type AtomicLongOptions struct {
-	// Conflicts is how often an operation may be beaten by somebody else's before
-	// it goes on under the lock, or gives up where there is none. Default 10; -1
-	// is none at all. A back-off with jitter follows each.
+	// Conflicts is how often another client may write first before an operation goes on
+	// under the lock, or gives up if there is none. Default 10; -1 means 0. A back-off with
+	// jitter follows each conflict.
 	Conflicts int `negative:"none"`
-	// Lock is the directory of a mutex, under which an operation goes on that was
-	// beaten too often. "" is none. Others need not take it: who does takes turns.
+	// Lock is the directory of a mutex, under which an operation goes on after too many
+	// conflicts. "" means none. Not all clients need to use it: those that do take turns.
 	Lock string
-	// Retry paces attempts. Default: a random wait, longer after each, 1 s at most.
+	// Retry paces attempts. Default: a random wait, longer after each, at most 1 s.
 	Retry RetryPolicy
 }
 
 // AtomicLong is a number in a node that many processes add to: Curator's
-// DistributedAtomicLong, in its eight bytes, so that Go and Java may share one. An
-// operation reads the number and writes it if nobody has written meanwhile; one
-// that is beaten too often goes on under a lock.
+// DistributedAtomicLong, in its eight bytes, so that Go and Java can use one. An operation
+// reads the number and writes it if no other client has written meanwhile; after too many
+// conflicts it goes on under a lock.
 //
-// The number is in the log, if one is recorded. All its methods are safe to call
-// from any goroutine. There is nothing to start or to close: a node that is not
-// there counts as zero and is made, its parents as containers where the server
-// can. Adding past the largest number goes on at the smallest, as in Java.
+// The number is in the log, if one is recorded. All its methods are safe to call from any
+// goroutine. There is nothing to start or to close: a node that does not exist counts as
+// zero and is created, with its parents as containers if the server can. Adding past the
+// largest number goes on at the smallest, as in Java.
 //
-// Nobody should delete a number that is in use: where another node takes its place
-// between the reading and the writing, and comes to the same version, ZooKeeper
-// cannot tell one from the other, and what was made of the old number is written
-// over the new one.
+// Do not delete a number that is in use: if another node replaces it between the read and
+// the write, and reaches the same version, ZooKeeper cannot tell the two apart, and the sum
+// of the old number is written over the new one.
 type AtomicLong struct {
 	number    number
 	conflicts int
 	lock      *Mutex
 }
 
-// AtomicLong makes a handle on an atomic long. The error says what is wrong with a
-// path or with Conflicts.
+// AtomicLong returns a handle of an atomic long. The error says what is wrong with a path
+// or with Conflicts.
 func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	a := &AtomicLong{number: number{c, path, map[string]string{"width": "8"}}, conflicts: options.Conflicts}
 	switch {
 	case options.Conflicts < -1:
-		return nil, fmt.Errorf("incumbent: %d conflicts: want how often an operation may be beaten, or -1 for never", options.Conflicts)
+		return nil, fmt.Errorf("incumbent: %d conflicts: want how often another client may write first, or -1 for never", options.Conflicts)
 	case options.Conflicts == -1:
 		a.conflicts = 0
 	case options.Conflicts == 0:
@@ -66,34 +65,34 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 	return a, err
 }
 
-// Get reads the number, behind a check that a quorum commits: all that was written
-// before the call is in it.
+// Get reads the number, behind a check that a quorum commits: it sees all writes before the
+// call.
 //
-// Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS where the node
-// holds no number of eight bytes).
+// Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS if the node holds no number
+// of eight bytes).
 func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
 	value, _, err := a.number.do(ctx, "get", nil)
 	return value, err
 }
 
-// Add adds to the number and returns what it is then.
+// Add adds to the number and returns the sum.
 //
-// Errors: those of Get; ErrConflict when it was beaten too often and there is no
-// lock; ErrOutcomeUnknown when the answer was lost and somebody has written since,
-// or the context ended meanwhile: it is not added twice. An answer that was lost
-// while nobody else has written is no error.
+// Errors: those of Get; ErrConflict after too many conflicts, if there is no lock;
+// ErrOutcomeUnknown if no reply came and another client has written since, or the context
+// ended meanwhile: it is not added twice. If no reply came but no other client has written,
+// that is no error.
 func (a *AtomicLong) Add(ctx context.Context, delta int64) (int64, error) {
 	return a.change(ctx, "add", map[string]int64{"operand": delta})
 }
 
-// Set makes the number this one, whatever it was. Errors as for Add.
+// Set writes the number, whatever it was. Errors as for Add.
 func (a *AtomicLong) Set(ctx context.Context, value int64) error {
 	_, err := a.change(ctx, "set", map[string]int64{"operand": value})
 	return err
 }
 
-// CompareAndSet makes the number next if it is was. False, and the number as it
-// is, say that it is another one. Errors as for Add.
+// CompareAndSet writes next if the number is was. It returns false, and the present number,
+// if it is another one. Errors as for Add.
 func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64, bool, error) {
 	value, err := a.change(ctx, "swap", map[string]int64{"operand": next, "expected": was})
 	if errors.Is(err, errUnexpectedValue) {
@@ -102,7 +101,7 @@ func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64,
 	return value, err == nil, err
 }
 
-// change has an operation done, under the lock if it does not succeed without.
+// change carries out an operation, under the lock if it does not succeed without.
 func (a *AtomicLong) change(ctx context.Context, task string, options map[string]int64) (int64, error) {
 	options["tries"] = int64(a.conflicts)
 	value, _, err := a.number.do(ctx, task, options)
@@ -118,8 +117,8 @@ func (a *AtomicLong) change(ctx context.Context, task string, options map[string
 	}
 	options["tries"] = 1 << 20
 	value, _, err = a.number.do(ctx, task, options)
-	// The lock only makes room. What becomes of it says nothing about the operation,
-	// and its node goes by itself, if need be after the next connection.
+	// The lock only reduces conflicts. Its end says nothing about the operation, and its
+	// node is deleted in the background, if need be after the next connection.
 	_ = hold.Unlock(ctx)
 	return value, err
 }

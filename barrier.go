@@ -9,13 +9,12 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Barrier bars the way for as long as its node is there: one process sets it, many
-// wait, and all go on when it is removed. It is Curator's DistributedBarrier and
-// kazoo's Barrier, on the same node. A barrier that nobody ever set is open; where
-// that is wrong, take a Gate.
+// Barrier blocks callers while its node exists: one process sets it, many wait, and all go
+// on when it is removed. It is Curator's DistributedBarrier and kazoo's Barrier, on the
+// same node. A barrier that was never set is open; if that is wrong, use a Gate.
 //
-// The node is persistent and belongs to nobody: a barrier whose setter has died
-// stays set until somebody removes it.
+// The node is persistent, and no session owns it: if the process that set a barrier has
+// died, the barrier stays set until it is removed.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
 type Barrier struct{ passage barrierHandle }
@@ -27,7 +26,7 @@ type barrierHandle struct {
 	path   string
 }
 
-// Barrier makes a handle on a barrier. The error says what is wrong with the path.
+// Barrier returns a barrier at path. The error says what is wrong with the path.
 func (c *Client) Barrier(path string) (*Barrier, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -35,32 +34,32 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 	return &Barrier{barrierHandle{c, machines.BarrierRecipe, path}}, nil
 }
 
-// Set bars the way. A barrier that is set already is no error. Missing parents are
-// made, as containers where the server can.
+// Set creates the node. A barrier that is set already is no error. Missing parents are
+// created, as containers if the server can.
 //
-// Errors: ErrClosed or the context's (the barrier may be set then, unless the
-// context had ended before), or an *Error.
+// Errors: ErrClosed or the context's (the barrier may be set then, unless the context had
+// ended before), or an *Error.
 func (b *Barrier) Set(ctx context.Context) error { return b.passage.call(ctx, events.CommandSet) }
 
-// Remove opens the way. A barrier that is not there is no error. Errors as for Set.
+// Remove deletes the node. A barrier that is not set is no error. Errors as for Set.
 func (b *Barrier) Remove(ctx context.Context) error { return b.passage.call(ctx, events.CommandRemove) }
 
-// Wait returns nil when the barrier was open at some moment since the call: one
-// that was removed and set again meanwhile lets everybody through who waited. What
-// was done before the call, by anybody and on any server, is seen. It goes on
-// through outages and expiries, and makes no node.
+// Wait returns nil if the barrier was open at some moment since the call: if it was removed
+// and set again meanwhile, all waiting calls return. Wait sees all writes before the call,
+// by any client and on any server. It goes on through outages and expiries, and creates no
+// node.
 //
-// Errors: ErrClosed, an *Error, or the context's, with the failure that stands in
-// the way, if there is one.
+// Errors: ErrClosed, an *Error, or the context's, with the handle's current failure, if
+// there is one.
 func (b *Barrier) Wait(ctx context.Context) error { return b.passage.call(ctx, events.CommandAwait) }
 
 // Path returns the node's path.
 func (p *barrierHandle) Path() string { return p.path }
 
-// barrierCall is the handle on the machine of one call.
+// barrierCall is the handle of the machine of one call.
 type barrierCall struct{ handle }
 
-// Close makes a call end with its client.
+// Close ends a call with its client.
 func (x *barrierCall) Close(ctx context.Context) error { return x.end(ctx, false) }
 
 func (p *barrierHandle) call(ctx context.Context, kind events.Kind) error {

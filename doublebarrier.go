@@ -9,31 +9,31 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// DoubleBarrierOptions shape a double barrier. The zero value is good.
+// DoubleBarrierOptions are the options of a double barrier. The zero value is good.
 type DoubleBarrierOptions struct {
-	// Retry paces attempts after a failure. They go on for ever; a policy that
-	// gives up is followed by attempts every 5 s.
+	// Retry paces attempts after a failure. They go on without end: after a policy gives
+	// up, attempts follow every 5 s.
 	Retry RetryPolicy
 }
 
-// DoubleBarrier lets a group begin together and end together: Enter returns when
-// enough members are there, Leave when all who were inside have left. It is
-// Curator's DistributedDoubleBarrier and kazoo's DoubleBarrier, on the same names.
-// One handle is one member at a time, and may enter and leave any number of times.
+// DoubleBarrier lets a group begin together and end together: Enter returns when enough
+// members are there, Leave when all that were inside have left. It is Curator's
+// DistributedDoubleBarrier and kazoo's DoubleBarrier, on the same names. One handle is one
+// member at a time, and may enter and leave any number of times.
 //
-// The quantity is a threshold and no limit: more may enter. What holds when Enter
-// returns nil: since this member's own node was made, there was a moment in which
-// at least the quantity stood in the barrier, this member among them. A member
-// whose session has expired does not count, and a "ready" node that an earlier
-// round left behind lets nobody through; members that are inside count, of
-// whatever round they are. (Where a member of Curator or kazoo was the last to
-// come, it counted the members a moment before it made the ready node.)
+// The quantity is a threshold and no limit: more may enter. If Enter returns nil, this is
+// true: after this member's own node was created, there was a moment in which at least the
+// quantity of members was in the barrier, this member among them. A member whose session
+// has expired does not count, and a "ready" node that an earlier round left behind lets no
+// member through; members that are inside count, of any round. (If the last to come was a
+// member of Curator or kazoo, it counted the members a moment before it created the ready
+// node.)
 //
 // All its methods are safe to call from any goroutine.
 type DoubleBarrier struct{ handle handle }
 
-// DoubleBarrier makes a member of a double barrier, a directory that is made when
-// it is missing. All members should name the same quantity. The error says what is
+// DoubleBarrier returns a member of the double barrier at path. If the directory is
+// missing, it is created. All members should give the same quantity. The error says what is
 // wrong with the path or the quantity, or is ErrClosed.
 func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierOptions) (*DoubleBarrier, error) {
 	if err := checkPath(path); err != nil {
@@ -61,14 +61,13 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	return b, nil
 }
 
-// Enter joins the barrier and returns nil when enough are there. It goes on
-// through outages; with a new session it joins anew. When the context ends first
-// the member's node is deleted, and Enter may be called again at once; another
-// member may have counted this one just before.
+// Enter joins the barrier and returns nil when enough members are there. It goes on through
+// outages; with a new session it joins again. If the context ends first, the member's node
+// is deleted, and Enter may be called again immediately; another member may have counted
+// this one just before.
 //
-// Errors: ErrInside, ErrClosed, an *Error for what does not pass by itself (no
-// permission, say), or the context's, with the failure that stands in the way, if
-// there is one.
+// Errors: ErrInside, ErrClosed, an *Error for a failure that does not pass by itself (no
+// permission, say), or the context's, with the handle's current failure, if there is one.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	b.handle.client.check(ctx)
 	if ctx.Err() != nil {
@@ -77,27 +76,27 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	return b.handle.askOrCancel(ctx, events.Event{Kind: events.CommandEnter})
 }
 
-// Leave leaves the barrier and returns nil when all who were inside have left or
-// are gone. Who enters meanwhile is not waited for; who had come before and still
-// waits to enter cannot be told from those inside, and is. A persistent node among
-// the members never goes: Err is ErrPersistentNode then. When the context ends first
-// the member's node is deleted all the same.
+// Leave leaves the barrier and returns nil when all that were inside have left or are gone.
+// It does not wait for members that enter meanwhile. It does wait for members that came
+// before and still wait to enter, because they look like those inside. A persistent node
+// among the members never goes: Err is ErrPersistentNode then. If the context ends first,
+// the member's node is deleted nevertheless.
 //
-// Errors: ErrOutside before Enter has returned and after Leave was called,
-// ErrMemberGone when this member's node had gone while it was inside (an expired
-// session, an operator), so that others may have left without waiting for it;
-// ErrClosed, or the context's, with the failure that stands in the way.
+// Errors: ErrOutside before Enter has returned and after Leave was called; ErrMemberGone if
+// this member's node was deleted while it was inside (an expired session, an operator), so
+// that others may have left without waiting for it; ErrClosed, or the context's, with the
+// handle's current failure.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	return b.handle.askOrCancel(ctx, events.Event{Kind: events.CommandLeave})
 }
 
-// needsSession reports whether the member is inside, or on the way in or out.
+// needsSession reports whether the member is inside, entering or leaving.
 func (b *DoubleBarrier) needsSession() bool { return b.handle.Phase() != "outside" }
 
-// Close ends the handle and deletes the member's node, if it has one, without
-// waiting for the others. Without a connection the node is deleted after the next
-// one; when the context ends before, its error is returned and the deletion goes on
-// by itself. Closing twice is no error.
+// Close ends the handle and deletes the member's node, if it has one, without waiting for
+// the others. Without a connection the node is deleted after the next one; if the context
+// ends before, Close returns its error and the deletion goes on in the background. Closing
+// twice is no error.
 func (b *DoubleBarrier) Close(ctx context.Context) error { return b.handle.end(ctx, false) }
 
 func (b *DoubleBarrier) notice(n events.Notify) { b.handle.noteTrouble(n) }
@@ -106,7 +105,7 @@ func (b *DoubleBarrier) answer(a events.Answer) { b.handle.deliver(a) }
 
 func (b *DoubleBarrier) entered(state string) { b.handle.enter(state) }
 
-// Path is the barrier's directory.
+// Path returns the barrier's directory.
 func (b *DoubleBarrier) Path() string { return b.handle.Path() }
 
 // State returns LATENT, STARTED or CLOSED.

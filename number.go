@@ -10,19 +10,18 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// numberCall is the handle on the machine of one operation on a number. It decides
-// nothing.
+// numberCall is the handle of the machine of one operation on a number. It decides nothing.
 type numberCall struct {
 	handle
-	value   int64 // under mu, as are all below
+	value   int64 // under mu, as the fields below
 	version int32
 	told    bool
 }
 
-// Close makes an operation end with its client.
+// Close ends an operation with its client.
 func (x *numberCall) Close(ctx context.Context) error { return x.end(ctx, false) }
 
-// notice takes the number as it was read or written; on the loop's goroutine.
+// notice takes the number that was read or written; on the loop's goroutine.
 func (x *numberCall) notice(n events.Notify) {
 	if n.What == events.Value {
 		x.mu.Lock()
@@ -41,16 +40,18 @@ type number struct {
 	fixed  map[string]string // options that every operation has
 }
 
-// Path is the node's.
+// Path returns the node's path.
 func (n *number) Path() string { return n.path }
 
-// errUnexpectedValue is a number that is not what the call expects. It never gets out.
+// errUnexpectedValue means that the number is not the one that the call expects. No caller
+// gets it.
 var errUnexpectedValue = errors.New("incumbent: the number is another one")
 
-// errLostRace is a write that came after somebody else's once more than allowed. It never gets out.
-var errLostRace = errors.New("incumbent: somebody else was faster")
+// errLostRace means that another client wrote first in one attempt more than allowed. No
+// caller gets it.
+var errLostRace = errors.New("incumbent: another client wrote first")
 
-// do has one operation done. The number is told with errUnequal, too.
+// do carries out one operation. It returns the number with errUnexpectedValue, too.
 func (n *number) do(ctx context.Context, task string, options map[string]int64) (value int64, version int32, err error) {
 	n.client.check(ctx)
 	x := &numberCall{}

@@ -11,11 +11,11 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// PersistentNodeOptions shape a persistent node or a membership. The zero value
-// is good.
+// PersistentNodeOptions are the options of a persistent node or a membership. The zero
+// value is good.
 type PersistentNodeOptions struct {
-	// Retry paces attempts after a failure. They go on for ever; a policy that
-	// gives up is followed by attempts every 5 s.
+	// Retry paces attempts after a failure. They go on without end: after a policy gives
+	// up, attempts follow every 5 s.
 	Retry RetryPolicy
 }
 
@@ -25,16 +25,15 @@ func (o PersistentNodeOptions) open() map[string]string {
 	return options
 }
 
-// PersistentNode keeps one ephemeral node at a path: it is made again in every
-// session, and when somebody deletes it. It is Curator's PersistentNode in its
-// mode EPHEMERAL.
+// PersistentNode keeps one ephemeral node at a path: it is created again in every session,
+// and after another client has deleted it. It is Curator's PersistentNode in its mode
+// EPHEMERAL.
 //
-// A node that another session made is never written or deleted: Phase is
-// "occupied" and Err is ErrOccupied until it goes. What an older session of this
-// handle left behind is deleted, where its czxid or owner proves that. ZooKeeper
-// compares versions and not owners when it deletes: an operator who replaces the
-// node by hand in the very moment in which it is written or deleted here is not
-// always told apart.
+// It never writes or deletes a node that another session created: Phase is "occupied" and
+// Err is ErrOccupied until that node is gone. What an older session of this handle left
+// behind is deleted, if its czxid or owner proves that. ZooKeeper compares versions and not
+// owners when it deletes: if an operator replaces the node by hand in the very moment in
+// which it is written or deleted here, this is not always noticed.
 //
 // All its methods are safe to call from any goroutine.
 type PersistentNode struct{ standing persistentHandle }
@@ -43,14 +42,14 @@ type PersistentNode struct{ standing persistentHandle }
 type persistentHandle struct {
 	handle
 
-	payloads map[uint64][]byte // by number, under mu: no machine and no log sees them
+	payloads map[uint64][]byte // by number, under mu: they reach no machine and no log
 	last     uint64
 	present  bool
 }
 
-// PersistentNode makes a handle on a node with these data. It does nothing before
-// Start. Missing parents are made, as containers where the server can. The error
-// says what is wrong with the path, or is ErrNodeTaken or ErrClosed.
+// PersistentNode returns a handle of a node with these data. It does nothing before Start.
+// Missing parents are created, as containers if the server can. The error says what is
+// wrong with the path, or is ErrNodeTaken or ErrClosed.
 func (c *Client) PersistentNode(path string, data []byte, options PersistentNodeOptions) (*PersistentNode, error) {
 	p := &PersistentNode{}
 	if err := p.standing.stand(c, path, data, options); err != nil {
@@ -78,7 +77,7 @@ func (s *persistentHandle) stand(c *Client, path string, data []byte, options Pe
 	return err
 }
 
-// entered is the loop's.
+// entered is called by the loop.
 func (s *persistentHandle) entered(state string) {
 	if state == "closed" {
 		s.client.unreserve("node " + s.path) // before Close returns
@@ -86,36 +85,35 @@ func (s *persistentHandle) entered(state string) {
 	s.enter(state)
 }
 
-// Start begins to make the node and returns at once. A second call returns
-// ErrAlreadyStarted, and ErrClosed after Close.
+// Start begins to create the node and returns immediately. A second call returns
+// ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (s *persistentHandle) Start() error {
 	return s.start(context.Background())
 }
 
-// WaitPresent returns when the node stands. When the context ends first, its
-// error comes with the failure that stands in the way, if there is one.
+// WaitPresent returns when the node exists. If the context ends first, its error comes with
+// the handle's current failure, if there is one.
 //
-// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
+// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
 func (s *persistentHandle) WaitPresent(ctx context.Context) error {
 	return s.askOrCancel(ctx, events.Event{Kind: events.CommandAwait})
 }
 
-// Present reports whether the node stands, as far as is known: while there is no
-// connection it may be there, and Present is false.
+// Present reports whether the node exists, as far as is known: while there is no connection
+// it may exist, and Present is false.
 func (s *persistentHandle) Present() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.present
 }
 
-// SetData gives the node other data, and returns when it has them, or later ones.
-// Before Start and while the node does not stand they wait for its next create;
-// the context ends the wait and not the wish. Of several at a time the last
-// called wins.
+// SetData replaces the node's data, and returns when it has them, or later ones. Before
+// Start and while the node does not exist they wait for its next create; the context ends
+// the wait, but the data are still used. Of several concurrent calls the last one wins.
 //
-// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
-// for themselves are given up.
+// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses are given
+// up.
 func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 	s.client.check(ctx)
 	s.mu.Lock()
@@ -132,12 +130,12 @@ func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 	return err
 }
 
-// Close deletes the node. Without a connection it is deleted after the next one;
-// when the context ends before, its error is returned and the deletion goes on by
-// itself. Closing twice, or before Start, is no error.
+// Close deletes the node. Without a connection it is deleted after the next one; if the
+// context ends before, Close returns its error and the deletion goes on in the background.
+// Closing twice, or before Start, is no error.
 func (s *persistentHandle) Close(ctx context.Context) error { return s.end(ctx, false) }
 
-// payload is the user's data of this number.
+// payload returns the user's data with this number.
 func (s *persistentHandle) payload(n uint64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,35 +153,34 @@ func (s *persistentHandle) notice(n events.Notify) {
 
 func (s *persistentHandle) answer(a events.Answer) { s.deliver(a) }
 
-// Start begins to make the node and returns at once. A second call returns
-// ErrAlreadyStarted, and ErrClosed after Close.
+// Start begins to create the node and returns immediately. A second call returns
+// ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (p *PersistentNode) Start() error { return p.standing.Start() }
 
-// WaitPresent returns when the node stands. When the context ends first, its
-// error comes with the failure that stands in the way, if there is one.
+// WaitPresent returns when the node exists. If the context ends first, its error comes with
+// the handle's current failure, if there is one.
 //
-// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for what does not
+// Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
 func (p *PersistentNode) WaitPresent(ctx context.Context) error { return p.standing.WaitPresent(ctx) }
 
-// Present reports whether the node stands, as far as is known: while there is no
-// connection it may be there, and Present is false.
+// Present reports whether the node exists, as far as is known: while there is no connection
+// it may exist, and Present is false.
 func (p *PersistentNode) Present() bool { return p.standing.Present() }
 
-// SetData gives the node other data, and returns when it has them, or later ones.
-// Before Start and while the node does not stand they wait for its next create;
-// the context ends the wait and not the wish. Of several at a time the last
-// called wins.
+// SetData replaces the node's data, and returns when it has them, or later ones. Before
+// Start and while the node does not exist they wait for its next create; the context ends
+// the wait, but the data are still used. Of several concurrent calls the last one wins.
 //
-// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses
-// for themselves are given up.
+// Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses are given
+// up.
 func (p *PersistentNode) SetData(ctx context.Context, data []byte) error {
 	return p.standing.SetData(ctx, data)
 }
 
-// Close deletes the node. Without a connection it is deleted after the next one;
-// when the context ends before, its error is returned and the deletion goes on by
-// itself. Closing twice, or before Start, is no error.
+// Close deletes the node. Without a connection it is deleted after the next one; if the
+// context ends before, Close returns its error and the deletion goes on in the background.
+// Closing twice, or before Start, is no error.
 func (p *PersistentNode) Close(ctx context.Context) error { return p.standing.Close(ctx) }
 
 // Path returns the node's path.
@@ -192,8 +189,7 @@ func (p *PersistentNode) Path() string { return p.standing.Path() }
 // State returns LATENT, STARTED or CLOSED.
 func (p *PersistentNode) State() State { return p.standing.State() }
 
-// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
-// "waiting", "leading", "suspended", "pausing", …
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (p *PersistentNode) Phase() string { return p.standing.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

@@ -11,37 +11,36 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// SemaphoreOptions shape a semaphore. The zero value is good.
+// SemaphoreOptions are the options of a semaphore. The zero value is good.
 type SemaphoreOptions struct {
-	// ID is what others see of this one: the data of its nodes.
+	// ID is how others see this one: the data of its nodes.
 	ID string
-	// Retry paces attempts after a failure that passes by itself. By default they
-	// go on until the context ends; a policy that gives up ends the Acquire with the
-	// failure.
+	// Retry paces attempts after a transient failure. By default they go on until the
+	// context ends; if a policy gives up, Acquire returns the failure.
 	Retry RetryPolicy
-	// WorkGrace is how long a hold that was lost, or is closed by the client, may
-	// go without Unlock before its nodes are deleted all the same: that is logged.
-	// Zero, the default, waits for ever.
+	// WorkGrace is how long a hold that was lost, or is closed by the client, may stay
+	// without Unlock. After that its nodes are deleted although Unlock was not called, and
+	// the log says so. Zero, the default, means no limit.
 	WorkGrace time.Duration
 	// TokenFloor refuses a hold with a token below it: see LatchOptions.
 	TokenFloor int64
-	// Kazoo has the semaphore stand where kazoo's Semaphore does, on kazoo's names,
-	// and not in Curator's place. The two do not see each other.
+	// Kazoo puts the semaphore where kazoo's Semaphore is, on kazoo's names, and not where
+	// Curator's is. The two do not see each other.
 	Kazoo bool
 }
 
-// Semaphore hands out a limited number of permits among all processes that use
-// the same path, first come, first served. It is Curator's
-// InterProcessSemaphoreV2, on the same names: Go and Java may share one.
+// Semaphore gives out a limited number of permits among all processes that use the same
+// path, first come, first served. It is Curator's InterProcessSemaphoreV2, on the same
+// names: Go and Java can use one.
 //
-// The limit is agreed in ZooKeeper: the first Acquire writes it down, as the data
-// of the directory of the permits, and whoever comes with another is refused with
-// ErrLimit. Curator knows nothing of that: give it the same number. Every child of
-// that directory counts as a permit, for Curator too, whoever made it.
+// The limit is stored in ZooKeeper: the first Acquire writes it as the data of the permits'
+// directory, and a handle with another limit is refused with ErrLimitDiffers. Curator does
+// not know of that: give it the same number. Every child of that directory counts as a
+// permit, for Curator too, whichever client created it.
 //
-// Tokens grow from one Acquire to the next, but several hold at a time, and who
-// came first has the lowest: a store that refuses what is lower than it has seen
-// would refuse holders. Only with a limit of 1 do they serve as a mutex's do.
+// Tokens grow from one Acquire to the next, but several clients hold at a time, and the
+// first of them has the lowest token: a store that refuses what is lower than it has seen
+// would refuse holders. Only with a limit of 1 do tokens serve as a mutex's do.
 //
 // All its methods are safe to call from any goroutine.
 type Semaphore struct {
@@ -51,9 +50,9 @@ type Semaphore struct {
 	options SemaphoreOptions
 }
 
-// Semaphore makes a semaphore on a path: a directory that is made when it is
-// missing. Limit is how many permits there are. It asks nothing of the ensemble.
-// The error says what is wrong with the path, or is ErrPermits for a limit below 1.
+// Semaphore returns a semaphore at path. If the directory is missing, the first Acquire
+// creates it. Limit is the number of permits. Semaphore sends nothing to the ensemble. The
+// error says what is wrong with the path, or is ErrPermits for a limit below 1.
 func (c *Client) Semaphore(path string, limit int, options SemaphoreOptions) (*Semaphore, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -69,37 +68,37 @@ func (c *Client) Semaphore(path string, limit int, options SemaphoreOptions) (*S
 	return s, nil
 }
 
-// Path is the semaphore's directory.
+// Path returns the semaphore's directory.
 func (s *Semaphore) Path() string { return s.path }
 
-// Limit is how many permits this handle takes there to be; see SetLimit.
+// Limit returns the number of permits that this handle assumes; see SetLimit.
 func (s *Semaphore) Limit() int { return int(s.limit.Load()) }
 
-// Acquire waits until it holds so many permits: all of them at once, or none. The
-// context bounds the wait, and nothing else: the hold outlives it, and Unlock
-// gives all its permits back. An Acquire that fails leaves nothing behind; without
-// a connection its node is deleted after the next one.
+// Acquire waits until it holds this number of permits: all of them together, or none. The
+// context bounds the wait, and nothing else: the hold outlives it, and Unlock releases all
+// its permits. An Acquire that fails leaves nothing behind; without a connection its node
+// is deleted after the next one.
 //
-// Whoever wants more permits than are free keeps those from behind it, who would
-// do with less, waiting too: so nobody waits for ever.
+// A caller that wants more permits than are free keeps those behind it waiting, even if
+// they want fewer: so no caller waits forever.
 //
-// A hold of several permits is lost as a whole, when any of their nodes is deleted.
-// The first is watched, as the node of every hold; Write checks them all, and what
-// became of the others is asked every quarter of the session timeout.
+// A hold of several permits is lost as a whole, when any of their nodes is deleted. The
+// first is watched, as the node of every hold; Write checks them all, and the others are
+// checked every quarter of the session timeout.
 //
-// Errors: ErrPermits, at once, for none, for more than there are, and for more than
-// 4096, which is what one transaction creates; ErrLimit, with both numbers, where
-// another limit is agreed; ErrLeadershipLost when somebody deleted the permits before
-// they were held; and those of Mutex.Lock.
+// Errors: ErrPermits, immediately, for none, for more than there are, and for more than
+// 4096, which is what one transaction creates; ErrLimitDiffers, with both numbers, if
+// another limit is stored; ErrLeadershipLost if the permits were deleted before they were
+// held; and those of Mutex.Lock.
 func (s *Semaphore) Acquire(ctx context.Context, permits int) (*Hold, error) {
 	return s.acquire(ctx, permits, false)
 }
 
-// TryAcquire is Acquire without a wait for others: false, with no error, when too
-// few permits are free, or somebody else is in the line, waiting for permits or
-// just about to take some. Then two reads were asked for and nothing was written,
-// unless somebody was faster in the moment between. Without a connection it waits
-// for one, as long as the context lasts.
+// TryAcquire is Acquire without a wait for others: it returns false, with no error, if too
+// few permits are free, or another client is in the line, waiting for permits or just about
+// to take some. Then it has sent two reads and written nothing, unless another client was
+// faster in the moment between. Without a connection it waits for one until the context
+// ends.
 func (s *Semaphore) TryAcquire(ctx context.Context, permits int) (*Hold, bool, error) {
 	return tryResult(s.acquire(ctx, permits, true))
 }
@@ -119,9 +118,9 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 	})
 }
 
-// Agreed is the limit that stands in ZooKeeper; zero while none does.
+// Agreed returns the limit that is stored in ZooKeeper; zero if none is.
 //
-// Errors: ErrLimit where the directory's data are no number; ErrNotConnected, the
+// Errors: ErrLimitDiffers if the directory's data are no number; ErrNotConnected, the
 // context's, or an *Error.
 func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	pool := machines.SemaphorePool(s.path, s.options.Kazoo)
@@ -139,11 +138,10 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	return limit, err
 }
 
-// SetLimit agrees on another limit, for everybody: it writes it down, and this
-// handle takes it for its own. Holds stay as they are: where the new limit is
-// below what is held, nobody gets a permit until enough were given back. Every
-// other handle with the old limit is refused with ErrLimit from then on, those
-// that wait in a line included: make them anew.
+// SetLimit stores another limit, for all handles: it writes the limit to ZooKeeper, and
+// this handle uses it. Holds stay as they are: if the new limit is below what is held, no
+// client gets a permit until enough were released. Every other handle with the old limit is
+// refused with ErrLimitDiffers from then on, also if it waits in a line: make a new handle.
 //
 // Errors: ErrPermits for a limit below 1; ErrOutcomeUnknown; ErrNotConnected, the
 // context's, or an *Error.
@@ -158,7 +156,7 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 		_, err = s.client.Create(pool, data).Parents().Do(ctx)
 	}
 	switch refused := refusal(err); {
-	case errors.Is(err, ErrOutcomeUnknown): // there is a *zkio.Error in it, which is no refusal
+	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
 		return err
 	case refused != nil:
 		return refused
@@ -173,8 +171,8 @@ func (s *Semaphore) commit(ctx context.Context, op Op) error {
 	return err
 }
 
-// Holders are those who hold permits, one for each permit, oldest first, and all
-// with Leads set; see Client.Line. On kazoo's names their order means nothing.
+// Holders returns those that hold permits, one for each permit, oldest first, and all with
+// Leads set; see Client.Line. On kazoo's names their order means nothing.
 func (s *Semaphore) Holders(ctx context.Context) ([]Participant, error) {
 	line, err := s.client.line(ctx, machines.SemaphorePool(s.path, s.options.Kazoo), func(children []string) ([]machines.Place, int) {
 		return machines.Permits(children, s.options.Kazoo)
@@ -182,7 +180,7 @@ func (s *Semaphore) Holders(ctx context.Context) ([]Participant, error) {
 	return line.Participants, err
 }
 
-// Waiting are those who wait for permits, in queue order.
+// Waiting returns those that wait for permits, in queue order.
 func (s *Semaphore) Waiting(ctx context.Context) ([]Participant, error) {
 	label := machines.LockLabel
 	if s.options.Kazoo {
@@ -192,8 +190,8 @@ func (s *Semaphore) Waiting(ctx context.Context) ([]Participant, error) {
 	return line.Participants, err
 }
 
-// Permits is so many permits as one lock, as a MultiLock takes them. What is wrong
-// with the number, Lock says.
+// Permits returns n permits as one lock, for a MultiLock. If n is wrong, Lock returns the
+// error.
 func (s *Semaphore) Permits(n int) Lockable { return permits{s, n} }
 
 type permits struct {
