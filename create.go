@@ -7,29 +7,29 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// maxTTL is the longest that ZooKeeper can say: 40 bits of milliseconds.
+// maxTTL is the longest TTL that ZooKeeper can encode: 40 bits of milliseconds.
 const maxTTL = (1<<40 - 1) * time.Millisecond
 
 // sequential are the modes that add a number to the name.
 var sequential = map[events.Mode]bool{events.PersistentSequential: true, events.EphemeralSequential: true, events.PersistentSequentialTTL: true}
 
-// CreateRequest makes a node; made by Client.Create. Its methods say which type
-// of node, and return the request itself.
+// CreateRequest creates a node; Client.Create returns one. Its methods choose the type of
+// the node, and return the request itself.
 //
-// ZooKeeper has these types. A persistent node, which is the default, stays until
-// somebody deletes it. An Ephemeral one goes with the session that made it. A
-// Container goes some time after its last child, a node with a TTL some time after
-// its last write. Persistent and ephemeral nodes and those with a TTL may be
-// Sequential: the ensemble then adds a number to the name.
+// ZooKeeper has these types. A persistent node, the default, stays until a client deletes
+// it. An Ephemeral one is deleted with the session that created it. A Container is deleted
+// some time after its last child, a node with a TTL some time after its last write.
+// Persistent and ephemeral nodes and those with a TTL may be Sequential: the ensemble then
+// adds a number to the name.
 type CreateRequest struct {
 	request
 	ephemeral, sequential, container bool
 	ttl                              time.Duration
 }
 
-// Create makes a node with these data and the access list of Config.ACL, and
-// returns its real path. A node that is there already is an *Error with the code
-// NODEEXISTS; a parent that is missing one with NONODE, unless Parents was said.
+// Create creates a node with these data and the access list of Config.ACL, and returns its
+// real path. If the node exists already, the error is an *Error with the code NODEEXISTS;
+// if a parent is missing, with NONODE, unless Parents was called.
 //
 //	client.Create("/app/config", data).Parents().Do(ctx)
 //	client.Create("/jobs/job-", data).Sequential().Protected().Do(ctx)
@@ -40,44 +40,44 @@ func (c *Client) Create(path string, data []byte) *CreateRequest {
 	return &CreateRequest{request: r}
 }
 
-// Do sends the request, and waits for the answer, or for the context. It returns the
-// node's real path. Request.Do says what happens without a connection, and which
-// errors there are; ErrOutcomeUnknown is not among them after Protected.
+// Do sends the request, and waits for the reply, or for the end of the context. It returns
+// the node's real path. Request.Do says what happens without a connection, and which errors
+// there are; ErrOutcomeUnknown is not among them after Protected.
 func (r *CreateRequest) Do(ctx context.Context) (path string, err error) {
 	result := r.run(ctx)
 	return result.Created, result.Err
 }
 
-// Ephemeral makes a node that the ensemble deletes when the session of this client
-// ends: at once when the client is closed, and else when the session has expired,
-// which is after its timeout, not when the connection is lost. It cannot have
-// children. A node that shall come back in the next session is a PersistentNode.
+// Ephemeral creates a node that the ensemble deletes when the session of this client ends:
+// immediately when the client is closed, and otherwise when the session has expired, which
+// is after its timeout, not when the connection is lost. It cannot have children. If the
+// node shall be created again in the next session, use a PersistentNode.
 func (r *CreateRequest) Ephemeral() *CreateRequest {
 	r.ephemeral = true
 	return r.settle()
 }
 
-// Sequential has the ensemble add ten digits to the name: a number that counts the
-// children ever made in this parent, so that it grows from node to node and begins
-// again only when the parent itself is made anew. A path may then end in a slash.
+// Sequential makes the ensemble add ten digits to the name: a number that counts the
+// children ever created in this parent. So it grows from node to node, and begins again
+// only if the parent itself is deleted and created. A path may then end in a slash.
 func (r *CreateRequest) Sequential() *CreateRequest {
 	r.sequential = true
 	return r.settle()
 }
 
-// Container makes a parent that the ensemble deletes by itself some time (a minute,
-// as a rule) after its last child has gone: whoever makes children in it must be
-// ready to make it again (Parents does). One that never had a child stays. Servers
-// know containers since 3.5.3: ErrNodeType from those that do not.
+// Container creates a parent that the ensemble deletes by itself some time (a minute, as a
+// rule) after its last child was deleted: a program that creates children in it must be
+// ready to create it again (Parents does). One that never had a child stays. Servers have
+// containers since 3.5.3: the others return ErrNodeType.
 func (r *CreateRequest) Container() *CreateRequest {
 	r.container = true
 	return r.settle()
 }
 
-// TTL makes a node that the ensemble deletes by itself some time after nobody has
-// written to it for so long, in whole milliseconds, and it has no children.
-// Reading it does not prolong its life. Servers take such nodes since 3.5.3, and
-// only with zookeeper.extendedTypesEnabled=true: ErrNodeType from all others.
+// TTL creates a node that the ensemble deletes by itself some time after it has had no
+// children and no write for d, in whole milliseconds. Reading it does not extend its life.
+// Servers accept such nodes since 3.5.3, and only with zookeeper.extendedTypesEnabled=true:
+// all others return ErrNodeType.
 func (r *CreateRequest) TTL(d time.Duration) *CreateRequest {
 	if d < time.Millisecond || d > maxTTL || d%time.Millisecond != 0 {
 		r.refuse("a TTL of %v: want whole milliseconds, from 1ms to %v", d, maxTTL)
@@ -86,9 +86,8 @@ func (r *CreateRequest) TTL(d time.Duration) *CreateRequest {
 	return r.settle()
 }
 
-// Parents has missing parents made, as containers where the server knows them: the
-// ensemble deletes those again when they are empty. It costs nothing where they
-// are there.
+// Parents creates missing parents, as containers if the server has them: the ensemble
+// deletes those again when they are empty. It costs nothing if they exist.
 func (r *CreateRequest) Parents() *CreateRequest {
 	r.client.opened()
 	r.options["parents"] = "true"
@@ -96,18 +95,18 @@ func (r *CreateRequest) Parents() *CreateRequest {
 }
 
 // Protected puts a GUID before the node's name, as Curator's withProtection does
-// ("_c_<uuid>-" and then the name), by which the node is found again when the
-// answer to its create is lost: such a create is no ErrOutcomeUnknown, and makes
-// one node. When the context ends first, the node that may have been made is
-// deleted again, if it takes until after the next connection; so the error is the
-// context's. Only the end of the client ends that search.
+// ("_c_<uuid>-" and then the name). By the GUID the node is found again if no reply to its
+// create comes: such a create does not end with ErrOutcomeUnknown, and creates one node. If
+// the context ends first, the node that may have been created is deleted again, if need be
+// after the next connection; so the error is the context's. Only the end of the client ends
+// that search.
 func (r *CreateRequest) Protected() *CreateRequest {
 	r.client.opened()
 	r.options["protected"] = "true"
 	return r
 }
 
-// settle finds the type of node for what was said so far.
+// settle sets the type of node that the methods called so far ask for.
 func (r *CreateRequest) settle() *CreateRequest {
 	r.client.opened()
 	type choice struct{ ephemeral, sequential, container, ttl bool }

@@ -9,9 +9,9 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Deletion is a node that has to go: a guaranteed delete, as Curator calls it. It
-// goes on in the background, over lost answers, outages and sessions, until the
-// node is gone, the ensemble refuses for good, or it is cancelled.
+// Deletion is a guaranteed delete of a node, as Curator calls it. It goes on in the
+// background, through lost replies, outages and sessions, until the node is gone, the
+// ensemble refuses permanently, or it is cancelled.
 //
 // The node is the one that is at the path at the first read. A node that is created there
 // afterwards stays: its Czxid differs. (ZooKeeper itself compares versions when it deletes:

@@ -2,11 +2,11 @@ package incumbent
 
 import "sync"
 
-// maxConcurrentReads is how many nodes of a line are read at a time.
+// maxConcurrentReads is how many nodes of a line are read concurrently.
 const maxConcurrentReads = 16
 
-// gather reads so many nodes, some at a time. The error is that of the first that
-// could not be read; then there is nothing else.
+// gather reads n nodes, some of them concurrently. The error is that of the first node that
+// could not be read; then there is no other result.
 func gather[T any](n int, read func(i int) (T, error)) ([]T, error) {
 	found, errs := make([]T, n), make([]error, n)
 	var all sync.WaitGroup

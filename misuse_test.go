@@ -321,7 +321,7 @@ func TestNobodyAndNothing(t *testing.T) {
 		c := w.open()
 		mutex := must(c.Mutex("/m", MutexOptions{}))
 		for name, err := range map[string]error{"Evict": c.Evict(t.Context(), Participant{}), "Revoke": mutex.Revoke(t.Context(), Participant{})} {
-			if err == nil || !strings.Contains(err.Error(), "is nobody: want one that Line") {
+			if err == nil || !strings.Contains(err.Error(), "has no path or no token: want one that Line") {
 				t.Errorf("%s of nobody: %v", name, err)
 			}
 		}

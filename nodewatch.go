@@ -11,22 +11,21 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Missed says what may have happened to a watched node between one value of a
-// feed and the next without being told. The zero value says: nothing that can be
-// known. What was done to a node just before it was deleted cannot, nor a node that
-// came and went meanwhile.
+// Missed says which changes of a watched node a feed may have missed between one value and
+// the next. The zero value means: none that can be known. It cannot be known what was done
+// to a node just before it was deleted, nor that a node came and went meanwhile.
 type Missed struct {
 	Outage   bool // there was no connection for a while: a node may have come and gone
 	Replaced bool // it is another node at the same path: the one before was deleted
-	Changes  int  // so many writes of its data, or comings and goings of children, were not seen
+	Changes  int  // how many writes of its data, or creations and deletions of children, were not seen
 }
 
 // NodeChange is what a watched node is now.
 type NodeChange struct {
 	Exists bool
-	Node          // unless there is none
+	Node          // zero if there is none
 	Missed Missed // since the value before
-	outage int    // how many there were
+	outage int    // number of outages so far
 }
 
 // ChildrenChange is what the children of a watched node are now.
@@ -38,18 +37,18 @@ type ChildrenChange struct {
 	outage   int
 }
 
-// WatchNode tells a node's data and Stat, now and whenever they change, and when
-// the node comes or goes, until the context ends or the loop over it is left. It
-// survives reconnects and expiries, after which it tells the node again.
+// WatchNode returns a feed of a node's data and Stat, now and whenever they change, and
+// when the node is created or deleted, until the context ends or the loop over it is left.
+// It survives reconnects and expiries, after which it yields the node again.
 //
-// A watch of ZooKeeper's tells that something changed, and not what: by the time
-// the node is read again, more may have happened; so it may while the loop's body
-// runs, because only the newest value is kept for it. NodeChange.Missed says how
-// much was missed: exactly where versions tell, and as a doubt after an outage.
+// A watch of ZooKeeper says that something changed, and not what: by the time the node is
+// read again, more may have happened. The same holds while the loop's body runs, because
+// only the newest value is kept for it. NodeChange.Missed says how much was missed: exactly
+// if versions show it, and as possible after an outage.
 //
-// It costs one read for each change, and two when the node is not there. An error
-// is told beside the changes (no permission, say), and watching goes on; the
-// context's end is not told. The loop's body may call anything of this package.
+// It costs one read for each change, and two if the node does not exist. An error (no
+// permission, say) is yielded too, and watching goes on; the context's end is not yielded.
+// The loop's body may call anything of this package.
 func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChange, error] {
 	seen := nodeFeed(ctx, c, machines.NodewatchRecipe, path, func(kept zkio.Kept, outages int) NodeChange {
 		if kept.Stat == nil {
@@ -62,11 +61,10 @@ func (c *Client) WatchNode(ctx context.Context, path string) iter.Seq2[NodeChang
 	})
 }
 
-// WatchChildren tells the names of a node's children, now and whenever children
-// come or go, and when the node itself does, until the context ends or the loop
-// over it is left. It costs one listing for each change. All else is as in
-// WatchNode. Who is in a group is better asked of WatchMembers, which tells what
-// is the same only once.
+// WatchChildren returns a feed of the names of a node's children, now and whenever children
+// are created or deleted, and when the node itself is, until the context ends or the loop
+// over it is left. It costs one listing for each change. All else is as in WatchNode. For
+// the members of a group use WatchMembers, which does not yield the same members twice.
 func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[ChildrenChange, error] {
 	seen := nodeFeed(ctx, c, machines.MembershipRecipe, path, func(kept zkio.Kept, outages int) ChildrenChange {
 		if kept.Stat == nil {
@@ -87,15 +85,15 @@ func (c *Client) WatchChildren(ctx context.Context, path string) iter.Seq2[Child
 	})
 }
 
-// missed is what two Stats tell of the time between them.
+// missed returns what two Stats show of the time between them.
 func missed(was, is bool, before, after Stat, outage bool) Missed {
 	return Missed{Outage: outage, Replaced: was && is && before.Czxid != after.Czxid}
 }
 
-// missedWrites is missed with the writes of a node's data.
+// missedWrites is missed with the number of writes of a node's data.
 func missedWrites(was, is bool, before, after Stat, outage bool) Missed {
 	m := missed(was, is, before, after, outage)
-	switch { // a change that is told is one of them
+	switch { // the change that is yielded is one of the writes
 	case !m.Replaced && was && is:
 		m.Changes = max(int(after.Version-before.Version)-1, 0)
 	case is:
@@ -104,7 +102,7 @@ func missedWrites(was, is bool, before, after Stat, outage bool) Missed {
 	return m
 }
 
-// differences is how many names are in one of two sorted lists only.
+// differences returns how many names are in one of two sorted lists only.
 func differences(a, b []string) (n int) {
 	for _, name := range a {
 		if _, found := slices.BinarySearch(b, name); !found {
@@ -114,8 +112,8 @@ func differences(a, b []string) (n int) {
 	return n + len(b) - (len(a) - n)
 }
 
-// diffFeed is a feed whose values are compared with what was told before; the
-// first one is told as it is.
+// diffFeed returns a feed whose values are compared with the one before; the first value is
+// unchanged.
 func diffFeed[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var last T
@@ -134,8 +132,8 @@ func diffFeed[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) ite
 	}
 }
 
-// nodeFeed is the feed of a machine that watches one node for the user. Value makes
-// what is told of an answer, empty where there is no node, after so many outages.
+// nodeFeed returns the feed of a machine that watches one node for the user. Value makes a
+// feed's value of a reply, empty if there is no node, and of the number of outages so far.
 func nodeFeed[T any](ctx context.Context, c *Client, recipe engine.Recipe, path string, value func(kept zkio.Kept, outages int) T) iter.Seq2[T, error] {
 	return stream(ctx, c, func(f *feed[T]) error {
 		if err := checkNode(path); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Op is one operation of Client.Multi or Leadership.Write: SetData, CreateNode,
-// DeleteNode and CheckVersion make them.
+// Op is one operation of Client.Multi or Leadership.Write: SetData, CreateNode, DeleteNode
+// and CheckVersion return one.
 type Op struct {
 	Verb    string      // "set", "create", "delete" or "check"
 	Path    string      // the node
@@ -24,20 +24,20 @@ type OpResult struct {
 	Stat *Stat       // set: the node's new Stat
 }
 
-// AnyVersion makes an operation apply whatever the node's version is.
+// AnyVersion makes an operation apply to a node of any version.
 const AnyVersion int32 = -1
 
-// SetData replaces a node's data if it has this version.
+// SetData replaces a node's data if the node has this version.
 func SetData(path string, data []byte, version int32) Op {
 	return Op{Verb: "set", Path: path, Data: data, Version: version}
 }
 
-// CreateNode makes a persistent node, with the access list of Config.ACL.
+// CreateNode creates a persistent node, with the access list of Config.ACL.
 func CreateNode(path string, data []byte) Op {
 	return Op{Verb: "create", Path: path, Mode: events.Persistent, Data: data}
 }
 
-// DeleteNode removes a node if it has this version.
+// DeleteNode deletes a node if it has this version.
 func DeleteNode(path string, version int32) Op {
 	return Op{Verb: "delete", Path: path, Version: version}
 }
@@ -47,7 +47,7 @@ func CheckVersion(path string, version int32) Op {
 	return Op{Verb: "check", Path: path, Version: version}
 }
 
-// event returns the operation as machines and zkio know it.
+// event returns the operation as machines and zkio have it.
 func (o Op) event() events.Op {
 	return events.Op{Verb: o.Verb, Path: o.Path, Mode: o.Mode, Data: o.Data, Version: o.Version}
 }
@@ -72,7 +72,7 @@ func opResults(results []zkio.OpResult) []OpResult {
 	return all
 }
 
-// checkOp says what is wrong with the path of one operation of a multi.
+// checkOp returns what is wrong with the path of one operation of a multi.
 func checkOp(op events.Op) error {
 	if op.Verb != "create" {
 		return checkNode(op.Path)

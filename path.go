@@ -9,9 +9,9 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// CheckPath says what is wrong with the path of a line, or with the prefixes of
-// plain elections, and what would be right: the error that Latch, Selector,
-// Election and Line would return, before there is a Client.
+// CheckPath returns what is wrong with the path of a line, or with the prefixes of plain
+// elections, and what would be right: the error that Latch, Selector, Election and Line
+// would return, before there is a Client.
 func CheckPath(path string, prefixes ...string) error {
 	if err := checkPath(path); err != nil {
 		return err
@@ -31,15 +31,15 @@ func checkPath(path string) error {
 	case path == "/":
 		return errors.New("incumbent: the path is the root: a line needs a directory of its own, as in /jobs/nightly")
 	case strings.Trim(path, "/") == "":
-		return fmt.Errorf("incumbent: path %q names nothing: a line needs a directory of its own, as in /jobs/nightly", path)
+		return fmt.Errorf("incumbent: path %q has no name in it: a line needs a directory of its own, as in /jobs/nightly", path)
 	}
 	if strings.HasPrefix(path, "/zookeeper/") || path == "/zookeeper" {
-		return errors.New("incumbent: /zookeeper is the ensemble's own")
+		return errors.New("incumbent: /zookeeper is the ensemble's own: name another directory, as in /jobs/nightly")
 	}
 	return checkNode(path)
 }
 
-// checkNode says what is wrong with the path of a node, whichever it is.
+// checkNode returns what is wrong with the path of any node.
 func checkNode(path string) error {
 	switch {
 	case path == "":
@@ -64,7 +64,7 @@ func checkNode(path string) error {
 	return nil
 }
 
-// checkParent says what is wrong with the path of a node that may end in a slash.
+// checkParent returns what is wrong with the path of a node that may end in a slash.
 func checkParent(path string) error {
 	if path == "/" {
 		return nil
@@ -72,14 +72,14 @@ func checkParent(path string) error {
 	return checkNode(strings.TrimSuffix(path, "/"))
 }
 
-// checkNamed says what is wrong with a create whose path has no name at its end: the
-// number of a sequential node is one.
+// checkNamed returns an error if the path of a create has no name at its end: for a
+// sequential node the number is the name.
 func checkNamed(op events.Op) error {
 	switch {
 	case sequential[op.Mode] || !strings.HasSuffix(op.Path, "/"):
 		return nil
 	case op.Path == "/":
-		return errors.New("incumbent: the root is there already; it can be neither made nor deleted")
+		return errors.New("incumbent: the root is there already; it can be neither created nor deleted")
 	}
 	return fmt.Errorf("incumbent: path %q ends with a slash: want %s, or a sequential node", op.Path, strings.TrimRight(op.Path, "/"))
 }
@@ -87,9 +87,9 @@ func checkNamed(op events.Op) error {
 func checkPrefix(path, prefix string) error {
 	switch {
 	case strings.Contains(prefix, "/"):
-		return fmt.Errorf("incumbent: the prefix %q has a slash in it: the directory is what the path is for", prefix)
+		return fmt.Errorf("incumbent: the prefix %q has a slash in it: put the directory into the path", prefix)
 	case strings.HasPrefix(prefix, machines.GUIDPrefix):
-		return fmt.Errorf("incumbent: the prefix %q begins as names with a GUID do: use a Latch or Selector, or another prefix", prefix)
+		return fmt.Errorf("incumbent: the prefix %q begins like a name with a GUID: use a Latch or Selector, or another prefix", prefix)
 	}
 	if err := checkPath(path + "/" + prefix + "0"); err != nil {
 		return fmt.Errorf("incumbent: the prefix %q has a character in it that ZooKeeper does not allow", prefix)

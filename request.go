@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Stat is what ZooKeeper knows about a node besides its data.
+// Stat is what ZooKeeper has about a node, apart from its data.
 type Stat struct {
 	Czxid, Mzxid   int64     // transactions that created the node, and that wrote its data last
 	Ctime, Mtime   time.Time // when those were, by the ensemble's clock, in UTC
@@ -28,47 +28,47 @@ type Stat struct {
 	Pzxid          int64 // transaction that created or deleted a child last
 }
 
-// Node is what a read of a node returns.
+// Node is the result of a read of a node.
 type Node struct {
 	Data []byte // foreign bytes, as a rule: escape them before showing them
 	Stat Stat
 }
 
-// Result is what a request in the background came to. Which fields are set
-// depends on what was asked: Err says whether they are worth anything.
+// Result is the outcome of a request in the background. Err says whether it succeeded; the
+// kind of request determines which other fields are set.
 type Result struct {
 	Op       string     // "create", "get", "set", "exists", "children", "delete", "multi", "sync"
-	Path     string     // as it was asked for; of a multi, that of its first operation
+	Path     string     // as given in the request; of a multi, that of its first operation
 	Created  string     // create: the node's real path
 	Data     []byte     // get
-	Stat     *Stat      // get, set, children; exists: nil where there is no node
+	Stat     *Stat      // get, set, children; exists: nil if there is no node
 	Children []string   // children, in alphabetical order
-	Results  []OpResult // multi; where it was refused, they say which operation it was
+	Results  []OpResult // multi; if it was refused, they say which operation it was
 	Err      error
 }
 
-// Request is one operation that was not asked for yet, made by Client.Get and
-// its like: Do or Background asks for it. A Request may be asked for any number
-// of times, by one goroutine at a time.
+// Request is one operation that has not been sent yet; Client.Get and other methods return
+// one. Do or Background sends it. A Request may be sent any number of times, by one
+// goroutine at a time.
 type Request[T any] struct {
 	request
 	pick func(Result) T
 }
 
-// Do asks, and waits for the answer, or for the context.
+// Do sends the request, and waits for the reply, or for the end of the context.
 //
-// Without a connection it waits for one. A read that loses its connection is asked
-// again on the next. A write is sent once at most, and belongs to the session in
-// which it was asked for. Errors:
+// Without a connection it waits for one. If a read loses its connection, it is sent again
+// on the next. A write is sent at most once, and belongs to the session in which Do was
+// called. Errors:
 //
 //   - what is wrong with the input, before anything is sent
 //   - an *Error with ZooKeeper's code: nothing was done
 //   - ErrOutcomeUnknown: a write was sent, and the connection, the context or the
-//     client ended before the answer came. Read before you decide.
+//     client ended before the reply came. Read before you decide.
 //   - ErrSessionExpired: the session ended before a write was sent
 //   - the context's, or ErrClosed: nothing was done, or it was a read
 //
-// It must not be called from what runs on the loop; nothing of a user's does.
+// Do must not be called on the loop's goroutine; no function of a user runs there.
 func (r *Request[T]) Do(ctx context.Context) (T, error) {
 	result := r.run(ctx)
 	return r.pick(result), result.Err
@@ -77,7 +77,8 @@ func (r *Request[T]) Do(ctx context.Context) (T, error) {
 // Task is a Request that returns nothing but an error.
 type Task struct{ request }
 
-// Do asks, and waits for the answer, or for the context. See Request.Do.
+// Do sends the request, and waits for the reply, or for the end of the context. See
+// Request.Do.
 func (r *Task) Do(ctx context.Context) error { return r.run(ctx).Err }
 
 // request is what all requests share. It decides nothing.
@@ -90,12 +91,12 @@ type request struct {
 	err     error // what is wrong with the input; the first mistake counts
 }
 
-// Background asks, and has f called with the result, once: on a goroutine of its
-// own, so it may be slow. Requests leave in the order in which they were asked
-// for; nothing is said about the order of the calls of f. It returns at once.
+// Background sends the request, and calls f with the result, once: on a goroutine of its
+// own, so it may be slow. Requests are sent in the order of the calls; the order of the
+// calls of f is not defined. Background returns immediately.
 func (r *request) Background(ctx context.Context, f func(Result)) {
 	if f == nil {
-		misuse("needs a function to call: nobody would hear of a failure")
+		misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
 	box := mailbox{panicked: r.client.log.logPanic(r.path)}
@@ -131,7 +132,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	a := &requestCall{op: r.op, ops: r.ops, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
 	ops := slices.Clone(r.ops)
-	for i := range ops { // machines and the log know payloads by their numbers
+	for i := range ops { // machines and the log have only the numbers of payloads
 		if ops[i].Data != nil {
 			a.payloads[i] = bytes.Clone(ops[i].Data)
 			ops[i].Data, ops[i].Payload = nil, uint64(i+1)
@@ -151,19 +152,19 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	return func() Result { return a.await(ctx, n, replied) }
 }
 
-// requestCall is the handle on the machine of one request.
+// requestCall is the handle of the machine of one request.
 type requestCall struct {
 	handle
 	op       string
 	ops      []events.Op
 	payloads [][]byte
 
-	// Set on the way to the answer, read after it.
+	// Set before the answer comes, read after it.
 	kept    zkio.Kept
 	created string
 }
 
-// await waits for the answer, or for the context. When that ends first, the
+// await waits for the answer, or for the end of the context. If that ends first, the
 // machine says whether anything can have been done.
 func (a *requestCall) await(ctx context.Context, n uint64, replied chan reply) Result {
 	err := a.awaitOutcome(ctx, n, replied)
@@ -183,7 +184,7 @@ func (a *requestCall) await(ctx context.Context, n uint64, replied chan reply) R
 	return result
 }
 
-// reads reports whether the request changes nothing, whatever became of it.
+// reads reports whether the request changes nothing, whatever its outcome.
 func (a *requestCall) reads() bool {
 	switch a.op {
 	case "get", "exists", "children", "sync":
@@ -192,7 +193,7 @@ func (a *requestCall) reads() bool {
 	return false
 }
 
-// nameRefusedOp puts the path of the operation that was refused into a multi's error.
+// nameRefusedOp adds the path of the refused operation to a multi's error.
 func (a *requestCall) nameRefusedOp(err error) error {
 	var refused *Error
 	if errors.As(err, &refused) && refused.Text == "" {
@@ -205,19 +206,19 @@ func (a *requestCall) nameRefusedOp(err error) error {
 	return err
 }
 
-// Close makes a request end with its client.
+// Close ends a request with its client.
 func (a *requestCall) Close(ctx context.Context) error { return a.end(ctx, false) }
 
 func (a *requestCall) payload(n uint64) []byte { return a.payloads[n-1] }
 
-// keep takes what an answer holds for the user. It is called by zkio.
+// keep takes data of a reply that are for the user. zkio calls it.
 func (a *requestCall) keep(_ uint64, kept zkio.Kept) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept = kept
 }
 
-// answer is the loop's: a create says where the node is.
+// answer is called by the loop: for a create it has the node's path.
 func (a *requestCall) answer(answer events.Answer) {
 	if answer.Code == events.OK && answer.Text != "" {
 		a.mu.Lock()
@@ -237,9 +238,9 @@ func newRequest(c *Client, op, path string, ops ...events.Op) request {
 	return r
 }
 
-// Get reads a node's data and Stat, from the server that the client is connected
-// to, which may lag behind the ensemble's leader: Sync goes before where that
-// matters. A node that is not there is an *Error with the code NONODE.
+// Get reads a node's data and Stat, from the server that the client is connected to, which
+// may lag behind the ensemble's leader: call Sync before if that matters. If the node does
+// not exist, the error is an *Error with the code NONODE.
 func (c *Client) Get(path string) *Request[Node] {
 	return &Request[Node]{newRequest(c, "get", path), func(r Result) Node {
 		if r.Stat == nil {
@@ -249,8 +250,7 @@ func (c *Client) Get(path string) *Request[Node] {
 	}}
 }
 
-// Exists reads a node's Stat: nil where there is no such node. It needs no
-// permission.
+// Exists reads a node's Stat: nil if there is no such node. It needs no permission.
 func (c *Client) Exists(path string) *Request[*Stat] {
 	return &Request[*Stat]{newRequest(c, "exists", path), func(r Result) *Stat { return r.Stat }}
 }
@@ -260,15 +260,15 @@ func (c *Client) Children(path string) *Request[[]string] {
 	return &Request[[]string]{newRequest(c, "children", path), func(r Result) []string { return r.Children }}
 }
 
-// Sync has the server that the client is connected to catch up with the
-// ensemble's leader: reads that are asked for after it has returned see all that
-// was written before it was asked for, by anybody.
+// Sync makes the server that the client is connected to catch up with the ensemble's
+// leader: reads that begin after Sync has returned see all writes, by any client, that were
+// committed before Sync was called.
 func (c *Client) Sync(path string) *Task { return &Task{newRequest(c, "sync", path)} }
 
-// Multi carries out all operations or none: those of SetData, CreateNode,
-// DeleteNode and CheckVersion. An Op that creates may say another Mode than
-// events.Persistent; containers and nodes with a TTL are not to be had in a
-// multi. Where it is refused, the results say which operation it was.
+// Multi carries out all operations or none: those of SetData, CreateNode, DeleteNode and
+// CheckVersion. An Op that creates may have another Mode than events.Persistent, but no
+// multi can create containers or nodes with a TTL. If it was refused, the results say which
+// operation it was.
 func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 	path := "/"
 	if len(ops) > 0 {
@@ -293,19 +293,19 @@ func (c *Client) Multi(ops ...Op) *Request[[]OpResult] {
 	return &Request[[]OpResult]{r, func(r Result) []OpResult { return r.Results }}
 }
 
-// SetRequest writes a node's data; made by Client.Set.
+// SetRequest writes a node's data; Client.Set returns one.
 type SetRequest struct{ request }
 
-// Set replaces a node's data, and returns its new Stat. A node that is not there
-// is an *Error with the code NONODE.
+// Set replaces a node's data, and returns its new Stat. If the node does not exist, the
+// error is an *Error with the code NONODE.
 func (c *Client) Set(path string, data []byte) *SetRequest {
 	r := newRequest(c, "set", path, SetData(path, data, AnyVersion).event())
 	return &SetRequest{r}
 }
 
-// Do sends the request, and waits for the answer, or for the context. It returns the
-// node's new Stat. Request.Do says what happens without a connection, and which
-// errors there are.
+// Do sends the request, and waits for the reply, or for the end of the context. It returns
+// the node's new Stat. Request.Do says what happens without a connection, and which errors
+// there are.
 func (r *SetRequest) Do(ctx context.Context) (Stat, error) {
 	result := r.run(ctx)
 	if result.Stat == nil {
@@ -314,29 +314,29 @@ func (r *SetRequest) Do(ctx context.Context) (Stat, error) {
 	return *result.Stat, result.Err
 }
 
-// Version has the data written only if they have this version, Stat.Version of
-// what was read: else the error is an *Error with the code BADVERSION.
+// Version makes the write depend on the version of the data, Stat.Version of what was read:
+// if they have another one, the error is an *Error with the code BADVERSION.
 func (r *SetRequest) Version(version int32) *SetRequest {
 	r.client.opened()
 	r.ops[0].Version = version
 	return r
 }
 
-// DeleteRequest deletes a node; made by Client.Delete.
+// DeleteRequest deletes a node; Client.Delete returns one.
 type DeleteRequest struct{ request }
 
-// Delete removes a node that has no children (else NOTEMPTY). A node that is not
-// there is an *Error with the code NONODE.
+// Delete deletes a node that has no children (with children the code is NOTEMPTY). If the
+// node does not exist, the error is an *Error with the code NONODE.
 func (c *Client) Delete(path string) *DeleteRequest {
 	return &DeleteRequest{newRequest(c, "delete", path, DeleteNode(path, AnyVersion).event())}
 }
 
-// Do sends the request, and waits for the answer, or for the context. Request.Do says
-// what happens without a connection, and which errors there are.
+// Do sends the request, and waits for the reply, or for the end of the context. Request.Do
+// says what happens without a connection, and which errors there are.
 func (r *DeleteRequest) Do(ctx context.Context) error { return r.run(ctx).Err }
 
-// Version has the node deleted only if its data have this version: else the error
-// is an *Error with the code BADVERSION.
+// Version makes the delete depend on the version of the data: if they have another one, the
+// error is an *Error with the code BADVERSION.
 func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 	r.client.opened()
 	r.ops[0].Version = version

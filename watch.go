@@ -9,33 +9,31 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Change is what an onlooker sees of a line's leadership.
+// Change is a change of a line's leadership, as a client outside the line sees it.
 type Change struct {
-	Recipe string      // which line, as in Participant.Recipe: a directory may hold one of each, and several elections
-	Prefix string      // of which prefix, as in Participant.Prefix; of the line of a read-write lock, its writers'
-	Vacant bool        // nobody is in line
-	Leader Participant // who leads, unless Vacant
+	Recipe string      // the line, as in Participant.Recipe: a directory may hold one of each, and several elections
+	Prefix string      // its prefix, as in Participant.Prefix; for a read-write lock, its writers'
+	Vacant bool        // the line is empty
+	Leader Participant // the first in line; zero if Vacant
 }
 
-// Watch tells who leads a line, now and whenever that changes, vacancies
-// included, until the context ends or the loop over it is left. It makes no node
-// and survives reconnects and expiries, after which it tells again who leads: it
-// may have missed something. A line in which nobody ever was is told as one
-// vacancy of Recipe "".
+// Watch returns a feed of a line's leader, now and whenever it changes, vacancies included,
+// until the context ends or the loop over it is left. It creates no node and survives
+// reconnects and expiries. After those it yields the leader again: it may have missed a
+// change. A line that was never used is yielded as one vacancy of Recipe "".
 //
-// Leaders that come and go between two looks are missed, and so is what happens
-// while the loop's body runs, except for the last of it. An error is told beside
-// the changes (no permission, say), and watching goes on; the context's end is
-// not told.
+// It misses leaders that come and go between two reads, and changes while the loop's body
+// runs, except for the last of them. An error (no permission, say) is yielded too, and
+// watching goes on; the context's end is not yielded.
 //
-// Of a read-write lock whoever heads the line is told, and not who reads beside it.
-// Plain elections in the directory are watched by the prefixes given here, as in
-// "n_".
+// For a read-write lock the first participant is yielded, and not the readers that hold
+// together with it. The prefixes given here, as in "n_", are those of plain elections in
+// the directory.
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
 	return stream(ctx, c, func(f *feed[Change]) error { return observe(f, path, prefixes) })
 }
 
-// observe has every line of a directory looked at.
+// observe starts watching every line of a directory.
 func observe(f *feed[Change], path string, prefixes []string) error {
 	if err := CheckPath(path, prefixes...); err != nil {
 		return err
@@ -51,13 +49,13 @@ func observe(f *feed[Change], path string, prefixes []string) error {
 	return nil
 }
 
-// changeMerger joins what the observers of a directory tell. It belongs to the loop's
-// goroutine.
+// changeMerger merges the notices of the machines that watch a directory's lines. Only the
+// loop's goroutine uses it.
 type changeMerger struct {
 	feed      *feed[Change]
 	lines     []machines.LineKind
 	hasLeader map[machines.LineKind]bool // lines that were seen with a leader
-	vacancies map[machines.LineKind]int  // how often each line was told vacant
+	vacancies map[machines.LineKind]int  // how often each line was reported vacant
 }
 
 func (b *changeMerger) notice(line machines.LineKind, n events.Notify) {
@@ -72,8 +70,8 @@ func (b *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	}
 }
 
-// noteVacant tells that a line has nobody in it. Of all kinds of line, most are
-// vacant for good in a directory: that is worth telling only when all are.
+// noteVacant notes that a line is empty. Most kinds of line never exist in a directory:
+// their vacancy is worth yielding only when all are vacant.
 func (b *changeMerger) noteVacant(line machines.LineKind) {
 	b.vacancies[line]++
 	if b.hasLeader[line] {

@@ -8,18 +8,18 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// watchHandle is the handle on one machine that looks on.
+// watchHandle is the handle of one machine that watches.
 type watchHandle struct {
 	handle
 	tell func(events.Notify)
 	over func()               // called when the machine is closed; may be nil
-	kept map[uint64]zkio.Kept // by request, under mu: answers that are not told yet
+	kept map[uint64]zkio.Kept // by request, under mu: data of replies without a notice yet
 }
 
-// keep takes what an answer holds for the user. It is called by zkio.
+// keep takes data of a reply that are for the user. zkio calls it.
 func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 	if kept.Stat == nil {
-		return // an answer that holds nothing
+		return // a reply without data
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -29,8 +29,7 @@ func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 	o.kept[request] = kept
 }
 
-// take is what the answer to this request held; what was asked before it is
-// forgotten.
+// take returns what the reply to this request held, and forgets what earlier replies held.
 func (o *watchHandle) take(request uint64) zkio.Kept {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,7 +40,7 @@ func (o *watchHandle) take(request uint64) zkio.Kept {
 
 func (o *watchHandle) notice(n events.Notify) { o.tell(n) }
 
-// Close makes an onlooker end with its client.
+// Close ends a watching machine with its client.
 func (o *watchHandle) Close(ctx context.Context) error { return o.end(ctx, false) }
 
 func (o *watchHandle) answer(a events.Answer) { o.deliver(a) }
