@@ -14,38 +14,39 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Delivery is one item in the hands of a handler.
+// Delivery is one item that a handler gets.
 type Delivery[T any] struct {
 	Item T
 	// Name is the item's node, in the queue's directory. Items that were put together
 	// share it. It orders the items and tells them apart.
 	Name string
-	// Try is 1 where no try has failed, as far as was written down.
+	// 1 if no try has failed, as far as is recorded in ZooKeeper
 	Try int
 }
 
-// ConsumerOptions shape a consumer. The zero value is good.
+// ConsumerOptions are the options of a consumer. The zero value is good.
 type ConsumerOptions struct {
-	// Tries is how often an item that is delivered at least once may fail before it
-	// goes to the dead letters. Default: 5. Below zero: without end.
+	// Tries is how often an item that is delivered at least once may fail before it goes to
+	// the dead letters. Default: 5. Below zero: no limit.
 	Tries int `negative:"without end"`
 	// Backoff is the wait between tries. Default: full jitter below 1 s, doubled with
 	// each try, up to a minute.
 	Backoff RetryPolicy
-	// Refresh is how many items a consumer of a priority or delay queue takes, while
-	// there are any, before it looks whether better ones have come. Default: 16.
+	// Refresh is how many items a consumer of a priority or delay queue takes, if there are
+	// as many, before it looks for items that come first. Default: 16.
 	Refresh int
-	// OnFailure hears of each try that failed, on a goroutine of its own, one call at a
-	// time: an error or a panic of the handler, an item that cannot be decoded, one that
+	// OnFailure is called with each try that failed, on a goroutine of its own, one call at
+	// a time: an error or a panic of the handler, an item that cannot be decoded, one that
 	// may be lost (ErrItemLost, at most once). It may be nil.
 	OnFailure func(name string, try int, err error)
 }
 
-// Consumer takes items out of a queue, one at a time, and hands each to its handler
-// on a goroutine of its own. For more at a time make several, in one process or many.
+// Consumer takes items out of a queue, one at a time, and calls its handler with each on a
+// goroutine of its own. To handle more at a time open several consumers, in one process or
+// many.
 //
-// While a consumer knows of items that it may take, it takes them in the queue's
-// order; several consumers finish in any order.
+// While a consumer knows of items that it may take, it takes them in the queue's order;
+// several consumers finish in any order.
 //
 // All its methods are safe to call from any goroutine.
 type Consumer struct {
@@ -54,15 +55,15 @@ type Consumer struct {
 	failed    func(name string, try int, err error)
 	callbacks mailbox // calls failed
 
-	// Under mu: no machine and no log sees data.
+	// Under mu: data reach no machine and no log.
 	number uint64
 	data   []byte
-	cancel context.CancelCauseFunc // of the work that runs; nil where none does
+	cancel context.CancelCauseFunc // of the work that runs; nil if none does
 
 	part func() bool // from the client's base context
 }
 
-// AtLeastOnce is Queue.AtLeastOnce.
+// AtLeastOnce does what Queue.AtLeastOnce does.
 func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
 	if handler == nil {
 		return nil, errors.New("incumbent: the consumer's handler is nil")
@@ -74,7 +75,7 @@ func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error,
 	return q.consumer(handler, options, map[string]string{"tries": strconv.Itoa(max(tries, 0))})
 }
 
-// AtMostOnce is Queue.AtMostOnce.
+// AtMostOnce does what Queue.AtMostOnce does.
 func (q *queue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
 	if handler == nil {
 		return nil, errors.New("incumbent: the consumer's handler is nil")
@@ -112,7 +113,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)
 	c.callbacks.panicked = q.client.log.logPanic(q.path)
-	c.handle.remains = func() string { return "what it has locked" }
+	c.handle.remains = func() string { return "its locked item" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.handle.id = id
 		c.part = context.AfterFunc(q.client.base, c.closeWithClient)
@@ -124,12 +125,12 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	return c, nil
 }
 
-// closeWithClient closes the consumer with the client's base context.
+// closeWithClient closes the consumer when the client's base context ends.
 func (c *Consumer) closeWithClient() {
 	c.handle.client.receive(c.handle.id, func(receiver) { c.handle.client.post(c.handle.id, events.Event{Kind: events.CommandClose}) })
 }
 
-// entered is the loop's.
+// entered is called by the loop.
 func (c *Consumer) entered(state string) {
 	c.handle.enter(state)
 	if state == "closed" {
@@ -137,18 +138,17 @@ func (c *Consumer) entered(state string) {
 	}
 }
 
-// Start begins to consume and returns at once. A second call returns
-// ErrAlreadyStarted, and ErrClosed after Close.
+// Start begins to consume and returns immediately. A second call returns ErrAlreadyStarted,
+// a call after Close returns ErrClosed.
 func (c *Consumer) Start() error {
 	return c.handle.start(context.Background())
 }
 
-// Close takes up no more items, awaits the handler, writes down what became of its
-// item, and gives back what is locked. When the context ends before the handler has
-// returned, its context is cancelled and Close returns ErrWorkRunning: the rest goes
-// on by itself. Once no handler runs, Close returns within a session timeout, with
-// ErrNotDeleted where something is still locked. Closing twice, or before Start, is no
-// error.
+// Close takes no more items, awaits the handler, writes the outcome of its item to
+// ZooKeeper, and releases its locks. If the context ends before the handler has returned,
+// its context is cancelled and Close returns ErrWorkRunning: the rest goes on in the
+// background. Once no handler runs, Close returns within a session timeout, with
+// ErrNotDeleted if an item is still locked. Closing twice, or before Start, is no error.
 func (c *Consumer) Close(ctx context.Context) error {
 	err := c.handle.end(ctx, false)
 	if err == nil {
@@ -166,7 +166,7 @@ func (c *Consumer) Close(ctx context.Context) error {
 // needsSession reports whether the handler runs.
 func (c *Consumer) needsSession() bool { return c.handle.works.running() }
 
-// notice takes what the machine tells; on the loop's goroutine.
+// notice takes the machine's notices; on the loop's goroutine.
 func (c *Consumer) notice(n events.Notify) {
 	c.handle.noteTrouble(n)
 	switch n.What {
@@ -186,18 +186,18 @@ func (c *Consumer) notice(n events.Notify) {
 		c.handle.mu.Lock()
 		defer c.handle.mu.Unlock()
 		if c.cancel != nil {
-			c.cancel(fmt.Errorf("%w: the item may be another consumer's by now", asError(n.Code, n.Text)))
+			c.cancel(fmt.Errorf("%w: another consumer may have the item by now", asError(n.Code, n.Text)))
 		}
 	}
 }
 
-// work has the handler deal with one item, and tells the machine what came of it.
+// work calls the handler with one item, and posts the outcome to the machine.
 func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 	err := errGoexit
 	defer func() {
 		returned := events.Event{Kind: events.WorkReturned, Work: n.Work}
 		if err != nil {
-			returned.Text = "failed" // the words may hold some of the item: they stay out of the log
+			returned.Text = "failed" // the text may hold some of the item: it stays out of the log
 			c.tell(n, err)
 		}
 		if ctx.Err() != nil {
@@ -213,9 +213,9 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 	err = c.call(ctx, data, n)
 }
 
-// tell tells of a try that failed.
+// tell logs a failed try and calls OnFailure.
 func (c *Consumer) tell(n events.Notify, err error) {
-	c.handle.client.log.log(zerolog.WarnLevel, "an item was not dealt with", func(e *zerolog.Event) {
+	c.handle.client.log.log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
 		e.Str("item", n.Path).Int("try", n.Try).Err(err)
 	})
 	if c.failed != nil {
@@ -237,7 +237,7 @@ func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) (err 
 	return c.handler(ctx, data, c.node(n), n.Try)
 }
 
-// node is the name of a delivery's node.
+// node returns the name of a delivery's node.
 func (c *Consumer) node(n events.Notify) string { return n.Path[len(c.handle.path)+1:] }
 
 // keep takes the data of an item that was read.
@@ -247,7 +247,7 @@ func (c *Consumer) keep(n uint64, kept zkio.Kept) {
 	c.number, c.data = n, kept.Data
 }
 
-// payload is the data of the item with this number, to be written once more.
+// payload returns the data of the item with this number, to be written once more.
 func (c *Consumer) payload(n uint64) []byte {
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
@@ -259,7 +259,7 @@ func (c *Consumer) payload(n uint64) []byte {
 
 func (c *Consumer) answer(a events.Answer) { c.handle.deliver(a) }
 
-// Path is the queue's directory.
+// Path returns the queue's directory.
 func (c *Consumer) Path() string { return c.handle.Path() }
 
 // State returns LATENT, STARTED or CLOSED.

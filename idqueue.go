@@ -10,9 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// IDQueue hands out items in the order of their puts; what waits can be removed by
-// its id. It is Curator's DistributedIdQueue. In an id "/" and "|" count as "_". Ids
-// need not be unique.
+// IDQueue gives out items in the order of their puts; items that wait can be removed by
+// their id. It is Curator's DistributedIdQueue. In an id "/" and "
+// " count as "_". Ids need not be unique.
 //
 // All its methods are safe to call from any goroutine.
 type IDQueue[T any] struct{ queue queue[T] }
@@ -26,14 +26,14 @@ func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueu
 	return q, nil
 }
 
-// ID is where items of this id are put. A put says what is wrong with the id.
+// ID returns a writer for items of this id. If the id is wrong, a put returns an error.
 func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 	return QueueWriter[T]{&q.queue, map[string]string{"id": id}}
 }
 
-// Remove deletes the items of this id that no consumer has locked, and returns how
-// many those were. It lists the queue: with many items that is dear, see
-// docs/queues.md. What consumers take at most once they may have while it is removed.
+// Remove deletes the items of this id that no consumer has locked, and returns their
+// number. It lists the queue: with many items that is expensive, see docs/queues.md. A
+// consumer that takes items at most once may get an item while it is removed.
 //
 // Errors: ErrNotConnected, the context's, ErrOutcomeUnknown (one more may have been
 // removed), or an *Error. Nothing is tried twice: call it again.
@@ -58,7 +58,8 @@ func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err er
 	return removed, nil
 }
 
-// remove deletes one item under its lock, in one step, unless another has it.
+// remove deletes one item under its lock, in one transaction, unless another client has the
+// lock.
 func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 	lock, item := q.queue.options.LockPath+"/"+name, q.queue.path+"/"+name
 	ops := []Op{
@@ -76,7 +77,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 		case errors.Is(err, ErrOutcomeUnknown), !errors.As(err, &refused):
 			return false, err
 		case refused.Code == events.NodeExists:
-			return false, nil // a consumer is at it
+			return false, nil // a consumer has it
 		case refused.Code != events.NoNode:
 			return false, &Error{refused.Code, refused.Text}
 		case results[0].Code != events.NoNode:
@@ -84,7 +85,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 		case founded:
 			return false, &Error{refused.Code, q.queue.options.LockPath}
 		}
-		// Nobody ever locked anything: the locks have no directory.
+		// No item was ever locked: the directory of the locks is missing.
 		_, err = q.queue.client.Create(q.queue.options.LockPath, nil).Parents().Do(ctx)
 		if there := (*Error)(nil); err != nil && !(errors.As(err, &there) && there.Code == events.NodeExists) {
 			return false, err
@@ -92,34 +93,33 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 	}
 }
 
-// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// AtLeastOnce returns a consumer whose items are deleted after the handler has returned
 // nil: see Queue.AtLeastOnce.
 func (q *IDQueue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
 	return q.queue.AtLeastOnce(handler, options)
 }
 
-// AtMostOnce makes a consumer whose items are deleted before the handler has them: see
+// AtMostOnce returns a consumer whose items are deleted before the handler gets them: see
 // Queue.AtMostOnce.
 func (q *IDQueue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
 	return q.queue.AtMostOnce(handler, options)
 }
 
-// Flush returns when every put that began before it has come to an end, whatever
-// end. Its error joins the failures of background puts that nobody was told of since
-// the last Flush, or is the context's.
+// Flush returns when every put that began before it has ended, with any outcome. Its error
+// joins the failures of background puts without a function done since the last Flush, or is
+// the context's.
 func (q *IDQueue[T]) Flush(ctx context.Context) error { return q.queue.Flush(ctx) }
 
 // Close ends the handle as a producer: see Queue.Close.
 func (q *IDQueue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) }
 
-// Path is the queue's directory.
+// Path returns the queue's directory.
 func (q *IDQueue[T]) Path() string { return q.queue.Path() }
 
 // State returns LATENT, STARTED or CLOSED.
 func (q *IDQueue[T]) State() State { return q.queue.State() }
 
-// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
-// "waiting", "leading", "suspended", "pausing", …
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (q *IDQueue[T]) Phase() string { return q.queue.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

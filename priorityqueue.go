@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// PriorityQueue hands out the items of the lowest priority first, those of equal
-// priority in the order of their puts. It is Curator's DistributedPriorityQueue.
+// PriorityQueue gives out the items of the lowest priority first, those of equal priority
+// in the order of their puts. It is Curator's DistributedPriorityQueue.
 //
 // All its methods are safe to call from any goroutine.
 type PriorityQueue[T any] struct{ queue queue[T] }
@@ -22,39 +22,38 @@ func NewPriorityQueue[T any](c *Client, path string, options QueueOptions[T]) (*
 	return q, nil
 }
 
-// Priority is where items of this priority are put.
+// Priority returns a writer for items of this priority.
 func (q *PriorityQueue[T]) Priority(p int32) QueueWriter[T] {
 	return QueueWriter[T]{&q.queue, map[string]string{"priority": strconv.Itoa(int(p))}}
 }
 
-// AtLeastOnce makes a consumer whose items are deleted after the handler has returned
+// AtLeastOnce returns a consumer whose items are deleted after the handler has returned
 // nil: see Queue.AtLeastOnce.
 func (q *PriorityQueue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error, options ConsumerOptions) (*Consumer, error) {
 	return q.queue.AtLeastOnce(handler, options)
 }
 
-// AtMostOnce makes a consumer whose items are deleted before the handler has them: see
+// AtMostOnce returns a consumer whose items are deleted before the handler gets them: see
 // Queue.AtMostOnce.
 func (q *PriorityQueue[T]) AtMostOnce(handler func(context.Context, Delivery[T]), options ConsumerOptions) (*Consumer, error) {
 	return q.queue.AtMostOnce(handler, options)
 }
 
-// Flush returns when every put that began before it has come to an end, whatever
-// end. Its error joins the failures of background puts that nobody was told of since
-// the last Flush, or is the context's.
+// Flush returns when every put that began before it has ended, with any outcome. Its error
+// joins the failures of background puts without a function done since the last Flush, or is
+// the context's.
 func (q *PriorityQueue[T]) Flush(ctx context.Context) error { return q.queue.Flush(ctx) }
 
 // Close ends the handle as a producer: see Queue.Close.
 func (q *PriorityQueue[T]) Close(ctx context.Context) error { return q.queue.Close(ctx) }
 
-// Path is the queue's directory.
+// Path returns the queue's directory.
 func (q *PriorityQueue[T]) Path() string { return q.queue.Path() }
 
 // State returns LATENT, STARTED or CLOSED.
 func (q *PriorityQueue[T]) State() State { return q.queue.State() }
 
-// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
-// "waiting", "leading", "suspended", "pausing", …
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (q *PriorityQueue[T]) Phase() string { return q.queue.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

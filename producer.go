@@ -12,37 +12,38 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// maxPutsInFlight is how many background puts may be under way in one handle.
+// maxPutsInFlight is how many background puts may be pending in one handle.
 const maxPutsInFlight = 1000
 
-// maxPutErrors is how many failures of background puts a Flush tells.
+// maxPutErrors is how many failures of background puts a Flush returns.
 const maxPutErrors = 8
 
-// producer is the handle of what puts items into a queue. It knows no types.
+// producer is the handle of the machine that puts items into a queue. It knows no item
+// types.
 type producer struct {
 	handle
 	bound int
 
 	slots     chan struct{} // one for each background put
-	callbacks mailbox       // calls those who want to hear of one
+	callbacks mailbox       // calls the callbacks of background puts
 
-	payloads   map[uint64][]byte // by number, under mu: no machine and no log sees them
+	payloads   map[uint64][]byte // by number, under mu: they reach no machine and no log
 	last       uint64
 	puts       map[uint64]*put // by the number of the command
 	putErrors  []error         // failures of background puts since the last Flush
-	moreErrors int             // and how many more
+	moreErrors int             // how many more failures there were
 }
 
 // put is one command that is not answered yet.
 type put struct {
-	first uint64 // of its payloads
+	first uint64 // of the number of its payloads
 	nodes int
 	later bool
 	told  func(error) // of a background put; may be nil
 	done  chan struct{}
 }
 
-// produce makes the producer's machine.
+// produce opens the producer's machine.
 func (p *producer) produce(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
@@ -56,10 +57,11 @@ func (p *producer) produce(c *Client, path string, bound int, values map[string]
 	return err
 }
 
-// begin asks for a put. The answer, which may come at once, finds what is noted here.
+// begin sends a put command. The lock is held until the put is stored: the answer, which
+// may come immediately, needs it.
 func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, told func(error)) (uint64, *put, chan reply, error) {
 	if p.bound > 0 && len(nodes) > p.bound {
-		return 0, nil, nil, fmt.Errorf("%w: %d items at once, and the bound is %d", ErrQueueFull, len(nodes), p.bound)
+		return 0, nil, nil, fmt.Errorf("%w: %d items in one put, and the bound is %d", ErrQueueFull, len(nodes), p.bound)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,11 +102,11 @@ func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]s
 	if r = <-ch; errors.As(r.err, &refused) && refused.Code == events.Cancelled {
 		return errors.Join(fmt.Errorf("incumbent: put into %s: %w", p.path, cause), p.Err())
 	}
-	return r.err // it came at the last moment
+	return r.err // it came in the last moment
 }
 
-// takeBack cancels a put whose caller has given up. A loop that does not answer is
-// not waited for: what it has not taken yet ends here.
+// takeBack cancels a put whose caller has given up. It does not wait for a loop that does
+// not answer: a command that the loop has not taken yet ends here.
 func (p *producer) takeBack(ctx context.Context, n uint64) {
 	if p.client.loop.Withdraw(p.id, events.CommandPut, n) {
 		p.answer(events.Answer{Command: n, Code: events.Cancelled})
@@ -150,7 +152,7 @@ func (p *producer) answer(a events.Answer) {
 	p.deliver(a)
 }
 
-// finish tells what became of a background put.
+// finish reports the outcome of a background put.
 func (p *producer) finish(one *put, err error) {
 	defer close(one.done)
 	if !one.later {
@@ -172,7 +174,7 @@ func (p *producer) finish(one *put, err error) {
 	}
 }
 
-// Flush is Queue.Flush.
+// Flush does what Queue.Flush does.
 func (p *producer) Flush(ctx context.Context) error {
 	p.client.check(ctx)
 	p.mu.Lock()
@@ -200,10 +202,10 @@ func (p *producer) Flush(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// Close is Queue.Close.
+// Close does what Queue.Close does.
 func (p *producer) Close(ctx context.Context) error { return p.end(ctx, false) }
 
-// payload is the user's item of this number.
+// payload returns the user's item with this number.
 func (p *producer) payload(n uint64) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,7 +214,7 @@ func (p *producer) payload(n uint64) []byte {
 
 var _ receiver = (*producer)(nil)
 
-// putCommand is the event that asks for a put.
+// putCommand returns the event of a put command.
 func putCommand(first uint64, nodes [][]byte, options map[string]string) events.Event {
 	bytes := 0
 	values := map[string]string{}
