@@ -16,40 +16,40 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// recordRoom is how many bytes of records may wait for Config.Record, about.
+// recordRoom is about how many bytes of records may wait for Config.Record.
 const recordRoom = 8 << 20
 
-// recorder writes the flight recorder's log from a goroutine of its own. The loop
-// never waits for it: where there is no room, whole steps are dropped, and a gap
-// stands in the log in their place.
+// recorder writes the flight recorder's log from a goroutine of its own. The loop never
+// waits for it: if there is no room, whole steps are dropped, and the log has a gap record
+// in their place.
 type recorder struct {
 	log  *logger
 	now  func() int64
 	room int
 	sink *sink
-	wake chan struct{} // full where there may be something to write
-	done chan struct{} // closed when nothing will be written any more
+	wake chan struct{} // full if there may be something to write
+	done chan struct{} // closed when nothing will be written any longer
 
 	mu      sync.Mutex
 	queue   []recorded
-	waiting int      // bytes in the queue, and of what is being written
+	waiting int      // bytes in the queue, and of the entry that is being written
 	gap     *openGap // what was dropped since the last step that had room
 	seen    uint64   // records that the loop made
-	written uint64   // those among them that Config.Record has taken
-	dropped uint64   // and those that had no room
+	written uint64   // those of them that Config.Record has taken
+	dropped uint64   // those of them that had no room
 	gaps    uint64
 	err     error // why the recording ended
 	closed  bool
 }
 
-// recorded is what waits to be written: a step, or a gap.
+// recorded is an entry that waits to be written: a step, or a gap.
 type recorded struct {
 	step []events.Record
 	gap  *events.Gap
 	size int
 }
 
-// openGap is a gap that is not over yet.
+// openGap is a gap that has not ended yet.
 type openGap struct {
 	from, to uint64
 	since    int64
@@ -65,7 +65,7 @@ func newRecorder(w io.Writer, h events.Header, log *logger, now func() int64, ro
 	return r, nil
 }
 
-// record is the loop's. It never waits for the writer.
+// record takes a step from the loop. It never waits for the writer.
 func (r *recorder) record(step []events.Record) {
 	if len(step) == 0 {
 		return
@@ -84,9 +84,9 @@ func (r *recorder) record(step []events.Record) {
 	}
 }
 
-// fits reports whether a step may wait. After a gap half of the room has to be
-// free first: a writer that is a little too slow makes few long gaps, not many
-// short ones. A step that is larger than all the room waits alone.
+// fits reports whether a step may wait. After a gap, half of the room has to be free first:
+// so a writer that is a little too slow causes few long gaps, not many short ones. A step
+// that is larger than all the room waits alone.
 func (r *recorder) fits(size int) bool {
 	room := r.room
 	if r.gap != nil {
@@ -106,7 +106,7 @@ func (r *recorder) drop(step []events.Record) {
 	r.dropped += uint64(len(step))
 }
 
-// endGap puts the gap before what follows it.
+// endGap queues the gap before the step that follows it.
 func (r *recorder) endGap() {
 	if r.gap == nil {
 		return
@@ -134,9 +134,8 @@ func (r *recorder) signal() {
 	}
 }
 
-// close has what is left written. It returns a channel that is closed when that is
-// done, which is never if Config.Record does not return. Nothing may be recorded
-// after it.
+// close ends the recorder when the queue is written. It returns a channel that is closed
+// then, which is never if Config.Record does not return. Nothing may be recorded after it.
 func (r *recorder) close() (done <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,13 +150,13 @@ func (r *recorder) close() (done <-chan struct{}) {
 // flushEvery is how many records are buffered at most while more wait.
 const flushEvery = 256
 
-// run is the one goroutine that writes.
+// run writes; it is the only goroutine that does.
 func (r *recorder) run(w *events.Writer) {
 	defer close(r.done)
-	// What remains if Config.Record calls runtime.Goexit.
+	// What remains to be done if Config.Record calls runtime.Goexit.
 	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
 	defer func() { r.end(err) }()
-	pending := uint64(0) // records that the writer holds back
+	pending := uint64(0) // records that the writer has buffered
 	for {
 		next, more, ok := r.take()
 		if !ok {
@@ -195,10 +194,10 @@ func write(w *events.Writer, one recorded) error {
 	return nil
 }
 
-// dropUnreadable returns a gap in place of a step with a record that is too long for
-// a reader, and every other step as it is.
+// dropUnreadable returns a gap instead of a step with a record that is too long for a
+// reader, and every other step unchanged.
 func (r *recorder) dropUnreadable(one recorded) recorded {
-	const escaped = 6 // bytes that one may be written as
+	const escaped = 6 // the most bytes for one byte
 	for i, record := range one.step {
 		if sizeOf(one.step[i:i+1]) < events.MaxLine/escaped {
 			continue
@@ -221,8 +220,8 @@ func (r *recorder) dropUnreadable(one recorded) recorded {
 	return one
 }
 
-// take waits for what is to be written next, and reports whether there is more;
-// ok is false when nothing will come any more.
+// take waits for the next entry, and reports whether there are more; ok is false if nothing
+// will come any longer.
 func (r *recorder) take() (next recorded, more, ok bool) {
 	for {
 		r.mu.Lock()
@@ -242,7 +241,7 @@ func (r *recorder) take() (next recorded, more, ok bool) {
 	}
 }
 
-// took makes room again.
+// took frees the room of an entry that was written.
 func (r *recorder) took(size int, written uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

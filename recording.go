@@ -11,14 +11,14 @@ import (
 // Recording is the state of the flight recorder's log: see Client.Recording.
 type Recording struct {
 	Records uint64 // how many records Config.Record has taken; those still buffered do not count
-	Bytes   uint64 // how many bytes Config.Record has taken, with the header and gap lines
+	Bytes   uint64 // how many bytes Config.Record has taken, header and gap lines included
 	Dropped uint64 // how many records are not in the log: for lack of room, too long, or after Err
 	Gaps    uint64 // how many gaps the log has; one that is still open counts
 	Err     error  // why the recording ended before the client did; nil otherwise
 }
 
-// Recording returns the state of the log of Config.Record; all zero if Config.Record
-// is nil. A log with Gaps replays up to the first.
+// Recording returns the state of the log of Config.Record; all fields are zero if
+// Config.Record is nil. A log with Gaps can be replayed up to the first.
 func (c *Client) Recording() Recording {
 	c.opened()
 	if c.recorder == nil {
@@ -37,8 +37,8 @@ func (r *recorder) state() Recording {
 	return s
 }
 
-// sink is Config.Record as the recorder calls it: it counts bytes, and makes a panic
-// or a wrong count an error.
+// sink is Config.Record as the recorder calls it: it counts bytes, and turns a panic or a
+// wrong count into an error.
 type sink struct {
 	w     io.Writer
 	bytes atomic.Uint64
@@ -61,8 +61,8 @@ func (s *sink) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// CreateLog makes a file for Config.Record that only its owner can read. A file
-// that is there already is refused: a log begins at its beginning.
+// CreateLog creates a file for Config.Record that only its owner can read. It refuses a
+// file that exists already: a log begins in an empty file.
 func CreateLog(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

@@ -14,20 +14,20 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// TreeCacheOptions shape a tree cache. The zero value is good.
+// TreeCacheOptions are the options of a tree cache. The zero value is good.
 type TreeCacheOptions struct {
 	// Depth is how many levels below the node are kept: 1 is the node and its
 	// children, as Curator's PathChildrenCache has them. Default: all of them.
 	Depth int
-	// MaxNodes is how many nodes the tree may have, the one at the top included.
-	// When there are more, the cache stops, with ErrTreeTooLarge. Each takes about 850
-	// bytes of memory, and its data. Default: 100,000.
+	// MaxNodes is how many nodes the tree may have, the top one included. If there are
+	// more, the cache stops, with ErrTreeTooLarge. Each takes about 850 bytes of memory,
+	// and its data. Default: 100,000.
 	MaxNodes int
-	// WithoutData keeps no data in memory: TreeNode.Data is nil. They are read all
-	// the same, because the read is what sets the watch.
+	// WithoutData keeps no data in memory: TreeNode.Data is nil. They are read
+	// nevertheless, because the read sets the watch.
 	WithoutData bool
-	// Retry paces attempts after a failure. They go on for ever; a policy that
-	// gives up is followed by attempts every 5 s.
+	// Retry paces attempts after a failure. They go on without end: after a policy gives
+	// up, attempts follow every 5 s.
 	Retry RetryPolicy
 }
 
@@ -46,36 +46,36 @@ func (o TreeCacheOptions) open() map[string]string {
 // TreeNode is one node of a tree cache.
 type TreeNode struct {
 	Path string
-	Node       // as it was when its data were read: the Stat may not know of later children. Data are not to be changed.
-	Err  error // it is there, and cannot be read (ErrNoAuth, say); what is below it is not known
+	// Node is as it was when its data were read: the Stat may not count later children. Do not change the data.
+	Node
+	Err error // it exists, and cannot be read (ErrNoAuth, say); what is below it is not known
 }
 
-// TreeCache keeps a node and all that is below it in memory: Curator's TreeCache
-// and CuratorCache, and at a Depth of 1 its PathChildrenCache.
+// TreeCache keeps a node and all that is below it in memory: Curator's TreeCache and
+// CuratorCache, and at a Depth of 1 its PathChildrenCache.
 //
-// It is a view of the past. Each node is as it was at some moment, never goes back
-// in time, and is read again when a watch says that it changed; nodes are not all
-// of the same moment. While there is no connection the view stands still, and
-// Stale says so. A cache proves nothing: who leads, or holds a lock, is not to be
-// decided by it.
+// It is a view of the past. Each node is as it was at some moment, never goes back in time,
+// and is read again when a watch fires; nodes are not all of the same moment. While there
+// is no connection the view does not change, and Stale reports true. A cache proves
+// nothing: do not use it to decide who leads or holds a lock.
 //
-// It costs one read for each node and one listing for each that can have children
-// (an ephemeral one cannot), at the start and after every outage; then one read
-// for each change of data, however many were made before it, and one listing and
-// one read where a node comes. Of its reads 32 are under way at a time.
+// It costs one read for each node and one listing for each that can have children (an
+// ephemeral one cannot), at the start and after every outage. Then it costs one read for
+// each change of data, however many were made before it, and one listing and one read when
+// a node is created. At most 32 of its reads are pending at a time.
 //
-// All its methods are safe to call from any goroutine, and within the loop over a
-// feed; those that read it never wait for the ensemble.
+// All its methods are safe to call from any goroutine, and within the loop over a feed;
+// those that read it never wait for the ensemble.
 type TreeCache struct {
 	machine watchHandle
-	data    bool // is kept
+	data    bool // whether data are kept
 
 	lock    sync.RWMutex
 	tree    map[string]*cachedNode
 	ready   chan struct{} // closed when all was read once
 	stale   bool
 	outage  bool  // since all was read last
-	end     error // it has stopped
+	end     error // why it has stopped
 	readers map[*feed[TreeChange]]bool
 }
 
@@ -85,9 +85,9 @@ type cachedNode struct {
 	childNames []string // in order
 }
 
-// TreeCache makes a cache of a node, which need not exist, and what is below it.
-// It does nothing before Start. The error says what is wrong with the path or the
-// options, or is ErrClosed.
+// TreeCache returns a cache of a node, which need not exist, and what is below it. It does
+// nothing before Start. The error says what is wrong with the path or the options, or is
+// ErrClosed.
 func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, error) {
 	if err := checkNode(path); err != nil {
 		return nil, err
@@ -108,18 +108,18 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 	return t, nil
 }
 
-// Start begins to read and returns at once. A second call returns
-// ErrAlreadyStarted, and ErrClosed after Close.
+// Start begins to read and returns immediately. A second call returns ErrAlreadyStarted, a
+// call after Close returns ErrClosed.
 func (t *TreeCache) Start() error { return t.machine.start(context.Background()) }
 
-// Close ends the cache and the loops over its feeds. What was read last can still
-// be looked at. Closing twice, or before Start, is no error; the context's is
-// returned when it ends first.
+// Close ends the cache and the loops over its feeds. The nodes read so far stay readable.
+// Closing twice, or before Start, is no error; if the context ends first, Close returns its
+// error.
 func (t *TreeCache) Close(ctx context.Context) error { return t.machine.Close(ctx) }
 
-// WaitReady returns when the whole tree was read once: a node that does not exist
-// is a tree of none. When the context ends first, its error comes with the failure
-// that stands in the way, if there is one.
+// WaitReady returns when the whole tree was read once: if the node does not exist, the tree
+// is empty. If the context ends first, its error comes with the handle's current failure,
+// if there is one.
 //
 // Errors: ErrNotStarted, ErrTreeTooLarge, ErrClosed, or the context's.
 func (t *TreeCache) WaitReady(ctx context.Context) error {
@@ -152,7 +152,7 @@ func (t *TreeCache) Ready() bool {
 	return t.complete()
 }
 
-// complete is Ready under the lock.
+// complete is Ready, called under the lock.
 func (t *TreeCache) complete() bool {
 	select {
 	case <-t.ready:
@@ -162,9 +162,9 @@ func (t *TreeCache) complete() bool {
 	}
 }
 
-// Stale reports whether the cache may have missed something: until it is ready;
-// from the end of a connection, or a failure to read, until all has been read
-// after it; and when it was closed, or there are too many nodes.
+// Stale reports whether the cache may have missed something: until it is ready; from the
+// end of a connection, or a failure to read, until all has been read after it; and after it
+// was closed or found too many nodes.
 func (t *TreeCache) Stale() bool {
 	t.machine.client.opened()
 	select {
@@ -177,7 +177,7 @@ func (t *TreeCache) Stale() bool {
 	return t.stale
 }
 
-// Get is a node as it was read last; false where there is none, as far as is known.
+// Get returns a node as it was read last; false if there is none, as far as is known.
 func (t *TreeCache) Get(path string) (TreeNode, bool) {
 	t.lock.RLock()
 	defer t.lock.RUnlock()
@@ -188,8 +188,8 @@ func (t *TreeCache) Get(path string) (TreeNode, bool) {
 	return l.TreeNode, true
 }
 
-// Children are the children of a node, in alphabetical order, as they are known
-// when the loop begins.
+// Children returns the children of a node, in alphabetical order, as they are known when
+// the loop begins.
 func (t *TreeCache) Children(path string) iter.Seq[TreeNode] {
 	return func(yield func(TreeNode) bool) {
 		t.lock.RLock()
@@ -204,8 +204,8 @@ func (t *TreeCache) Children(path string) iter.Seq[TreeNode] {
 	}
 }
 
-// All are all nodes as they are known when the loop begins, each before its
-// children, and these in alphabetical order.
+// All returns all nodes as they are known when the loop begins, each before its children,
+// and these in alphabetical order.
 func (t *TreeCache) All() iter.Seq[TreeNode] {
 	return func(yield func(TreeNode) bool) {
 		t.lock.RLock()
@@ -233,10 +233,10 @@ func (t *TreeCache) all() []TreeNode {
 	return nodes
 }
 
-// below is the path of a child.
+// below returns the path of a child.
 func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
 
-// onNotice takes what the machine tells; on the loop's goroutine.
+// onNotice takes the machine's notices; on the loop's goroutine.
 func (t *TreeCache) onNotice(n events.Notify) {
 	t.machine.noteTrouble(n)
 	kept := t.machine.take(n.Work)
@@ -269,7 +269,7 @@ func (t *TreeCache) signalReady() {
 	}
 }
 
-// failed tells an error; too many nodes are the end.
+// failed sends an error to the readers. After ErrTreeTooLarge the cache ends.
 func (t *TreeCache) failed(err error) {
 	for f := range t.readers {
 		f.put(feedItem[TreeChange]{key: errorKey, err: err})
@@ -280,8 +280,7 @@ func (t *TreeCache) failed(err error) {
 	}
 }
 
-// set takes a node as it was read. Where that is what was known, only its Stat is
-// new, and nothing is told.
+// set stores a node as it was read. If nothing but its Stat is new, no change is sent.
 func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
 	now := TreeNode{Path: n.Path}
 	if n.Code != events.OK {
@@ -308,7 +307,7 @@ func (t *TreeCache) set(n events.Notify, kept zkio.Kept) {
 	}
 }
 
-// remove takes a node out, which has no children any more.
+// remove removes a node that has no children any longer.
 func (t *TreeCache) remove(path string) {
 	l := t.tree[path]
 	if l == nil {
@@ -319,7 +318,7 @@ func (t *TreeCache) remove(path string) {
 	t.put(TreeChange{Kind: NodeRemoved, TreeNode: l.TreeNode, Missed: Missed{Outage: t.outage}})
 }
 
-// list puts a node among its parent's children, or takes it out.
+// list adds a node to its parent's children, or removes it.
 func (t *TreeCache) list(path string, in bool) {
 	slash := strings.LastIndexByte(path, '/')
 	parent := t.tree[path[:max(slash, 1)]]
@@ -342,14 +341,13 @@ func (t *TreeCache) closed() {
 	t.stale = true
 }
 
-// Path is the line's or the group's directory, or the node's.
+// Path returns the path of the top node.
 func (t *TreeCache) Path() string { return t.machine.Path() }
 
 // State returns LATENT, STARTED or CLOSED.
 func (t *TreeCache) State() State { return t.machine.State() }
 
-// Phase returns the machine's state, finer than State, by its name in docs/statecharts:
-// "waiting", "leading", "suspended", "pausing", …
+// Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (t *TreeCache) Phase() string { return t.machine.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle

@@ -5,12 +5,12 @@ import (
 	"iter"
 )
 
-// TreeChangeKind says what a TreeChange tells.
+// TreeChangeKind is the kind of a TreeChange.
 type TreeChangeKind string
 
-// What happens to a tree cache. Ready comes when the whole tree has been read, at
-// first and after every time that the cache was stale: all that was found to be
-// different was told before. Stale comes where that has to be waited for.
+// The kinds of change of a tree cache. Ready comes when the whole tree has been read, at
+// first and after every time that the cache was stale: all differences came before it.
+// Stale comes when the tree has to be read again.
 const (
 	NodeAdded   TreeChangeKind = "added"
 	NodeChanged TreeChangeKind = "changed" // its data, or whether it can be read; or it is another node, see Missed
@@ -19,33 +19,31 @@ const (
 	TreeStale   TreeChangeKind = "stale"
 )
 
-// TreeChange is one difference between what a loop was told of a tree and what
-// the cache knows now.
+// TreeChange is one difference between what a loop got of a tree and what the cache knows
+// now.
 type TreeChange struct {
 	Kind     TreeChangeKind
-	TreeNode        // of the three that are about one; what was removed as it was last
-	Missed   Missed // of the node, since it was told last; of TreeReady, that nodes may have come and gone
+	TreeNode        // of the three kinds that are about a node; a removed one as it was last
+	Missed   Missed // of the node, since its last change; of TreeReady, that nodes may have come and gone
 }
 
-// Changes tells the nodes that are known, as added, then TreeReady or TreeStale,
-// and from then on every change, until the context ends, the cache is closed or
+// Changes returns a feed: first the nodes that are known, as added, then TreeReady or
+// TreeStale, and from then on every change, until the context ends, the cache is closed or
 // the loop is left. There may be any number of loops, before Start, too.
 //
-// What is told is always right by itself: whoever adds, sets and removes as they
-// are told has the cache's own view after each TreeReady. A node is added after
-// its parent and removed before it. After an outage the difference is told, not
-// everything again. A slow loop misses what was true in between and never what is
-// true: of what happens to a node while the loop's body runs it is told the sum,
-// and TreeChange.Missed says how much that was.
+// The changes are complete by themselves: a program that adds, sets and removes as they say
+// has the cache's own view after each TreeReady. A node is added after its parent and
+// removed before it. After an outage the differences come, not all nodes again. A slow loop
+// misses changes in between and never the last state: changes of a node while the loop's
+// body runs are merged into one, and TreeChange.Missed says how many those were.
 //
-// An error is told beside the changes (ErrNoAuth for the node at the top, say),
-// and the cache goes on, except after ErrTreeTooLarge; the ends of the context and
-// of the cache are not told.
+// An error (ErrNoAuth for the top node, say) is yielded too, and the cache goes on, except
+// after ErrTreeTooLarge; the ends of the context and of the cache are not yielded.
 func (t *TreeCache) Changes(ctx context.Context) iter.Seq2[TreeChange, error] {
 	return stream(ctx, t.machine.client, t.addReader)
 }
 
-// addReader tells a new reader what is known, and from then on what changes.
+// addReader sends a new reader what is known; from then on it gets the changes.
 func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -79,19 +77,20 @@ func (t *TreeCache) removeReader(f *feed[TreeChange]) {
 	delete(t.readers, f)
 }
 
-// put tells every reader. It is called under the lock.
+// put sends a change to every reader. It is called under the lock.
 func (t *TreeCache) put(c TreeChange) {
 	for f := range t.readers {
 		f.put(c.sight())
 	}
 }
 
-// feedItem has one key for each node, and one for what is about the whole.
+// sight returns the change as a feed's item: one key for each node, and one for the whole
+// tree.
 func (c TreeChange) sight() feedItem[TreeChange] { return feedItem[TreeChange]{key: c.Path, value: c} }
 
-// merge is the sum of two changes of a node, the first of which was not read.
-// What is new stays where it waits, before its children; what is gone, or comes
-// back, goes to the end, after them.
+// merge returns the sum of two changes of a node, the first of which was not read. A new
+// node stays at its place, before its children; a removed one, or one that comes back, goes
+// to the end, after them.
 func merge(unread, next TreeChange) (TreeChange, mergePlace) {
 	next.Missed.Outage = next.Missed.Outage || unread.Missed.Outage
 	switch {
