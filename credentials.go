@@ -7,14 +7,14 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Auth is one credential, such as ParseAuth reads. It never shows its secret: printed
-// with any verb or marshalled, it is the scheme only.
+// Auth is one credential, as ParseAuth reads it. It never shows its secret: printed with
+// any verb or marshalled, it is the scheme only.
 type Auth struct {
 	Scheme      string // "digest"
 	Credentials []byte // for digest: "user:password"
 }
 
-// ParseAuth reads "digest:user:password". Its errors do not repeat the input.
+// ParseAuth parses "digest:user:password". Its errors do not repeat the input.
 func ParseAuth(s string) (Auth, error) {
 	auth, err := zkio.ParseAuth(s)
 	if err != nil {
@@ -23,20 +23,20 @@ func ParseAuth(s string) (Auth, error) {
 	return Auth(auth), nil
 }
 
-// String is the scheme, with the secret hidden.
+// String returns the scheme, and hides the secret.
 func (a Auth) String() string { return zkio.Auth(a).String() }
 
 // Format prints the same as String for every verb, so that none shows the secret.
 func (a Auth) Format(f fmt.State, verb rune) { zkio.Auth(a).Format(f, verb) }
 
-// MarshalText is String, for encoders.
+// MarshalText returns what String does, for encoders.
 func (a Auth) MarshalText() ([]byte, error) { return zkio.Auth(a).MarshalText() }
 
-// ACL is one entry of the access list that new nodes get: who may do what.
+// ACL is one entry of the access list of new nodes: who may do what.
 type ACL struct {
 	Perms  int32  // sum of the Perm values
 	Scheme string // "digest", "world", "auth", "x509", "ip", …
-	ID     string // whom the scheme means; "anyone" for world, empty for auth
+	ID     string // as the scheme has it; "anyone" for world, empty for auth
 }
 
 // Permissions of an ACL.
@@ -53,19 +53,19 @@ const (
 // everything with a node that they created: the default if there are any.
 func CreatorAll() []ACL { return aclOf(zkio.CreatorAll) }
 
-// WorldAll returns the access list that lets everybody do everything: the default
+// WorldAll returns the access list that lets every client do everything: the default
 // without credentials.
 func WorldAll() []ACL { return aclOf(zkio.WorldAll) }
 
-// TLS says how connections are encrypted. The files are read afresh for every
-// connection, so that renewed certificates need no restart. The server's
-// certificate must be valid for the host name as configured.
+// TLS says how connections are encrypted. The files are read again for every connection, so
+// that renewed certificates need no restart. The server's certificate must be valid for the
+// host name as configured.
 type TLS struct {
 	CA   string // PEM file of accepted authorities; empty means the system's
 	Cert string // PEM files of the client's certificate and key;
 	Key  string // both or neither
-	// Config, if given, is the base that the files are added to. Its ServerName
-	// is used for all servers; leave it empty to have each one's own.
+	// Config, if given, is the base to which the files are added. Its ServerName is used
+	// for all servers; leave it empty to use each server's own name.
 	Config *tls.Config
 }
 

@@ -2,8 +2,8 @@ package incumbent
 
 import "github.com/rs/zerolog"
 
-// logger writes to zerolog from a goroutine of its own: a slow sink does not
-// slow the loop down.
+// logger writes to zerolog from a goroutine of its own: a slow sink does not delay the
+// loop.
 type logger struct {
 	mail mailbox
 	out  zerolog.Logger
@@ -28,7 +28,7 @@ func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Even
 	})
 }
 
-// logPanic logs a listener's panic.
+// logPanic returns a function that logs a listener's panic.
 func (l *logger) logPanic(where string) func(any) {
 	return func(p any) {
 		l.log(zerolog.ErrorLevel, "a listener panicked", func(e *zerolog.Event) { e.Str("where", where).Interface("panic", p) })

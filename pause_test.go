@@ -83,7 +83,7 @@ func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
 				}
 				for _, r := range second.tape.Records() {
 					if r.To == "leading" && r.From != "leading" && !strings.HasPrefix(r.Row, test.row) {
-						t.Errorf("it took office by %q, want %q", r.Row, test.row)
+						t.Errorf("its term began by %q, want %q", r.Row, test.row)
 					}
 				}
 			})

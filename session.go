@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// sessionHandle is the client's own handle on the session machine.
+// sessionHandle is the client's handle of the session machine.
 type sessionHandle struct {
 	client    *Client
 	listeners listeners[ConnectionState]
@@ -21,8 +21,8 @@ type sessionHandle struct {
 
 	mu      sync.Mutex
 	state   ConnectionState
-	why     error         // what the last attempt to connect failed with
-	others  []string      // what those before it said
+	why     error         // why the last attempt to connect failed
+	others  []string      // why the attempts before it failed
 	changed chan struct{} // closed at every change
 }
 
@@ -71,10 +71,11 @@ func (h *sessionHandle) fail(why error) {
 	h.why = why
 }
 
-// maxConnectErrors is how many failures to connect are told at most, besides the last.
+// maxConnectErrors is how many different failures to connect an error has, without the
+// last.
 const maxConnectErrors = 8
 
-// connectErrorText is what a failure to connect says, in few words.
+// connectErrorText returns the short text of a failure to connect.
 func connectErrorText(err error) string {
 	var e *Error
 	switch {
@@ -97,7 +98,7 @@ func (h *sessionHandle) present() (ConnectionState, bool) {
 	return s, s != Connecting
 }
 
-// wait is WaitConnected.
+// wait does what Client.WaitConnected does.
 func (h *sessionHandle) wait(ctx context.Context) error {
 	for {
 		h.mu.Lock()
@@ -153,7 +154,7 @@ func (h *sessionHandle) notConnected(cause, why error) error {
 		h.client.config.Servers, strings.Join(said, "; "), cause), []error{why, cause}}
 }
 
-// close ends the session in an orderly way, if there is time for it.
+// close closes the session at the ensemble, if there is time for it.
 func (h *sessionHandle) close(ctx context.Context) error {
 	_, err := h.commands.ask(ctx, h.client, events.SessionMachine, events.Event{Kind: events.CommandClose})
 	switch {

@@ -2,17 +2,16 @@ package incumbent
 
 import "sync"
 
-// workload counts the pieces of work that run under one handle, and tells when
-// none does. Its methods are safe to call from any goroutine.
+// workload counts the pieces of work that run under one handle, and signals when none does.
+// Its methods are safe to call from any goroutine.
 type workload struct {
 	mu     sync.Mutex
 	count  int
-	sealed bool          // no work begins any more
-	none   chan struct{} // closed when the last piece returns; nil while nobody waits for that
+	sealed bool          // no new work may begin
+	none   chan struct{} // closed when the last piece returns; nil while no call waits for that
 }
 
-// begin counts one more piece of work. It reports false, and counts nothing,
-// after seal.
+// begin counts one more piece of work. After seal it returns false, and counts nothing.
 func (w *workload) begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,7 +33,7 @@ func (w *workload) end() {
 	}
 }
 
-// seal keeps work from beginning.
+// seal prevents new work.
 func (w *workload) seal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +54,8 @@ func (w *workload) running() bool {
 	return w.count > 0
 }
 
-// idle returns a channel that is closed when no work runs: at once, where none
-// does now.
+// idle returns a channel that is closed when no work runs; it is closed already if none
+// runs now.
 func (w *workload) idle() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
