@@ -22,13 +22,12 @@ type Adapter struct {
 	work  sync.WaitGroup // every goroutine that the adapter started
 
 	mu     sync.Mutex
-	live   *session // the session opened last; it may be over
+	live   *session // the session opened last; it may have ended
 	closed bool
 }
 
-// New checks the settings and returns an adapter that has not dialled yet:
-// the effect Connect does. The error says which setting is wrong and what
-// would be right.
+// New checks the settings and returns an adapter that has not dialled yet: the effect
+// Connect makes it dial. The error says which setting is wrong and what would be right.
 func New(cfg Config) (*Adapter, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -44,18 +43,17 @@ func New(cfg Config) (*Adapter, error) {
 	return a, nil
 }
 
-// String names the ensemble.
+// String returns the name of the ensemble.
 func (a *Adapter) String() string {
 	return "zkio.Adapter(" + strings.Join(a.cfg.Servers, ",") + a.cfg.Chroot + ")"
 }
 
-// Format prints the same as String for every verb: what is inside changes, and
-// holds credentials.
+// Format prints the same as String for every verb: the fields change, and hold credentials.
 func (a *Adapter) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
-// Execute performs the effects that are ZooKeeper's and ignores all others.
-// Only the loop's goroutine may call it; it never blocks. Answers reach
-// Config.Post, for some refusals before Execute returns.
+// Execute performs the effects that are ZooKeeper's and ignores all others. Only the loop's
+// goroutine may call it; it never blocks. Replies go to Config.Post, for some refusals
+// before Execute returns.
 func (a *Adapter) Execute(id events.ID, e events.Effect) {
 	switch e := e.(type) {
 	case events.Connect:
@@ -67,7 +65,7 @@ func (a *Adapter) Execute(id events.ID, e events.Effect) {
 		}
 		a.post(events.SessionMachine, events.Event{
 			Kind: events.ConnectionClosed, Session: e.Session,
-			Code: events.SessionExpired, Text: "the session was over already",
+			Code: events.SessionExpired, Text: "the session had ended already",
 		})
 	case events.Abandon:
 		if s := a.session(e.Session); s != nil {
@@ -78,9 +76,9 @@ func (a *Adapter) Execute(id events.ID, e events.Effect) {
 	}
 }
 
-// Forget is called when a machine is over, after its last effect: nothing is watched
-// for it any longer, its reads that have not left are dropped, and no answer to a read
-// is posted to it. Its writes leave, and are answered. Any goroutine may call it.
+// Forget is called when a machine has closed, after its last effect: nothing is watched for
+// it any longer, its reads that have not been sent are dropped, and no reply to a read is
+// posted to it. Its writes are sent, and answered. Any goroutine may call it.
 func (a *Adapter) Forget(id events.ID) {
 	a.mu.Lock()
 	s := a.live
@@ -90,9 +88,9 @@ func (a *Adapter) Forget(id events.ID) {
 	}
 }
 
-// Close ends everything at once: the live session is abandoned, not closed (the
-// effect CloseSession does that), sockets are shut, and Close returns when the
-// last goroutine has ended or ctx has. Any goroutine may call it, more than once.
+// Close ends everything immediately: it abandons the live session without closing it (the
+// effect CloseSession closes it) and shuts the sockets. It returns when the last goroutine
+// has ended or ctx has. Any goroutine may call it, more than once.
 func (a *Adapter) Close(ctx context.Context) error {
 	a.mu.Lock()
 	a.closed = true
@@ -114,13 +112,13 @@ func (a *Adapter) Close(ctx context.Context) error {
 	}
 }
 
-// connect opens session number n. An earlier session that still lives is
-// abandoned first: there is never more than one.
+// connect opens session number n. An earlier session that is still open is abandoned first:
+// there is never more than one.
 func (a *Adapter) connect(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.live != nil {
-		a.live.abandon("session " + itoa(n) + " takes its place")
+		a.live.abandon("session " + itoa(n) + " replaces it")
 	}
 	err := errors.New("the adapter is closed")
 	if !a.closed {
@@ -136,8 +134,8 @@ func (a *Adapter) connect(n int64) {
 	}
 }
 
-// submit hands a call to its session. A call of any other session is answered
-// at once and never comes near a socket.
+// submit passes a call to its session. A call of any other session is answered immediately
+// and never sent.
 func (a *Adapter) submit(c *call) {
 	if c.refusal != "" {
 		c.deliver(c.event(events.NotSent, c.refusal), Kept{})

@@ -6,49 +6,49 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Stat is all that ZooKeeper tells of a node besides its data.
+// Stat is what ZooKeeper has about a node, apart from its data.
 type Stat struct {
-	Czxid, Mzxid   int64     // transactions that made the node, and that wrote its data last
+	Czxid, Mzxid   int64     // transactions that created the node, and that wrote its data last
 	Ctime, Mtime   time.Time // by the ensemble's clock, in UTC
 	Version        int32     // how often its data were written
-	Cversion       int32     // how often children came or went
+	Cversion       int32     // how often children were created or deleted
 	Aversion       int32     // how often its access list was changed
 	EphemeralOwner int64     // ZooKeeper's id of the session that owns it; 0 for every other type of node
 	DataLength     int32     // bytes
 	NumChildren    int32
-	Pzxid          int64 // transaction that made or deleted a child last
+	Pzxid          int64 // transaction that created or deleted a child last
 }
 
-// Kept is what an answer holds for the user. Which of it is set depends on the
+// Kept is the part of a reply that is for the user. Which fields are set depends on the
 // request.
 type Kept struct {
 	Data     []byte
-	Stat     *Stat      // of a multi, what its last "set" left
+	Stat     *Stat      // of a multi, the Stat after its last "set"
 	Children []string   // in no order; not to be changed
 	Results  []OpResult // of a multi
 }
 
-// view is the part that recipes look at.
+// view returns the part that recipes use.
 func (s *Stat) view() *events.Stat {
 	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren,
 		Mtime: s.Mtime.UnixMilli()}
 }
 
-// OpResult is what one operation of a multi came to.
+// OpResult is the outcome of one operation of a multi.
 type OpResult struct {
 	Code events.Code
 	Path string // of a create: the node's real path
 	Stat *Stat  // of a set
 }
 
-// reply makes the event for an answer to this call, and the results of a multi.
-// It reports false where the body is not what the protocol says.
+// reply returns the event for an answer to this call, and the part for the user. ok is
+// false if the body does not follow the protocol.
 func (c *call) reply(a answer) (e events.Event, kept Kept, ok bool) {
 	e = c.event(code(a.code))
 	e.Zxid = a.zxid
 	switch {
 	case a.tooLarge:
-		e.Code, e.Text = events.TooLarge, "the answer is above the limit for one message: see Config.MaxAnswer"
+		e.Code, e.Text = events.TooLarge, "the reply is above the limit for one message: see Config.MaxAnswer"
 	case a.code == 0:
 		kept = c.read(&a.body, &e)
 		if kept.Stat != nil {
@@ -73,8 +73,8 @@ func readChildren(b *body, e *events.Event) Kept {
 	return Kept{Children: e.Children, Stat: b.stat()}
 }
 
-// readMulti reads the results up to the closing header. The code of the whole
-// is that of the operation that failed, and so is the path: the others say "rolled
+// readMulti reads the results up to the closing header. The code of the whole is that of
+// the operation that failed, and so is the path: the others have the code for "rolled
 // back".
 func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
 	const (

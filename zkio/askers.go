@@ -2,11 +2,11 @@ package zkio
 
 import "github.com/incumbent-go/incumbent/events"
 
-// askers are the machines that have calls in a session, from submit to the answer.
+// askers are the machines that have calls in a session, from submit to the reply.
 type askers map[events.ID]*asker
 
-// asker is one of them: its calls share it, so that all of them learn at once, in
-// a lane, in the slot or under way, that it is over.
+// asker is one of them. All its calls point to it, so that all of them, in a lane, in the
+// slot or pending, know immediately when the machine has closed.
 type asker struct {
 	calls int
 	over  bool
@@ -24,7 +24,7 @@ func (a askers) add(c *call) {
 	c.asker.calls++
 }
 
-// done notes that a call has its answer.
+// done notes that a call has its reply.
 func (a askers) done(c *call) {
 	if c.asker == nil {
 		return
@@ -34,7 +34,7 @@ func (a askers) done(c *call) {
 	}
 }
 
-// forget notes that a machine is over.
+// forget notes that a machine has closed.
 func (a askers) forget(id events.ID) {
 	if asker := a[id]; asker != nil {
 		asker.over = true
@@ -42,7 +42,7 @@ func (a askers) forget(id events.ID) {
 	}
 }
 
-// unwanted reports whether a call is a read of a machine that is over. It is not
-// sent any more, and its answer is not posted. A write is: a machine may have asked
-// for a deletion as its last act, and the log says what became of it.
+// unwanted reports whether a call is a read of a machine that has closed. It is not sent
+// any longer, and its reply is not posted. A write is: a machine may send a deletion as its
+// last request, and the log has its outcome.
 func (c *call) unwanted() bool { return c.reads && c.asker != nil && c.asker.over }

@@ -13,7 +13,7 @@ type Auth struct {
 	Credentials []byte // for digest: "user:password"
 }
 
-// ParseAuth reads "digest:user:password". Its errors do not repeat the input.
+// ParseAuth parses "digest:user:password". Its errors do not repeat the input.
 func ParseAuth(s string) (Auth, error) {
 	scheme, credentials, found := strings.Cut(s, ":")
 	if !found {
@@ -38,13 +38,13 @@ func (a Auth) check() error {
 	return nil
 }
 
-// String is the scheme, with the secret hidden.
+// String returns the scheme, and hides the secret.
 func (a Auth) String() string { return a.Scheme + ":(hidden)" }
 
 // Format prints the same as String for every verb, so that none shows the secret.
 func (a Auth) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(a.String())) }
 
-// MarshalText is String, for encoders.
+// MarshalText returns what String does, for encoders.
 func (a Auth) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // ACL is one entry of a node's access list.
@@ -64,8 +64,8 @@ const (
 	PermAll int32 = 31
 )
 
-// CreatorAll lets the credentials that made a node do everything with it;
-// WorldAll lets everybody.
+// CreatorAll lets the credentials that created a node do everything with it; WorldAll lets
+// every client.
 var (
 	CreatorAll = []ACL{{PermAll, "auth", ""}}
 	WorldAll   = []ACL{{PermAll, "world", "anyone"}}

@@ -10,26 +10,25 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// call is one request on its way, from the effect to its one reply.
+// call is one request, from the effect to its one reply.
 type call struct {
 	id      events.ID
 	kind    events.Kind // of the reply
 	number  uint64
 	session int64
 	lane    int
-	path    string // as asked for, without the chroot
+	path    string // as in the request, without the chroot
 	watch   watchKind
-	data    bool   // the reply carries the node's data
-	reads   bool   // it changes nothing: it matters only to the machine that asked
+	data    bool   // the event gets the node's data
+	reads   bool   // it changes nothing: only the machine that sent it needs the reply
 	refusal string // why it cannot be sent at all
 
-	// send has zk.Conn encode, number and write the request. It returns when
-	// zk.Conn has seen the answer; what it returns matters only where no frame
-	// was ever written.
+	// send makes zk.Conn encode, number and write the request. It returns when zk.Conn has
+	// got the answer; its error matters only if no frame was ever written.
 	send func(*zk.Conn) error
-	// read takes the reply's body apart.
+	// read decodes the reply's body.
 	read func(*body, *events.Event) Kept
-	// deliver gives the reply to whoever asked. It is called exactly once.
+	// deliver passes the reply to the caller. It is called exactly once.
 	deliver func(events.Event, Kept)
 
 	// Guarded by session.mu.
@@ -38,7 +37,7 @@ type call struct {
 	started  bool
 	answered bool
 	sentAt   int64
-	contact  int64 // when the last frame left that the ensemble's leader had surely been told of by then
+	contact  int64 // when the last frame was sent of which the ensemble's leader surely knew by then
 }
 
 // newCall turns a request of a machine into a call.
@@ -92,13 +91,13 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 		c.kind = events.ReplyMulti
 		size = a.prepareMulti(c, r.Ops)
 	default:
-		c.refusal = fmt.Sprintf("%T is no request that ZooKeeper knows", r)
+		c.refusal = fmt.Sprintf("%T is not a request of ZooKeeper", r)
 	}
 	a.refuse(c, size)
 	return c
 }
 
-// refuse marks what cannot be sent.
+// refuse sets the refusal of a call that cannot be sent.
 func (a *Adapter) refuse(c *call, size int) {
 	const overhead = 1024 // headers, the ACL, lengths
 	size += len(c.path) + len(a.cfg.Chroot) + overhead
@@ -142,7 +141,7 @@ var modes = map[events.Mode]int32{
 	events.PersistentSequentialTTL: zk.FlagPersistentSequentialWithTTL,
 }
 
-// singleOnly are the modes that only an operation of their own makes.
+// singleOnly has the modes that need a request of their own.
 var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true, events.PersistentSequentialTTL: true}
 
 // prepareMulti returns the size of the operations in bytes.
@@ -205,7 +204,7 @@ func (c *call) watchIf(wanted bool, kind watchKind) {
 	}
 }
 
-// event is the reply that no server gave.
+// event returns a reply that no server sent.
 func (c *call) event(code events.Code, text string) events.Event {
 	return events.Event{
 		Kind: c.kind, Session: c.session, Request: c.number, Path: c.path,
@@ -213,7 +212,7 @@ func (c *call) event(code events.Code, text string) events.Event {
 	}
 }
 
-// reason puts an error of zk.Conn that kept a request from being written into words.
+// reason returns the text of an error of zk.Conn that kept a request from being written.
 func reason(err error) string {
 	switch {
 	case err == nil:

@@ -8,14 +8,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// close asks the ensemble to end the session, and posts connection.closed when
-// the answer is here or cannot come any more.
+// close asks the ensemble to end the session, and posts connection.closed when the reply is
+// here or cannot come any longer.
 func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
-		s.tell(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired, Text: "the session was over already"})
+		s.tell(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired, Text: "the session had ended already"})
 	case s.closing:
 	case s.wire == nil:
 		s.closed(events.ConnectionLoss, s.abandonedText("not connected"))
@@ -29,7 +29,7 @@ func (s *session) close() {
 	}
 }
 
-// closed tells how the close went and ends the session.
+// closed posts the outcome of the close and ends the session.
 func (s *session) closed(code events.Code, text string) {
 	if s.wire != nil && len(s.pending) > 0 {
 		s.detach("the session was closed")
@@ -39,13 +39,13 @@ func (s *session) closed(code events.Code, text string) {
 	s.shut()
 }
 
-// abandonedText says what becomes of a session that could not be closed.
+// abandonedText says what happens to a session that could not be closed.
 func (s *session) abandonedText(why string) string {
 	return "abandoned (" + why + "): the ensemble ends it by itself, normally within " + s.timeout.String() +
 		" and a tick of the last contact"
 }
 
-// abandon ends the session on this side without a word to the ensemble.
+// abandon ends the session on this side without a request to the ensemble.
 func (s *session) abandon(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,8 +61,8 @@ func (s *session) abandon(why string) {
 	s.shut()
 }
 
-// lose ends the session and tells that it is lost. The error is for the wire
-// that found it out.
+// lose ends the session and posts that it is lost. It returns the error for the wire that
+// detected it.
 func (s *session) lose(why string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *session) lost(code events.Code, why string) {
 	s.shut()
 }
 
-// shut ends everything: the gate first, then the socket, then zk.Conn.
+// shut ends everything: first the context of dial, then the socket, then zk.Conn.
 func (s *session) shut() {
 	s.over = true
 	s.cancel()
@@ -96,8 +96,8 @@ func (s *session) shut() {
 	s.quit()
 }
 
-// quit closes zk.Conn and waits until its goroutines have ended: off every
-// other goroutine, since it takes up to two seconds.
+// quit closes zk.Conn and waits until its goroutines have ended. It does so in a goroutine
+// of its own, because that takes up to two seconds.
 func (s *session) quit() {
 	if s.quitting {
 		return
@@ -117,7 +117,8 @@ func (s *session) watchdogTimeout() time.Duration {
 	return s.a.cfg.Backoff + 2*s.a.cfg.Handshake + 5*time.Second
 }
 
-// watchdogFired is the watchdog: zk.Conn has stopped somewhere and will not dial again.
+// watchdogFired is called when the watchdog fires: zk.Conn has stopped somewhere and will
+// not dial again.
 func (s *session) watchdogFired() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +145,8 @@ func (s *session) refuse(server string, why error) {
 	}
 }
 
-// refusals keeps a failure that goes on from filling the log: the same words
-// about the same server are told again only after a while.
+// refusals limits the log while a failure goes on: the same text about the same server is
+// reported again only after a while.
 type refusals map[string]told
 
 type told struct {
@@ -163,8 +164,8 @@ func (r refusals) shouldReport(server, text string, now int64) bool {
 	return true
 }
 
-// hostProvider is the zk.HostProvider: the servers are dial's business. Once the gate
-// is shut it has zk.Conn wait for its end in place of dialling in a circle.
+// hostProvider is the zk.HostProvider: dial chooses the server. After the end of the
+// session's context it makes zk.Conn wait for its end instead of dialling in a loop.
 type hostProvider struct{ s *session }
 
 func (g hostProvider) Init([]string) error { return nil }
@@ -174,7 +175,7 @@ func (g hostProvider) Next() (server string, retryStart bool) {
 	return "ensemble", g.s.ctx.Err() != nil
 }
 
-// sleep waits, and reports false where ctx ended first.
+// sleep waits for d; it returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

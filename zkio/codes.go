@@ -6,10 +6,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// runtimeInconsistency is what the operations after the failing one of a multi say.
+// runtimeInconsistency is the code of the operations after the failing one of a multi.
 const runtimeInconsistency int32 = -2
 
-// codes names the server's answers. Everything else is SERVER_ERROR.
+// codes has the names of the servers' codes. Every other code is SERVER_ERROR.
 var codes = map[int32]events.Code{
 	0:    events.OK,
 	-6:   events.Unimplemented,
@@ -29,8 +29,7 @@ var codes = map[int32]events.Code{
 	-127: events.Throttled,
 }
 
-// code returns the name of a server's answer, and its number in words where it
-// has no name of its own.
+// code returns the name of a server's code; if it has no name, the text has its number.
 func code(number int32) (events.Code, string) {
 	if c, known := codes[number]; known {
 		return c, ""

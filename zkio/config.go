@@ -11,62 +11,62 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Config says which ensemble is used and how. Servers, Timeout, Now and Post
-// are required; every other zero value has a good default.
+// Config says which ensemble is used and how. Servers, Timeout, Now and Post are required;
+// every other zero value has a good default.
 type Config struct {
-	// Servers are "host", "host:port" or "[ipv6]:port". Names are resolved
-	// afresh at every attempt. ParseServers makes the list from a string.
+	// Servers are "host", "host:port" or "[ipv6]:port". Names are resolved again at every
+	// attempt. ParseServers makes the list from a string.
 	Servers []string
-	// Chroot is put before every path and taken off every path: "" or "/app".
+	// Chroot is added before every path sent and removed from every path received: "" or
+	// "/app".
 	Chroot string
-	// Timeout is the session timeout asked for; the ensemble may grant another
+	// Timeout is the session timeout that is asked for; the ensemble may grant another
 	// (Event.Timeout of connection.attached). At least 100 ms; 15 s is usual.
 	Timeout time.Duration
 
-	// Lag is how long a server may take to report a session that it has heard of to
+	// Lag is how long a server may take to report a session, after the client's request, to
 	// the ensemble's leader: half of the ensemble's tick, and a whole one behind an
 	// observer master. Default 1 s, for a tick of 2 s.
 	Lag time.Duration
 
 	// Auth is sent on every connection before anything else.
 	Auth []Auth
-	// ACL is given to all nodes made. Nil means CreatorAll when Auth is given,
-	// and WorldAll (with a warning) when it is not.
+	// ACL is given to all nodes created. Nil means CreatorAll if Auth is given, and
+	// WorldAll (with a warning) if it is not.
 	ACL []ACL
 	// TLS encrypts the connection when it is not nil.
 	TLS *TLS
 	// Dial replaces the network: tests use it. It gets "host:port" as configured.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Now is the loop's clock in nanoseconds. Event.SentAt is taken from it.
+	// Now is the loop's clock in nanoseconds. Event.SentAt is read from it.
 	Now func() int64
 	// Post takes an event to the loop's inbox. It must not block and must not
 	// call the adapter; it is called from many goroutines, one at a time for
 	// each session.
 	Post func(events.Envelope)
-	// Keep takes what the answer to a request that asks for it (Call.Keep) holds for
-	// the user, just before the event is posted, under the same rules. The event
-	// has none of it.
+	// Keep gets the part of a reply that is for the user, if the request asks for it
+	// (Call.Keep), just before the event is posted, under the same rules. The event does
+	// not have it.
 	Keep func(events.ID, uint64, Kept)
-	// SignOfLife asks the loop for a sign that it runs: the channel is closed when
-	// the loop has ended a step, or has nothing to do. While one is outstanding for
-	// a third of the session timeout nothing is sent and nothing dialled, so that
-	// the session of a loop that stands still ends. It must not block. Nil stands
-	// for a loop that always runs.
+	// SignOfLife asks the loop for a sign that it runs: the channel is closed when the loop
+	// has ended a step, or has nothing to do. If one is outstanding for a third of the
+	// session timeout, nothing is sent and nothing dialled until it comes, so that the
+	// session of a loop that stands still ends. SignOfLife must not block. Nil stands for a
+	// loop that always runs.
 	SignOfLife func() <-chan struct{}
-	// Warn is called with what somebody should look at, without secrets. It must not
+	// Warn is called with texts that a person should read, without secrets. It must not
 	// block.
 	Warn func(text string)
 
-	// Handshake bounds one attempt: dialling, TLS, the session's handshake,
-	// authentication and the re-arming of watches; and the wait for the answer
-	// to a close. Default: a third of Timeout, 5 s at most.
+	// Handshake bounds one attempt: dialling, TLS, the session's handshake, authentication
+	// and the re-arming of watches; and the wait for the reply to a close. Default: a third
+	// of Timeout, 5 s at most.
 	Handshake time.Duration
 	// Backoff is the longest pause between two rounds over the servers.
 	// Default: 1 s.
 	Backoff time.Duration
-	// Window is how many requests of one lane are under way at a time.
-	// Default: 64.
+	// Window is how many requests of one lane may be pending. Default: 64.
 	Window int
 	// MaxRequest and MaxAnswer bound one message in bytes. Defaults: 1 MiB (a
 	// server's own limit) and 4 MiB (about 70,000 names in a listing).
@@ -81,7 +81,7 @@ func (c Config) complete() (Config, error) {
 	case c.Timeout < 100*time.Millisecond:
 		return c, fmt.Errorf("the session timeout is %v: a session timeout is at least 100ms, 15s is usual", c.Timeout)
 	case c.Timeout > math.MaxInt32*time.Millisecond:
-		return c, fmt.Errorf("the session timeout is %v: the most that ZooKeeper's protocol can say is %v", c.Timeout, math.MaxInt32*time.Millisecond)
+		return c, fmt.Errorf("the session timeout is %v: the maximum of ZooKeeper's protocol is %v", c.Timeout, math.MaxInt32*time.Millisecond)
 	case c.Now == nil:
 		return c, errors.New("no clock: give the loop's clock")
 	case c.Post == nil:
@@ -148,16 +148,16 @@ func (c *Config) fill() {
 	}
 }
 
-// warnings lists what is allowed and yet seldom meant.
+// warnings lists settings that are allowed but seldom meant.
 func (c Config) warnings() []string {
 	var texts []string
 	if len(c.Auth) == 0 && worldWritable(c.ACL) {
-		texts = append(texts, "nodes are made without authentication and writable for everybody: "+
+		texts = append(texts, "nodes are created without authentication and writable for every client: "+
 			"any client of the ensemble can end or take over an election")
 	}
 	for _, auth := range c.Auth {
 		if auth.Scheme == "digest" && c.TLS == nil {
-			texts = append(texts, "digest credentials are sent in the clear: they want TLS")
+			texts = append(texts, "digest credentials are sent in the clear: use TLS")
 			break
 		}
 	}

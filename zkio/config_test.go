@@ -26,7 +26,7 @@ func TestNewSaysWhatWouldBeRight(t *testing.T) {
 		"servers": {func(c *zkio.Config) { c.Servers = nil }, "name at least one"},
 		"server":  {func(c *zkio.Config) { c.Servers = []string{"h1:x"} }, `port "x"`},
 		"timeout": {func(c *zkio.Config) { c.Timeout = 10 }, "15s is usual"},
-		"long":    {func(c *zkio.Config) { c.Timeout = 1e6 * time.Hour }, "the most that ZooKeeper's protocol can say"},
+		"long":    {func(c *zkio.Config) { c.Timeout = 1e6 * time.Hour }, "the maximum of ZooKeeper's protocol"},
 		"now":     {func(c *zkio.Config) { c.Now = nil }, "the loop's clock"},
 		"post":    {func(c *zkio.Config) { c.Post = nil }, "the loop's inbox"},
 		"chroot":  {func(c *zkio.Config) { c.Chroot = "app" }, "begins with a slash"},
@@ -52,7 +52,7 @@ func TestWarnings(t *testing.T) {
 		spoil func(*zkio.Config)
 		want  []string
 	}{
-		{func(*zkio.Config) {}, []string{"writable for everybody"}},
+		{func(*zkio.Config) {}, []string{"writable for every client"}},
 		{func(c *zkio.Config) { c.Auth = digest }, []string{"in the clear"}},
 		{func(c *zkio.Config) { c.Auth, c.TLS = digest, &zkio.TLS{} }, nil},
 		{func(c *zkio.Config) { c.ACL = []zkio.ACL{{Perms: zkio.PermRead, Scheme: "world", ID: "anyone"}} }, nil},

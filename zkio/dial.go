@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// dial is zk.Conn's dialer. It chooses the server itself: zk.Conn would resolve
-// names once and hand out addresses in place of names. What it returns is in
-// its handshake, which has one deadline from here on.
+// dial is zk.Conn's dialer. It chooses the server itself: zk.Conn would resolve names once
+// and pass on addresses instead of names. The connection that it returns is in its
+// handshake, which has one deadline from here on.
 func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	server, pause, visit := s.a.hosts.next()
 	s.a.signs.request(s.a.cfg.Now())
@@ -42,8 +42,8 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	return s.dialled, nil
 }
 
-// progress tells the watchdog that zk.Conn is alive, and reports whether the
-// session is.
+// progress resets the watchdog, because zk.Conn is alive, and reports whether the session
+// is.
 func (s *session) progress() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +53,8 @@ func (s *session) progress() bool {
 	return !s.over
 }
 
-// dialServer connects to one server, "host:port" as configured. Its errors name
-// that server.
+// dialServer connects to one server, "host:port" as configured. Its errors name that
+// server.
 func (a *Adapter) dialServer(ctx context.Context, server string, visit int) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(server)
 	if err != nil {
@@ -75,8 +75,8 @@ func (a *Adapter) dialServer(ctx context.Context, server string, visit int) (net
 	return secured, nil
 }
 
-// dialHost resolves the name afresh. Of several addresses every visit takes the
-// next, so that one that is dead does not stand for all.
+// dialHost resolves the name again. If it has several addresses, every visit takes the
+// next, so that one dead address does not block the server.
 func (a *Adapter) dialHost(ctx context.Context, host, port string, visit int) (net.Conn, error) {
 	if a.cfg.Dial != nil {
 		return a.cfg.Dial(ctx, "tcp", net.JoinHostPort(host, port))

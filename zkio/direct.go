@@ -8,21 +8,21 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// What the direct calls can fail with, apart from the context's error and an
-// *Error.
+// The errors of the direct calls, apart from the context's error and an *Error.
 var (
 	// ErrNotConnected means that the request was not sent: there is no connection now.
 	ErrNotConnected = errors.New("incumbent: not connected: the request was not sent")
 	// ErrOtherSession means that the request was not sent: the session that it was meant for is not the live one.
 	ErrOtherSession = errors.New("incumbent: another session: the request was not sent")
-	// ErrOutcomeUnknown means that the write was sent and no answer came: it may have been carried out.
+	// ErrOutcomeUnknown means that the write was sent and no reply came: it may have been
+	// carried out.
 	ErrOutcomeUnknown = errors.New("incumbent: the outcome is unknown: the write may have been carried out")
 )
 
-// Error is what the ensemble, or this side before sending, said to a request.
+// Error is a refusal of a request, by the ensemble or by this side before sending.
 type Error struct {
 	Code events.Code
-	Text string // words for people; may be empty
+	Text string // for people; may be empty
 	Path string // may be empty
 }
 
@@ -37,11 +37,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Read returns a node's data and stat, from the server that the live session is
-// connected to. Any goroutine may call it; it never retries.
+// Read returns a node's data and stat, from the server that the live session is connected
+// to. Any goroutine may call it; it never retries.
 //
-// Errors: ErrNotConnected, or an *Error (CONNECTIONLOSS where no answer came),
-// or ctx's.
+// Errors: ErrNotConnected, or an *Error (CONNECTIONLOSS if no reply came), or ctx's.
 func (a *Adapter) Read(ctx context.Context, path string) ([]byte, events.Stat, error) {
 	e, _, err := a.ask(ctx, events.Get{Call: events.Call{Session: a.current()}, Path: path, Data: true})
 	if err != nil {
@@ -57,14 +56,14 @@ func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
 	return e.Children, err
 }
 
-// Commit carries out all operations or none, on the connection of this session
-// only, and returns what each came to and the transaction's zxid. It is sent at
-// most once. Any goroutine may call it.
+// Commit carries out all operations or none, on the connection of this session only, and
+// returns the outcome of each and the transaction's zxid. It is sent at most once. Any
+// goroutine may call it.
 //
-// Errors: ErrOtherSession and ErrNotConnected (not sent); *Error (refused:
-// nothing was carried out; the results say which operation it was);
-// ErrOutcomeUnknown where the connection, or ctx, ended before the answer came;
-// ctx's alone where the request was taken back before it was sent.
+// Errors: ErrOtherSession and ErrNotConnected (not sent); *Error (refused: nothing was
+// carried out; the results say which operation it was); ErrOutcomeUnknown if the
+// connection, or ctx, ended before the reply came; only ctx's if the request was withdrawn
+// before it was sent.
 func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op) ([]OpResult, int64, error) {
 	e, kept, err := a.ask(ctx, events.Multi{Call: events.Call{Session: session}, Ops: ops})
 	if e.Code == events.ConnectionLoss {
@@ -73,10 +72,10 @@ func (a *Adapter) Commit(ctx context.Context, session int64, ops []events.Op) ([
 	return kept.Results, e.Zxid, err
 }
 
-// Current is the number of the session opened last; 0 is none.
+// Current returns the number of the session opened last; 0 if there is none.
 func (a *Adapter) Current() int64 { return a.current() }
 
-// current is Current.
+// current does what Current does.
 func (a *Adapter) current() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,14 +85,14 @@ func (a *Adapter) current() int64 {
 	return a.live.number
 }
 
-// outcome is a reply on its way to the goroutine that waits for it.
+// outcome is a reply for the goroutine that waits for it.
 type outcome struct {
 	event events.Event
 	kept  Kept
 }
 
-// ask sends one request and waits for its reply. Where ctx ends after it was
-// sent, the event's code is CONNECTIONLOSS: no answer came in time.
+// ask sends one request and waits for its reply. If ctx ends after it was sent, the event's
+// code is CONNECTIONLOSS: no reply came in time.
 func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, Kept, error) {
 	if ctx.Err() != nil {
 		return events.Event{}, Kept{}, context.Cause(ctx)
@@ -111,14 +110,14 @@ func (a *Adapter) ask(ctx context.Context, r events.Request) (events.Event, Kept
 		return events.Event{}, Kept{}, context.Cause(ctx)
 	}
 	select {
-	case o := <-replied: // it came at the last moment
+	case o := <-replied: // it came in the last moment
 		return o.event, o.kept, c.err(o.event)
 	default:
 		return events.Event{Code: events.ConnectionLoss}, Kept{}, context.Cause(ctx)
 	}
 }
 
-// err is a reply as an error.
+// err returns the error of a reply, nil for success.
 func (c *call) err(e events.Event) error {
 	switch {
 	case e.Code == events.OK:

@@ -127,7 +127,7 @@ func TestFact07_NewIDOnReattachMeansLost(t *testing.T) {
 	srv.Disconnect(attached.SessionID)
 	r.await(events.ConnectionSuspended)
 	lost := r.await(events.ConnectionLost, events.ConnectionAttached)
-	if lost.Kind != events.ConnectionLost || !strings.Contains(lost.Text, "gave out session 0x") {
+	if lost.Kind != events.ConnectionLost || !strings.Contains(lost.Text, "gave session 0x") {
 		t.Errorf("got %+v", lost)
 	}
 	r.Execute(events.SessionMachine, events.Connect{Session: 2})

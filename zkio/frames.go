@@ -31,7 +31,7 @@ type answer struct {
 	zxid     int64
 	code     int32
 	body     body
-	tooLarge bool // the body was above the limit and is gone
+	tooLarge bool // the body was above the limit and was skipped
 }
 
 func parseAnswer(header []byte) answer {
@@ -42,9 +42,9 @@ func parseAnswer(header []byte) answer {
 	}
 }
 
-// stub is what zk.Conn gets to see of an answer: that it came. The zxid is zero
-// (zk.Conn keeps it without a lock) and the code is an error, so that it does
-// not decode the body that it does not get.
+// stub is what zk.Conn gets of an answer: that it came. The zxid is zero (zk.Conn stores it
+// without a lock) and the code is an error, so that it does not decode the body, which it
+// does not get.
 func stub(xid int32) []byte {
 	b := make([]byte, 0, lengthSize+headerSize)
 	b = binary.BigEndian.AppendUint32(b, headerSize)
@@ -57,8 +57,8 @@ func stub(xid int32) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(code))
 }
 
-// body reads ZooKeeper's encoding from the front. A length that does not fit
-// makes it bad, and everything read from then on zero.
+// body reads ZooKeeper's encoding from the front. If a length does not fit, bad is set, and
+// all further reads return zero.
 type body struct {
 	rest []byte
 	bad  bool
@@ -102,7 +102,7 @@ func (b *body) bytes() []byte {
 	return append([]byte{}, b.take(int(n))...)
 }
 
-// string takes null for the empty string.
+// string reads null as the empty string.
 func (b *body) string() string { return string(b.take(max(int(b.int32()), 0))) }
 
 func (b *body) strings() []string {
@@ -110,7 +110,7 @@ func (b *body) strings() []string {
 	if n == -1 {
 		return nil
 	}
-	if n < 0 || n > len(b.rest)/4 { // each takes four bytes at least
+	if n < 0 || n > len(b.rest)/4 { // each takes at least four bytes
 		b.bad = true
 		return nil
 	}
@@ -131,7 +131,7 @@ func (b *body) stat() *Stat {
 
 func (b *body) time() time.Time { return time.UnixMilli(b.int64()).UTC() }
 
-// frame builds one of the few requests that the wire sends itself.
+// frame encodes one of the few requests that the wire sends itself.
 type frame []byte
 
 func newFrame(xid, op int32) frame {
@@ -151,7 +151,7 @@ func (f frame) strings(list []string) frame {
 	return f
 }
 
-// finish fills in the length.
+// finish sets the length.
 func (f frame) finish() []byte {
 	binary.BigEndian.PutUint32(f, uint32(len(f)-lengthSize))
 	return f

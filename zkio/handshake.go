@@ -19,7 +19,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
-// more appends words, if there are any.
+// more returns the text with a colon before it, if there is any.
 func more(text string) string {
 	if text == "" {
 		return ""
@@ -35,11 +35,10 @@ type connectResponse struct {
 	readOnly  bool
 }
 
-// handshake does everything that comes before the first request: it reads the
-// answer to the connect request, authenticates, and arms the session's watches
-// again. Only then is the connection told to be attached and zk.Conn given the
-// server's greeting, so that nothing can leave earlier. One deadline, set when
-// the dial began, covers it all.
+// handshake does everything that comes before the first request: it reads the answer to the
+// connect request, authenticates, and arms the session's watches again. Only after that is
+// connection.attached posted, and zk.Conn gets the server's answer, so that nothing can be
+// sent earlier. One deadline, set when the dial began, covers it all.
 func (w *wire) handshake() error {
 	g, err := w.readGreeting()
 	if err != nil {
@@ -105,7 +104,7 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	return g, nil
 }
 
-// untrusted is one more guess at why a server hung up.
+// untrusted adds one more possible reason why a server closed the connection.
 func (w *wire) untrusted() string {
 	if w.s.a.cfg.TLS != nil {
 		return ""
@@ -113,13 +112,13 @@ func (w *wire) untrusted() string {
 	return ", or expects TLS on this port"
 }
 
-// accept decides whether this is the session that was asked for.
+// accept checks whether this is the session that was asked for.
 func (w *wire) accept(g connectResponse) error {
 	switch {
 	case g.sessionID == 0 || g.timeout <= 0:
 		return w.s.lose("the ensemble says that the session has expired")
 	case w.asked != 0 && w.asked != g.sessionID:
-		return w.s.lose(fmt.Sprintf("%s gave out session 0x%x in place of 0x%x: the old one counts as expired",
+		return w.s.lose(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
 			w.server, g.sessionID, w.asked))
 	case g.readOnly:
 		return errors.New("it is read-only: it cannot hold a session")
@@ -127,7 +126,7 @@ func (w *wire) accept(g connectResponse) error {
 	return nil
 }
 
-// authenticate sends one credential and waits for the verdict.
+// authenticate sends one credential and waits for the reply.
 func (w *wire) authenticate(auth Auth) error {
 	_, a, err := w.exchange(authFrame(auth), xidAuth)
 	if err != nil {
@@ -140,7 +139,8 @@ func (w *wire) authenticate(auth Auth) error {
 	return nil
 }
 
-// setWatchesBatch sends one batch of watches and returns those that fired meanwhile.
+// setWatches sends one batch of watches and returns the events of those that fired
+// meanwhile.
 func (w *wire) setWatches(batch setWatchesBatch) ([]answer, error) {
 	w.armed += len(batch.data) + len(batch.exist) + len(batch.child)
 	early, a, err := w.exchange(setWatchesFrame(w.since, batch), xidSetWatches)
@@ -151,8 +151,8 @@ func (w *wire) setWatches(batch setWatchesBatch) ([]answer, error) {
 	return early, err
 }
 
-// exchange sends a frame and reads up to its answer. Watch events on the way
-// are kept, in order; a server that sends many more than there are watches is none.
+// exchange sends a frame and reads up to its answer. Watch events before it are kept, in
+// order. A server that sends many more than there are watches does not follow the protocol.
 func (w *wire) exchange(request []byte, xid int32) (early []answer, a answer, err error) {
 	w.s.awaitLoop()
 	if _, err := w.Conn.Write(request); err != nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// hosts goes round the servers of an adapter, over all its sessions: from a
-// random start, one after the other, with a growing pause before every further
-// round in which no connection lasted.
+// hosts tries the servers of an adapter in turn, over all its sessions: from a random
+// start, one after the other, with a growing pause before every further round in which no
+// connection lasted.
 type hosts struct {
 	mu      sync.Mutex
 	servers []string // host:port
@@ -29,8 +29,8 @@ func newHosts(servers []string, longest time.Duration) *hosts {
 	}
 }
 
-// next returns the server to try, the pause before it, and how often it was
-// tried before.
+// next returns the server to try, the pause before that, and how often the server was tried
+// before.
 func (h *hosts) next() (server string, pause time.Duration, visit int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,8 +45,8 @@ func (h *hosts) next() (server string, pause time.Duration, visit int) {
 	return server, pause, visit
 }
 
-// pause is between one half and the whole of 20 ms doubled each round, up to
-// the longest.
+// pause returns a random time between one half and the whole of 20 ms doubled each round,
+// up to the longest.
 func (h *hosts) pause(round int) time.Duration {
 	const first = 20 * time.Millisecond
 	d := h.longest
@@ -62,8 +62,8 @@ func (h *hosts) attached(now int64) {
 	h.since = now
 }
 
-// detached starts the rounds anew if the connection lasted: one that is cut at
-// once, over and over, is paced like one that is refused.
+// detached resets the rounds if the connection lasted: one that is cut immediately, again
+// and again, is paced like one that is refused.
 func (h *hosts) detached(now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +72,7 @@ func (h *hosts) detached(now int64) {
 	}
 }
 
-// pickAddress picks one of a name's addresses.
+// pickAddress returns one of a name's addresses.
 func pickAddress(addresses []string, visit int, port string) string {
 	return net.JoinHostPort(addresses[visit%len(addresses)], port)
 }

@@ -1,9 +1,9 @@
 package zkio
 
-// lanes holds the calls that wait to leave. Each lane is first in, first out,
-// and has a window of its own: so many of its calls are under way at a time. A
-// lane goes past all that come after it here: the heartbeat waits for nobody, and
-// ten thousand handles that close at once wait only for each other.
+// lanes holds the calls that wait to be sent. Each lane is first in, first out, and has a
+// window of its own: at most so many of its calls are pending. A lane goes before all that
+// come after it here: the heartbeat waits for no other call, and ten thousand handles that
+// close together wait only for each other.
 type lanes struct {
 	window   int
 	waiting  [3]queue
@@ -11,15 +11,15 @@ type lanes struct {
 }
 
 const (
-	urgent  = iota // what asks for it: the heartbeat
+	urgent  = iota // the heartbeat, and requests with Call.Urgent
 	deletes        // of own nodes
 	normal
 )
 
 func (l *lanes) push(c *call) { l.waiting[c.lane].push(c) }
 
-// next takes out the call that may leave now, or nil. What nobody wants any more is
-// dropped on the way.
+// next removes and returns the call that may be sent now, or nil. It drops calls that are
+// unwanted.
 func (l *lanes) next() *call {
 	for lane := range l.waiting {
 		for l.inFlight[lane] < l.window && l.waiting[lane].len() > 0 {
@@ -32,13 +32,13 @@ func (l *lanes) next() *call {
 	return nil
 }
 
-// answered says that a call taken out with next has been answered.
+// answered notes that a call that next returned has been answered.
 func (l *lanes) answered(c *call) { l.inFlight[c.lane]-- }
 
-// withdraw takes a waiting call out for good and says whether it was waiting.
+// withdraw removes a waiting call and reports whether it was waiting.
 func (l *lanes) withdraw(c *call) bool { return l.waiting[c.lane].remove(c) }
 
-// drain takes out everything that waits and is wanted, in the order of the lanes.
+// drain removes and returns all calls that wait and are wanted, in the order of the lanes.
 func (l *lanes) drain() []*call {
 	var all []*call
 	for lane := range l.waiting {
@@ -51,7 +51,7 @@ func (l *lanes) drain() []*call {
 	return all
 }
 
-// queue is first in, first out. It gives its memory back when it is empty.
+// queue is first in, first out. It frees its memory when it is empty.
 type queue struct {
 	calls []*call
 	head  int

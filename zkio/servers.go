@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// DefaultPort is ZooKeeper's client port, used where a server names none.
+// DefaultPort is ZooKeeper's client port, used if a server has none.
 const DefaultPort = 2181
 
-// ParseServers reads ZooKeeper's connect string, "h1:2181,[::1]:2182,h3/app":
-// servers with commas between them, then perhaps a chroot for all of them. It
-// returns every server as host:port, and the chroot ("" for none).
+// ParseServers parses ZooKeeper's connect string, "h1:2181,[::1]:2182,h3/app": servers with
+// commas between them, then perhaps a chroot for all of them. It returns every server as
+// host:port, and the chroot ("" for none).
 func ParseServers(s string) (servers []string, chroot string, err error) {
 	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") {
 		scheme = scheme[strings.LastIndexByte(scheme, ',')+1:] + "://"
@@ -36,7 +36,7 @@ func ParseServers(s string) (servers []string, chroot string, err error) {
 	return servers, chroot, nil
 }
 
-// parseServer returns host:port, with the default port where none is named.
+// parseServer returns host:port, with the default port if there is none.
 func parseServer(entry string) (string, error) {
 	wrong := func(why string) (string, error) {
 		return "", fmt.Errorf("server %q: %s", entry, why)

@@ -14,24 +14,24 @@ import (
 
 // session is one ZooKeeper session: one zk.Conn, at most one wire at a time.
 //
-// mu orders everything: whatever is posted is posted under it, so that the
-// inbox has the events in the order in which they happened here.
+// mu orders everything: all events are posted under it, so that the inbox has them in the
+// order in which they happened here.
 type session struct {
 	a      *Adapter
 	number int64
 	conn   *zk.Conn
 	gone   <-chan zk.Event    // closed when the last goroutine of conn has ended
-	ctx    context.Context    // ends with the session: it is the gate of dial
-	cancel context.CancelFunc // shuts the gate
+	ctx    context.Context    // ends with the session: dial stops then
+	cancel context.CancelFunc // ends ctx
 
 	mu       sync.Mutex
-	over     bool  // nothing is dialled, sent or posted any more
-	closing  bool  // the close request is under way
+	over     bool  // nothing is dialled, sent or posted any longer
+	closing  bool  // the close request was sent
 	quitting bool  // conn is being closed
 	dialled  *wire // the newest connection, in its handshake or later
 	wire     *wire // the attached connection; nil while suspended
 
-	slot    *call // the one call that was started and has not written its frame
+	slot    *call // the one call that was started and has not written its frame yet
 	lanes   lanes
 	pending map[int32]*call // by xid: written, not answered
 	order   uint64
@@ -43,10 +43,10 @@ type session struct {
 	timeout  time.Duration // as granted
 	watchdog *time.Timer
 	refused  refusals
-	standing chan struct{} // closed when the loop runs again; nil unless it stands
+	standing chan struct{} // closed when the loop runs again; nil unless it stands still
 }
 
-// openSession starts a session. The first connection is dialled at once.
+// openSession starts a session. It dials the first connection immediately.
 func openSession(a *Adapter, number int64) (*session, error) {
 	s := &session{
 		a: a, number: number,
@@ -65,25 +65,25 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		zk.WithHostProvider(hostProvider{s}),
 		zk.WithLogger(discardLogger{}),
 		zk.WithLogInfo(false),
-		zk.WithMaxBufferSize(1024), // it only ever sees stubs
+		zk.WithMaxBufferSize(1024), // it only ever gets stubs
 		zk.WithMaxConnBufferSize(a.cfg.MaxRequest+4096),
 	)
 	if err != nil {
 		s.cancel()
 		return nil, err
 	}
-	a.work.Add(1) // quit takes it back
+	a.work.Add(1) // quit calls Done
 	s.watchdog = time.AfterFunc(s.watchdogTimeout(), s.watchdogFired)
 	return s, nil
 }
 
-// discardLogger is a zk.Logger: everything worth telling is an event.
+// discardLogger is a zk.Logger: all that is worth reporting is an event.
 type discardLogger struct{}
 
 func (discardLogger) Printf(string, ...any) {}
 
-// submit takes a call in. What cannot leave on the present connection is
-// answered at once, so that nothing of one connection leaves on the next.
+// submit takes a call. If it cannot be sent on the present connection, it is answered
+// immediately, so that no call of one connection is sent on the next.
 func (s *session) submit(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *session) submit(c *call) {
 	c.order = s.order
 	switch {
 	case s.over:
-		s.answer(c, c.event(events.SessionExpired, "the session is over"), Kept{})
+		s.answer(c, c.event(events.SessionExpired, "the session has ended"), Kept{})
 	case s.closing:
 		s.answer(c, c.event(events.NotSent, "the session is being closed"), Kept{})
 	case s.wire == nil:
@@ -103,9 +103,9 @@ func (s *session) submit(c *call) {
 	}
 }
 
-// advance starts the next call, if its frame can follow at once. One call at a
-// time is between its start and its frame: so frames leave in the order of the
-// lanes, and each frame belongs to the call in the slot.
+// advance starts the next call, if its frame can follow immediately. One call at a time is
+// between its start and its frame: so frames are sent in the order of the lanes, and each
+// frame belongs to the call in the slot.
 func (s *session) advance() {
 	if s.slot != nil || s.wire == nil || s.closing || s.standstill() != nil {
 		return
@@ -137,9 +137,9 @@ func (s *session) returned(c *call, err error) {
 	s.advance()
 }
 
-// admitFrame decides whether a frame of zk.Conn goes to the socket, and makes it
-// the frame of the call in the slot. A frame that lay in zk.Conn's queue when
-// its connection ended is swallowed: it was answered then.
+// admitFrame decides whether a frame of zk.Conn goes to the socket, and assigns it to the
+// call in the slot. It drops a frame that was in zk.Conn's queue when its connection ended:
+// its call was answered then.
 func (s *session) admitFrame(w *wire, frame []byte) bool {
 	b := body{rest: frame[lengthSize:]}
 	xid, op := b.int32(), b.int32()
@@ -172,8 +172,8 @@ func (s *session) admitFrame(w *wire, frame []byte) bool {
 	return true
 }
 
-// receive deals with one frame from the server and returns what zk.Conn may
-// see of it. An error ends the connection.
+// receive processes one frame from the server and returns what zk.Conn may read of it. An
+// error ends the connection.
 func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +207,7 @@ func (s *session) settle(w *wire, a answer) ([]byte, error) {
 		return nil, errProtocol
 	}
 	if e.Kind == events.ReplyCreate && e.Code == events.NoNode && s.a.cfg.Chroot != "" {
-		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: it is not made here"
+		e.Text = s.a.full(c.path) + ": the chroot " + s.a.cfg.Chroot + " has to exist already: create it first"
 	}
 	delete(s.pending, a.xid)
 	w.contacts.note(c.sentAt, s.a.cfg.Now())
@@ -217,7 +217,7 @@ func (s *session) settle(w *wire, a answer) ([]byte, error) {
 	return stub(a.xid), nil
 }
 
-// fire posts a watch event to all who wait for it.
+// fire posts a watch event to all machines that wait for it.
 func (s *session) fire(a answer) error {
 	number := a.body.int32()
 	a.body.int32() // the state of the connection
@@ -235,9 +235,9 @@ func (s *session) fire(a answer) error {
 	return nil
 }
 
-// overdue ends a connection whose server goes on sending something, and leaves a
-// request or a ping without an answer for a whole session timeout. It looks a few
-// times in a timeout, however much comes.
+// overdue ends a connection whose server goes on sending, but leaves a request or a ping
+// without an answer for a whole session timeout. It checks at most 64 times in a timeout,
+// however many frames come.
 func (s *session) overdue(w *wire) error {
 	now := s.a.cfg.Now()
 	if now-w.looked < int64(s.timeout)/64 {
@@ -255,7 +255,7 @@ func (s *session) overdue(w *wire) error {
 	return nil
 }
 
-// attach makes a connection whose handshake is over the session's own.
+// attach makes a connection the session's own when its handshake has ended.
 func (s *session) attach(w *wire, g connectResponse, early []answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +279,7 @@ func (s *session) attach(w *wire, g connectResponse, early []answer) error {
 	return nil
 }
 
-// ended is called once for every wire, when it can be read no more.
+// ended is called once for every wire, when it can be read no longer.
 func (s *session) ended(w *wire, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,8 +300,8 @@ func (s *session) ended(w *wire, why error) {
 	}
 }
 
-// detach tells that the connection is gone, then answers everything that it
-// carried: what was written is unknown, what was not is not sent.
+// detach posts that the connection is gone, then answers all its calls: the outcome of
+// those written is unknown, the others were not sent.
 func (s *session) detach(text string) {
 	s.wire = nil
 	s.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text})
@@ -314,13 +314,13 @@ func (s *session) detach(text string) {
 	for _, c := range written {
 		s.answer(c, c.event(events.ConnectionLoss, text), Kept{})
 	}
-	if s.slot != nil { // it stays in the slot until zk.Conn lets go of it
+	if s.slot != nil { // it stays in the slot until zk.Conn returns from it
 		s.answer(s.slot, s.slot.event(events.NotSent, text), Kept{})
 	}
 	s.failWaiting(text)
 }
 
-// failWaiting answers everything that waits in the lanes.
+// failWaiting answers all calls that wait in the lanes.
 func (s *session) failWaiting(text string) {
 	for _, c := range s.lanes.drain() {
 		s.answer(c, c.event(events.NotSent, text), Kept{})
@@ -343,7 +343,7 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 	}
 }
 
-// withdraw takes back a call that still waits and says whether it did.
+// withdraw removes a call that still waits and reports whether it did.
 func (s *session) withdraw(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A loop that stands still must not keep its session: its nodes would hold places
-// that nobody acts for. zk.Conn pings and redials by itself, so everything that
-// would touch the session waits here until the loop runs again.
+// A loop that stands still must not keep its session: its nodes would hold places for which
+// nothing acts. zk.Conn pings and redials by itself, so everything that would keep the
+// session alive waits here until the loop runs again.
 //
-// A sign of life is asked for with each ping, dial and attached connection, so at
-// least every third of a session timeout. The loop stands if it has not answered
-// for another third. How often it runs is no measure: one that has nothing to do
-// does not run for hours.
+// The session asks for a sign of life with each ping, dial and attached connection, so at
+// least every third of a session timeout. The loop stands still if it has not answered for
+// another third. How often it runs is no measure: a loop that has nothing to do does not
+// run for hours.
 
-// signs are the signs of life that the adapter asks its loop for, one at a time.
+// signs has the signs of life that the adapter asks its loop for, one at a time.
 type signs struct {
-	ask func() <-chan struct{} // nil: the loop always lives
+	ask func() <-chan struct{} // nil: the loop always runs
 
 	mu    sync.Mutex
 	sign  <-chan struct{} // asked for last
-	since int64           // when
+	since int64           // when it was asked for
 }
 
 // request asks for a sign, unless one is outstanding.
@@ -36,7 +36,7 @@ func (s *signs) request(now int64) {
 	}
 }
 
-// overdue returns a sign that has been outstanding for that long, and since when;
+// overdue returns a sign that has been outstanding for at least patience, and since when;
 // nil if there is none.
 func (s *signs) overdue(now, patience int64) (sign <-chan struct{}, since int64) {
 	s.mu.Lock()
@@ -59,8 +59,8 @@ func (s *signs) outstanding() bool {
 	}
 }
 
-// standstill returns nil if frames may leave. While the loop stands it returns a
-// channel that is closed when they may leave again. s.mu is held.
+// standstill returns nil if frames may be sent. While the loop stands still it returns a
+// channel that is closed when they may be sent again. s.mu is held.
 func (s *session) standstill() <-chan struct{} {
 	if s.standing != nil || s.over {
 		return s.standing
@@ -74,8 +74,8 @@ func (s *session) standstill() <-chan struct{} {
 	return s.standing
 }
 
-// resume waits until the loop runs again, or the session is over, and lets go on
-// what waits for it. The watchdog begins again: zk.Conn was not at fault.
+// resume waits until the loop runs again, or the session has ended, and then releases what
+// waits for it. The watchdog begins again: zk.Conn was not at fault.
 func (s *session) resume(sign <-chan struct{}, since int64) {
 	s.a.cfg.Warn(fmt.Sprintf("the event loop has not answered for %s: nothing is sent until it does", s.a.since(since)))
 	answered := false
@@ -99,13 +99,13 @@ func (s *session) resume(sign <-chan struct{}, since int64) {
 	}
 }
 
-// since is how long ago a time of the loop's clock was, in whole milliseconds.
+// since returns how long ago a time of the loop's clock was, in whole milliseconds.
 func (a *Adapter) since(at int64) time.Duration {
 	return time.Duration(a.cfg.Now() - at).Round(time.Millisecond)
 }
 
-// awaitLoop waits while the loop stands, or until the session is over, and reports
-// whether it had to. What waited on a connection that has ended meanwhile finds its
+// awaitLoop waits while the loop stands still, or until the session has ended, and reports
+// whether it had to. If the connection has ended during the wait, the caller finds its
 // socket shut.
 func (s *session) awaitLoop() (waited bool) {
 	s.mu.Lock()

@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// suspects are the servers that close the connection in the handshake although
-// the session has been without one for long.
+// suspects are the servers that close the connection in the handshake although the session
+// has been without one for long.
 //
-// A server does so when its last zxid is below the one that the client has
-// seen. It may lag; but an ensemble that was wiped or restored from backup does
-// it for ever, and would never say that the session is gone. So the next visit
-// to such a server is a probe: it claims to have seen nothing, only to hear
-// whether the session still exists and, if so, how far the ensemble is. It is
-// never used for anything else.
+// A server does so if its last zxid is below the one that the client has seen. It may lag;
+// but an ensemble that was wiped or restored from backup does it forever, and would never
+// report that the session is gone. So the next connection to such a server is a probe: it
+// claims to have seen nothing, only to learn whether the session still exists and, if so,
+// which zxid the ensemble has. It is never used for anything else.
 type suspects struct {
 	since   int64 // when the session lost its connection; 0 while it has one
 	servers map[string]bool

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// TLS says how connections are encrypted. The files are read afresh for every
-// connection, so that renewed certificates need no restart. The server's
-// certificate must be valid for the host name as configured.
+// TLS says how connections are encrypted. The files are read again for every connection, so
+// that renewed certificates need no restart. The server's certificate must be valid for the
+// host name as configured.
 type TLS struct {
 	CA   string // PEM file of accepted authorities; "" means the system's
 	Cert string // PEM files of the client's certificate and key;
 	Key  string // both or neither
-	// Config, if given, is the base that the files are added to. Its ServerName
-	// is used for all servers; leave it empty to have each one's own.
+	// Config, if given, is the base to which the files are added. Its ServerName is used
+	// for all servers; leave it empty to use each server's own name.
 	Config *tls.Config
 }
 
@@ -85,7 +85,7 @@ func (t *TLS) client(ctx context.Context, conn net.Conn, host string) (net.Conn,
 	return secured, nil
 }
 
-// names lists whom a certificate is for.
+// names lists the hosts of a certificate.
 func names(c *x509.Certificate) string {
 	all := append([]string{}, c.DNSNames...)
 	for _, ip := range c.IPAddresses {

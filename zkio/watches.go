@@ -7,7 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// watchKind is the request that a watch came with.
+// watchKind is the kind of request that sets a watch.
 type watchKind int
 
 const (
@@ -17,13 +17,12 @@ const (
 	childWatch           // children: spent by a change of the list or by deletion
 )
 
-// watches says who waits for what in one session.
+// watches has the machines that wait for watches in one session.
 //
-// A server keeps one watch per connection, path and sort however often it is
-// asked for, so every request that wants a watch asks for it; who shares it is
-// known here. A machine counts as a waiter from the moment its request leaves:
-// the event can come before the reply. It stays one until the watch fires, or
-// until the request fails.
+// A server keeps one watch for each connection, path and kind however often it is set. So
+// every request that wants a watch sets it, and this table has the machines that share it.
+// A machine counts as a waiter from the moment its request is sent: the event can come
+// before the reply. It stays one until the watch fires, or until the request fails.
 type watches struct {
 	waiters map[string][]*waiter    // by path, in order of subscription
 	lists   map[events.ID][]*waiter // by machine, in no order: one may have very many
@@ -37,12 +36,12 @@ type waiter struct {
 	child   bool
 	order   uint64
 	place   int     // in its machine's list
-	arming  []*call // requests under way
+	arming  []*call // requests that are pending
 	armed   bool    // a reply confirmed the watch
 	missing bool    // it was armed on a missing node
 }
 
-// subscribe notes that a call that wants a watch leaves now.
+// subscribe notes that a call that wants a watch is sent now.
 func (w *watches) subscribe(c *call) {
 	if c.watch != noWatch {
 		waiter := w.waiter(c)
@@ -57,7 +56,7 @@ func (w *watches) settle(c *call, code events.Code) {
 	}
 	missing := c.watch == existWatch && code == events.NoNode
 	if code == events.OK || missing {
-		waiter := w.waiter(c) // a new one, where it fired meanwhile
+		waiter := w.waiter(c) // a new one, if it fired meanwhile
 		waiter.armed, waiter.missing = true, missing
 	}
 	w.keep(c.path, func(waiter *waiter) bool {
@@ -83,8 +82,8 @@ func (w *watches) waiter(c *call) *waiter {
 	return added
 }
 
-// fire takes out those whom an event concerns, each machine once, in order of
-// subscription.
+// fire removes the waiters that an event concerns and returns their machines, each once, in
+// order of subscription.
 func (w *watches) fire(kind events.Kind, path string) []events.ID {
 	var told []events.ID
 	w.keep(path, func(waiter *waiter) bool {
@@ -97,7 +96,7 @@ func (w *watches) fire(kind events.Kind, path string) []events.ID {
 	return told
 }
 
-// keep drops the waiters of a path for which hold is false.
+// keep removes the waiters of a path for which hold returns false.
 func (w *watches) keep(path string, hold func(*waiter) bool) {
 	var kept []*waiter
 	for _, waiter := range w.waiters[path] {
@@ -114,7 +113,8 @@ func (w *watches) keep(path string, hold func(*waiter) bool) {
 	w.waiters[path] = kept
 }
 
-// unlist takes a waiter off its machine's list, in the same time however long that is.
+// unlist removes a waiter from its machine's list, in a time that does not depend on the
+// list's length.
 func (w *watches) unlist(gone *waiter) {
 	list := w.lists[gone.id]
 	end := len(list) - 1
@@ -125,8 +125,8 @@ func (w *watches) unlist(gone *waiter) {
 	}
 }
 
-// forget drops every waiter of a machine that is over. What the server watches
-// for it fires some day and concerns nobody; it is not armed again.
+// forget removes every waiter of a machine that has closed. The server's watch for it fires
+// at some time and concerns no machine; it is not armed again.
 func (w *watches) forget(id events.ID) {
 	for _, known := range slices.Clone(w.lists[id]) {
 		w.keep(known.path, func(waiter *waiter) bool {
@@ -134,7 +134,7 @@ func (w *watches) forget(id events.ID) {
 				return true
 			}
 			for _, c := range waiter.arming {
-				c.watch = noWatch // it has left; its answer arms nothing
+				c.watch = noWatch // it has been sent; its reply arms nothing
 			}
 			return false
 		})
@@ -144,8 +144,8 @@ func (w *watches) forget(id events.ID) {
 // setWatchesBatch is one batch of paths for a setWatches request.
 type setWatchesBatch struct{ data, exist, child []string }
 
-// batches returns every confirmed watch in order of subscription, each path and
-// sort once, in batches that a server takes.
+// batches returns every confirmed watch in order of subscription, each path and kind once,
+// in batches that a server accepts.
 func (w *watches) batches(chroot func(string) string) []setWatchesBatch {
 	const limit = 128 << 10
 	var all []*waiter
@@ -184,7 +184,7 @@ func (w *watches) batches(chroot func(string) string) []setWatchesBatch {
 	return batches
 }
 
-// watchEvent names an event of the protocol; "" is one that no recipe asked for.
+// watchEvent returns the kind of an event of the protocol; "" for one that no recipe uses.
 func watchEvent(number int32) events.Kind {
 	switch number {
 	case 1:

@@ -23,24 +23,24 @@ type wire struct {
 	s      *session
 	server string
 	in     *bufio.Reader
-	buf    []byte // of the answer being looked at
-	out    []byte // what zk.Conn has not read yet of the frame it was given
+	buf    []byte // of the answer that is being read
+	out    []byte // what zk.Conn has not read yet of its frame
 
 	asked      int64 // session id in the connect request; 0 asks for a new session
 	since      int64 // last zxid seen before this connection
 	probe      bool  // the connect request claims to have seen nothing
-	asking     bool  // the connect request has been seen
+	asking     bool  // the connect request was written
 	armed      int   // watches set again in the handshake,
 	fired      int   // and watch events that came before its end
-	handshaken bool  // the handshake is over; from here on zk.Conn sets the deadlines
+	handshaken bool  // the handshake has ended; from here on zk.Conn sets the deadlines
 	closeXid   int32 // of the close request, once seen; guarded by session.mu
 
 	mu     sync.Mutex
-	reason error // why it ended, where the socket's own error would not say
+	reason error // why it ended, if the socket's own error would not say
 	ended  bool  // guarded by session.mu
 
 	contacts contacts // guarded by session.mu once the handshake is over
-	looked   int64    // when it was last seen whether an answer is overdue; guarded by session.mu
+	looked   int64    // when overdue ran last; guarded by session.mu
 }
 
 var (
@@ -52,15 +52,15 @@ func newWire(conn net.Conn, s *session, server string) *wire {
 	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone}
 }
 
-// Write passes one frame on, as soon as the loop does not stand. It never fails:
-// after a failed Write, zk.Conn can answer a request more often than its channel
-// holds and stop for good. The end of the connection is told by Read alone.
+// Write passes one frame on, as soon as the loop does not stand still. It never fails:
+// after a failed Write, zk.Conn can answer a request more often than its channel has room
+// and stop for good. Only Read reports the end of the connection.
 func (w *wire) Write(b []byte) (int, error) {
 	if w.asking && isPing(b) {
 		w.s.a.signs.request(w.s.a.cfg.Now())
 	}
 	if w.s.awaitLoop() && w.handshaken {
-		_ = w.Conn.SetWriteDeadline(time.Time{}) // zk.Conn's has passed; Read ends what is not answered
+		_ = w.Conn.SetWriteDeadline(time.Time{}) // zk.Conn's has passed; Read ends the connection if no answer comes
 	}
 	if !w.asking {
 		w.asking = true
@@ -88,21 +88,21 @@ func isPing(frame []byte) bool {
 	return b.int32() == opPing
 }
 
-// drainTimeout is how long answers that are on their way are awaited once nothing can
-// be written any more.
+// drainTimeout is how long answers are still awaited when nothing can be written any
+// longer.
 const drainTimeout = 100 * time.Millisecond
 
-// breakOff ends a connection that takes nothing any more. A server that hangs up
-// may have said why: an old one answers what it does not know, and closes. So Read
-// goes on until the end of what was sent, which it tells.
+// breakOff ends a connection on which writes fail. A server that closes the connection may
+// have sent the reason: an old one answers a request that it does not know, and closes. So
+// Read goes on until the end of what was sent, and reports it.
 func (w *wire) breakOff(reason error) {
 	if w.setReason(reason) {
 		time.AfterFunc(drainTimeout, func() { _ = w.Conn.Close() })
 	}
 }
 
-// patchConnect writes the zxid that is claimed to be the last one seen into a connect request and returns the
-// session id that it asks for.
+// patchConnect writes claimed into a connect request as the last zxid seen, and returns the
+// session id that the request asks for.
 func patchConnect(b []byte, claimed int64) (asked int64) {
 	const at = lengthSize + 4 // after the protocol version
 	if len(b) < at+8+4+8 {
@@ -112,8 +112,8 @@ func patchConnect(b []byte, claimed int64) (asked int64) {
 	return int64(binary.BigEndian.Uint64(b[at+8+4:]))
 }
 
-// Read gives zk.Conn the next frame's bytes. The frame itself was read, and its
-// events posted, before its first byte is given.
+// Read gives zk.Conn the next frame's bytes. The frame itself was read, and its events
+// posted, before its first byte is given.
 func (w *wire) Read(b []byte) (int, error) {
 	if len(w.out) == 0 {
 		if err := w.next(); err != nil {
@@ -139,7 +139,7 @@ func (w *wire) next() error {
 	return err
 }
 
-// readAnswer reads one whole frame. A body above the limit is read past.
+// readAnswer reads one whole frame. It skips a body above the limit.
 func (w *wire) readAnswer() (answer, error) {
 	var head [lengthSize + headerSize]byte
 	if _, err := io.ReadFull(w.in, head[:lengthSize]); err != nil {
@@ -175,13 +175,13 @@ func (w *wire) room(size int) []byte {
 	return w.buf[:size]
 }
 
-// fail ends the connection for a reason of ours. Read tells the session.
+// fail ends the connection for a reason of this side. Read reports it to the session.
 func (w *wire) fail(reason error) {
 	w.setReason(reason)
 	_ = w.Conn.Close()
 }
 
-// setReason notes why the connection ends, and reports whether that was not known yet.
+// setReason notes why the connection ends, and reports whether no reason was known before.
 func (w *wire) setReason(reason error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,7 +192,7 @@ func (w *wire) setReason(reason error) bool {
 	return true
 }
 
-// why puts the end of the connection into words.
+// why returns the reason of the end of the connection as an error.
 func (w *wire) why(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,7 +210,7 @@ func (w *wire) why(err error) error {
 	return fmt.Errorf("%s: %w", w.server, err)
 }
 
-// SetReadDeadline is zk.Conn's once the handshake, which has its own, is over.
+// SetReadDeadline is for zk.Conn, after the handshake, which has a deadline of its own.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	if !w.handshaken {
 		return nil
@@ -218,7 +218,7 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 	return w.Conn.SetReadDeadline(t)
 }
 
-// SetWriteDeadline is zk.Conn's once the handshake is over.
+// SetWriteDeadline is for zk.Conn, after the handshake.
 func (w *wire) SetWriteDeadline(t time.Time) error {
 	if !w.handshaken {
 		return nil
