@@ -32,8 +32,8 @@ type call struct {
 	deliver func(events.Event, Kept)
 
 	// Guarded by session.mu.
-	asker    *asker // nil for a call of no machine
-	order    uint64 // the place among the calls of its session
+	caller   *caller // nil for a call of no machine
+	order    uint64  // the place among the calls of its session
 	started  bool
 	answered bool
 	sentAt   int64

@@ -15,7 +15,7 @@ func (s *session) close() {
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
-		s.tell(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired, Text: "the session had ended already"})
+		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.SessionExpired, Text: "the session had ended already"})
 	case s.closing:
 	case s.wire == nil:
 		s.closed(events.ConnectionLoss, s.abandonedText("not connected"))
@@ -35,7 +35,7 @@ func (s *session) closed(code events.Code, text string) {
 		s.detach("the session was closed")
 	}
 	s.wire = nil
-	s.tell(events.Event{Kind: events.ConnectionClosed, Code: code, Text: text})
+	s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: code, Text: text})
 	s.shut()
 }
 
@@ -56,7 +56,7 @@ func (s *session) abandon(why string) {
 		s.detach(why)
 	}
 	if s.closing {
-		s.tell(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: s.abandonedText(why)})
+		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: s.abandonedText(why)})
 	}
 	s.shut()
 }
@@ -78,9 +78,9 @@ func (s *session) lost(code events.Code, why string) {
 		s.detach(why)
 	}
 	if s.closing {
-		s.tell(events.Event{Kind: events.ConnectionClosed, Code: code, Text: why})
+		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: code, Text: why})
 	} else {
-		s.tell(events.Event{Kind: events.ConnectionLost, Code: code, Text: why})
+		s.postEvent(events.Event{Kind: events.ConnectionLost, Code: code, Text: why})
 	}
 	s.shut()
 }
@@ -123,7 +123,7 @@ func (s *session) watchdogFired() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.standing != nil: // it waits for the loop
+	case s.stalled != nil: // it waits for the loop
 		s.watchdog.Reset(s.watchdogTimeout())
 	case s.wire == nil:
 		s.lost(events.ConnectionLoss, "the client library got stuck while connecting: the session was abandoned")
@@ -138,7 +138,7 @@ func (s *session) refuse(server string, why error) {
 		code = known.code
 	}
 	if s.refused.shouldReport(server, why.Error(), s.a.cfg.Now()) {
-		s.tell(events.Event{Kind: events.ConnectionRefused, Code: code, Text: why.Error(), Server: server})
+		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: why.Error(), Server: server})
 	}
 	if code == events.AuthFailed {
 		s.lost(code, why.Error())
@@ -147,9 +147,9 @@ func (s *session) refuse(server string, why error) {
 
 // refusals limits the log while a failure goes on: the same text about the same server is
 // reported again only after a while.
-type refusals map[string]told
+type refusals map[string]lastReport
 
-type told struct {
+type lastReport struct {
 	text string
 	at   int64
 }
@@ -160,7 +160,7 @@ func (r refusals) shouldReport(server, text string, now int64) bool {
 	if known && last.text == text && now-last.at < int64(again) {
 		return false
 	}
-	r[server] = told{text, now}
+	r[server] = lastReport{text, now}
 	return true
 }
 

@@ -18,8 +18,10 @@ type contacts struct {
 // contact is one frame: the server received it at some time between the two.
 type contact struct{ sent, answered int64 }
 
-// grain sets the spacing so that the memory reaches back over a whole session timeout.
-func (c *contacts) grain(timeout time.Duration) { c.spacing = int64(timeout) / int64(len(c.times)) }
+// setSpacing sets the spacing so that the memory reaches back over a whole session timeout.
+func (c *contacts) setSpacing(timeout time.Duration) {
+	c.spacing = int64(timeout) / int64(len(c.times))
+}
 
 func (c *contacts) note(sent, answered int64) {
 	if c.n > 0 && sent-c.last(0).sent < c.spacing {

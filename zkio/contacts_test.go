@@ -27,7 +27,7 @@ func TestContactsFindTheLastBefore(t *testing.T) {
 func TestContactsReachBack(t *testing.T) {
 	var c contacts
 	timeout := 15 * time.Second
-	c.grain(timeout)
+	c.setSpacing(timeout)
 	now := int64(time.Hour)
 	for range 100_000 {
 		now += int64(time.Millisecond)

@@ -14,9 +14,9 @@ func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 		posted := 0
 		a := &Adapter{cfg: Config{Now: func() int64 { return 1 }, Post: func(events.Envelope) { posted++ }}}
 		w := &wire{}
-		s := &session{a: a, wire: w, number: 1, pending: map[int32]*call{}, askers: askers{}}
+		s := &session{a: a, wire: w, number: 1, pending: map[int32]*call{}, callers: callers{}}
 		c := a.newCall("machine", events.Exists{Call: events.Call{Session: 1, Request: 1}, Path: "/n", Watch: true})
-		s.askers.add(c)
+		s.callers.add(c)
 		s.slot, c.started = c, true
 		if over {
 			s.forget("machine")
@@ -28,8 +28,8 @@ func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 		}
 		s.answer(c, c.event(events.OK, ""), Kept{})
 		watched, told := int(frame[len(frame)-1]) == 1, posted == 1
-		if waits := len(s.watches.waiters) > 0; watched == over || told == over || waits == over || len(s.askers) > 0 {
-			t.Errorf("over %t: sent with a watch %t, answer posted %t, waits %t, %d askers", over, watched, told, waits, len(s.askers))
+		if waits := len(s.watches.waiters) > 0; watched == over || told == over || waits == over || len(s.callers) > 0 {
+			t.Errorf("over %t: sent with a watch %t, answer posted %t, waits %t, %d askers", over, watched, told, waits, len(s.callers))
 		}
 	}
 }

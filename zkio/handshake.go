@@ -19,8 +19,8 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
-// more returns the text with a colon before it, if there is any.
-func more(text string) string {
+// withColon returns the text with a colon before it, if there is any.
+func withColon(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -53,7 +53,7 @@ func (w *wire) handshake() error {
 		}
 	}
 	if w.probe {
-		return w.verdict()
+		return w.endProbe()
 	}
 	var early []answer
 	for _, batch := range w.s.armed() {
@@ -66,7 +66,7 @@ func (w *wire) handshake() error {
 	if err := w.Conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	w.contacts.grain(g.timeout)
+	w.contacts.setSpacing(g.timeout)
 	w.handshaken, w.out = true, g.raw
 	return w.s.attach(w, g, early)
 }
@@ -77,9 +77,9 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	if _, err := io.ReadFull(w.in, raw); err != nil {
 		var timeout net.Error
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
-			w.s.suspect(w)
+			w.s.noteRejection(w)
 			return connectResponse{}, errors.New("closed the connection in the handshake: " +
-				"it is read-only or not serving, or lags behind what this session has seen" + w.untrusted())
+				"it is read-only or not serving, or lags behind what this session has seen" + w.maybeTLS())
 		}
 		return connectResponse{}, err
 	}
@@ -104,8 +104,8 @@ func (w *wire) readGreeting() (connectResponse, error) {
 	return g, nil
 }
 
-// untrusted adds one more possible reason why a server closed the connection.
-func (w *wire) untrusted() string {
+// maybeTLS adds one more possible reason why a server closed the connection.
+func (w *wire) maybeTLS() string {
 	if w.s.a.cfg.TLS != nil {
 		return ""
 	}
@@ -117,9 +117,9 @@ func (w *wire) accept(g connectResponse) error {
 	switch {
 	case g.sessionID == 0 || g.timeout <= 0:
 		return w.s.lose("the ensemble says that the session has expired")
-	case w.asked != 0 && w.asked != g.sessionID:
+	case w.offeredID != 0 && w.offeredID != g.sessionID:
 		return w.s.lose(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
-			w.server, g.sessionID, w.asked))
+			w.server, g.sessionID, w.offeredID))
 	case g.readOnly:
 		return errors.New("it is read-only: it cannot hold a session")
 	}
@@ -134,7 +134,7 @@ func (w *wire) authenticate(auth Auth) error {
 	}
 	if a.code != 0 {
 		c, text := code(a.code)
-		return refusal{c, "the ensemble refused the credentials of scheme " + auth.Scheme + more(text)}
+		return refusal{c, "the ensemble refused the credentials of scheme " + auth.Scheme + withColon(text)}
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (w *wire) setWatches(batch setWatchesBatch) ([]answer, error) {
 	early, a, err := w.exchange(setWatchesFrame(w.since, batch), xidSetWatches)
 	if err == nil && a.code != 0 {
 		c, text := code(a.code)
-		err = refusal{c, "the watches could not be armed again" + more(text)}
+		err = refusal{c, "the watches could not be armed again" + withColon(text)}
 	}
 	return early, err
 }

@@ -15,17 +15,17 @@ type hosts struct {
 	servers []string // host:port
 	longest time.Duration
 
-	at       int            // index of the next server
-	attempts int            // since the last connection that lasted
-	visits   map[string]int // by server, to take turns among its addresses
-	since    int64          // when the present connection was attached
+	nextIndex int            // index of the next server
+	attempts  int            // since the last connection that lasted
+	visits    map[string]int // by server, to take turns among its addresses
+	since     int64          // when the present connection was attached
 }
 
 func newHosts(servers []string, longest time.Duration) *hosts {
 	return &hosts{
 		servers: servers, longest: longest,
-		at:     rand.IntN(len(servers)),
-		visits: map[string]int{},
+		nextIndex: rand.IntN(len(servers)),
+		visits:    map[string]int{},
 	}
 }
 
@@ -34,8 +34,8 @@ func newHosts(servers []string, longest time.Duration) *hosts {
 func (h *hosts) next() (server string, pause time.Duration, visit int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	server = h.servers[h.at]
-	h.at = (h.at + 1) % len(h.servers)
+	server = h.servers[h.nextIndex]
+	h.nextIndex = (h.nextIndex + 1) % len(h.servers)
 	if round := h.attempts / len(h.servers); round > 0 && h.attempts%len(h.servers) == 0 {
 		pause = h.pause(round)
 	}

@@ -45,7 +45,7 @@ func TestLanes(t *testing.T) {
 
 // Of a machine that is over what reads does not leave, nor is it answered when the connection ends; what writes does.
 func TestLanesOfAMachineThatIsOver(t *testing.T) {
-	all := askers{}
+	all := callers{}
 	fill := func(l *lanes) (kept []*call) {
 		for _, id := range []events.ID{"over", "on", "over", ""} {
 			for _, reads := range []bool{true, false} {
@@ -77,7 +77,7 @@ func TestLanesOfAMachineThatIsOver(t *testing.T) {
 
 // Nothing is known of machines whose calls are all answered.
 func TestAskersAreForgotten(t *testing.T) {
-	all := askers{}
+	all := callers{}
 	one, other, late := &call{id: "a"}, &call{id: "a"}, &call{id: "a"}
 	all.add(one)
 	all.add(other)
@@ -88,7 +88,7 @@ func TestAskersAreForgotten(t *testing.T) {
 	all.forget("a")
 	all.add(late) // of another machine of this name
 	all.done(other)
-	if len(all) != 1 || late.asker.over || !other.asker.over {
+	if len(all) != 1 || late.caller.closed || !other.caller.closed {
 		t.Errorf("%+v", all)
 	}
 	if all.done(late); len(all) != 0 {

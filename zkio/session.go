@@ -36,14 +36,14 @@ type session struct {
 	pending map[int32]*call // by xid: written, not answered
 	order   uint64
 	watches watches
-	askers  askers
+	callers callers
 
-	lastZxid int64
-	suspects suspects
-	timeout  time.Duration // as granted
-	watchdog *time.Timer
-	refused  refusals
-	standing chan struct{} // closed when the loop runs again; nil unless it stands still
+	lastZxid   int64
+	rejections rejections
+	timeout    time.Duration // as granted
+	watchdog   *time.Timer
+	refused    refusals
+	stalled    chan struct{} // closed when the loop runs again; nil unless it stands still
 }
 
 // openSession starts a session. It dials the first connection immediately.
@@ -52,7 +52,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		a: a, number: number,
 		lanes:   lanes{window: a.cfg.Window},
 		pending: map[int32]*call{},
-		askers:  askers{},
+		callers: callers{},
 		timeout: a.cfg.Timeout,
 		refused: refusals{},
 	}
@@ -97,7 +97,7 @@ func (s *session) submit(c *call) {
 	case s.wire == nil:
 		s.answer(c, c.event(events.NotSent, "not connected"), Kept{})
 	default:
-		s.askers.add(c)
+		s.callers.add(c)
 		s.lanes.push(c)
 		s.advance()
 	}
@@ -107,7 +107,7 @@ func (s *session) submit(c *call) {
 // between its start and its frame: so frames are sent in the order of the lanes, and each
 // frame belongs to the call in the slot.
 func (s *session) advance() {
-	if s.slot != nil || s.wire == nil || s.closing || s.standstill() != nil {
+	if s.slot != nil || s.wire == nil || s.closing || s.loopStalled() != nil {
 		return
 	}
 	c := s.lanes.next()
@@ -115,11 +115,11 @@ func (s *session) advance() {
 		return
 	}
 	s.slot, c.started = c, true
-	s.a.work.Go(func() { s.returned(c, c.send(s.conn)) })
+	s.a.work.Go(func() { s.freeSlot(c, c.send(s.conn)) })
 }
 
-// returned frees the slot of a call that never wrote a frame.
-func (s *session) returned(c *call, err error) {
+// freeSlot frees the slot of a call that never wrote a frame.
+func (s *session) freeSlot(c *call, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.slot != c {
@@ -180,14 +180,14 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	if s.wire != w {
 		return nil, errOver
 	}
-	out, err := s.settle(w, a)
+	out, err := s.process(w, a)
 	if err == nil && s.wire == w {
 		err = s.overdue(w)
 	}
 	return out, err
 }
 
-func (s *session) settle(w *wire, a answer) ([]byte, error) {
+func (s *session) process(w *wire, a answer) ([]byte, error) {
 	switch a.xid {
 	case xidWatchEvent:
 		return stub(xidPing), s.fire(a)
@@ -240,10 +240,10 @@ func (s *session) fire(a answer) error {
 // however many frames come.
 func (s *session) overdue(w *wire) error {
 	now := s.a.cfg.Now()
-	if now-w.looked < int64(s.timeout)/64 {
+	if now-w.checkedAt < int64(s.timeout)/64 {
 		return nil
 	}
-	w.looked = now
+	w.checkedAt = now
 	for _, c := range s.pending {
 		if now-c.sentAt > int64(s.timeout) {
 			return refusal{events.ConnectionLoss, "no answer to a request for a whole session timeout"}
@@ -263,13 +263,13 @@ func (s *session) attach(w *wire, g connectResponse, early []answer) error {
 		return errOver
 	}
 	s.watchdog.Stop()
-	s.wire, s.timeout, s.refused, s.suspects = w, g.timeout, refusals{}, suspects{}
-	w.looked = s.a.cfg.Now()
-	s.a.signs.request(w.looked)
-	s.a.hosts.attached(w.looked)
-	s.tell(events.Event{
+	s.wire, s.timeout, s.refused, s.rejections = w, g.timeout, refusals{}, rejections{}
+	w.checkedAt = s.a.cfg.Now()
+	s.a.signs.request(w.checkedAt)
+	s.a.hosts.attached(w.checkedAt)
+	s.postEvent(events.Event{
 		Kind: events.ConnectionAttached, SessionID: g.sessionID, Timeout: int64(g.timeout),
-		Server: w.server, Reattached: w.asked != 0,
+		Server: w.server, Reattached: w.offeredID != 0,
 	})
 	for _, a := range early {
 		if err := s.fire(a); err != nil {
@@ -292,8 +292,8 @@ func (s *session) ended(w *wire, why error) {
 		s.refuse(w.server, why)
 		return
 	}
-	s.suspects.since = s.a.cfg.Now()
-	s.a.hosts.detached(s.suspects.since)
+	s.rejections.since = s.a.cfg.Now()
+	s.a.hosts.detached(s.rejections.since)
 	s.detach(why.Error())
 	if s.closing {
 		s.closed(events.ConnectionLoss, s.abandonedText(why.Error()))
@@ -304,7 +304,7 @@ func (s *session) ended(w *wire, why error) {
 // those written is unknown, the others were not sent.
 func (s *session) detach(text string) {
 	s.wire = nil
-	s.tell(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text})
+	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text})
 	written := make([]*call, 0, len(s.pending))
 	for _, c := range s.pending {
 		written = append(written, c)
@@ -337,7 +337,7 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 		s.lanes.answered(c)
 		s.watches.settle(c, e.Code)
 	}
-	s.askers.done(c)
+	s.callers.done(c)
 	if !c.unwanted() {
 		c.deliver(e, kept)
 	}
@@ -350,8 +350,8 @@ func (s *session) withdraw(c *call) bool {
 	return s.lanes.withdraw(c)
 }
 
-// tell posts an event about the connection.
-func (s *session) tell(e events.Event) {
+// postEvent posts an event about the connection.
+func (s *session) postEvent(e events.Event) {
 	e.Session = s.number
 	s.a.post(events.SessionMachine, e)
 }
@@ -359,7 +359,7 @@ func (s *session) tell(e events.Event) {
 func (s *session) forget(id events.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.askers.forget(id)
+	s.callers.forget(id)
 	s.watches.forget(id)
 }
 

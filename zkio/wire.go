@@ -26,21 +26,21 @@ type wire struct {
 	buf    []byte // of the answer that is being read
 	out    []byte // what zk.Conn has not read yet of its frame
 
-	asked      int64 // session id in the connect request; 0 asks for a new session
-	since      int64 // last zxid seen before this connection
-	probe      bool  // the connect request claims to have seen nothing
-	asking     bool  // the connect request was written
-	armed      int   // watches set again in the handshake,
-	fired      int   // and watch events that came before its end
-	handshaken bool  // the handshake has ended; from here on zk.Conn sets the deadlines
-	closeXid   int32 // of the close request, once seen; guarded by session.mu
+	offeredID   int64 // session id in the connect request; 0 asks for a new session
+	since       int64 // last zxid seen before this connection
+	probe       bool  // the connect request claims to have seen nothing
+	connectSent bool  // the connect request was written
+	armed       int   // watches set again in the handshake,
+	fired       int   // and watch events that came before its end
+	handshaken  bool  // the handshake has ended; from here on zk.Conn sets the deadlines
+	closeXid    int32 // of the close request, once seen; guarded by session.mu
 
 	mu     sync.Mutex
 	reason error // why it ended, if the socket's own error would not say
 	ended  bool  // guarded by session.mu
 
-	contacts contacts // guarded by session.mu once the handshake is over
-	looked   int64    // when overdue ran last; guarded by session.mu
+	contacts  contacts // guarded by session.mu once the handshake is over
+	checkedAt int64    // when overdue ran last; guarded by session.mu
 }
 
 var (
@@ -56,14 +56,14 @@ func newWire(conn net.Conn, s *session, server string) *wire {
 // after a failed Write, zk.Conn can answer a request more often than its channel has room
 // and stop for good. Only Read reports the end of the connection.
 func (w *wire) Write(b []byte) (int, error) {
-	if w.asking && isPing(b) {
+	if w.connectSent && isPing(b) {
 		w.s.a.signs.request(w.s.a.cfg.Now())
 	}
 	if w.s.awaitLoop() && w.handshaken {
 		_ = w.Conn.SetWriteDeadline(time.Time{}) // zk.Conn's has passed; Read ends the connection if no answer comes
 	}
-	if !w.asking {
-		w.asking = true
+	if !w.connectSent {
+		w.connectSent = true
 		now := w.s.a.cfg.Now()
 		w.contacts.note(now, now)
 		w.since, w.probe = w.s.zxid(w.server)
@@ -71,7 +71,7 @@ func (w *wire) Write(b []byte) (int, error) {
 		if w.probe {
 			claimed = 0
 		}
-		w.asked = patchConnect(b, claimed)
+		w.offeredID = patchConnect(b, claimed)
 	} else if !w.s.admitFrame(w, b) {
 		return len(b), nil
 	}
@@ -158,13 +158,13 @@ func (w *wire) readAnswer() (answer, error) {
 		_, err := io.CopyN(io.Discard, w.in, size)
 		return a, err
 	}
-	a.body.rest = w.room(int(size))
+	a.body.rest = w.bodyBuffer(int(size))
 	_, err := io.ReadFull(w.in, a.body.rest)
 	return a, err
 }
 
-// room returns a buffer for one body. A large one is not kept.
-func (w *wire) room(size int) []byte {
+// bodyBuffer returns a buffer for one body. A large one is not kept.
+func (w *wire) bodyBuffer(size int) []byte {
 	const keep = 64 << 10
 	if size > keep {
 		return make([]byte, size)

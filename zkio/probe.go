@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// suspects are the servers that close the connection in the handshake although the session
+// rejections are the servers that close the connection in the handshake although the session
 // has been without one for long.
 //
 // A server does so if its last zxid is below the one that the client has seen. It may lag;
@@ -13,23 +13,23 @@ import (
 // report that the session is gone. So the next connection to such a server is a probe: it
 // claims to have seen nothing, only to learn whether the session still exists and, if so,
 // which zxid the ensemble has. It is never used for anything else.
-type suspects struct {
-	since   int64 // when the session lost its connection; 0 while it has one
-	servers map[string]bool
+type rejections struct {
+	since     int64 // when the session lost its connection; 0 while it has one
+	probeNext map[string]bool
 }
 
-// suspect notes that a server closed a connection in the handshake.
-func (s *session) suspect(w *wire) {
+// noteRejection notes that a server closed a connection in the handshake.
+func (s *session) noteRejection(w *wire) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const patience = 2 // session timeouts: a living ensemble has ended the session by then
-	if s.suspects.since == 0 || s.a.cfg.Now()-s.suspects.since < patience*int64(s.timeout) {
+	if s.rejections.since == 0 || s.a.cfg.Now()-s.rejections.since < patience*int64(s.timeout) {
 		return
 	}
-	if s.suspects.servers == nil {
-		s.suspects.servers = map[string]bool{}
+	if s.rejections.probeNext == nil {
+		s.rejections.probeNext = map[string]bool{}
 	}
-	s.suspects.servers[w.server] = !w.probe
+	s.rejections.probeNext[w.server] = !w.probe
 }
 
 // zxid returns the last zxid seen in this session, and whether the connection
@@ -37,17 +37,17 @@ func (s *session) suspect(w *wire) {
 func (s *session) zxid(server string) (last int64, probe bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	probe = s.suspects.servers[server]
-	delete(s.suspects.servers, server)
+	probe = s.rejections.probeNext[server]
+	delete(s.rejections.probeNext, server)
 	return s.lastZxid, probe
 }
 
-// verdict ends a probe that found the session alive. A sync has the server learn
+// endProbe ends a probe that found the session alive. A sync has the server learn
 // from the ensemble's leader all that was committed: if that is still less than
 // this session has seen, the ensemble went back in time and the session with it,
 // and no server would ever take it; the probes alone would keep it and its nodes
 // alive. So it is closed.
-func (w *wire) verdict() error {
+func (w *wire) endProbe() error {
 	const xid = 1 // zk.Conn sends nothing on this connection
 	_, a, err := w.exchange(newFrame(xid, opSync).bytes([]byte("/")).finish(), xid)
 	switch {
@@ -55,7 +55,7 @@ func (w *wire) verdict() error {
 		return err
 	case a.code != 0:
 		_, text := code(a.code)
-		return errors.New("it refuses to say how far it is" + more(text))
+		return errors.New("it refuses to say how far it is" + withColon(text))
 	case a.zxid >= w.since:
 		return errors.New("it lagged behind what this session has seen")
 	}

@@ -2,42 +2,42 @@ package zkio
 
 import "github.com/incumbent-go/incumbent/events"
 
-// askers are the machines that have calls in a session, from submit to the reply.
-type askers map[events.ID]*asker
+// callers are the machines that have calls in a session, from submit to the reply.
+type callers map[events.ID]*caller
 
-// asker is one of them. All its calls point to it, so that all of them, in a lane, in the
+// caller is one of them. All its calls point to it, so that all of them, in a lane, in the
 // slot or pending, know immediately when the machine has closed.
-type asker struct {
-	calls int
-	over  bool
+type caller struct {
+	calls  int
+	closed bool
 }
 
 // add notes that a machine has one more call.
-func (a askers) add(c *call) {
+func (a callers) add(c *call) {
 	if c.id == "" {
 		return
 	}
 	if a[c.id] == nil {
-		a[c.id] = &asker{}
+		a[c.id] = &caller{}
 	}
-	c.asker = a[c.id]
-	c.asker.calls++
+	c.caller = a[c.id]
+	c.caller.calls++
 }
 
 // done notes that a call has its reply.
-func (a askers) done(c *call) {
-	if c.asker == nil {
+func (a callers) done(c *call) {
+	if c.caller == nil {
 		return
 	}
-	if c.asker.calls--; c.asker.calls == 0 && !c.asker.over {
+	if c.caller.calls--; c.caller.calls == 0 && !c.caller.closed {
 		delete(a, c.id)
 	}
 }
 
 // forget notes that a machine has closed.
-func (a askers) forget(id events.ID) {
+func (a callers) forget(id events.ID) {
 	if asker := a[id]; asker != nil {
-		asker.over = true
+		asker.closed = true
 		delete(a, id)
 	}
 }
@@ -45,4 +45,4 @@ func (a askers) forget(id events.ID) {
 // unwanted reports whether a call is a read of a machine that has closed. It is not sent
 // any longer, and its reply is not posted. A write is: a machine may send a deletion as its
 // last request, and the log has its outcome.
-func (c *call) unwanted() bool { return c.reads && c.asker != nil && c.asker.over }
+func (c *call) unwanted() bool { return c.reads && c.caller != nil && c.caller.closed }

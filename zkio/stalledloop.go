@@ -59,19 +59,19 @@ func (s *signs) outstanding() bool {
 	}
 }
 
-// standstill returns nil if frames may be sent. While the loop stands still it returns a
+// loopStalled returns nil if frames may be sent. While the loop stands still it returns a
 // channel that is closed when they may be sent again. s.mu is held.
-func (s *session) standstill() <-chan struct{} {
-	if s.standing != nil || s.over {
-		return s.standing
+func (s *session) loopStalled() <-chan struct{} {
+	if s.stalled != nil || s.over {
+		return s.stalled
 	}
 	sign, since := s.a.signs.overdue(s.a.cfg.Now(), int64(s.timeout)/3)
 	if sign == nil {
 		return nil
 	}
-	s.standing = make(chan struct{})
+	s.stalled = make(chan struct{})
 	s.a.work.Go(func() { s.resume(sign, since) })
-	return s.standing
+	return s.stalled
 }
 
 // resume waits until the loop runs again, or the session has ended, and then releases what
@@ -85,9 +85,9 @@ func (s *session) resume(sign <-chan struct{}, since int64) {
 	case <-s.ctx.Done():
 	}
 	s.mu.Lock()
-	close(s.standing)
+	close(s.stalled)
 	if !s.over {
-		s.standing = nil
+		s.stalled = nil
 		s.advance()
 		if s.wire == nil {
 			s.watchdog.Reset(s.watchdogTimeout())
@@ -109,7 +109,7 @@ func (a *Adapter) since(at int64) time.Duration {
 // socket shut.
 func (s *session) awaitLoop() (waited bool) {
 	s.mu.Lock()
-	standing := s.standstill()
+	standing := s.loopStalled()
 	s.mu.Unlock()
 	if standing == nil {
 		return false
