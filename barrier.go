@@ -17,7 +17,7 @@ import (
 // died, the barrier stays set until it is removed.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Barrier struct{ passage barrierHandle }
+type Barrier struct{ handle barrierHandle }
 
 // barrierHandle is what barriers and gates share. Every call is one machine.
 type barrierHandle struct {
@@ -39,10 +39,10 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 //
 // Errors: ErrClosed or the context's (the barrier may be set then, unless the context had
 // ended before), or an *Error.
-func (b *Barrier) Set(ctx context.Context) error { return b.passage.call(ctx, events.CommandSet) }
+func (b *Barrier) Set(ctx context.Context) error { return b.handle.call(ctx, events.CommandSet) }
 
 // Remove deletes the node. A barrier that is not set is no error. Errors as for Set.
-func (b *Barrier) Remove(ctx context.Context) error { return b.passage.call(ctx, events.CommandRemove) }
+func (b *Barrier) Remove(ctx context.Context) error { return b.handle.call(ctx, events.CommandRemove) }
 
 // Wait returns nil if the barrier was open at some moment since the call: if it was removed
 // and set again meanwhile, all waiting calls return. Wait sees all writes before the call,
@@ -51,7 +51,7 @@ func (b *Barrier) Remove(ctx context.Context) error { return b.passage.call(ctx,
 //
 // Errors: ErrClosed, an *Error, or the context's, with the handle's current failure, if
 // there is one.
-func (b *Barrier) Wait(ctx context.Context) error { return b.passage.call(ctx, events.CommandAwait) }
+func (b *Barrier) Wait(ctx context.Context) error { return b.handle.call(ctx, events.CommandAwait) }
 
 // Path returns the node's path.
 func (p *barrierHandle) Path() string { return p.path }
@@ -92,4 +92,4 @@ func (x *barrierCall) answer(a events.Answer) { x.deliver(a) }
 func (x *barrierCall) entered(state string) { x.enter(state) }
 
 // Path returns the node's path.
-func (b *Barrier) Path() string { return b.passage.Path() }
+func (b *Barrier) Path() string { return b.handle.Path() }

@@ -52,7 +52,7 @@ func newKit(t *testing.T, w *world, n *node) *kit {
 	tree := must(n.TreeCache("/tree", TreeCacheOptions{}))
 	keeps := must(n.PersistentNode("/kept", nil, PersistentNodeOptions{}))
 	count := must(n.SharedCount("/count", 1))
-	if err := errors.Join(latch.Start(), keeps.standing.Start(), keeps.standing.WaitPresent(ctx)); err != nil {
+	if err := errors.Join(latch.Start(), keeps.handle.Start(), keeps.handle.WaitPresent(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
@@ -81,7 +81,7 @@ func newKit(t *testing.T, w *world, n *node) *kit {
 		{"Queue.Put", func(ctx context.Context) error { return queue.Put(ctx, "item") }},
 		{"Queue.Flush", queue.queue.Flush},
 		{"TreeCache.WaitReady", tree.WaitReady},
-		{"PersistentNode.SetData", func(ctx context.Context) error { return keeps.standing.SetData(ctx, []byte("x")) }},
+		{"PersistentNode.SetData", func(ctx context.Context) error { return keeps.handle.SetData(ctx, []byte("x")) }},
 		{"SharedCount.Set", func(ctx context.Context) error { _, err := count.Set(ctx, 2); return err }},
 		{"Selector.Run", func(ctx context.Context) error {
 			s, err := n.Selector("/selector", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{})

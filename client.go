@@ -35,18 +35,18 @@ type Client struct {
 
 	// The loop publishes both together: until when leadership may be believed, and in which
 	// session.
-	horizon    beliefDeadline
+	belief     beliefDeadline
 	believed   atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	negotiated atomic.Int64                    // the session timeout, nanoseconds
 	deadlines  deadlineWatch
 
-	mu       sync.Mutex
-	handles  map[events.ID]receiver
-	made     map[string]int
-	reserved map[string]bool // what a client can have only once: see reserve
-	closing  bool
-	ending   chan struct{} // full while a Close ends the session
-	closed   chan struct{}
+	mu           sync.Mutex
+	handles      map[events.ID]receiver
+	handleCounts map[string]int
+	reserved     map[string]bool // what a client can have only once: see reserve
+	closing      bool
+	ending       chan struct{} // full while a Close ends the session
+	closed       chan struct{}
 }
 
 // receiver is a handle as the loop sees it. Its methods are called on the
@@ -77,7 +77,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	}
 	c := &Client{
 		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger),
-		handles: map[events.ID]receiver{}, made: map[string]int{}, reserved: map[string]bool{},
+		handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.deadlines.client = c
@@ -145,7 +145,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		if e.Until != 0 {
 			c.believed.Store(&e)
 		}
-		if c.horizon.publish(e) {
+		if c.belief.publish(e) {
 			c.post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: e.Session})
 		}
 	case events.Notify:
@@ -236,8 +236,8 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 	if c.closing {
 		return "", ErrClosed
 	}
-	c.made[recipe]++
-	id := events.ID(fmt.Sprintf("%s-%d", recipe, c.made[recipe]))
+	c.handleCounts[recipe]++
+	id := events.ID(fmt.Sprintf("%s-%d", recipe, c.handleCounts[recipe]))
 	c.handles[id] = r(id)
 	open.Kind, open.Recipe, open.Seed = events.CommandOpen, recipe, c.newSeed()
 	c.post(id, open)
@@ -272,7 +272,7 @@ func (c *Client) removeHandle(id events.ID) {
 }
 
 // believes reports whether the deadline of this session is in the future.
-func (c *Client) believes(session int64) bool { return c.horizon.holds(session, c.clock.Now) }
+func (c *Client) believes(session int64) bool { return c.belief.holds(session, c.clock.Now) }
 
 // timeout returns the session timeout that was granted; before that, the one that Config
 // asks for.

@@ -60,7 +60,7 @@ type Consumer struct {
 	data   []byte
 	cancel context.CancelCauseFunc // of the work that runs; nil if none does
 
-	part func() bool // from the client's base context
+	stopBaseWatch func() bool // from the client's base context
 }
 
 // AtLeastOnce does what Queue.AtLeastOnce does.
@@ -116,7 +116,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	c.handle.remains = func() string { return "its locked item" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.handle.id = id
-		c.part = context.AfterFunc(q.client.base, c.closeWithClient)
+		c.stopBaseWatch = context.AfterFunc(q.client.base, c.closeWithClient)
 		return c
 	}, events.Event{Path: q.path, Options: values})
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Consumer) closeWithClient() {
 func (c *Consumer) entered(state string) {
 	c.handle.enter(state)
 	if state == "closed" {
-		c.part()
+		c.stopBaseWatch()
 	}
 }
 
@@ -198,7 +198,7 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		returned := events.Event{Kind: events.WorkReturned, Work: n.Work}
 		if err != nil {
 			returned.Text = "failed" // the text may hold some of the item: it stays out of the log
-			c.tell(n, err)
+			c.reportFailure(n, err)
 		}
 		if ctx.Err() != nil {
 			returned.Code = events.Cancelled
@@ -213,8 +213,8 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 	err = c.call(ctx, data, n)
 }
 
-// tell logs a failed try and calls OnFailure.
-func (c *Consumer) tell(n events.Notify, err error) {
+// reportFailure logs a failed try and calls OnFailure.
+func (c *Consumer) reportFailure(n events.Notify, err error) {
 	c.handle.client.log.log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
 		e.Str("item", n.Path).Int("try", n.Try).Err(err)
 	})

@@ -5,7 +5,7 @@ import "context"
 // contextMutex is a mutex whose lock can be given up when a context ends.
 type contextMutex chan struct{}
 
-func newTurn() contextMutex { return make(contextMutex, 1) }
+func newContextMutex() contextMutex { return make(contextMutex, 1) }
 
 func (t contextMutex) lock(ctx context.Context) error {
 	select {

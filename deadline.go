@@ -34,7 +34,7 @@ func (w *deadlineWatch) add(t *heldTerm) {
 	}
 	first := len(w.terms) == 0 || w.session != t.Session
 	w.terms[t], w.session = true, t.Session
-	if first || w.client.horizon.until(t.Session) == 0 {
+	if first || w.client.belief.until(t.Session) == 0 {
 		w.setTimer()
 	}
 }
@@ -80,7 +80,7 @@ func (w *deadlineWatch) setTimer() {
 	next := max(w.client.SessionTimeout()/8, time.Millisecond) // a server may grant anything
 	now := w.client.clock.Now()
 	for t := range w.terms {
-		next = min(next, time.Duration(w.client.horizon.until(t.Session)-now))
+		next = min(next, time.Duration(w.client.belief.until(t.Session)-now))
 	}
 	if w.timer == nil {
 		w.timer = time.AfterFunc(next, w.stopLapsed)

@@ -280,7 +280,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		}
 	}()
 	for i := range 20000 {
-		c.horizon.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
+		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
 		term := &heldTerm{Term: Term{Session: 1, Token: int64(i)}}
 		l := term.hold(context.Background(), c, func(error) {})
 		if i%2 == 0 {
@@ -289,7 +289,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		if err := l.Context().Err(); err != nil {
 			t.Errorf("term %d was stopped as it began", i)
 		}
-		c.horizon.publish(events.Deadline{Session: 1})
+		c.belief.publish(events.Deadline{Session: 1})
 		term.end(ErrLeadershipLost, "")
 		l.Release()
 	}
@@ -313,7 +313,7 @@ func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 			return now()
 		}}
 		c.deadlines.client = c
-		c.horizon.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
+		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
 		term := &heldTerm{Term: Term{Session: 1}}
 		l := term.hold(context.Background(), c, func(error) {})
 		pass(time.Second)

@@ -20,17 +20,17 @@ import (
 // Errors: ErrNotInLine if it is not there any longer, ErrNotConnected, the context's,
 // ErrOutcomeUnknown, or an *Error.
 func (c *Client) Evict(ctx context.Context, p Participant) error {
-	return c.amend(ctx, p, func(version int32) Op { return DeleteNode(p.Path, version) })
+	return c.changeParticipant(ctx, p, func(version int32) Op { return DeleteNode(p.Path, version) })
 }
 
 // revoke writes Curator's "__REVOKE__" to a participant's node.
 func (c *Client) revoke(ctx context.Context, p Participant) error {
-	return c.amend(ctx, p, func(version int32) Op { return SetData(p.Path, []byte(machines.Revoke), version) })
+	return c.changeParticipant(ctx, p, func(version int32) Op { return SetData(p.Path, []byte(machines.Revoke), version) })
 }
 
-// amend applies an operation to a participant's node if it is still the one of p: the node
+// changeParticipant applies an operation to a participant's node if it is still the one of p: the node
 // is read, and the operation depends on what was read.
-func (c *Client) amend(ctx context.Context, p Participant, op func(version int32) Op) error {
+func (c *Client) changeParticipant(ctx context.Context, p Participant, op func(version int32) Op) error {
 	c.check(ctx)
 	if p.Path == "" || p.Token == 0 {
 		return errors.Join(fmt.Errorf("incumbent: the participant %q with token %d has no path or no token: want one that Line or Participants has read", p.Path, p.Token), p.Err)

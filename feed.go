@@ -14,7 +14,7 @@ import (
 // slow reader misses values in between, but always gets the last.
 type feed[T any] struct {
 	client  *Client
-	over    <-chan struct{} // closed when nothing more comes; nil if only the end of the client counts
+	ended   <-chan struct{} // closed when nothing more comes; nil if only the end of the client counts
 	onClose []func()        // called when the loop over the feed ends
 
 	// merge returns one value for two of one key, the first of which was not read, and the
@@ -74,12 +74,12 @@ func stream[T any](ctx context.Context, c *Client, look func(*feed[T]) error) it
 // notices go to tell, on the loop's goroutine. The error is ErrClosed.
 func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notify, zkio.Kept)) error {
 	o := &watchHandle{}
-	o.tell = func(n events.Notify) {
+	o.onNotice = func(n events.Notify) {
 		if n.What == events.Failed {
 			f.put(feedItem[T]{key: errorKey, err: asError(n.Code, n.Text)})
 			return
 		}
-		tell(n, o.take(n.Work))
+		tell(n, o.takeKept(n.Work))
 	}
 	o.init(f.client, open.Path)
 	_, err := f.client.register(recipe, func(id events.ID) receiver {
@@ -113,7 +113,7 @@ func (f *feed[T]) next(ctx context.Context) (feedItem[T], bool) {
 		f.mu.Unlock()
 		select {
 		case <-f.wake:
-		case <-f.over:
+		case <-f.ended:
 			return feedItem[T]{}, false
 		case <-f.client.closed:
 			return feedItem[T]{}, false

@@ -14,7 +14,7 @@ import (
 // The node is persistent: a gate stays open until it is shut.
 //
 // All its methods are safe to call from any goroutine. There is nothing to close.
-type Gate struct{ passage barrierHandle }
+type Gate struct{ handle barrierHandle }
 
 // Gate returns a gate at path. The error says what is wrong with the path.
 func (c *Client) Gate(path string) (*Gate, error) {
@@ -29,10 +29,10 @@ func (c *Client) Gate(path string) (*Gate, error) {
 //
 // Errors: ErrClosed or the context's (the gate may be open then, unless the context had
 // ended before), or an *Error.
-func (g *Gate) Open(ctx context.Context) error { return g.passage.call(ctx, events.CommandSet) }
+func (g *Gate) Open(ctx context.Context) error { return g.handle.call(ctx, events.CommandSet) }
 
 // Shut deletes the node. A gate that is not open is no error. Errors as for Open.
-func (g *Gate) Shut(ctx context.Context) error { return g.passage.call(ctx, events.CommandRemove) }
+func (g *Gate) Shut(ctx context.Context) error { return g.handle.call(ctx, events.CommandRemove) }
 
 // Wait returns nil if the gate was open at some moment since the call. It misses a gate
 // that opens and shuts during an outage of this client. It sees all writes before the call,
@@ -41,7 +41,7 @@ func (g *Gate) Shut(ctx context.Context) error { return g.passage.call(ctx, even
 //
 // Errors: ErrClosed, an *Error, or the context's, with the handle's current failure, if
 // there is one.
-func (g *Gate) Wait(ctx context.Context) error { return g.passage.call(ctx, events.CommandAwait) }
+func (g *Gate) Wait(ctx context.Context) error { return g.handle.call(ctx, events.CommandAwait) }
 
 // Path returns the node's path.
-func (g *Gate) Path() string { return g.passage.Path() }
+func (g *Gate) Path() string { return g.handle.Path() }

@@ -10,13 +10,13 @@ import "context"
 // All its methods are safe to call from any goroutine.
 type Holder struct {
 	mutex *Mutex
-	turn  contextMutex // guards the fields below
+	guard contextMutex // guards the fields below
 	depth int
 	hold  *Hold
 }
 
 // Holder returns a holder that holds nothing yet.
-func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, turn: newTurn()} }
+func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, guard: newContextMutex()} }
 
 // Lock is Mutex.Lock for the first call, and counts for the others, which find the lock
 // held. Each needs its Unlock. If the hold was lost, it returns ErrLeadershipLost until
@@ -45,10 +45,10 @@ func (h *Holder) check(ctx context.Context) {
 
 func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
 	h.check(ctx)
-	if err := h.turn.lock(ctx); err != nil {
+	if err := h.guard.lock(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.turn.unlock()
+	defer h.guard.unlock()
 	if h.depth > 0 {
 		if err := h.hold.Check(); err != nil {
 			return nil, false, err
@@ -67,8 +67,8 @@ func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error))
 // ErrNotHeld.
 func (h *Holder) Unlock(ctx context.Context) error {
 	h.check(ctx)
-	h.turn.wait()
-	defer h.turn.unlock()
+	h.guard.wait()
+	defer h.guard.unlock()
 	switch h.depth {
 	case 0:
 		return ErrNotHeld

@@ -67,7 +67,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 		{Verb: "delete", Path: item, Version: -1},
 		{Verb: "delete", Path: lock, Version: -1},
 	}
-	for founded := false; ; founded = true {
+	for created := false; ; created = true {
 		session := q.queue.client.io.Current()
 		results, err := q.queue.client.commit(ctx, session, ops...)
 		var refused *zkio.Error
@@ -82,7 +82,7 @@ func (q *IDQueue[T]) remove(ctx context.Context, name string) (bool, error) {
 			return false, &Error{refused.Code, refused.Text}
 		case results[0].Code != events.NoNode:
 			return false, nil // it is gone
-		case founded:
+		case created:
 			return false, &Error{refused.Code, q.queue.options.LockPath}
 		}
 		// No item was ever locked: the directory of the locks is missing.

@@ -85,7 +85,7 @@ func (l *Leadership) Term() Term {
 // leadership may not be believed.
 func (l *Leadership) ValidUntil() time.Time {
 	l.opened()
-	until := l.client.horizon.until(l.term.Session)
+	until := l.client.belief.until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
 	if until != 0 && !l.term.over.Load() {
 		left = time.Duration(until - l.client.clock.Now())

@@ -73,7 +73,7 @@ func (c *Client) line(ctx context.Context, path string, pick func(children []str
 }
 
 func (c *Client) readLine(ctx context.Context, path string, places []machines.Place, foreign int) (Line, error) {
-	found, err := gather(len(places), func(i int) (*Participant, error) {
+	found, err := readConcurrently(len(places), func(i int) (*Participant, error) {
 		return c.readParticipant(ctx, path+"/"+places[i].Name, places[i])
 	})
 	if err != nil {

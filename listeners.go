@@ -36,8 +36,8 @@ func (l *listeners[T]) add(f func(T), present func() (T, bool)) (remove func()) 
 	}
 }
 
-// tell sets the new present value by calling set, and passes v to all functions.
-func (l *listeners[T]) tell(v T, set func()) {
+// send sets the new present value by calling set, and passes v to all functions.
+func (l *listeners[T]) send(v T, set func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	set()

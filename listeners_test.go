@@ -22,7 +22,7 @@ func TestAListenerFindsTheValueInPlace(t *testing.T) {
 		all.add(func(v int64) { seen = append(seen, call{v, present.Load()}) },
 			func() (int64, bool) { return present.Load(), true })
 		for v := range int64(3) {
-			all.tell(v+1, func() {
+			all.send(v+1, func() {
 				synctest.Wait() // a listener that was called before has returned
 				present.Store(v + 1)
 			})

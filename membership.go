@@ -42,7 +42,7 @@ func (c *Client) Membership(path, id string, payload []byte, options PersistentN
 		return nil, fmt.Errorf("incumbent: id %q of a member: want a name without a slash, as in host-a", id)
 	}
 	m := &Membership{group: path, name: id}
-	if err := m.node.stand(c, path+"/"+id, payload, options); err != nil {
+	if err := m.node.prepare(c, path+"/"+id, payload, options); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -101,7 +101,7 @@ func (c *Client) Members(ctx context.Context, path string) ([]Member, error) {
 		return nil, ignoreNoNode(err)
 	}
 	slices.Sort(ids)
-	found, err := gather(len(ids), func(i int) (*Member, error) { return c.readMember(ctx, path, ids[i]) })
+	found, err := readConcurrently(len(ids), func(i int) (*Member, error) { return c.readMember(ctx, path, ids[i]) })
 	var members []Member
 	for _, m := range found {
 		if m != nil {

@@ -16,7 +16,7 @@ import (
 // Client: nil.
 func (c *Client) opened() {
 	if c == nil || c.closed == nil {
-		misuse("was called on a zero value or without a client: open a Client with Open, and get handles from it")
+		misuse("was called on a zero value or without a client: Open makes a Client, and the Client makes handles")
 	}
 }
 

@@ -15,7 +15,7 @@ type numberCall struct {
 	handle
 	value   int64 // under mu, as the fields below
 	version int32
-	told    bool
+	known   bool
 }
 
 // Close ends an operation with its client.
@@ -27,7 +27,7 @@ func (x *numberCall) notice(n events.Notify) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.value = n.Value
-		x.version, x.told = int32(n.Work), true
+		x.version, x.known = int32(n.Work), true
 		return
 	}
 	x.noteTrouble(n)
@@ -76,7 +76,7 @@ func (n *number) do(ctx context.Context, task string, options map[string]int64) 
 	var refused *Error
 	switch {
 	case !errors.As(err, &refused) || refused.Code != events.BadVersion:
-	case x.told:
+	case x.known:
 		err = errUnexpectedValue
 	default:
 		err = errLostRace

@@ -136,10 +136,10 @@ func (p *participant) noteTerm(n events.Notify) {
 	switch n.What {
 	case events.Elected:
 		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, plain: p.plain, grace: p.options.WorkGrace}
-		p.listeners.tell(change{term: t.Term}, func() { p.setTerm(t) })
+		p.listeners.send(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
 	case events.Stopped:
-		p.depose(n)
+		p.endTerm(n)
 	case events.Granted:
 		p.granted(n)
 	default:
@@ -150,7 +150,7 @@ func (p *participant) noteTerm(n events.Notify) {
 	}
 }
 
-func (p *participant) depose(n events.Notify) {
+func (p *participant) endTerm(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
@@ -159,7 +159,7 @@ func (p *participant) depose(n events.Notify) {
 	if n.Silent {
 		p.setTerm(nil)
 	} else {
-		p.listeners.tell(change{t.Term, reason}, func() { p.setTerm(nil) })
+		p.listeners.send(change{t.Term, reason}, func() { p.setTerm(nil) })
 	}
 	p.logTerm(zerolog.InfoLevel, "no longer leading", t.Term, reason)
 }

@@ -36,7 +36,7 @@ func (o PersistentNodeOptions) open() map[string]string {
 // which it is written or deleted here, this is not always noticed.
 //
 // All its methods are safe to call from any goroutine.
-type PersistentNode struct{ standing persistentHandle }
+type PersistentNode struct{ handle persistentHandle }
 
 // persistentHandle is what persistent nodes and memberships share.
 type persistentHandle struct {
@@ -52,13 +52,13 @@ type persistentHandle struct {
 // wrong with the path, or is ErrNodeTaken or ErrClosed.
 func (c *Client) PersistentNode(path string, data []byte, options PersistentNodeOptions) (*PersistentNode, error) {
 	p := &PersistentNode{}
-	if err := p.standing.stand(c, path, data, options); err != nil {
+	if err := p.handle.prepare(c, path, data, options); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func (s *persistentHandle) stand(c *Client, path string, data []byte, options PersistentNodeOptions) error {
+func (s *persistentHandle) prepare(c *Client, path string, data []byte, options PersistentNodeOptions) error {
 	if err := cmp.Or(checkPath(path), checkOptions(options)); err != nil {
 		return err
 	}
@@ -155,18 +155,18 @@ func (s *persistentHandle) answer(a events.Answer) { s.deliver(a) }
 
 // Start begins to create the node and returns immediately. A second call returns
 // ErrAlreadyStarted, a call after Close returns ErrClosed.
-func (p *PersistentNode) Start() error { return p.standing.Start() }
+func (p *PersistentNode) Start() error { return p.handle.Start() }
 
 // WaitPresent returns when the node exists. If the context ends first, its error comes with
 // the handle's current failure, if there is one.
 //
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
-func (p *PersistentNode) WaitPresent(ctx context.Context) error { return p.standing.WaitPresent(ctx) }
+func (p *PersistentNode) WaitPresent(ctx context.Context) error { return p.handle.WaitPresent(ctx) }
 
 // Present reports whether the node exists, as far as is known: while there is no connection
 // it may exist, and Present is false.
-func (p *PersistentNode) Present() bool { return p.standing.Present() }
+func (p *PersistentNode) Present() bool { return p.handle.Present() }
 
 // SetData replaces the node's data, and returns when it has them, or later ones. Before
 // Start and while the node does not exist they wait for its next create; the context ends
@@ -175,23 +175,23 @@ func (p *PersistentNode) Present() bool { return p.standing.Present() }
 // Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses are given
 // up.
 func (p *PersistentNode) SetData(ctx context.Context, data []byte) error {
-	return p.standing.SetData(ctx, data)
+	return p.handle.SetData(ctx, data)
 }
 
 // Close deletes the node. Without a connection it is deleted after the next one; if the
 // context ends before, Close returns its error and the deletion goes on in the background.
 // Closing twice, or before Start, is no error.
-func (p *PersistentNode) Close(ctx context.Context) error { return p.standing.Close(ctx) }
+func (p *PersistentNode) Close(ctx context.Context) error { return p.handle.Close(ctx) }
 
 // Path returns the node's path.
-func (p *PersistentNode) Path() string { return p.standing.Path() }
+func (p *PersistentNode) Path() string { return p.handle.Path() }
 
 // State returns LATENT, STARTED or CLOSED.
-func (p *PersistentNode) State() State { return p.standing.State() }
+func (p *PersistentNode) State() State { return p.handle.State() }
 
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
-func (p *PersistentNode) Phase() string { return p.standing.Phase() }
+func (p *PersistentNode) Phase() string { return p.handle.Phase() }
 
 // Err returns the handle's current failure, or nil if there is none. The handle
 // goes on trying, with pauses between its attempts.
-func (p *PersistentNode) Err() error { return p.standing.Err() }
+func (p *PersistentNode) Err() error { return p.handle.Err() }

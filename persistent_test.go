@@ -24,7 +24,7 @@ func TestOneHandleKeepsANode(t *testing.T) {
 		}
 		other, err := w.open().PersistentNode("/g/a", nil, PersistentNodeOptions{})
 		fine(t, err)
-		fine(t, other.standing.Close(t.Context()))
+		fine(t, other.handle.Close(t.Context()))
 		fine(t, c.Close(t.Context()))
 		if _, err := c.PersistentNode("/g/a", nil, PersistentNodeOptions{}); !errors.Is(err, ErrClosed) {
 			t.Fatal(err)

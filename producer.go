@@ -36,15 +36,15 @@ type producer struct {
 
 // put is one command that is not answered yet.
 type put struct {
-	first uint64 // of the number of its payloads
-	nodes int
-	later bool
-	told  func(error) // of a background put; may be nil
-	done  chan struct{}
+	first    uint64 // of the number of its payloads
+	nodes    int
+	later    bool
+	callback func(error) // of a background put; may be nil
+	done     chan struct{}
 }
 
-// produce opens the producer's machine.
-func (p *producer) produce(c *Client, path string, bound int, values map[string]string) error {
+// openProducer opens the producer's machine.
+func (p *producer) openProducer(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
 	p.callbacks.panicked = c.log.logPanic(path)
@@ -65,7 +65,7 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	one := &put{first: p.last + 1, nodes: len(nodes), later: later, told: told, done: make(chan struct{})}
+	one := &put{first: p.last + 1, nodes: len(nodes), later: later, callback: told, done: make(chan struct{})}
 	n, ch, err := p.commands.begin(p.client, p.id, putCommand(one.first, nodes, options))
 	if err != nil {
 		return 0, nil, nil, err
@@ -160,8 +160,8 @@ func (p *producer) finish(one *put, err error) {
 	}
 	<-p.slots
 	switch {
-	case one.told != nil:
-		p.callbacks.put(func() { one.told(err) })
+	case one.callback != nil:
+		p.callbacks.put(func() { one.callback(err) })
 	case err != nil:
 		p.mu.Lock()
 		defer p.mu.Unlock()

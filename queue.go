@@ -125,7 +125,7 @@ func (q *queue[T]) open(c *Client, path string, kind machines.ItemKind, o QueueO
 	}
 	setRetry(values, o.Retry)
 	q.kind, q.options = kind, o
-	return q.produce(c, path, o.Bound.items, values)
+	return q.openProducer(c, path, o.Bound.items, values)
 }
 
 // AtLeastOnce returns a consumer whose items are deleted after the handler has returned

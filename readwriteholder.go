@@ -12,8 +12,8 @@ import "context"
 //
 // All its methods are safe to call from any goroutine.
 type ReadWriteHolder struct {
-	lock *ReadWriteLock
-	turn contextMutex
+	lock  *ReadWriteLock
+	guard contextMutex
 
 	writes, reads int // calls that are open
 	hold          *Hold
@@ -21,7 +21,9 @@ type ReadWriteHolder struct {
 }
 
 // Holder returns a holder that holds nothing yet.
-func (l *ReadWriteLock) Holder() *ReadWriteHolder { return &ReadWriteHolder{lock: l, turn: newTurn()} }
+func (l *ReadWriteLock) Holder() *ReadWriteHolder {
+	return &ReadWriteHolder{lock: l, guard: newContextMutex()}
+}
 
 // check does what Client.check does.
 func (h *ReadWriteHolder) check(ctx context.Context) {
@@ -68,10 +70,10 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
 	h.check(ctx)
-	if err := h.turn.lock(ctx); err != nil {
+	if err := h.guard.lock(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.turn.unlock()
+	defer h.guard.unlock()
 	count := &h.writes
 	if reads {
 		count = &h.reads
@@ -96,8 +98,8 @@ func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bo
 // Hold returns what is held at this moment; nil if that is nothing.
 func (h *ReadWriteHolder) Hold() *Hold {
 	h.check(context.Background())
-	h.turn.wait()
-	defer h.turn.unlock()
+	h.guard.wait()
+	defer h.guard.unlock()
 	if h.writes+h.reads == 0 {
 		return nil
 	}
@@ -109,8 +111,8 @@ func (h *ReadWriteHolder) Hold() *Hold {
 // returns the error, too. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 	h.check(ctx)
-	h.turn.wait()
-	defer h.turn.unlock()
+	h.guard.wait()
+	defer h.guard.unlock()
 	if h.writes == 0 {
 		return ErrNotHeld
 	}
@@ -131,8 +133,8 @@ func (h *ReadWriteHolder) Unlock(ctx context.Context) error {
 // holder writes. One too many is ErrNotHeld.
 func (h *ReadWriteHolder) RUnlock(ctx context.Context) error {
 	h.check(ctx)
-	h.turn.wait()
-	defer h.turn.unlock()
+	h.guard.wait()
+	defer h.guard.unlock()
 	if h.reads == 0 {
 		return ErrNotHeld
 	}

@@ -91,12 +91,12 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 // listen adds the connection hook. The client may be closing meanwhile: this call or
 // entered, whichever is later, removes the hook.
 func (s *Selector) listen() {
-	quiet := s.participant.client.OnConnection(s.hear)
+	remove := s.participant.client.OnConnection(s.onConnection)
 	s.participant.mu.Lock()
-	s.removeHook = quiet
+	s.removeHook = remove
 	s.participant.mu.Unlock()
 	if s.participant.State() == Closed {
-		quiet()
+		remove()
 	}
 }
 
@@ -198,7 +198,7 @@ func (s *Selector) cancel(cause error) bool {
 	return true
 }
 
-func (s *Selector) hear(state ConnectionState) {
+func (s *Selector) onConnection(state ConnectionState) {
 	if errors.Is(s.hook(state), ErrCancelLeadership) {
 		s.cancel(ErrCancelLeadership)
 	}
@@ -290,10 +290,10 @@ func errorText(err error) string {
 func (s *Selector) entered(state string) {
 	s.participant.enterLine(state)
 	s.participant.mu.Lock()
-	quiet := s.removeHook
+	remove := s.removeHook
 	s.participant.mu.Unlock()
-	if state == "closed" && quiet != nil {
-		go quiet()
+	if state == "closed" && remove != nil {
+		go remove()
 	}
 }
 

@@ -36,7 +36,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 	switch n.What {
 	case events.Connected, events.Suspended, events.Reconnected, events.Lost:
 		state := ConnectionState(n.What)
-		h.listeners.tell(state, func() { h.set(state, asError(n.Code, n.Text)) })
+		h.listeners.send(state, func() { h.set(state, asError(n.Code, n.Text)) })
 		h.client.log.log(zerolog.InfoLevel, "connection", func(e *zerolog.Event) {
 			e.Str("state", string(state)).Int64("session", n.Session).Str("detail", n.Text)
 		})

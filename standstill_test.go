@@ -98,7 +98,7 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Context)) {
 	timeout, tick := a.config.SessionTimeout, a.config.Tick
 	session, place := a.session(), a.own()
-	last, until := w.contacts(session), a.horizon.until(1)
+	last, until := w.contacts(session), a.belief.until(1)
 	free, began := a.stand(), time.Now()
 	defer free()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -96,7 +96,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 		return nil, err
 	}
 	t := &TreeCache{data: !options.WithoutData, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
-	t.machine.tell, t.machine.over = t.onNotice, t.closed
+	t.machine.onNotice, t.machine.onClose = t.onNotice, t.closed
 	t.machine.init(c, path)
 	_, err := c.register(machines.TreeCacheRecipe.Name(), func(id events.ID) receiver {
 		t.machine.id = id
@@ -239,7 +239,7 @@ func below(path, name string) string { return strings.TrimSuffix(path, "/") + "/
 // onNotice takes the machine's notices; on the loop's goroutine.
 func (t *TreeCache) onNotice(n events.Notify) {
 	t.machine.noteTrouble(n)
-	kept := t.machine.take(n.Work)
+	kept := t.machine.takeKept(n.Work)
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	switch n.What {

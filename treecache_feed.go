@@ -54,19 +54,19 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 		return ErrClosed
 	default:
 	}
-	f.over, f.merge = t.machine.commands.ended, merge
+	f.ended, f.merge = t.machine.commands.ended, merge
 	f.onClose = append(f.onClose, func() { t.removeReader(f) })
 	t.readers[f] = true
 	for _, n := range t.all() {
-		f.put(TreeChange{Kind: NodeAdded, TreeNode: n}.sight())
+		f.put(TreeChange{Kind: NodeAdded, TreeNode: n}.item())
 	}
 	switch {
 	case t.end != nil:
 		f.put(feedItem[TreeChange]{key: errorKey, err: t.end})
 	case !t.stale:
-		f.put(TreeChange{Kind: TreeReady}.sight())
+		f.put(TreeChange{Kind: TreeReady}.item())
 	case t.complete():
-		f.put(TreeChange{Kind: TreeStale}.sight())
+		f.put(TreeChange{Kind: TreeStale}.item())
 	}
 	return nil
 }
@@ -80,13 +80,13 @@ func (t *TreeCache) removeReader(f *feed[TreeChange]) {
 // put sends a change to every reader. It is called under the lock.
 func (t *TreeCache) put(c TreeChange) {
 	for f := range t.readers {
-		f.put(c.sight())
+		f.put(c.item())
 	}
 }
 
-// sight returns the change as a feed's item: one key for each node, and one for the whole
+// item returns the change as a feed's item: one key for each node, and one for the whole
 // tree.
-func (c TreeChange) sight() feedItem[TreeChange] { return feedItem[TreeChange]{key: c.Path, value: c} }
+func (c TreeChange) item() feedItem[TreeChange] { return feedItem[TreeChange]{key: c.Path, value: c} }
 
 // merge returns the sum of two changes of a node, the first of which was not read. A new
 // node stays at its place, before its children; a removed one, or one that comes back, goes

@@ -24,7 +24,7 @@ type planted struct {
 func newPlanted() *planted {
 	t := &TreeCache{data: true, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
 	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
-	t.machine.tell = t.onNotice
+	t.machine.onNotice = t.onNotice
 	return &planted{TreeCache: t}
 }
 

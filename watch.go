@@ -30,19 +30,19 @@ type Change struct {
 // together with it. The prefixes given here, as in "n_", are those of plain elections in
 // the directory.
 func (c *Client) Watch(ctx context.Context, path string, prefixes ...string) iter.Seq2[Change, error] {
-	return stream(ctx, c, func(f *feed[Change]) error { return observe(f, path, prefixes) })
+	return stream(ctx, c, func(f *feed[Change]) error { return watchLines(f, path, prefixes) })
 }
 
-// observe starts watching every line of a directory.
-func observe(f *feed[Change], path string, prefixes []string) error {
+// watchLines starts watching every line of a directory.
+func watchLines(f *feed[Change], path string, prefixes []string) error {
 	if err := CheckPath(path, prefixes...); err != nil {
 		return err
 	}
 	lines := machines.Lines(prefixes...)
-	board := &changeMerger{feed: f, lines: lines, hasLeader: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
+	merger := &changeMerger{feed: f, lines: lines, hasLeader: map[machines.LineKind]bool{}, vacancies: map[machines.LineKind]int{}}
 	for _, line := range lines {
 		open := events.Event{Path: path, Options: map[string]string{"label": line.Label, "shared": line.Shared}}
-		if err := f.watch(machines.LeaderWatchRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { board.notice(line, n) }); err != nil {
+		if err := f.watch(machines.LeaderWatchRecipe.Name(), open, func(n events.Notify, _ zkio.Kept) { merger.notice(line, n) }); err != nil {
 			return err
 		}
 	}
@@ -58,34 +58,34 @@ type changeMerger struct {
 	vacancies map[machines.LineKind]int  // how often each line was reported vacant
 }
 
-func (b *changeMerger) notice(line machines.LineKind, n events.Notify) {
+func (m *changeMerger) notice(line machines.LineKind, n events.Notify) {
 	switch n.What {
 	case events.Leader:
-		b.hasLeader[line] = true
-		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Leader: Participant{
+		m.hasLeader[line] = true
+		m.put(Change{Recipe: line.Recipe, Prefix: line.Label, Leader: Participant{
 			Recipe: line.Recipe, Prefix: line.LabelOf(n.Path), Path: n.Path, ID: n.Text, Token: n.Token, Owner: n.Owner, Leads: true,
 		}})
 	case events.Vacant:
-		b.noteVacant(line)
+		m.noteVacant(line)
 	}
 }
 
 // noteVacant notes that a line is empty. Most kinds of line never exist in a directory:
 // their vacancy is worth yielding only when all are vacant.
-func (b *changeMerger) noteVacant(line machines.LineKind) {
-	b.vacancies[line]++
-	if b.hasLeader[line] {
-		b.put(Change{Recipe: line.Recipe, Prefix: line.Label, Vacant: true})
+func (m *changeMerger) noteVacant(line machines.LineKind) {
+	m.vacancies[line]++
+	if m.hasLeader[line] {
+		m.put(Change{Recipe: line.Recipe, Prefix: line.Label, Vacant: true})
 		return
 	}
-	for _, other := range b.lines {
-		if b.hasLeader[other] || b.vacancies[other] < b.vacancies[line] {
+	for _, other := range m.lines {
+		if m.hasLeader[other] || m.vacancies[other] < m.vacancies[line] {
 			return
 		}
 	}
-	b.put(Change{Vacant: true})
+	m.put(Change{Vacant: true})
 }
 
-func (b *changeMerger) put(c Change) {
-	b.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
+func (m *changeMerger) put(c Change) {
+	m.feed.put(feedItem[Change]{key: c.Recipe + " " + c.Prefix, value: c})
 }

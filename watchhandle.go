@@ -11,9 +11,9 @@ import (
 // watchHandle is the handle of one machine that watches.
 type watchHandle struct {
 	handle
-	tell func(events.Notify)
-	over func()               // called when the machine is closed; may be nil
-	kept map[uint64]zkio.Kept // by request, under mu: data of replies without a notice yet
+	onNotice func(events.Notify)
+	onClose  func()               // called when the machine is closed; may be nil
+	kept     map[uint64]zkio.Kept // by request, under mu: data of replies without a notice yet
 }
 
 // keep takes data of a reply that are for the user. zkio calls it.
@@ -29,8 +29,8 @@ func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 	o.kept[request] = kept
 }
 
-// take returns what the reply to this request held, and forgets what earlier replies held.
-func (o *watchHandle) take(request uint64) zkio.Kept {
+// takeKept returns what the reply to this request held, and forgets what earlier replies held.
+func (o *watchHandle) takeKept(request uint64) zkio.Kept {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	kept := o.kept[request]
@@ -38,7 +38,7 @@ func (o *watchHandle) take(request uint64) zkio.Kept {
 	return kept
 }
 
-func (o *watchHandle) notice(n events.Notify) { o.tell(n) }
+func (o *watchHandle) notice(n events.Notify) { o.onNotice(n) }
 
 // Close ends a watching machine with its client.
 func (o *watchHandle) Close(ctx context.Context) error { return o.end(ctx, false) }
@@ -46,8 +46,8 @@ func (o *watchHandle) Close(ctx context.Context) error { return o.end(ctx, false
 func (o *watchHandle) answer(a events.Answer) { o.deliver(a) }
 
 func (o *watchHandle) entered(state string) {
-	if state == "closed" && o.over != nil {
-		o.over()
+	if state == "closed" && o.onClose != nil {
+		o.onClose()
 	}
 	o.enter(state)
 }

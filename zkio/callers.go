@@ -36,8 +36,8 @@ func (a callers) done(c *call) {
 
 // forget notes that a machine has closed.
 func (a callers) forget(id events.ID) {
-	if asker := a[id]; asker != nil {
-		asker.closed = true
+	if known := a[id]; known != nil {
+		known.closed = true
 		delete(a, id)
 	}
 }

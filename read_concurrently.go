@@ -5,9 +5,9 @@ import "sync"
 // maxConcurrentReads is how many nodes of a line are read concurrently.
 const maxConcurrentReads = 16
 
-// gather reads n nodes, some of them concurrently. The error is that of the first node that
+// readConcurrently reads n nodes, some of them concurrently. The error is that of the first node that
 // could not be read; then there is no other result.
-func gather[T any](n int, read func(i int) (T, error)) ([]T, error) {
+func readConcurrently[T any](n int, read func(i int) (T, error)) ([]T, error) {
 	found, errs := make([]T, n), make([]error, n)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, maxConcurrentReads)
