@@ -112,7 +112,7 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 		all := holdAll(t, n)
 		all["latch"] = held{work.Context(), work.Check}
 		pass(time.Minute)
-		free := n.stand()
+		free := n.stopLoop()
 		n.isolate()
 		until := work.ValidUntil()
 		pass(time.Until(until) - 1)

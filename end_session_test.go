@@ -184,7 +184,7 @@ func TestTheEndOfASessionDoesNotCrossATerm(t *testing.T) {
 		})
 		go func() { _ = a.latch.participant.Close(context.Background()) }()
 		synctest.Wait()
-		free := a.stand()
+		free := a.stopLoop()
 		close(refused)
 		synctest.Wait() // the refusal is in the inbox
 		if err := first.participant.Close(t.Context()); err != nil {

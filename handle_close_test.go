@@ -27,7 +27,7 @@ func mustSay(t *testing.T, err error, words ...string) {
 func TestCloseInAnOutage(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		a, b := w.start(), w.start()
-		own := a.own()
+		own := a.ownPath()
 		w.refuse(a, true)
 		a.cut()
 		begun := time.Now()

@@ -9,13 +9,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// latecomer is a latch that hears late which state its machine is in.
-type latecomer struct {
+// delayedLatch is a latch that hears late which state its machine is in.
+type delayedLatch struct {
 	*Latch
 	freed chan struct{}
 }
 
-func (l latecomer) entered(state string) {
+func (l delayedLatch) entered(state string) {
 	<-l.freed
 	l.Latch.entered(state)
 }
@@ -25,7 +25,7 @@ func (l latecomer) entered(state string) {
 func TestStartReturnsWhenStarted(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
-		l := latecomer{&Latch{}, make(chan struct{})}
+		l := delayedLatch{&Latch{}, make(chan struct{})}
 		l.Latch.participant.prepare(c.Client, "/line", LatchOptions{})
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 			l.Latch.participant.id = id

@@ -57,7 +57,7 @@ func TestBeliefEndsBeforeTheServerGivesUpTheSession(t *testing.T) {
 				t.Run(fmt.Sprintf("T=%ds/%d/ride out %t", timeout, dir, ride), func(t *testing.T) {
 					for i := range moments {
 						bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-							silence(t, w, timeout*time.Second, dir, ride, 30*time.Second+time.Duration(i)*317*time.Millisecond)
+							testSilence(t, w, timeout*time.Second, dir, ride, 30*time.Second+time.Duration(i)*317*time.Millisecond)
 						})
 					}
 				})
@@ -66,7 +66,7 @@ func TestBeliefEndsBeforeTheServerGivesUpTheSession(t *testing.T) {
 	}
 }
 
-func silence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direction, ride bool, at time.Duration) {
+func testSilence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direction, ride bool, at time.Duration) {
 	n := w.start(timeouts(timeout, 2*time.Second), func(c *Config) { c.RideOut = ride })
 	held, err := n.latch.Await(t.Context())
 	if err != nil {
@@ -165,7 +165,7 @@ func TestRidingADisconnectOut(t *testing.T) {
 				started, stopped := 0, 0
 				n.latch.participant.AddListener(Listener{IsLeader: func(Term) { started++ }, NotLeader: func(Term, error) { stopped++ }})
 				pass(time.Minute)
-				own := n.own()
+				own := n.ownPath()
 				w.refuse(n, test.away > 0)
 				n.cut()
 				if !n.latch.participant.HasLeadership() && test.ride {
@@ -177,7 +177,7 @@ func TestRidingADisconnectOut(t *testing.T) {
 				if started != test.episodes || stopped != test.episodes-1 || !n.latch.participant.HasLeadership() {
 					t.Fatalf("started %d times, stopped %d times, leads %t", started, stopped, n.latch.participant.HasLeadership())
 				}
-				if n.own() != own {
+				if n.ownPath() != own {
 					t.Fatal("the place was lost")
 				}
 			})
@@ -199,7 +199,7 @@ func TestAHundredFlapsLeaveOneNodeAndOneWatchEach(t *testing.T) {
 			if names := v.Children("/line"); len(names) != 2 {
 				t.Errorf("nodes: %q", names)
 			}
-			if own, ahead := v.Watches(zkmem.DataWatch, second.own()), v.Watches(zkmem.DataWatch, first.own()); own != 1 || ahead != 2 {
+			if own, ahead := v.Watches(zkmem.DataWatch, second.ownPath()), v.Watches(zkmem.DataWatch, first.ownPath()); own != 1 || ahead != 2 {
 				t.Errorf("%d watches on the waiter's node, want its own; %d on the leader's, want its own and the waiter's", own, ahead)
 			}
 			if v.WatchCount() != 3 || v.Counts().ByOp[zkmem.OpCreate] > 3 {

@@ -30,7 +30,7 @@ func TestNeverTwoBelievers(t *testing.T) {
 	for i := range walks {
 		timeout := []time.Duration{4, 6, 10, 15}[i%4] * time.Second
 		bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-			leaders += walk(t, w, dice, timeout, i/4%2 == 1, rounds)
+			leaders += randomFaults(t, w, dice, timeout, i/4%2 == 1, rounds)
 		})
 		if t.Failed() {
 			t.Fatalf("in walk %d of seed %d", i, seed)
@@ -41,7 +41,7 @@ func TestNeverTwoBelievers(t *testing.T) {
 	}
 }
 
-func walk(t *testing.T, w *world, dice *rand.Rand, timeout time.Duration, ride bool, rounds int) (terms int) {
+func randomFaults(t *testing.T, w *world, dice *rand.Rand, timeout time.Duration, ride bool, rounds int) (terms int) {
 	var nodes []*node
 	for range 3 {
 		nodes = append(nodes, w.start(timeouts(timeout, 2*time.Second), func(c *Config) { c.RideOut = ride }))
@@ -72,7 +72,7 @@ func walk(t *testing.T, w *world, dice *rand.Rand, timeout time.Duration, ride b
 				w.srv.ExpireSession(id)
 			}
 		case 7:
-			if own := n.own(); !frozen[n] && n.Connection() != Suspended && own != "" {
+			if own := n.ownPath(); !frozen[n] && n.Connection() != Suspended && own != "" {
 				_ = w.srv.Delete(own)
 			}
 		}
@@ -88,7 +88,7 @@ func walk(t *testing.T, w *world, dice *rand.Rand, timeout time.Duration, ride b
 	if atMostOne(t, nodes) != 1 {
 		t.Errorf("nobody leads in a healed world")
 	}
-	return disjoint(t, nodes)
+	return checkDisjoint(t, nodes)
 }
 
 func atMostOne(t *testing.T, nodes []*node) (n int) {
@@ -114,9 +114,9 @@ func (b belief) String() string {
 	return fmt.Sprintf("client %d from %s until %s", b.who, time.Duration(b.from), time.Duration(b.until))
 }
 
-// disjoint checks that no two beliefs overlap and that tokens grow, and counts
+// checkDisjoint checks that no two beliefs overlap and that tokens grow, and counts
 // the terms.
-func disjoint(t *testing.T, nodes []*node) (terms int) {
+func checkDisjoint(t *testing.T, nodes []*node) (terms int) {
 	var all []belief
 	for i, n := range nodes {
 		of := beliefs(t, i, n)

@@ -120,12 +120,12 @@ func (w *world) refuse(n *node, down bool) {
 
 // cut ends a client's connection.
 func (n *node) cut() {
-	n.hangUp()
+	n.cutAsync()
 	synctest.Wait()
 }
 
-// hangUp is cut for goroutines beside the test's own.
-func (n *node) hangUp() {
+// cutAsync is cut for goroutines beside the test's own.
+func (n *node) cutAsync() {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	if conn := n.w.pipes[n]; conn != nil {
@@ -138,7 +138,7 @@ func (n *node) hangUp() {
 func (n *node) session() (id int64) {
 	for _, s := range n.w.srv.Sessions() {
 		for _, path := range s.Ephemerals {
-			if n.latch != nil && path == n.own() {
+			if n.latch != nil && path == n.ownPath() {
 				id = s.ID
 			}
 		}
@@ -146,8 +146,8 @@ func (n *node) session() (id int64) {
 	return id
 }
 
-// own is the path of the node made last.
-func (n *node) own() (path string) {
+// ownPath is the path of the node made last.
+func (n *node) ownPath() (path string) {
 	for _, r := range n.tape.Records() {
 		if r.Machine == "latch-1" && r.To == "listing" && r.Event.Kind == "reply.create" {
 			path = r.Event.Path
@@ -171,17 +171,17 @@ func timeouts(session, tick time.Duration) func(*Config) {
 	return func(c *Config) { c.SessionTimeout, c.Tick = session, tick }
 }
 
-// halt is a handle that keeps the loop in a step.
-type halt struct{ wait func() }
+// blockedHandle is a handle that keeps the loop in a step.
+type blockedHandle struct{ wait func() }
 
-func (h *halt) notice(events.Notify) {}
-func (h *halt) answer(events.Answer) { h.wait() }
-func (h *halt) entered(string)       {}
+func (h *blockedHandle) notice(events.Notify) {}
+func (h *blockedHandle) answer(events.Answer) { h.wait() }
+func (h *blockedHandle) entered(string)       {}
 
-// occupy has the loop take so many steps, one behind the other, with a wait in each.
-func (n *node) occupy(steps int, wait func()) {
+// blockLoop has the loop take so many steps, one behind the other, with a wait in each.
+func (n *node) blockLoop(steps int, wait func()) {
 	n.mu.Lock()
-	n.handles["halt-1"] = &halt{wait}
+	n.handles["halt-1"] = &blockedHandle{wait}
 	n.mu.Unlock()
 	for range steps {
 		n.post("halt-1", events.Event{Kind: events.CommandClose, Request: 1})
@@ -189,10 +189,10 @@ func (n *node) occupy(steps int, wait func()) {
 	synctest.Wait()
 }
 
-// stand has the loop stand still until free is called.
-func (n *node) stand() (free func()) {
+// stopLoop has the loop stand still until free is called.
+func (n *node) stopLoop() (free func()) {
 	freed := make(chan struct{})
-	n.occupy(1, func() { <-freed })
+	n.blockLoop(1, func() { <-freed })
 	return sync.OnceFunc(func() {
 		close(freed)
 		synctest.Wait()

@@ -12,9 +12,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// shift is what the work of all participants checks together: no two believe at
+// workChecks is what the work of all participants checks together: no two believe at
 // once, and tokens grow from node to node.
-type shift struct {
+type workChecks struct {
 	mu     sync.Mutex
 	last   Term
 	terms  int
@@ -23,7 +23,7 @@ type shift struct {
 }
 
 // begin notes a term, and looks whether anybody else believes.
-func (s *shift) begin(t *testing.T, who string, l *Leadership) {
+func (s *workChecks) begin(t *testing.T, who string, l *Leadership) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.Check() == nil {
@@ -42,21 +42,21 @@ func (s *shift) begin(t *testing.T, who string, l *Leadership) {
 	s.held[l] = who
 }
 
-func (s *shift) end(l *Leadership) {
+func (s *workChecks) end(l *Leadership) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, l)
 }
 
 // wrote counts a guarded write that was committed.
-func (s *shift) wrote() {
+func (s *workChecks) wrote() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
 }
 
 // work leads for half a minute, writes under guard, and ends early when it has to.
-func (s *shift) work(t *testing.T, who string) Work {
+func (s *workChecks) work(t *testing.T, who string) Work {
 	return func(l *Leadership) error {
 		s.begin(t, who, l)
 		defer s.end(l)
@@ -87,7 +87,7 @@ func TestHoursOfHandOversAndFaults(t *testing.T) {
 				if _, err := w.srv.Create("/register", nil, zkmem.Persistent); err != nil {
 					t.Fatal(err)
 				}
-				together := &shift{held: map[*Leadership]string{}}
+				together := &workChecks{held: map[*Leadership]string{}}
 				var nodes []*node
 				for i := range members {
 					n := w.open(func(c *Config) { c.RideOut = ride })
@@ -103,17 +103,17 @@ func TestHoursOfHandOversAndFaults(t *testing.T) {
 				dice := rand.New(rand.NewPCG(uint64(seed), 7))
 				for start := w.now(); time.Duration(w.now()-start) < time.Duration(hours)*time.Hour; {
 					pass(time.Duration(1+dice.IntN(4)) * time.Minute)
-					w.mishap(dice, nodes)
+					w.injectFault(dice, nodes)
 				}
-				settled(t, w, nodes, together, hours)
+				checkSettled(t, w, nodes, together, hours)
 			})
 		})
 	}
 }
 
-// mishap breaks something for a while: shorter than a session, or longer. Nobody
+// injectFault breaks something for a while: shorter than a session, or longer. Nobody
 // ends a session or a node by hand: whose that is believes until it hears of it.
-func (w *world) mishap(dice *rand.Rand, nodes []*node) {
+func (w *world) injectFault(dice *rand.Rand, nodes []*node) {
 	n := nodes[dice.IntN(len(nodes))]
 	lasting := time.Duration(1+dice.IntN(25)) * time.Second
 	switch dice.IntN(6) {
@@ -150,8 +150,8 @@ func (w *world) mishap(dice *rand.Rand, nodes []*node) {
 	synctest.Wait()
 }
 
-// settled demands a line in order at the end: a place for each, and no more.
-func settled(t *testing.T, w *world, nodes []*node, together *shift, hours int) {
+// checkSettled demands a line in order at the end: a place for each, and no more.
+func checkSettled(t *testing.T, w *world, nodes []*node, together *workChecks, hours int) {
 	t.Helper()
 	pass(5 * time.Minute)
 	w.srv.View(func(v *zkmem.View) {

@@ -14,7 +14,7 @@ import (
 // nobody who may not read. The heartbeat finds out when it asks for the node: it
 // asks for those of all who lead or are next in line in turn, and every fourth time
 // where it is a sync otherwise. Guarded writes are refused meanwhile.
-func TestADeafLeader(t *testing.T) {
+func TestALeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		timeout time.Duration
@@ -43,7 +43,7 @@ func TestADeafLeader(t *testing.T) {
 					t.Fatal(err)
 				}
 				pass(time.Minute)
-				deafen(t, w, held, n.own())
+				hideAndDelete(t, w, held, n.ownPath())
 				if _, err := held.Write(t.Context(), CreateNode("/data", nil)); !errors.Is(err, ErrLeadershipLost) {
 					t.Errorf("a guarded write: %v", err)
 				}
@@ -61,8 +61,8 @@ func TestADeafLeader(t *testing.T) {
 	}
 }
 
-// deafen hides a leader's node, and deletes it.
-func deafen(t *testing.T, w *world, held *Leadership, path string) {
+// hideAndDelete hides a leader's node, and deletes it.
+func hideAndDelete(t *testing.T, w *world, held *Leadership, path string) {
 	t.Helper()
 	for _, op := range []zkmem.Op{
 		{Code: zkmem.OpSetACL, Path: path, ACL: []zkmem.ACL{{Perms: zkmem.PermWrite, Scheme: "world", ID: "anyone"}}, Version: zkmem.AnyVersion},
@@ -78,8 +78,8 @@ func deafen(t *testing.T, w *world, held *Leadership, path string) {
 	}
 }
 
-// endsAlone: the deaf leader's belief ends in time, and that of the next goes on.
-func endsAlone(t *testing.T, deaf, next *Leadership, within time.Duration) {
+// onlyItsBeliefEnds: the deaf leader's belief ends in time, and that of the next goes on.
+func onlyItsBeliefEnds(t *testing.T, deaf, next *Leadership, within time.Duration) {
 	t.Helper()
 	if pass(within); deaf.Check() == nil {
 		t.Errorf("it believes %s later", within)
@@ -93,7 +93,7 @@ func endsAlone(t *testing.T, deaf, next *Leadership, within time.Duration) {
 
 // The same to the leader of a job: another's marker stands under the same name
 // when the heartbeat asks, and does not pass for its own.
-func TestADeafLeaderOfAJob(t *testing.T) {
+func TestAJobLeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, timeout := range []time.Duration{15 * time.Second, 30 * time.Second} {
 		t.Run(timeout.String(), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -112,7 +112,7 @@ func TestADeafLeaderOfAJob(t *testing.T) {
 					t.Fatal(err)
 				}
 				pass(time.Minute)
-				deafen(t, w, held, "/job/leader/election/instance")
+				hideAndDelete(t, w, held, "/job/leader/election/instance")
 				next, err := stand().Await(t.Context())
 				if err != nil || next.Token() <= held.Token() {
 					t.Fatalf("the next does not lead: %v", err)
@@ -120,7 +120,7 @@ func TestADeafLeaderOfAJob(t *testing.T) {
 				if _, err := held.Write(t.Context(), CreateNode("/data", nil)); !errors.Is(err, ErrLeadershipLost) {
 					t.Errorf("a guarded write: %v", err)
 				}
-				endsAlone(t, held, next, timeout/2)
+				onlyItsBeliefEnds(t, held, next, timeout/2)
 			})
 		})
 	}
@@ -129,7 +129,7 @@ func TestADeafLeaderOfAJob(t *testing.T) {
 // The same to the leader of a line of plain names, which an operator clears: the
 // directory is made anew, another's node has the name of the one that is gone, and
 // does not pass for it.
-func TestADeafLeaderOfAPlainElection(t *testing.T) {
+func TestAPlainLeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, timeout := range []time.Duration{15 * time.Second, 30 * time.Second} {
 		t.Run(timeout.String(), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -149,7 +149,7 @@ func TestADeafLeaderOfAPlainElection(t *testing.T) {
 				}
 				held := await()
 				pass(time.Minute)
-				deafen(t, w, held, "/plain/n_0000000000")
+				hideAndDelete(t, w, held, "/plain/n_0000000000")
 				if _, err := w.srv.Do(zkmem.Op{Code: zkmem.OpDelete, Path: "/plain", Version: zkmem.AnyVersion}); err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +157,7 @@ func TestADeafLeaderOfAPlainElection(t *testing.T) {
 				if held.Check() != nil {
 					t.Fatal("it was told before the heartbeat asked: the test shows nothing")
 				}
-				endsAlone(t, held, next, timeout/2)
+				onlyItsBeliefEnds(t, held, next, timeout/2)
 			})
 		})
 	}

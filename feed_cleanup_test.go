@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// hold keeps answers to reads of paths that begin so, and all that is asked behind them, until release is called.
-func (w *world) hold(prefix string) (release func()) {
+// holdReplies keeps answers to reads of paths that begin so, and all that is asked behind them, until release is called.
+func (w *world) holdReplies(prefix string) (release func()) {
 	held := make(chan struct{})
 	remove := w.srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
 		if strings.HasPrefix(q.Path, prefix) {
@@ -28,8 +28,8 @@ func (w *world) hold(prefix string) (release func()) {
 	}
 }
 
-// plant makes a node with so many children, by their numbers.
-func (w *world) plant(path string, children int) {
+// createChildren makes a node with so many children, by their numbers.
+func (w *world) createChildren(path string, children int) {
 	w.t.Helper()
 	paths := []string{path}
 	for i := range children {
@@ -42,8 +42,8 @@ func (w *world) plant(path string, children int) {
 	}
 }
 
-// watched is how many watches the server has after the client's next reconnect.
-func (n *node) watched() (count int) {
+// watchCount is how many watches the server has after the client's next reconnect.
+func (n *node) watchCount() (count int) {
 	n.cut()
 	pass(5 * time.Second)
 	n.w.srv.View(func(v *zkmem.View) { count = v.WatchCount() })
@@ -55,9 +55,9 @@ func (n *node) watched() (count int) {
 func TestFeedsThatAreLeftLeaveNothingBehind(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
-		w.plant("/w", 400)
+		w.createChildren("/w", 400)
 		synctest.Wait()
-		release := w.hold("/w/")
+		release := w.holdReplies("/w/")
 		ctx, leave := context.WithCancel(t.Context())
 		for i := range 400 {
 			go func() {
@@ -79,7 +79,7 @@ func TestFeedsThatAreLeftLeaveNothingBehind(t *testing.T) {
 		if asked := w.srv.Counts().ByOp[zkmem.OpGetData]; asked > 64 {
 			t.Errorf("%d reads left, and no more than a window's 64 had before the loops were left", asked)
 		}
-		if count := n.watched(); count != 1 {
+		if count := n.watchCount(); count != 1 {
 			t.Errorf("%d watches, want that of the loop that stays", count)
 		}
 		late := n.tape.Count(func(r events.Record) bool { return r.Row == events.RowUnknown && r.Event.Kind == events.ReplyStat })
@@ -93,10 +93,10 @@ func TestFeedsThatAreLeftLeaveNothingBehind(t *testing.T) {
 func TestATreeCacheThatIsClosedWhileItReads(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
-		w.plant("/t", 200)
+		w.createChildren("/t", 200)
 		for range 3 {
 			synctest.Wait()
-			release := w.hold("/t/")
+			release := w.holdReplies("/t/")
 			cache, err := n.TreeCache("/t", TreeCacheOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -109,7 +109,7 @@ func TestATreeCacheThatIsClosedWhileItReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			release()
-			if count := n.watched(); count != 0 {
+			if count := n.watchCount(); count != 0 {
 				t.Errorf("%d watches of a cache that was closed", count)
 			}
 		}

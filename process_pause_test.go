@@ -53,10 +53,10 @@ func TestBeliefEndsByTheClockThoughTheLoopHasNotRun(t *testing.T) {
 	})
 }
 
-// TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews is promise 5: the
+// TestAWaiterThatStoodStillDoesNotLeadByAnOldEvent is promise 5: the
 // predecessor's deletion lies in its socket when it wakes, and its last
 // confirmation is too old.
-func TestAWaiterThatStoodStillDoesNotTakeOfficeOnOldNews(t *testing.T) {
+func TestAWaiterThatStoodStillDoesNotLeadByAnOldEvent(t *testing.T) {
 	for name, test := range map[string]struct {
 		asleep  time.Duration
 		settles time.Duration // what it heard last is as old as if the ensemble's leader had stood still

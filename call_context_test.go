@@ -17,15 +17,15 @@ type call struct {
 	do   func(context.Context) error
 }
 
-// kit has one handle of each sort, ready for a call that has to wait.
-type kit struct {
+// callSet has one handle of each sort, ready for a call that has to wait.
+type callSet struct {
 	calls  []call
 	before int // handles of the client that are there without any call
 }
 
-// newKit lists every call with a context that asks a machine. The locks are held by
+// newCallSet lists every call with a context that asks a machine. The locks are held by
 // another client, and the barriers are closed, so that what waits goes on waiting.
-func newKit(t *testing.T, w *world, n *node) *kit {
+func newCallSet(t *testing.T, w *world, n *node) *callSet {
 	t.Helper()
 	other := w.open()
 	ctx := t.Context()
@@ -56,7 +56,7 @@ func newKit(t *testing.T, w *world, n *node) *kit {
 		t.Fatal(err)
 	}
 	synctest.Wait()
-	k := &kit{calls: []call{
+	k := &callSet{calls: []call{
 		{"Get", func(ctx context.Context) error { _, err := n.Get("/").Do(ctx); return err }},
 		{"Set", func(ctx context.Context) error { _, err := n.Set("/line", nil).Do(ctx); return err }},
 		{"Create", func(ctx context.Context) error { _, err := n.Create("/made", nil).Do(ctx); return err }},
@@ -108,11 +108,11 @@ func TestEveryCallReturnsWithItsContext(t *testing.T) {
 		t.Run(trouble, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				n := w.open()
-				k := newKit(t, w, n)
+				k := newCallSet(t, w, n)
 				var end func()
 				switch trouble {
 				case "the loop stands still":
-					end = n.stand()
+					end = n.stopLoop()
 				case "the ensemble is silent":
 					w.srv.Freeze(zkmem.Inbound)
 					end = w.srv.Heal
@@ -169,7 +169,7 @@ func TestAWriteThatTheLoopHasNotTakenIsNotSent(t *testing.T) {
 		if err := n.WaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		free := n.stand()
+		free := n.stopLoop()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := n.Create("/made", nil).Do(ctx)
@@ -193,7 +193,7 @@ func TestClientCloseWithALoopThatStandsStill(t *testing.T) {
 		if err := n.WaitConnected(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		free := n.stand()
+		free := n.stopLoop()
 		begun := time.Now()
 		err := n.Close(context.Background())
 		if took := time.Since(begun); took > 4*time.Second {
@@ -225,7 +225,7 @@ func TestAWriteWhoseAnswerIsNotTakenIsUnknown(t *testing.T) {
 		result := make(chan error, 1)
 		go func() { _, err := n.Set("/x", []byte("new")).Do(context.Background()); result <- err }()
 		synctest.Wait()
-		free := n.stand()
+		free := n.stopLoop()
 		close(answer)
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

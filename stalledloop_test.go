@@ -43,17 +43,17 @@ func (w *world) contacts(session int64) (last func() time.Time) {
 	}
 }
 
-// meanwhile is what happens while a loop stands.
-var meanwhile = map[string]func(*node, context.Context){
+// duringStandstill is what happens while a loop stands.
+var duringStandstill = map[string]func(*node, context.Context){
 	"nothing": func(*node, context.Context) {},
 	"its connections end": func(n *node, ctx context.Context) {
 		for ; ctx.Err() == nil; wait(700 * time.Millisecond) {
-			n.hangUp()
+			n.cutAsync()
 		}
 	},
 	"its server is away": func(n *node, ctx context.Context) {
 		n.w.refuse(n, true)
-		n.hangUp()
+		n.cutAsync()
 		wait(n.config.SessionTimeout * 3 / 4)
 		n.w.refuse(n, false)
 	},
@@ -74,7 +74,7 @@ var meanwhile = map[string]func(*node, context.Context){
 // session is not heard of any more, and the next in line leads within two session
 // timeouts and two ticks. It learns of it when its loop goes on, and queues again.
 func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
-	for what, happens := range meanwhile {
+	for what, happens := range duringStandstill {
 		for _, timeout := range []time.Duration{4 * time.Second, 15 * time.Second} {
 			for _, phase := range []time.Duration{0, timeout / 5, timeout / 3} {
 				t.Run(fmt.Sprintf("%s, T=%s, %s", what, timeout, phase), func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 						a := w.start(timeouts(timeout, 2*time.Second), func(c *Config) { c.Logger, c.RideOut = zerolog.New(log), true })
 						b := w.start(timeouts(timeout, 2*time.Second))
 						pass(time.Minute + phase)
-						outlived(t, w, a, b, happens)
+						stopUntilOvertaken(t, w, a, b, happens)
 						if lines := loopLines(log); len(lines) != 2 || !strings.Contains(lines[0], "has not answered for") || !strings.Contains(lines[1], "answers again") {
 							t.Errorf("the log says %q", lines)
 						}
@@ -94,12 +94,12 @@ func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 	}
 }
 
-// outlived has the loop of a, which leads, stand until b has led for a while.
-func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Context)) {
+// stopUntilOvertaken has the loop of a, which leads, stand until b has led for a while.
+func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, context.Context)) {
 	timeout, tick := a.config.SessionTimeout, a.config.Tick
-	session, place := a.session(), a.own()
+	session, place := a.session(), a.ownPath()
 	last, until := w.contacts(session), a.belief.until(1)
-	free, began := a.stand(), time.Now()
+	free, began := a.stopLoop(), time.Now()
 	defer free()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -136,8 +136,8 @@ func outlived(t *testing.T, w *world, a, b *node, happens func(*node, context.Co
 		pass(50 * time.Millisecond)
 		believes()
 	}
-	if a.latch.participant.Phase() != "waiting" || a.own() == place || a.Connection() != Reconnected || !b.latch.participant.HasLeadership() {
-		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.participant.Phase(), a.own(), a.Connection(), b.latch.participant.HasLeadership())
+	if a.latch.participant.Phase() != "waiting" || a.ownPath() == place || a.Connection() != Reconnected || !b.latch.participant.HasLeadership() {
+		t.Errorf("in the end a is %s as %s, %s; b leads: %t", a.latch.participant.Phase(), a.ownPath(), a.Connection(), b.latch.participant.HasLeadership())
 	}
 }
 
@@ -150,17 +150,17 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	for what, happens := range map[string]func(*testing.T, *node){
 		"it is idle": func(*testing.T, *node) { pass(idle) },
 		"10,000 steps": func(_ *testing.T, n *node) {
-			n.occupy(10_000, func() { wait(time.Millisecond) })
+			n.blockLoop(10_000, func() { wait(time.Millisecond) })
 			pass(11 * time.Second)
 		},
 		"long steps": func(_ *testing.T, n *node) {
-			n.occupy(20, func() { wait(timeout / 2) })
+			n.blockLoop(20, func() { wait(timeout / 2) })
 			pass(50 * time.Second)
 		},
 		"a pause": func(_ *testing.T, n *node) {
 			for i := range time.Duration(20) {
 				pass(10*time.Second + i*100*time.Millisecond)
-				free := n.stand()
+				free := n.stopLoop()
 				pass(timeout / 2)
 				free()
 			}
@@ -168,7 +168,7 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 		"a pause of the whole process": func(t *testing.T, n *node) {
 			for i := range time.Duration(20) {
 				pass(10*time.Second + i*100*time.Millisecond)
-				free := n.stand()
+				free := n.stopLoop()
 				pass(timeout / 3)
 				n.ahead.Add(int64(timeout / 2))
 				pass(timeout / 6)
@@ -182,11 +182,11 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 				third := w.start(timeouts(timeout, 2*time.Second))
 				for _, n := range []*node{third, first} {
 					pass(10 * time.Second)
-					session, place := n.session(), n.own()
+					session, place := n.session(), n.ownPath()
 					happens(t, n)
 					pass(10 * time.Second)
-					if n.session() != session || n.own() != place || session == 0 || n.Connection() != Connected {
-						t.Errorf("session %x became %x, %s became %s; %s", session, n.session(), place, n.own(), n.Connection())
+					if n.session() != session || n.ownPath() != place || session == 0 || n.Connection() != Connected {
+						t.Errorf("session %x became %x, %s became %s; %s", session, n.session(), place, n.ownPath(), n.Connection())
 					}
 				}
 				if w.srv.Counts().Handshakes != 3 || !first.latch.participant.HasLeadership() || second.latch.participant.HasLeadership() {

@@ -11,14 +11,14 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// hungUp is a connection that takes nothing after its first container. The answer to that one comes a little later.
-type hungUp struct {
+// closingConn is a connection that takes nothing after its first container. The answer to that one comes a little later.
+type closingConn struct {
 	net.Conn
 	asked  int
 	answer chan struct{}
 }
 
-func (c *hungUp) Write(b []byte) (int, error) {
+func (c *closingConn) Write(b []byte) (int, error) {
 	if len(b) >= 12 && zkmem.OpCode(binary.BigEndian.Uint32(b[8:])) == zkmem.OpCreateContainer {
 		c.asked++
 	}
@@ -34,7 +34,7 @@ func (c *hungUp) Write(b []byte) (int, error) {
 
 // A server that does not know containers says so and hangs up. Where that ends a write, the answer is read all the same: the
 // connection's end is known to be our own doing, and a selector that leads once does not give up for it.
-func TestTheServersLastWordsAreHeard(t *testing.T) {
+func TestAnOldServersRefusalIsReadBeforeItCloses(t *testing.T) {
 	bubble(t, zkmem.Options{NoContainers: true, NoCreate2: true}, func(t *testing.T, w *world) {
 		first, answer := true, make(chan struct{})
 		w.srv.Intercept(func(r zkmem.Request) (v zkmem.Verdict) {
@@ -48,7 +48,7 @@ func TestTheServersLastWordsAreHeard(t *testing.T) {
 			config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 				conn, err := dial(ctx, network, address)
 				if first && err == nil {
-					first, conn = false, &hungUp{Conn: conn, answer: answer}
+					first, conn = false, &closingConn{Conn: conn, answer: answer}
 				}
 				return conn, err
 			}
