@@ -19,8 +19,8 @@ const (
 	PermAll    int32 = 31
 )
 
-// ACL grants Perms to whoever has the identity. Schemes: world (ID "anyone"), digest, ip, and auth in requests, which
-// stands for the caller's own identities.
+// ACL grants Perms to an identity. Schemes: world (ID "anyone"), digest, ip, and auth in requests, which stands for
+// the caller's own identities.
 type ACL struct {
 	Perms  int32
 	Scheme string
@@ -30,17 +30,17 @@ type ACL struct {
 // Auth is one proven identity of a caller. The scheme "super" may do everything.
 type Auth struct{ Scheme, ID string }
 
-// OpenACL grants everything to everybody.
+// OpenACL grants everything to every client.
 func OpenACL() []ACL { return []ACL{{PermAll, "world", "anyone"}} }
 
-// DigestAuth is the identity that proving "user:password" with the scheme digest gives.
+// DigestAuth returns the identity of a client that has sent "user:password" with the scheme digest.
 func DigestAuth(userPassword string) Auth {
 	user, _, _ := strings.Cut(userPassword, ":")
 	sum := sha1.Sum([]byte(userPassword))
 	return Auth{"digest", user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// allowed is OK or NoAuth. An empty list grants everything, as in ZooKeeper.
+// allowed returns OK or NoAuth. An empty list grants everything, as in ZooKeeper.
 func allowed(acl []ACL, perms int32, who []Auth) Code {
 	if len(acl) == 0 || slices.ContainsFunc(who, func(a Auth) bool { return a.Scheme == "super" }) {
 		return OK
@@ -94,7 +94,7 @@ func ipPrefix(pattern string) (netip.Prefix, bool) {
 	return prefix, prefix.IsValid()
 }
 
-// settle checks a list that a request brings and replaces "auth" by the caller's identities.
+// settle checks the list of a request and replaces "auth" by the caller's identities.
 func settle(acl []ACL, who []Auth) ([]ACL, Code) {
 	var settled, seen []ACL
 	for _, a := range acl {
@@ -130,7 +130,7 @@ func settle(acl []ACL, who []Auth) ([]ACL, Code) {
 	return settled, OK
 }
 
-// validDigest wants two parts; as in Java, empty parts at the end do not count.
+// validDigest reports whether an ID has two parts; as in Java, empty parts at the end do not count.
 func validDigest(id string) bool {
 	return strings.Count(strings.TrimRight(id, ":"), ":") == 1
 }

@@ -2,7 +2,7 @@ package zkmem
 
 import "slices"
 
-// EventType is what happened to a node, by its number on the wire.
+// EventType is the type of a change, by its number on the wire.
 type EventType int32
 
 // The events.
@@ -13,7 +13,7 @@ const (
 	NodeChildrenChanged EventType = 4
 )
 
-// String is the event's name.
+// String returns the event's name.
 func (e EventType) String() string {
 	switch e {
 	case NodeCreated:
@@ -28,8 +28,8 @@ func (e EventType) String() string {
 	return "unknown"
 }
 
-// Event is one change that watchers may want to hear of. A watcher whom ACL does not let read is not told, though its
-// watch is spent: so do servers since 3.8.4 and 3.9.2, and Debian's.
+// Event is one change that may fire watches. A watcher that ACL does not let read gets no event, though its watch is
+// spent: so do servers since 3.8.4 and 3.9.2, and Debian's.
 type Event struct {
 	Type EventType
 	Path string
@@ -45,8 +45,8 @@ type Result struct {
 	Results []Result // of a multi; Err is then the first failure
 }
 
-// Apply carries a transaction out and returns its outcome and the events in the order in which watchers are told.
-// Transactions must come in the order of their zxids, and every one of them.
+// Apply carries a transaction out and returns its outcome and the events, in the order in which watchers get them.
+// Transactions must come in the order of their zxids, and none may be left out.
 func (t *Tree) Apply(txn Txn) (Result, []Event) {
 	t.zxid = max(t.zxid, txn.Zxid)
 	var events []Event

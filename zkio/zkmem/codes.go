@@ -5,7 +5,7 @@ import "fmt"
 // Code is a ZooKeeper error code as it travels on the wire. Every Code but OK is a usable error value.
 type Code int32
 
-// The codes that this server gives, and those that a test may want to give through [Fail].
+// The codes that this server returns, and those that a test may want to return through [Fail].
 const (
 	OK                      Code = 0
 	SystemError             Code = -1
@@ -58,7 +58,7 @@ var codeNames = map[Code]string{
 	QuotaExceeded:           "quota exceeded",
 }
 
-// Error says the code in words.
+// Error returns the code's text.
 func (c Code) Error() string {
 	if name, ok := codeNames[c]; ok {
 		return "zkmem: " + name
@@ -66,7 +66,7 @@ func (c Code) Error() string {
 	return fmt.Sprintf("zkmem: code %d", int32(c))
 }
 
-// err is nil for OK and the code itself otherwise.
+// err returns nil for OK and the code itself otherwise.
 func (c Code) err() error {
 	if c == OK {
 		return nil
@@ -106,7 +106,7 @@ const (
 	OpSetWatches2      OpCode = 105
 	OpCreateSession    OpCode = -10 // also: a handshake, as an interceptor sees it
 	OpCloseSession     OpCode = -11
-	OpError            OpCode = -1   // a transaction that was refused; it uses up a zxid all the same
+	OpError            OpCode = -1   // a transaction that was refused; it uses up a zxid nevertheless
 	OpSetSequence      OpCode = -101 // an operator's: set a node's create counter
 )
 
@@ -120,7 +120,7 @@ var opNames = map[OpCode]string{
 	OpCreateSession: "createSession", OpCloseSession: "closeSession", OpError: "error", OpSetSequence: "setSequence",
 }
 
-// String is the operation's name, as in ZooKeeper's own documentation.
+// String returns the operation's name, as in ZooKeeper's own documentation.
 func (o OpCode) String() string {
 	if name, ok := opNames[o]; ok {
 		return name

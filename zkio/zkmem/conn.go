@@ -59,7 +59,7 @@ func (c *conn) attach(session *session) {
 	c.id.Store(session.id)
 }
 
-// cut ends the connection at once; what was not written is lost.
+// cut ends the connection immediately; what was not written is lost.
 func (c *conn) cut() {
 	c.once.Do(func() {
 		close(c.done)
@@ -67,7 +67,7 @@ func (c *conn) cut() {
 	})
 }
 
-// finish ends the connection once everything queued is written.
+// finish ends the connection when everything queued is written.
 func (c *conn) finish() {
 	c.outMu.Lock()
 	c.last = true
@@ -111,7 +111,7 @@ func (c *conn) sendWatchEvent(event Event) {
 	c.srv.sent++
 }
 
-// batch takes what is queued; last says that nothing will follow.
+// batch takes what is queued; last reports that nothing will follow.
 func (c *conn) batch() (frames [][]byte, last bool) {
 	c.outMu.Lock()
 	defer c.outMu.Unlock()
@@ -125,7 +125,7 @@ func (c *conn) written(n int) {
 	c.outMu.Unlock()
 }
 
-// write is the writer goroutine.
+// write is the function of the writer goroutine.
 func (c *conn) write() {
 	defer c.srv.work.Done()
 	defer close(c.flushed)
@@ -155,14 +155,14 @@ func (c *conn) write() {
 	}
 }
 
-// put writes as much as the hooks let through.
+// put writes as many bytes as the hooks let pass.
 func (c *conn) put(buf []byte) bool {
 	n := c.allow(Outbound, len(buf))
 	_, err := c.nc.Write(buf[:n])
 	return err == nil && n == len(buf) && c.left[Outbound].Load() != 0
 }
 
-// Read is the connection's incoming side, as much as the hooks let through.
+// Read reads from the client as many bytes as the hooks let pass.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.left[Inbound].Load() == 0 {
 		return 0, io.EOF
@@ -174,7 +174,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// allow is how many of n bytes may pass.
+// allow returns how many of n bytes may pass.
 func (c *conn) allow(dir Direction, n int) int {
 	for {
 		left := c.left[dir].Load()
@@ -224,14 +224,14 @@ func (s *Server) admit(c *conn) bool {
 	return true
 }
 
-// drop cuts a connection and forgets what belonged to it. Under Server.mu.
+// drop cuts a connection and removes its watches and its session. Under Server.mu.
 func (s *Server) drop(c *conn) {
 	c.cut()
 	s.detach(c)
 	delete(s.conns, c)
 }
 
-// detach takes a connection's watches and session away. Under Server.mu.
+// detach removes a connection's watches and session from it. Under Server.mu.
 func (s *Server) detach(c *conn) {
 	c.detached = true
 	s.watches.Drop(c)

@@ -1,5 +1,5 @@
-// Package zkmem is an in-memory ZooKeeper that real clients believe: it speaks ZooKeeper's wire protocol over TCP or over
-// any net.Conn, keeps nothing on disk, starts in microseconds, and does what a test asks of it.
+// Package zkmem is an in-memory ZooKeeper for real clients: it speaks ZooKeeper's wire protocol over TCP or over
+// any net.Conn, keeps nothing on disk, starts in microseconds, and fails in the ways that a test asks for.
 //
 //	srv := zkmem.Start(t) // closed with the test
 //	client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
@@ -7,12 +7,12 @@
 //
 // The package keeps its API from version 1 of the module on, which is not published yet.
 //
-// There are two main types. [Tree] is the data, pure: it applies numbered transactions, without clock, goroutine or lock.
+// There are two main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock, goroutine or lock.
 // [Server] is one Tree served to clients, with sessions, watches and hooks for tests.
 //
 // # What it does
 //
-// All of a standalone ZooKeeper 3.8 that a client of leader election meets: sessions with re-attachment and expiry at
+// It does all of a standalone ZooKeeper 3.8 that a client of leader election uses: sessions with re-attachment and expiry at
 // tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
 // multi, one-shot watches in the server's order, setWatches, and the four-letter words ruok, srvr, stat, mntr, wchp and
 // cons. A differential test runs the same operations against it and against the real server.
@@ -20,14 +20,14 @@
 // # What a test can ask of it
 //
 //   - Lose or refuse something: [Server.Intercept] decides about each handshake and request; [Server.CutNext] and
-//     [Server.CutSession] end a connection after so many bytes; [Server.Disconnect] ends it at once.
+//     [Server.CutSession] end a connection after a number of bytes; [Server.Disconnect] ends it immediately.
 //   - Be silent: [Server.Freeze] in one direction or both, then [Server.Heal]; [Server.RefuseConnections].
 //   - End a session: [Server.ExpireSession].
-//   - Be an operator: [Server.Create], [Server.Set], [Server.Delete], [Server.SetSequence], or any [Op] by [Server.Do].
-//   - Have a past: [Server.Stop] and [Server.Restart]; [Server.Snapshot], [Server.Restore] and [Server.Wipe].
-//   - Tell: [Server.WaitFor] waits for a state, [Server.View] shows it, [Server.Counts] counts requests,
-//     [Server.OnApply] hands out the transactions.
-//   - Be another server: see [Options].
+//   - Act as an operator: [Server.Create], [Server.Set], [Server.Delete], [Server.SetSequence], or any [Op] by [Server.Do].
+//   - Stop, start, go back in time: [Server.Stop] and [Server.Restart]; [Server.Snapshot], [Server.Restore] and [Server.Wipe].
+//   - Report: [Server.WaitFor] waits for a state, [Server.View] shows it, [Server.Counts] counts requests,
+//     [Server.OnApply] passes on the transactions.
+//   - Imitate another server: see [Options].
 //
 // # What it is not
 //
@@ -39,16 +39,16 @@
 //   - No TTL nodes (Unimplemented, as on a real server by default), no quotas, no persistent watches (addWatch), no
 //     multiRead, no whoAmI, no SASL, no reconfig: answered with Unimplemented, and the connection ends.
 //   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order there.
-//   - The sequence counter sticks at 2147483647 and hands out duplicates, as on the real server; within one multi it goes
+//   - The sequence counter stays at 2147483647 and gives out duplicates, as on the real server; within one multi it goes
 //     on to negative numbers. A real server may do so for requests that merely overlap, too.
 //   - A check outside a multi is answered without a body.
 //   - A path that is echoed comes back as it was sent. A real server gives back replaced or re-encoded what is not in
 //     Unicode's basic plane, or not UTF-8. Neither lets a node have such a name.
 //   - Four-letter words show fewer figures, and latencies of 0.
 //
-// # Law of use
+// # Rules of use
 //
 // A request is served under one lock, alone: what it does and the watch events it causes are one step. Never sleep in a
-// test: wait with [Server.WaitFor] for the state itself. Hooks act on the server only; what the client makes of it is the
-// client's.
+// test: wait with [Server.WaitFor] for the state itself. Hooks act on the server only; the
+// client's reaction is its own.
 package zkmem

@@ -58,7 +58,7 @@ func (s *Server) mntr() string {
 		s.tree.EphemeralCount(), len(s.sessions))
 }
 
-// wchp lists the watched paths, each with the sessions that watch it.
+// wchp returns the watched paths, each with the sessions that watch it.
 func (s *Server) wchp() string {
 	var b strings.Builder
 	for _, path := range s.watches.Paths() {
@@ -72,7 +72,7 @@ func (s *Server) wchp() string {
 
 func (s *Server) cons() string { return s.clients() + "\n" }
 
-// clients lists the connected sessions, by id.
+// clients returns the connected sessions, by id.
 func (s *Server) clients() string {
 	var b strings.Builder
 	for _, info := range (&View{s}).Sessions() {

@@ -14,8 +14,8 @@ const (
 	Outbound Direction = 1 // replies and watch events
 )
 
-// Request is what an interceptor sees. A handshake is an OpCreateSession whose Session is the one that the client asks
-// for, or 0. The Path of a multi is that of its first operation.
+// Request is what an interceptor gets. A handshake is an OpCreateSession whose Session is the one that the client
+// asks for, or 0. The Path of a multi is that of its first operation.
 type Request struct {
 	Session int64
 	Op      OpCode
@@ -23,12 +23,12 @@ type Request struct {
 	Xid     int32
 }
 
-// Action is what becomes of a request.
+// Action is what the server does with a request.
 type Action int
 
 // The actions.
 const (
-	Serve     Action = iota // as if nothing were
+	Serve     Action = iota // as without an interceptor
 	Refuse                  // not done; answered with Verdict.Code (a handshake: "session expired")
 	CutBefore               // not done; the connection is cut
 	CutAfter                // done, but the reply is lost: the connection is cut
@@ -36,9 +36,9 @@ const (
 	Ignore                  // neither done nor answered; the connection goes on
 )
 
-// Verdict is what an interceptor decides. The connection first waits for Delay to pass and Wait to be closed, if given;
-// its later requests wait behind this one, those of other connections do not. Then the Action is taken. The zero Verdict
-// serves the request.
+// Verdict is an interceptor's decision. The connection first waits for Delay to pass and Wait to be closed, if given;
+// its later requests wait behind this one, those of other connections do not. Then the Action is taken. The zero
+// Verdict serves the request.
 type Verdict struct {
 	Delay  time.Duration
 	Wait   <-chan struct{}
@@ -46,7 +46,7 @@ type Verdict struct {
 	Code   Code
 }
 
-// wait is false where the connection ended meanwhile.
+// wait returns false if the connection ended meanwhile.
 func (v Verdict) wait(c *conn) bool {
 	if v.Delay > 0 {
 		timer := time.NewTimer(v.Delay)
@@ -68,7 +68,7 @@ func (v Verdict) wait(c *conn) bool {
 	}
 }
 
-// hooks is what tests have asked for. Its lock is never held while another is taken.
+// hooks has what tests have asked for. Its lock is never held while another is taken.
 type hooks struct {
 	mu           sync.Mutex
 	interceptors []*func(Request) Verdict
@@ -83,15 +83,15 @@ type freeze struct {
 	dir     Direction
 }
 
-// cut is a limit for a connection to come.
+// cut is a limit for a future connection.
 type cut struct {
 	dir   Direction
 	bytes int64
 }
 
-// Intercept asks decide about every handshake and request before it is served, pings included. It runs on the
-// connection's goroutine and may call the server. Of several interceptors the first that does not simply serve decides.
-// The function returned takes the interceptor away.
+// Intercept calls decide with every handshake and request before it is served, pings included. decide runs on the
+// connection's goroutine and may call the server. If there are several interceptors, the first that does not return
+// Serve decides. The returned function removes the interceptor.
 func (s *Server) Intercept(decide func(Request) Verdict) (remove func()) {
 	h := &s.hooks
 	h.mu.Lock()
@@ -123,16 +123,16 @@ func (h *hooks) ask(r Request) Verdict {
 	return Verdict{}
 }
 
-// RefuseConnections makes the server close new connections without a word, until called with false.
+// RefuseConnections makes the server close new connections immediately, until it is called with false.
 func (s *Server) RefuseConnections(refuse bool) {
 	s.hooks.mu.Lock()
 	defer s.hooks.mu.Unlock()
 	s.hooks.refusing = refuse
 }
 
-// Freeze turns the server into a black hole in one direction, for the named sessions or, without any, for all connections
-// and those to come (a session's own connections freeze once they have introduced themselves): Inbound, nothing that clients send is looked at; Outbound, requests are served but nothing is sent.
-// Sessions go on timing out. See Heal.
+// Freeze turns the server into a black hole in one direction, for the given sessions or, without any, for all present
+// and future connections (a session's own connections freeze after their handshake). Inbound: nothing that clients
+// send is read. Outbound: requests are served but nothing is sent. Sessions go on timing out. See Heal.
 func (s *Server) Freeze(dir Direction, sessions ...int64) {
 	if len(sessions) == 0 {
 		sessions = []int64{0}
@@ -150,7 +150,7 @@ func (s *Server) Freeze(dir Direction, sessions ...int64) {
 	}
 }
 
-// Heal ends every Freeze: what was held up goes on, in order.
+// Heal ends every Freeze: what was held back goes on, in order.
 func (s *Server) Heal() {
 	h := &s.hooks
 	h.mu.Lock()
@@ -161,7 +161,7 @@ func (s *Server) Heal() {
 	h.frozen = nil
 }
 
-// pass waits while a connection is frozen; false where it ended meanwhile.
+// pass waits while a connection is frozen; it returns false if the connection ended meanwhile.
 func (h *hooks) pass(c *conn, dir Direction) bool {
 	for {
 		h.mu.Lock()
@@ -181,16 +181,16 @@ func (h *hooks) pass(c *conn, dir Direction) bool {
 	}
 }
 
-// CutNext ends the next connection after so many bytes in one direction: Inbound, once the server has read them (complete
-// requests among them are still answered); Outbound, once it has sent them. Several calls concern one connection each, in
-// order.
+// CutNext ends the next connection after this number of bytes in one direction: Inbound, once the server has read
+// them (complete requests among them are still answered); Outbound, once it has sent them. Several calls concern one
+// connection each, in order.
 func (s *Server) CutNext(dir Direction, bytes int64) {
 	s.hooks.mu.Lock()
 	defer s.hooks.mu.Unlock()
 	s.hooks.cuts = append(s.hooks.cuts, cut{dir, bytes})
 }
 
-// admit decides about a new connection.
+// admit decides whether a new connection is served.
 func (h *hooks) admit(c *conn) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -204,8 +204,9 @@ func (h *hooks) admit(c *conn) bool {
 	return true
 }
 
-// CutSession ends a session's present connection after so many further bytes in one direction; with 0 bytes it ends when
-// the next byte would pass, see Disconnect for at once. It says whether the session is connected.
+// CutSession ends a session's present connection after this number of further bytes in one direction. With 0 bytes it
+// ends when the next byte would pass; Disconnect ends it immediately. CutSession reports whether the session is
+// connected.
 func (s *Server) CutSession(id int64, dir Direction, bytes int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +218,7 @@ func (s *Server) CutSession(id int64, dir Direction, bytes int64) bool {
 	return true
 }
 
-// Disconnect cuts a session's connection at once and says whether there was one. The session lives on.
+// Disconnect cuts a session's connection immediately and reports whether there was one. The session lives on.
 func (s *Server) Disconnect(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,8 +231,8 @@ func (s *Server) Disconnect(id int64) bool {
 	return true
 }
 
-// ExpireSession ends a session at once, as if it had timed out: its nodes are deleted, its connection is cut. It says
-// whether there was such a session.
+// ExpireSession ends a session immediately, as if it had timed out: its nodes are deleted, its connection is cut. It
+// reports whether there was such a session.
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,7 +2,7 @@ package zkmem
 
 import "time"
 
-// Do carries out one operation as an operator, who may do everything: what a person with zkCli would do. It returns its
+// Do carries out one operation as an operator, who may do everything, as a person with zkCli would. It returns its
 // Result, whose Err (of the first failure in a multi) is also the error.
 func (s *Server) Do(op Op) (Result, error) {
 	s.mu.Lock()
@@ -12,13 +12,13 @@ func (s *Server) Do(op Op) (Result, error) {
 	return result, result.Err.err()
 }
 
-// Create makes a node that everybody may use and returns its path, which a sequential mode completes.
+// Create creates a node that every client may use and returns its path, with the number of a sequential mode.
 func (s *Server) Create(path string, data []byte, mode Mode) (string, error) {
 	result, err := s.Do(Op{Code: OpCreate2, Path: path, Data: data, Mode: mode, ACL: OpenACL()})
 	return result.Path, err
 }
 
-// Delete removes a node of any version.
+// Delete deletes a node of any version.
 func (s *Server) Delete(path string) error {
 	_, err := s.Do(Op{Code: OpDelete, Path: path, Version: AnyVersion})
 	return err
@@ -36,15 +36,15 @@ func (s *Server) SetSequence(path string, next int32) error {
 	return err
 }
 
-// ReapContainers deletes the empty containers and what has outlived its TTL now, and says how many; the server does it
-// every ContainerInterval too.
+// ReapContainers deletes the empty containers and the nodes that have outlived their TTL now, and returns their
+// number; the server does it every ContainerInterval too.
 func (s *Server) ReapContainers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reapContainers()
 }
 
-// Snapshot is a copy of the tree.
+// Snapshot returns a copy of the tree.
 func (s *Server) Snapshot() *Tree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Server) Snapshot() *Tree {
 }
 
 // Restore replaces the tree by a copy of another, as after a restore from backup: the zxid is the other's, all
-// connections are cut, the sessions are those that the other tree knows, with their whole timeout.
+// connections are cut, the sessions are those of the other tree, with their whole timeout.
 func (s *Server) Restore(tree *Tree) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,10 +73,10 @@ func (s *Server) Restore(tree *Tree) {
 	s.notify()
 }
 
-// Wipe empties the tree: nodes, sessions and the zxid, as if the ensemble had been built anew.
+// Wipe empties the tree: nodes, sessions and the zxid, as if the ensemble were new.
 func (s *Server) Wipe() { s.Restore(NewTree()) }
 
-// OnApply calls f with every transaction and its outcome, in order: what a follower's [Tree] needs. It runs inside the
+// OnApply calls f with every transaction and its outcome, in order, for a follower's [Tree]. f runs inside the
 // server. nil ends it.
 func (s *Server) OnApply(f func(Txn, Result)) {
 	s.mu.Lock()

@@ -2,7 +2,8 @@ package zkmem
 
 import "strings"
 
-// split is a path's parent and last name. ok is false where there is no slash, or a zero character. The parent of "/a" is "", which is the root.
+// split returns a path's parent and last name. ok is false if there is no slash, or a zero character. The parent of
+// "/a" is "", which is the root.
 func split(path string) (parent, name string, ok bool) {
 	slash := strings.LastIndexByte(path, '/')
 	if slash < 0 || strings.IndexByte(path, 0) >= 0 {
@@ -11,7 +12,7 @@ func split(path string) (parent, name string, ok bool) {
 	return path[:slash], path[slash+1:], true
 }
 
-// validPath says whether ZooKeeper would let a node have this path.
+// validPath reports whether ZooKeeper would let a node have this path.
 func validPath(path string) bool {
 	if path == "/" {
 		return true
@@ -32,12 +33,13 @@ func validPath(path string) bool {
 	return true
 }
 
-// forbiddenRune is true of control characters, private use and all that Java writes as two units.
+// forbiddenRune reports whether a rune is a control character, in a private use area or one that Java writes as two
+// units.
 func forbiddenRune(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// ownPath is true of the nodes that are ZooKeeper's own and cannot be deleted.
+// ownPath reports whether a node is ZooKeeper's own and cannot be deleted.
 func ownPath(path string) bool {
 	switch path {
 	case "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config":

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The ports that FreeAddr gives out. They end where those begin that Linux gives to whoever asks for any port and to
-// outgoing connections, which is at 32768; macOS and Windows begin later.
+// The ports that FreeAddr returns. They end where the ports begin that Linux assigns to listeners on port 0 and to
+// outgoing connections, which is at 32768; on macOS and Windows those begin later.
 const (
 	firstPort = 20_000
 	blockSize = 128
@@ -20,8 +20,8 @@ const (
 
 var reserved ports
 
-// ports are those of this process, in blocks: whoever listens on the first of a block has the others, so that test
-// programs that run side by side do not take what another one has given up for a moment.
+// ports are those of this process, in blocks. The process that listens on the first port of a block owns the others,
+// so that test programs that run concurrently do not take a port that another has closed for a moment.
 type ports struct {
 	mu    sync.Mutex
 	locks []net.Listener // on the first port of every block that is ours
@@ -29,10 +29,11 @@ type ports struct {
 	next  int            // from 1 to blockSize-1
 }
 
-// FreeAddr is an address on the loopback (127.0.0.1) that nobody listens on, for a server that a test starts, stops and
-// starts again, or for one that must not be there. The system gives its port to nobody, and no other program that uses
-// FreeAddr takes it as long as this one lives; within this one it comes again after 126 others at the earliest. It fails
-// where no port from 20000 to 32767 can be listened on. It is safe to call from anywhere.
+// FreeAddr returns an address on the loopback (127.0.0.1) on which nothing listens, for a server that a test starts,
+// stops and starts again, or for one that must not exist. The system assigns its port to no other program, and no
+// other program that uses FreeAddr takes it while this one lives; within this program it comes again after 126 others
+// at the earliest. FreeAddr fails if no port from 20000 to 32767 can be listened on. It is safe to call from
+// anywhere.
 func FreeAddr() (string, error) {
 	l, err := reserved.listen()
 	if err != nil {
@@ -41,7 +42,7 @@ func FreeAddr() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// listen listens on the next port of ours that nobody listens on.
+// listen listens on the next own port on which nothing listens.
 func (p *ports) listen() (net.Listener, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +56,7 @@ func (p *ports) listen() (net.Listener, error) {
 	}
 }
 
-// unused is a listener on the next port of the newest block that has one, or nil.
+// unused returns a listener on the next free port of the newest block, or nil.
 func (p *ports) unused() net.Listener {
 	if p.block == 0 {
 		return nil
@@ -69,7 +70,7 @@ func (p *ports) unused() net.Listener {
 	return nil
 }
 
-// take makes a block ours that nobody has.
+// take takes a block that no process has.
 func (p *ports) take() bool {
 	for _, i := range rand.Perm(blocks) {
 		first := firstPort + i*blockSize
@@ -81,9 +82,8 @@ func (p *ports) take() bool {
 	return false
 }
 
-// relisten listens again where a listener was closed. For a moment that may be
-// refused: a program that this process is starting has a copy of the listener until
-// it runs.
+// relisten listens again where a listener was closed. For a moment that may be refused: a program that this process
+// is starting has a copy of the listener until it runs.
 func relisten(addr net.Addr) (net.Listener, error) {
 	for tries := 100; ; tries-- {
 		l, err := net.Listen(addr.Network(), addr.String())

@@ -5,8 +5,8 @@ import "fmt"
 // Mode is how a node is created.
 type Mode int32
 
-// The modes. A container is made by OpCreateContainer, whatever its Mode says; the TTL modes need OpCreateTTL, and a
-// tree that takes them: Options.ExtendedTypes.
+// The modes. OpCreateContainer creates a container, whatever its Mode is; the TTL modes need OpCreateTTL, and a tree
+// that accepts them: Options.ExtendedTypes.
 const (
 	Persistent           Mode = 0
 	Ephemeral            Mode = 1
@@ -33,17 +33,17 @@ type Op struct {
 	Ops     []Op  // of a multi
 }
 
-// Caller is who asks. Session 0 is an operator, not a client: it makes no ephemeral nodes.
+// Caller is the client of a request. Session 0 is an operator, not a client: it creates no ephemeral nodes.
 type Caller struct {
 	Session int64
 	Auth    []Auth
 }
 
-// Operator may do everything.
+// Operator returns a caller that may do everything.
 func Operator() Caller { return Caller{Auth: []Auth{{Scheme: "super"}}} }
 
-// Txn is a transaction: plain data, everything decided. A refused request makes one too, with Code OpError, because it
-// uses up a zxid as in ZooKeeper.
+// Txn is a transaction: plain data, everything decided. A refused request makes one too, with Code OpError, because
+// it uses up a zxid as in ZooKeeper.
 type Txn struct {
 	Zxid       int64
 	Time       int64 // milliseconds since 1970
@@ -60,8 +60,8 @@ type Txn struct {
 	Ops        []Txn
 }
 
-// Prepare checks a request and makes its transaction. It changes nothing. zxid and at (milliseconds since 1970) are the
-// caller's to choose; zxid must be greater than the tree's.
+// Prepare checks a request and returns its transaction. It changes nothing. The caller chooses zxid, which must be
+// greater than the tree's, and at (milliseconds since 1970).
 func (t *Tree) Prepare(who Caller, op Op, zxid, at int64) Txn {
 	d := &draft{tree: t, caller: who, zxid: zxid, at: at}
 	if op.Code == OpMulti {
@@ -124,7 +124,8 @@ func (d *draft) refuse(why Code) Txn {
 	return txn
 }
 
-// multi is all or nothing. After a failure the operations before it report OK, those after it RuntimeInconsistency.
+// multi prepares all operations or none. After a failure the operations before it report OK, those after it
+// RuntimeInconsistency.
 func (d *draft) multi(op Op) Txn {
 	txn := d.txn(OpMulti)
 	txn.Ops = make([]Txn, 0, len(op.Ops))
@@ -287,7 +288,7 @@ func (d *draft) remove(op Op, parentPath string, parent record) Txn {
 	return txn
 }
 
-// existing is a node that the caller may touch with perms.
+// existing returns a node that the caller may access with perms.
 func (d *draft) existing(path string, perms int32) (record, Code) {
 	if !validPath(path) {
 		return record{}, BadArguments

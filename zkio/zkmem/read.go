@@ -53,7 +53,7 @@ func (s *Server) watch(c *conn, r request, kind WatchKind) {
 	}
 }
 
-// exists asks for no permission and leaves a watch on a missing node too.
+// exists asks for no permission and sets a watch on a missing node too.
 func (s *Server) exists(c *conn, r request) (Code, func(*encoder)) {
 	if strings.IndexByte(r.op.Path, 0) >= 0 {
 		return BadArguments, nil
@@ -66,7 +66,7 @@ func (s *Server) exists(c *conn, r request) (Code, func(*encoder)) {
 	return OK, func(e *encoder) { e.stat(stat) }
 }
 
-// getACL hides the digests from those who may not change them.
+// getACL hides the digests from callers that may not change them.
 func (s *Server) getACL(c *conn, path string) (Code, func(*encoder)) {
 	acl, stat, err := s.tree.ACL(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) getACL(c *conn, path string) (Code, func(*encoder)) {
 	return OK, func(e *encoder) { e.acls(shown); e.stat(stat) }
 }
 
-// setWatches arms a client's watches again after it has come back, and tells at once what it has missed.
+// setWatches arms a client's watches again after a reconnect, and sends the events that it has missed immediately.
 func (s *Server) setWatches(c *conn, r request) {
 	for _, path := range r.data {
 		_, stat, err := s.tree.Get(path)
@@ -133,7 +133,7 @@ func (s *Server) pickWatches(c *conn, r request) Code {
 		case r.kind != kind && r.kind != anyKind:
 		case r.op.Code == OpRemoveWatches:
 			found = s.watches.Remove(kind, r.op.Path, c) || found
-		default: // the real server does not ask whose watch it is either
+		default: // the real server does not check whose watch it is either
 			found = s.watches.Count(kind, r.op.Path) > 0 || found
 		}
 	}

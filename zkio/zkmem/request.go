@@ -4,7 +4,7 @@ import "errors"
 
 var errFrameLength = errors.New("zkmem: frame length out of bounds")
 
-// request is a decoded request. bad says that its body could not be decoded.
+// request is a decoded request. bad reports that its body could not be decoded.
 type request struct {
 	xid   int32
 	op    Op
@@ -14,11 +14,11 @@ type request struct {
 	data  []string  // setWatches
 	exist []string  // setWatches
 	child []string  // setWatches
-	auth  Auth      // auth: the scheme and what the client offers
+	auth  Auth      // auth: the scheme and what the client sends
 	bad   bool
 }
 
-// decodeRequest is false where not even the header is there.
+// decodeRequest returns false if not even the header is complete.
 func decodeRequest(frame []byte) (request, bool) {
 	d := &decoder{buf: frame}
 	r := request{xid: d.int32()}
@@ -99,7 +99,8 @@ func decodeMulti(d *decoder) []Op {
 	return ops
 }
 
-// createdInMulti is what a create within a multi really is: there the mode decides, as in ZooKeeper, not the operation.
+// createdInMulti returns the real operation of a create within a multi: there the mode decides, as in ZooKeeper, not
+// the operation.
 func createdInMulti(mode Mode) OpCode {
 	if mode == modeContainer {
 		return OpCreateContainer
@@ -134,7 +135,7 @@ func encodeResult(e *encoder, r Result) {
 	}
 }
 
-// resultCode is how a multi's reply names an operation: a container is told as the create2 that it resembles.
+// resultCode returns the name of an operation in a multi's reply: a container has the code of create2.
 func resultCode(op OpCode) OpCode {
 	if op == OpCreateContainer {
 		return OpCreate2
@@ -148,8 +149,8 @@ type handshake struct {
 	timeout  int32
 	session  int64
 	password []byte
-	readOnly bool // the client would take a read-only server
-	modern   bool // the client sent that flag, and wants one back
+	readOnly bool // the client would accept a read-only server
+	modern   bool // the client sent that flag, and expects one back
 }
 
 func decodeHandshake(frame []byte) (handshake, bool) {

@@ -1,6 +1,6 @@
 package zkmem
 
-// serveHandshake serves a handshake and says whether requests may follow.
+// serveHandshake serves a handshake and reports whether requests may follow.
 func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	verdict := s.hooks.ask(Request{Session: h.session, Op: OpCreateSession})
 	if !verdict.wait(c) || verdict.Action == CutBefore {
@@ -32,7 +32,7 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	return session != nil
 }
 
-// serve does one request and says whether the connection goes on.
+// serve serves one request and reports whether the connection goes on.
 func (s *Server) serve(c *conn, r request) bool {
 	verdict := s.hooks.ask(Request{Session: c.id.Load(), Op: r.op.Code, Path: r.op.Path, Xid: r.xid})
 	if !verdict.wait(c) {
@@ -86,7 +86,7 @@ func (s *Server) reply(c *conn, xid int32, zxid int64, code Code, body func(*enc
 	s.sent++
 }
 
-// answer is what goes back; last ends the connection after it.
+// answer is the reply of a request; last ends the connection after it.
 type answer struct {
 	xid  int32
 	code Code
@@ -120,7 +120,7 @@ func (s *Server) answer(c *conn, r request) answer {
 	return a
 }
 
-// supports is false for operations that end the connection.
+// supports returns false for operations that end the connection.
 func (s *Server) supports(op OpCode) bool {
 	switch op {
 	case OpCreateContainer:
@@ -134,7 +134,7 @@ func (s *Server) supports(op OpCode) bool {
 	return isWrite(op)
 }
 
-// isWrite is true of what uses up a zxid, even when it is refused.
+// isWrite reports whether an operation uses up a zxid, even when it is refused.
 func isWrite(op OpCode) bool {
 	switch op {
 	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpReconfig:

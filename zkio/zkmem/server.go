@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// ErrClosed is returned by what needs a server that has been closed.
+// ErrClosed is returned by calls that need an open server after Close.
 var ErrClosed = errors.New("zkmem: the server is closed")
 
-// Server is a standalone ZooKeeper in memory. All methods are safe to call from anywhere, except that callbacks which are
-// said to run "inside the server" (those of WaitFor, View and OnApply) must not call it, and that Close must not be
-// called by an interceptor.
+// Server is a standalone ZooKeeper in memory. All methods are safe to call from anywhere, with two exceptions:
+// callbacks that run "inside the server" (those of WaitFor, View and OnApply) must not call it, and an interceptor
+// must not call Close.
 type Server struct {
 	opts   Options
 	start  time.Time
@@ -39,7 +39,7 @@ type Server struct {
 	onApply   func(Txn, Result)
 }
 
-// New is a server that serves nobody yet: give it a listener or connections.
+// New returns a server that serves no client yet: give it a listener or connections.
 func New(o Options) *Server {
 	s := &Server{
 		opts:      o.withDefaults(),
@@ -61,7 +61,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Listen makes a listener on a TCP address ("127.0.0.1:0" for any free port) and serves it in the background.
+// Listen opens a listener on a TCP address ("127.0.0.1:0" for any free port) and serves it in the background.
 func (s *Server) Listen(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) Listen(addr string) error {
 	return s.serveInBackground(l)
 }
 
-// serveInBackground is Serve in the background.
+// serveInBackground does what Serve does, in the background.
 func (s *Server) serveInBackground(l net.Listener) error {
 	if !s.addListener(l) {
 		l.Close()
@@ -110,7 +110,7 @@ func (s *Server) addListener(l net.Listener) bool {
 	return true
 }
 
-// accept goes on after errors that may pass, as when there are too many open files.
+// accept goes on after transient errors, as for too many open files.
 func (s *Server) accept(l net.Listener) error {
 	defer s.work.Done()
 	defer s.forget(l)
@@ -148,7 +148,7 @@ func (s *Server) isStopped() bool {
 	return s.stopped
 }
 
-// Addr is the address of the first listener, as host:port, or "" where there was none.
+// Addr returns the address of the first listener, as host:port, or "" if there was none.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +158,8 @@ func (s *Server) Addr() string {
 	return s.addrs[0].String()
 }
 
-// Stop closes listeners and connections at once, as a crash would. The tree stays, and so do the sessions: they time out
-// only while the server runs. See Restart.
+// Stop closes listeners and connections immediately, as a crash would. The tree stays, and so do the sessions: they
+// time out only while the server runs. See Restart.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,8 +185,8 @@ func (s *Server) dropAll() {
 	}
 }
 
-// Restart lets a stopped server serve again, on the addresses it had. Every session gets its whole timeout anew, as after
-// the start of a real server. It fails where an address has been taken meanwhile, after a second.
+// Restart lets a stopped server serve again, on the addresses it had. Every session gets its whole timeout again, as
+// after the start of a real server. It fails, after a second, if an address has been taken meanwhile.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +236,7 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// commit prepares and applies one operation and tells the watchers.
+// commit prepares and applies one operation and sends the watch events.
 func (s *Server) commit(who Caller, op Op) Result {
 	return s.apply(s.tree.Prepare(who, op, s.tree.Zxid()+1, time.Now().UnixMilli()))
 }

@@ -13,22 +13,22 @@ type session struct {
 	timeout  time.Duration
 	deadline time.Time
 	timer    *time.Timer
-	conn     *conn // nil while nobody is attached
+	conn     *conn // nil while no connection is attached
 }
 
-// firstSessionID is made as on a real server whose id is 1: the clock's lower 40 bits above 16 bits of counter.
+// firstSessionID returns an id as of a real server whose id is 1: the clock's lower 40 bits above 16 bits of counter.
 func firstSessionID(now time.Time) int64 {
 	return int64(uint64(now.UnixMilli())<<24>>8) | 1<<56
 }
 
-// password proves a session's ownership.
+// password returns the password that proves a session's ownership.
 func (s *Server) password(id int64) []byte {
 	mac := hmac.New(sha256.New, s.secret[:])
 	binary.Write(mac, binary.BigEndian, id)
 	return mac.Sum(nil)[:16]
 }
 
-// negotiate clamps a client's wish to 2–20 ticks.
+// negotiate clamps the timeout that a client asks for to 2–20 ticks.
 func (s *Server) negotiate(ms int32) time.Duration {
 	wish := time.Duration(ms) * time.Millisecond
 	return min(max(wish, 2*s.opts.Tick), 20*s.opts.Tick)
@@ -43,7 +43,7 @@ func (s *Server) createSession(timeout time.Duration) *session {
 	return s.track(id, timeout)
 }
 
-// track begins to watch over a session that the tree knows.
+// track starts the timer of a session of the tree.
 func (s *Server) track(id int64, timeout time.Duration) *session {
 	session := &session{id: id, timeout: timeout}
 	s.sessions[id] = session
@@ -52,7 +52,7 @@ func (s *Server) track(id int64, timeout time.Duration) *session {
 	return session
 }
 
-// touch gives a session its timeout anew, up to the next tick boundary after it.
+// touch renews a session's timeout, up to the next tick boundary after it.
 func (s *Server) touch(session *session) {
 	ticks := (time.Since(s.start)+session.timeout)/s.opts.Tick + 1
 	session.deadline = s.start.Add(ticks * s.opts.Tick)
@@ -75,7 +75,7 @@ func (s *Server) checkExpiry(session *session) {
 	s.notify()
 }
 
-// expire ends a session from the server's side: its connection is cut, without a word.
+// expire ends a session from the server's side: it cuts the session's connection without a reply.
 func (s *Server) expire(session *session) {
 	s.endSession(session)
 	if session.conn != nil {
@@ -90,7 +90,8 @@ func (s *Server) endSession(session *session) {
 	s.commit(Caller{Session: session.id}, Op{Code: OpCloseSession})
 }
 
-// connect answers a handshake. A nil session means that the connection is to be closed once the answer, if any, is out.
+// connect answers a handshake. A nil session means that the connection has to be closed after the answer, if any, was
+// sent.
 func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
 	if s.opts.ReadOnly && !h.readOnly || h.seen > s.tree.Zxid() {
 		return nil, nil

@@ -1,14 +1,15 @@
 package zkmem
 
-// TB is the part of [testing.TB] that Start needs; so no program that imports this package gets the testing package too.
+// TB is the part of [testing.TB] that Start needs; so a program that imports this package does not get the testing
+// package too.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// Start is a server for one test, on a free port of the loopback, which no other program takes while it is stopped: see
-// [FreeAddr] and [Server.Addr]. It is closed at the end of the test. At most one Options is looked at.
+// Start returns a server for one test, on a free port of the loopback, which no other program takes while it is
+// stopped: see [FreeAddr] and [Server.Addr]. It is closed at the end of the test. Start uses at most one Options.
 func Start(t TB, o ...Options) *Server {
 	t.Helper()
 	var opts Options

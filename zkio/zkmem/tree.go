@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ContainerOwner is the Owner in a Txn that makes a container. A Stat shows 0 in its place, and in that of a TTL, as
+// ContainerOwner is the Owner in a Txn that creates a container. A Stat shows 0 instead, and instead of a TTL, as
 // ZooKeeper's do.
 const ContainerOwner int64 = math.MinInt64
 
@@ -21,12 +21,12 @@ type Tree struct {
 	nodes      map[string]*node
 	sessions   map[int64]int32               // session → timeout in milliseconds
 	ephemerals map[int64]map[string]struct{} // session → its nodes
-	containers map[string]struct{}           // and nodes with a TTL: what the server deletes by itself
-	extended   bool                          // nodes with a TTL are taken
+	containers map[string]struct{}           // and nodes with a TTL: the server deletes these by itself
+	extended   bool                          // nodes with a TTL are accepted
 }
 
-// node is one znode. children stays sorted. creates counts the children ever made here: it is the sequence counter, and
-// half of what a Stat shows as Cversion.
+// node is one znode. children stays sorted. creates counts the children ever created here: it is the sequence
+// counter, and half of what a Stat shows as Cversion.
 type node struct {
 	data     []byte
 	acl      []ACL
@@ -35,7 +35,7 @@ type node struct {
 	children []string
 }
 
-// Stat is what ZooKeeper tells of a node besides its data. Times are milliseconds since 1970.
+// Stat is what ZooKeeper has about a node, apart from its data. Times are milliseconds since 1970.
 type Stat struct {
 	Czxid, Mzxid, Ctime, Mtime  int64
 	Version, Cversion, Aversion int32
@@ -44,7 +44,7 @@ type Stat struct {
 	Pzxid                       int64
 }
 
-// NewTree is an empty ensemble: the root and ZooKeeper's own nodes below /zookeeper, zxid 0.
+// NewTree returns an empty ensemble: the root and ZooKeeper's own nodes below /zookeeper, zxid 0.
 func NewTree() *Tree {
 	t := &Tree{
 		nodes:      map[string]*node{},
@@ -59,7 +59,7 @@ func NewTree() *Tree {
 	return t
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (t *Tree) Clone() *Tree {
 	c := &Tree{
 		zxid:       t.zxid,
@@ -89,13 +89,13 @@ func (t *Tree) Clone() *Tree {
 	return c
 }
 
-// Zxid is the number of the last transaction applied.
+// Zxid returns the number of the last transaction applied.
 func (t *Tree) Zxid() int64 { return t.zxid }
 
-// Len is the number of nodes, the root and ZooKeeper's own included.
+// Len returns the number of nodes, the root and ZooKeeper's own included.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Get is a node's data and Stat. The data must not be changed. The error is NoNode.
+// Get returns a node's data and Stat. The data must not be changed. The error is NoNode.
 func (t *Tree) Get(path string) ([]byte, Stat, error) {
 	n := t.node(path)
 	if n == nil {
@@ -104,11 +104,11 @@ func (t *Tree) Get(path string) ([]byte, Stat, error) {
 	return n.data, n.fullStat(), nil
 }
 
-// Exists says whether there is a node.
+// Exists reports whether there is a node.
 func (t *Tree) Exists(path string) bool { return t.node(path) != nil }
 
-// Children are the names of a node's children, sorted, and the node's Stat. The names must not be changed and are good
-// until the next Apply. The error is NoNode.
+// Children returns the names of a node's children, sorted, and the node's Stat. The names must not be changed and are
+// valid until the next Apply. The error is NoNode.
 func (t *Tree) Children(path string) ([]string, Stat, error) {
 	n := t.node(path)
 	if n == nil {
@@ -117,7 +117,7 @@ func (t *Tree) Children(path string) ([]string, Stat, error) {
 	return n.children, n.fullStat(), nil
 }
 
-// ACL is a node's access list and Stat. The list must not be changed. The error is NoNode.
+// ACL returns a node's access list and Stat. The list must not be changed. The error is NoNode.
 func (t *Tree) ACL(path string) ([]ACL, Stat, error) {
 	n := t.node(path)
 	if n == nil {
@@ -126,8 +126,8 @@ func (t *Tree) ACL(path string) ([]ACL, Stat, error) {
 	return n.acl, n.fullStat(), nil
 }
 
-// Allowed is nil, NoNode, or NoAuth where none of perms is granted to who. Reads ask it: GetData and GetChildren need
-// PermRead; Exists needs nothing.
+// Allowed returns nil, NoNode, or NoAuth if none of perms is granted to who. Reads call it: GetData and GetChildren
+// need PermRead; Exists needs nothing.
 func (t *Tree) Allowed(path string, perms int32, who []Auth) error {
 	n := t.node(path)
 	if n == nil {
@@ -136,7 +136,7 @@ func (t *Tree) Allowed(path string, perms int32, who []Auth) error {
 	return allowed(n.acl, perms, who).err()
 }
 
-// Sequence is the counter that names the next sequential child, or 0 where there is no node.
+// Sequence returns the counter that names the next sequential child, or 0 if there is no node.
 func (t *Tree) Sequence(path string) int32 {
 	if n := t.node(path); n != nil {
 		return n.creates
@@ -144,19 +144,19 @@ func (t *Tree) Sequence(path string) int32 {
 	return 0
 }
 
-// Sessions are the ids of the live sessions, sorted.
+// Sessions returns the ids of the live sessions, sorted.
 func (t *Tree) Sessions() []int64 { return sortedKeys(t.sessions) }
 
-// SessionTimeout is a session's timeout in milliseconds; ok is false where the tree does not know the session.
+// SessionTimeout returns a session's timeout in milliseconds; ok is false if the tree does not have the session.
 func (t *Tree) SessionTimeout(id int64) (ms int32, ok bool) {
 	ms, ok = t.sessions[id]
 	return ms, ok
 }
 
-// Ephemerals are the paths of a session's nodes, sorted.
+// Ephemerals returns the paths of a session's nodes, sorted.
 func (t *Tree) Ephemerals(session int64) []string { return sortedKeys(t.ephemerals[session]) }
 
-// EphemeralCount is the number of all sessions' nodes.
+// EphemeralCount returns the number of all sessions' nodes.
 func (t *Tree) EphemeralCount() int {
 	count := 0
 	for _, paths := range t.ephemerals {
@@ -165,7 +165,7 @@ func (t *Tree) EphemeralCount() int {
 	return count
 }
 
-// Descendants is the number of nodes below path.
+// Descendants returns the number of nodes below path.
 func (t *Tree) Descendants(path string) int {
 	if path == "/" {
 		return len(t.nodes) - 1
@@ -179,13 +179,13 @@ func (t *Tree) Descendants(path string) int {
 	return count
 }
 
-// EmptyContainers are the containers that once had a child and have none now, sorted: what a server deletes by
-// OpDeleteContainer from time to time. Expired are the others of that sort.
+// EmptyContainers returns the containers that once had a child and have none now, sorted: a server deletes them by
+// OpDeleteContainer from time to time. Expired returns the other nodes that a server deletes by itself.
 func (t *Tree) EmptyContainers() []string {
 	return t.childless(func(n *node) bool { return n.stat.EphemeralOwner == ContainerOwner && n.creates > 0 })
 }
 
-// Expired are the nodes without children that nobody has written to for longer than their TTL, sorted. at is in
+// Expired returns the nodes without children and without a write for longer than their TTL, sorted. at is in
 // milliseconds since 1970.
 func (t *Tree) Expired(at int64) []string {
 	return t.childless(func(n *node) bool {
@@ -193,7 +193,7 @@ func (t *Tree) Expired(at int64) []string {
 	})
 }
 
-// childless are those of the nodes that a server deletes by itself that have no children.
+// childless returns those nodes without children that a server deletes by itself.
 func (t *Tree) childless(ripe func(*node) bool) []string {
 	var found []string
 	for path := range t.containers {
@@ -205,10 +205,10 @@ func (t *Tree) childless(ripe func(*node) bool) []string {
 	return found
 }
 
-// AllowTTL lets the tree take nodes with a TTL, as zookeeper.extendedTypesEnabled=true does.
+// AllowTTL makes the tree accept nodes with a TTL, as zookeeper.extendedTypesEnabled=true does.
 func (t *Tree) AllowTTL() { t.extended = true }
 
-// node finds a node; the empty path is the root's other name, as in ZooKeeper.
+// node returns a node; the empty path is another name of the root, as in ZooKeeper.
 func (t *Tree) node(path string) *node {
 	if path == "" {
 		path = "/"
@@ -216,8 +216,8 @@ func (t *Tree) node(path string) *node {
 	return t.nodes[path]
 }
 
-// fullStat is the Stat as a client sees it. Cversion counts the children's comings and goings: every child ever made came
-// once, and those not here any more went once.
+// fullStat returns the Stat that a client gets. Cversion counts creations and deletions of children: every child ever
+// created counts once, and once more if it was deleted.
 func (n *node) fullStat() Stat {
 	s := n.stat
 	s.Cversion = n.creates*2 - int32(len(n.children))
@@ -229,18 +229,18 @@ func (n *node) fullStat() Stat {
 	return s
 }
 
-// A TTL stands in the place of an owner, as in ZooKeeper: so many milliseconds below an own highest byte.
+// The owner field holds a TTL, as in ZooKeeper: its milliseconds below a highest byte of its own.
 const (
 	ttlOwner int64 = -1 << 56
 	maxTTL   int64 = 1<<40 - 1
 )
 
-// owned says whether an owner is a session.
+// owned reports whether an owner is a session.
 func owned(owner int64) bool {
 	return owner != 0 && owner != ContainerOwner && owner>>56 != ttlOwner>>56
 }
 
-// timed says whether an operation makes a node with a TTL.
+// timed reports whether an operation creates a node with a TTL.
 func timed(op Op) bool { return op.Mode == TTL || op.Mode == SequentialTTL }
 
 func sortedKeys[K int64 | string, V any](m map[K]V) []K {

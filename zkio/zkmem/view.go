@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Counts is how often something was asked since the start or the last ResetCounts.
+// Counts has the numbers of requests since the start or the last ResetCounts.
 type Counts struct {
 	Total      int            // requests, without pings and handshakes
 	Pings      int            // also in ByOp
@@ -33,49 +33,49 @@ func (c *Counts) add(op OpCode) {
 type SessionInfo struct {
 	ID         int64
 	Timeout    time.Duration
-	Deadline   time.Time // when it expires unless it is heard of
+	Deadline   time.Time // when it expires if its client sends nothing more
 	Addr       string    // of the client; "" while it is not connected
 	Ephemerals []string
 }
 
-// View is a server's state at one instant. It is good only within the function that it is given to.
+// View is a server's state at one instant. It is valid only within the function that gets it.
 type View struct{ s *Server }
 
-// Zxid is the number of the last transaction.
+// Zxid returns the number of the last transaction.
 func (v *View) Zxid() int64 { return v.s.tree.Zxid() }
 
-// Exists says whether there is a node.
+// Exists reports whether there is a node.
 func (v *View) Exists(path string) bool { return v.s.tree.Exists(path) }
 
-// Get is a node's data and Stat, or NoNode.
+// Get returns a node's data and Stat, or NoNode.
 func (v *View) Get(path string) ([]byte, Stat, error) {
 	data, stat, err := v.s.tree.Get(path)
 	return slices.Clone(data), stat, err
 }
 
-// Children are the sorted names of a node's children; none where there is no node.
+// Children returns the sorted names of a node's children; none if there is no node.
 func (v *View) Children(path string) []string {
 	names, _, _ := v.s.tree.Children(path)
 	return slices.Clone(names)
 }
 
-// Watches is the number of armed watches of one kind on a path.
+// Watches returns the number of armed watches of one kind on a path.
 func (v *View) Watches(kind WatchKind, path string) int { return v.s.watches.Count(kind, path) }
 
-// WatchCount is the number of all armed watches.
+// WatchCount returns the number of all armed watches.
 func (v *View) WatchCount() int { return v.s.watches.Len() }
 
-// Connections is the number of open connections.
+// Connections returns the number of open connections.
 func (v *View) Connections() int { return len(v.s.conns) }
 
-// Counts is how often something was asked.
+// Counts returns the numbers of requests since the start or the last ResetCounts.
 func (v *View) Counts() Counts {
 	counts := v.s.counts
 	counts.ByOp = maps.Clone(counts.ByOp)
 	return counts
 }
 
-// Sessions are the live sessions, by id.
+// Sessions returns the live sessions, by id.
 func (v *View) Sessions() []SessionInfo {
 	list := make([]SessionInfo, 0, len(v.s.sessions))
 	for _, id := range sortedKeys(v.s.sessions) {
@@ -98,13 +98,13 @@ func (s *Server) View(f func(*View)) {
 	f(&View{s})
 }
 
-// Sessions are the live sessions, by id.
+// Sessions returns the live sessions, by id.
 func (s *Server) Sessions() (list []SessionInfo) {
 	s.View(func(v *View) { list = v.Sessions() })
 	return list
 }
 
-// Counts is how often something was asked since the start or the last ResetCounts.
+// Counts returns the numbers of requests since the start or the last ResetCounts.
 func (s *Server) Counts() (counts Counts) {
 	s.View(func(v *View) { counts = v.Counts() })
 	return counts
@@ -117,15 +117,15 @@ func (s *Server) ResetCounts() {
 	s.counts = newCounts()
 }
 
-// waiter is somebody in WaitFor.
+// waiter is a call of WaitFor.
 type waiter struct {
 	holds func(*View) bool
 	done  chan struct{}
 }
 
-// WaitFor returns nil as soon as a condition on the server's state holds: it is asked at once, and after every request,
-// transaction, connection and disconnection, so that tests need not poll. holds runs inside the server. The error is the
-// context's, or ErrClosed.
+// WaitFor returns nil as soon as a condition on the server's state holds. holds is called immediately, and after
+// every request, transaction, connection and disconnection, so that tests need not poll. It runs inside the server.
+// The error is the context's, or ErrClosed.
 func (s *Server) WaitFor(ctx context.Context, holds func(*View) bool) error {
 	s.mu.Lock()
 	if holds(&View{s}) {
@@ -153,7 +153,7 @@ func (s *Server) forgetWaiter(w *waiter) {
 	s.waiters = slices.DeleteFunc(s.waiters, func(other *waiter) bool { return other == w })
 }
 
-// notify asks the waiters whether what they wait for has come. Under Server.mu.
+// notify checks the conditions of the waiters. Under Server.mu.
 func (s *Server) notify() {
 	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {
 		if !w.holds(&View{s}) {

@@ -2,16 +2,16 @@ package zkmem
 
 import "slices"
 
-// WatchKind is what a watch waits for.
+// WatchKind is the kind of a watch.
 type WatchKind int32
 
-// The kinds. A watch set by exists is a data watch, whether the node is there or not.
+// The kinds. A watch set by exists is a data watch, whether the node exists or not.
 const (
 	ChildWatch WatchKind = 1
 	DataWatch  WatchKind = 2
 )
 
-// Watches is a table of one-shot watches, each belonging to a watcher W (a connection, for a server). Pure like [Tree].
+// Watches is a table of one-shot watches, each of a watcher W (a connection, for a server). Pure like [Tree].
 type Watches[W comparable] struct {
 	data, child map[string][]W
 	owned       map[W]map[watchKey]struct{}
@@ -22,7 +22,7 @@ type watchKey struct {
 	path string
 }
 
-// NewWatches is an empty table.
+// NewWatches returns an empty table.
 func NewWatches[W comparable]() *Watches[W] {
 	return &Watches[W]{data: map[string][]W{}, child: map[string][]W{}, owned: map[W]map[watchKey]struct{}{}}
 }
@@ -47,13 +47,13 @@ func (t *Watches[W]) Add(kind WatchKind, path string, w W) {
 	t.table(kind)[path] = append(t.table(kind)[path], w)
 }
 
-// Has says whether a watch is armed.
+// Has reports whether a watch is armed.
 func (t *Watches[W]) Has(kind WatchKind, path string, w W) bool {
 	_, armed := t.owned[w][watchKey{kind, path}]
 	return armed
 }
 
-// Remove disarms a watch and says whether it was armed.
+// Remove disarms a watch and reports whether it was armed.
 func (t *Watches[W]) Remove(kind WatchKind, path string, w W) bool {
 	if !t.Has(kind, path, w) {
 		return false
@@ -92,7 +92,7 @@ func (t *Watches[W]) Fire(e Event) []W {
 	return t.take(DataWatch, e.Path)
 }
 
-// Len is the number of armed watches.
+// Len returns the number of armed watches.
 func (t *Watches[W]) Len() int {
 	total := 0
 	for _, keys := range t.owned {
@@ -101,17 +101,17 @@ func (t *Watches[W]) Len() int {
 	return total
 }
 
-// Count is the number of watches of one kind on one path.
+// Count returns the number of watches of one kind on one path.
 func (t *Watches[W]) Count(kind WatchKind, path string) int { return len(t.table(kind)[path]) }
 
-// Paths are the watched paths, sorted.
+// Paths returns the watched paths, sorted.
 func (t *Watches[W]) Paths() []string {
 	paths := append(sortedKeys(t.data), sortedKeys(t.child)...)
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
 
-// Watchers are those who watch a path in either way, each once.
+// Watchers returns the watchers of a path by watches of any kind, each once.
 func (t *Watches[W]) Watchers(path string) []W {
 	all := slices.Clone(t.data[path])
 	for _, w := range t.child[path] {

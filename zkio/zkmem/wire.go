@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// decoder reads ZooKeeper's encoding (jute). The first mistake makes bad stick; what is read afterwards is zero.
+// decoder reads ZooKeeper's encoding (jute). The first mistake sets bad for good; what is read afterwards is zero.
 type decoder struct {
 	buf []byte
 	bad bool
@@ -40,7 +40,7 @@ func (d *decoder) bool() bool {
 	return b != nil && b[0] != 0
 }
 
-// bytes is a copy; nil stands for ZooKeeper's null.
+// bytes returns a copy; nil stands for ZooKeeper's null.
 func (d *decoder) bytes() []byte {
 	n := d.int32()
 	if n == -1 || d.bad {
@@ -49,10 +49,10 @@ func (d *decoder) bytes() []byte {
 	return append([]byte{}, d.take(int(n))...)
 }
 
-// text is a string that must not be null.
+// text returns a string that must not be null.
 func (d *decoder) text() string { return string(d.take(int(d.int32()))) }
 
-// count is the length of a list whose items take at least size bytes each; null is an empty list.
+// count returns the length of a list whose items take at least size bytes each; null is an empty list.
 func (d *decoder) count(size int) int {
 	n := int(d.int32())
 	if n == -1 {
@@ -86,7 +86,7 @@ type encoder struct{ buf []byte }
 
 func newFrame() *encoder { return &encoder{buf: make([]byte, 4, 128)} }
 
-// frame is the finished frame.
+// frame returns the finished frame.
 func (e *encoder) frame() []byte {
 	binary.BigEndian.PutUint32(e.buf, uint32(len(e.buf)-4))
 	return e.buf
