@@ -41,8 +41,8 @@ func DigestAuth(userPassword string) Auth {
 }
 
 // allowed returns OK or NoAuth. An empty list grants everything, as in ZooKeeper.
-func allowed(acl []ACL, perms int32, who []Auth) Code {
-	if len(acl) == 0 || slices.ContainsFunc(who, func(a Auth) bool { return a.Scheme == "super" }) {
+func allowed(acl []ACL, perms int32, ids []Auth) Code {
+	if len(acl) == 0 || slices.ContainsFunc(ids, func(a Auth) bool { return a.Scheme == "super" }) {
 		return OK
 	}
 	for _, a := range acl {
@@ -52,7 +52,7 @@ func allowed(acl []ACL, perms int32, who []Auth) Code {
 		if a.Scheme == "world" && a.ID == "anyone" {
 			return OK
 		}
-		if slices.ContainsFunc(who, func(id Auth) bool { return id.Scheme == a.Scheme && matches(id, a.ID) }) {
+		if slices.ContainsFunc(ids, func(id Auth) bool { return id.Scheme == a.Scheme && matches(id, a.ID) }) {
 			return OK
 		}
 	}
@@ -95,7 +95,7 @@ func ipPrefix(pattern string) (netip.Prefix, bool) {
 }
 
 // settle checks the list of a request and replaces "auth" by the caller's identities.
-func settle(acl []ACL, who []Auth) ([]ACL, Code) {
+func settle(acl []ACL, ids []Auth) ([]ACL, Code) {
 	var settled, seen []ACL
 	for _, a := range acl {
 		if slices.Contains(seen, a) {
@@ -112,7 +112,7 @@ func settle(acl []ACL, who []Auth) ([]ACL, Code) {
 			settled = append(settled, a)
 		case a.Scheme == "auth":
 			before := len(settled)
-			for _, id := range who {
+			for _, id := range ids {
 				if id.Scheme == "digest" {
 					settled = append(settled, ACL{a.Perms, id.Scheme, id.ID})
 				}

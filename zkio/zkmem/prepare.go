@@ -62,8 +62,8 @@ type Txn struct {
 
 // Prepare checks a request and returns its transaction. It changes nothing. The caller chooses zxid, which must be
 // greater than the tree's, and at (milliseconds since 1970).
-func (t *Tree) Prepare(who Caller, op Op, zxid, at int64) Txn {
-	d := &draft{tree: t, caller: who, zxid: zxid, at: at}
+func (t *Tree) Prepare(caller Caller, op Op, zxid, at int64) Txn {
+	d := &draft{tree: t, caller: caller, zxid: zxid, at: at}
 	if op.Code == OpMulti {
 		return d.multi(op)
 	}

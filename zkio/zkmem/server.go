@@ -237,8 +237,8 @@ func (s *Server) Close() {
 }
 
 // commit prepares and applies one operation and sends the watch events.
-func (s *Server) commit(who Caller, op Op) Result {
-	return s.apply(s.tree.Prepare(who, op, s.tree.Zxid()+1, time.Now().UnixMilli()))
+func (s *Server) commit(caller Caller, op Op) Result {
+	return s.apply(s.tree.Prepare(caller, op, s.tree.Zxid()+1, time.Now().UnixMilli()))
 }
 
 func (s *Server) apply(txn Txn) Result {

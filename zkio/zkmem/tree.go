@@ -126,14 +126,14 @@ func (t *Tree) ACL(path string) ([]ACL, Stat, error) {
 	return n.acl, n.fullStat(), nil
 }
 
-// Allowed returns nil, NoNode, or NoAuth if none of perms is granted to who. Reads call it: GetData and GetChildren
+// Allowed returns nil, NoNode, or NoAuth if none of perms is granted to ids. Reads call it: GetData and GetChildren
 // need PermRead; Exists needs nothing.
-func (t *Tree) Allowed(path string, perms int32, who []Auth) error {
+func (t *Tree) Allowed(path string, perms int32, ids []Auth) error {
 	n := t.node(path)
 	if n == nil {
 		return NoNode
 	}
-	return allowed(n.acl, perms, who).err()
+	return allowed(n.acl, perms, ids).err()
 }
 
 // Sequence returns the counter that names the next sequential child, or 0 if there is no node.
