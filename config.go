@@ -43,7 +43,7 @@ type Config struct {
 	RideOut bool
 
 	// Auth is presented on every connection. ACL is what new nodes get. Its default is
-	// everything to their creator if Auth is given; else everything to everybody, with a
+	// everything to their creator if Auth is given; else everything to every client, with a
 	// warning in the log.
 	Auth []Auth
 	ACL  []ACL

@@ -32,7 +32,7 @@ func (a Auth) Format(f fmt.State, verb rune) { zkio.Auth(a).Format(f, verb) }
 // MarshalText returns what String does, for encoders.
 func (a Auth) MarshalText() ([]byte, error) { return zkio.Auth(a).MarshalText() }
 
-// ACL is one entry of the access list of new nodes: who may do what.
+// ACL is one entry of the access list of new nodes: an identity and its permissions.
 type ACL struct {
 	Perms  int32  // sum of the Perm values
 	Scheme string // "digest", "world", "auth", "x509", "ip", …

@@ -9,11 +9,11 @@
 //
 // # Connection
 //
-//   - [Client]: one ZooKeeper session at a time, from which all handles are made.
+//   - [Client]: one ZooKeeper session at a time, all handles are made from it.
 //   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log.
 //   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
-//   - [RetryPolicy]: how attempts are paced; see [RetryForever] and its siblings.
+//   - [RetryPolicy]: how attempts are paced; see [RetryForever] and the functions next to it.
 //
 // # Leadership
 //
@@ -21,39 +21,39 @@
 //   - [Selector]: runs a function ([Work]) for one term, then the next in line leads. Curator's LeaderSelector.
 //   - [Election]: a latch on plain names, n_0000000007, as in ZooKeeper's recipes.
 //   - [JobElection]: the leader of an ElasticJob job, together with its Java instances.
-//   - [LatchOptions], [SelectorOptions], [CloseMode]: how they are made, and whether Close calls the listeners.
-//   - [Leadership]: what the work has: a context, a token, a deadline, guarded writes.
+//   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners.
+//   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.
 //   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.
-//   - [Line], [Participant]: who is in line and who leads; see [Client.Line] and [Client.Evict].
+//   - [Line], [Participant]: the participants in line, and the leader; see [Client.Line] and [Client.Evict].
 //   - [Change]: a change of leadership, from [Client.Watch].
 //   - [State]: latent, started or closed, for every handle that is started.
 //
 // # Locks
 //
-//   - [Mutex]: one holder at a time. InterProcessMutex, or kazoo's Lock. [MutexOptions] shape it.
+//   - [Mutex]: one holder at a time. InterProcessMutex, or kazoo's Lock. Options: [MutexOptions].
 //   - [ReadWriteLock]: one writer or many readers. InterProcessReadWriteLock.
-//   - [Semaphore]: n permits, of which a caller takes k at once. InterProcessSemaphoreV2. [SemaphoreOptions] shape it.
+//   - [Semaphore]: n permits, of which a caller takes k together. InterProcessSemaphoreV2. Options: [SemaphoreOptions].
 //   - [MultiLock]: several locks ([Lockable]), all or none. InterProcessMultiLock.
 //   - [Hold], [WriteHold], [MultiHold]: a lock that is held, until Unlock or until it is lost.
-//   - [Holder], [ReadWriteHolder]: re-entry: one caller locks again what it holds.
+//   - [Holder], [ReadWriteHolder]: re-entry: a caller locks again what it holds.
 //
 // # Barriers and groups
 //
 //   - [Barrier], [Gate]: block callers while a node exists, or until it does.
-//   - [DoubleBarrier]: members begin and end together. DistributedDoubleBarrier. [DoubleBarrierOptions] shape it.
-//   - [PersistentNode]: an ephemeral node that is created again in every session. [PersistentNodeOptions] shape it.
+//   - [DoubleBarrier]: members begin and end together. DistributedDoubleBarrier. Options: [DoubleBarrierOptions].
+//   - [PersistentNode]: an ephemeral node that is created again in every session. Options: [PersistentNodeOptions].
 //   - [Membership], [Member]: one member of a group; [Client.Members] lists all. GroupMember.
 //
 // # Numbers
 //
-//   - [SharedCount], [Count]: an integer that many read, set and watch.
-//   - [AtomicLong]: a 64-bit integer that many add to. DistributedAtomicLong. [AtomicLongOptions] shape it.
+//   - [SharedCount], [Count]: an integer that many clients read, set and watch.
+//   - [AtomicLong]: a 64-bit integer that many clients add to. DistributedAtomicLong. Options: [AtomicLongOptions].
 //
 // # Queues
 //
 //   - [Queue], [PriorityQueue], [DelayQueue], [IDQueue]: by order of put, priority, due time, or with ids.
-//   - [QueueWriter]: where items are put, with a priority, a time or an id.
-//   - [Consumer]: takes items at least once or at most once; [Delivery] is one item. [ConsumerOptions] shape it.
+//   - [QueueWriter]: puts items, with a priority, a time or an id.
+//   - [Consumer]: takes items at least once or at most once; [Delivery] is one item. Options: [ConsumerOptions].
 //   - [QueueOptions], [QueueBound], [Codec]: dead letters, limits, encoding.
 //
 // # Nodes
@@ -61,12 +61,12 @@
 //   - [CreateRequest], [SetRequest], [DeleteRequest], [Request], [Task]: ZooKeeper's operations, from [Client.Create],
 //     [Client.Set], [Client.Delete], [Client.Get], [Client.Exists], [Client.Children], [Client.Multi] and [Client.Sync].
 //     Nothing is sent before Do or Background: go vet with cmd/incumbentvet finds requests without them.
-//   - [Node], [Stat], [Result]: what is read, and what a request in the background came to.
+//   - [Node], [Stat], [Result]: what is read, and the outcome of a request in the background.
 //   - [Op], [OpResult]: one operation of [Client.Multi] or [Leadership.Write], and its outcome.
-//   - [NodeChange], [ChildrenChange]: from [Client.WatchNode] and [Client.WatchChildren]; [Missed] says what was not seen.
-//   - [TreeCache], [TreeNode]: a node and everything below it, in memory. [TreeCacheOptions] shape it; [TreeChange]
+//   - [NodeChange], [ChildrenChange]: from [Client.WatchNode] and [Client.WatchChildren]; [Missed] says which changes were not seen.
+//   - [TreeCache], [TreeNode]: a node and everything below it, in memory. Options: [TreeCacheOptions]; [TreeChange]
 //     and [TreeChangeKind] say what changed.
-//   - [Deletion]: deletes a node for certain, through outages and sessions. Curator's guaranteed().
+//   - [Deletion]: deletes a node, and goes on through outages and sessions until it is gone. Curator's guaranteed().
 //
 // # Errors
 //
@@ -77,24 +77,24 @@
 // decide) and [ErrWorkRunning] (work was still running when Close's context ended).
 //
 // An option below zero is an error, which names it, unless the option says what below
-// zero means. A nil context, a handle that no client made and a nil function to call
-// are mistakes of the program: the call panics, and says which call it was and what to
-// do. It is an error where something is made: [Open] with a nil context, a [Selector] or
-// a [Consumer] with a nil function.
+// zero means. A nil context, a handle that no client made and a nil function are mistakes
+// of the program: the call panics, and the text has the call and what to do. [Open] with a
+// nil context, and a [Selector] or a [Consumer] with a nil function, return an error
+// instead.
 //
 // # What is promised
 //
 // A participant believes that it leads only while its own node, owned by its own
 // session, is first in line, and only until [Leadership.ValidUntil]: a deadline that
-// counts from the last request that the ensemble's quorum, or where that is safe its
-// leader, has processed. A follower that was cut off, or a deposed leader that goes on
-// answering, cannot extend it. No term begins before the work of the last one has
-// returned. Everything that happens can be recorded and replayed. docs/promises.md lists
-// all promises.
+// counts from the last request that the ensemble's quorum, or if that is safe its
+// leader, has processed. A server that was cut off, or a deposed leader of the ensemble
+// that goes on answering, cannot extend it. No term begins before the work of the last one has
+// returned. Everything that happens can be recorded and replayed. docs/promises.md lists all
+// promises.
 //
 // # What is not
 //
-// A process that is paused believes that it leads for as long as it is paused. Pass
+// A process that is paused believes that it leads while it is paused. Pass
 // [Leadership.Token] to every store that the work writes to and let the store refuse
 // lower ones, or write with [Leadership.Write]. Kerberos (SASL) is not supported. This
 // is no service for many short critical sections.

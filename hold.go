@@ -166,7 +166,7 @@ func tryResult(h *Hold, err error) (*Hold, bool, error) {
 	return h, err == nil, err
 }
 
-// abandon ends an acquisition that nobody waits for any longer. If it is granted meanwhile,
+// abandon ends an acquisition that no call waits for any longer. If it is granted meanwhile,
 // the handle is sealed, and the hold is released.
 func (h *holdHandle) abandon(uint64) {
 	h.seal()

@@ -117,13 +117,13 @@ func differences(a, b []string) (n int) {
 func diffFeed[T any](seen iter.Seq2[T, error], compare func(last T, now *T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var last T
-		told := false
+		yielded := false
 		for now, err := range seen {
 			if err == nil {
-				if told {
+				if yielded {
 					compare(last, &now)
 				}
-				last, told = now, true
+				last, yielded = now, true
 			}
 			if !yield(now, err) {
 				return

@@ -59,13 +59,13 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 
 // begin sends a put command. The lock is held until the put is stored: the answer, which
 // may come immediately, needs it.
-func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, told func(error)) (uint64, *put, chan reply, error) {
+func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, done func(error)) (uint64, *put, chan reply, error) {
 	if p.bound > 0 && len(nodes) > p.bound {
 		return 0, nil, nil, fmt.Errorf("%w: %d items in one put, and the bound is %d", ErrQueueFull, len(nodes), p.bound)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	one := &put{first: p.last + 1, nodes: len(nodes), later: later, callback: told, done: make(chan struct{})}
+	one := &put{first: p.last + 1, nodes: len(nodes), later: later, callback: done, done: make(chan struct{})}
 	n, ch, err := p.commands.begin(p.client, p.id, putCommand(one.first, nodes, options))
 	if err != nil {
 		return 0, nil, nil, err
@@ -117,7 +117,7 @@ func (p *producer) takeBack(ctx context.Context, n uint64) {
 	_ = p.ask(late, events.Event{Kind: events.CommandCancel, Work: n})
 }
 
-func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, told func(error)) error {
+func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, done func(error)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -128,7 +128,7 @@ func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[str
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	_, _, _, err := p.begin(nodes, options, true, told)
+	_, _, _, err := p.begin(nodes, options, true, done)
 	if err != nil {
 		<-p.slots
 	}

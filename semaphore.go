@@ -109,7 +109,7 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 		return nil, fmt.Errorf("%w: %d of %d", ErrPermits, permits, limit)
 	}
 	if permits > machines.MaxPermits {
-		return nil, fmt.Errorf("%w: %d at once: want no more than %d, which one transaction creates", ErrPermits, permits, machines.MaxPermits)
+		return nil, fmt.Errorf("%w: %d in one hold: want no more than %d, which one transaction creates", ErrPermits, permits, machines.MaxPermits)
 	}
 	o := s.options
 	return s.client.acquire(ctx, acquisition{

@@ -92,7 +92,7 @@ func names(c *x509.Certificate) string {
 		all = append(all, ip.String())
 	}
 	if len(all) == 0 {
-		return "nobody"
+		return "no host"
 	}
 	return strings.Join(all, ", ")
 }

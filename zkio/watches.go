@@ -85,15 +85,15 @@ func (w *watches) waiter(c *call) *waiter {
 // fire removes the waiters that an event concerns and returns their machines, each once, in
 // order of subscription.
 func (w *watches) fire(kind events.Kind, path string) []events.ID {
-	var told []events.ID
+	var machines []events.ID
 	w.keep(path, func(waiter *waiter) bool {
 		concerns := kind == events.WatchDeleted || waiter.child == (kind == events.WatchChildren)
-		if concerns && !slices.Contains(told, waiter.id) {
-			told = append(told, waiter.id)
+		if concerns && !slices.Contains(machines, waiter.id) {
+			machines = append(machines, waiter.id)
 		}
 		return !concerns
 	})
-	return told
+	return machines
 }
 
 // keep removes the waiters of a path for which hold returns false.

@@ -2,7 +2,7 @@ package zkmem
 
 import "time"
 
-// Do carries out one operation as an operator, who may do everything, as a person with zkCli would. It returns its
+// Do carries out one operation as an operator, with all permissions, as a person with zkCli would. It returns its
 // Result, whose Err (of the first failure in a multi) is also the error.
 func (s *Server) Do(op Op) (Result, error) {
 	s.mu.Lock()

@@ -144,16 +144,16 @@ func isWrite(op OpCode) bool {
 }
 
 func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
-	who := Caller{Session: c.session.id, Auth: c.auth}
+	caller := Caller{Session: c.session.id, Auth: c.auth}
 	switch {
 	case r.op.Code == OpReconfig:
-		s.refuse(who.Session, ReconfigDisabled)
+		s.refuse(caller.Session, ReconfigDisabled)
 		return ReconfigDisabled, nil
 	case r.bad:
-		s.refuse(who.Session, MarshallingError)
+		s.refuse(caller.Session, MarshallingError)
 		return MarshallingError, nil
 	}
-	result := s.commit(who, r.op)
+	result := s.commit(caller, r.op)
 	code := result.Err
 	if r.op.Code == OpMulti {
 		code = OK // each operation's result is in the body

@@ -81,13 +81,13 @@ func (t *Watches[W]) Fire(e Event) []W {
 	case NodeChildrenChanged:
 		return t.take(ChildWatch, e.Path)
 	case NodeDeleted:
-		told := t.take(DataWatch, e.Path)
+		watchers := t.take(DataWatch, e.Path)
 		for _, w := range t.take(ChildWatch, e.Path) {
-			if !slices.Contains(told, w) {
-				told = append(told, w)
+			if !slices.Contains(watchers, w) {
+				watchers = append(watchers, w)
 			}
 		}
-		return told
+		return watchers
 	}
 	return t.take(DataWatch, e.Path)
 }
