@@ -30,7 +30,7 @@ func benchAdapter(b *testing.B) (*zkio.Adapter, <-chan events.Event) {
 	return a, posted
 }
 
-// One request after the other, as an event loop sees it.
+// One request after the other, as an event loop sends them.
 func BenchmarkRoundTrip(b *testing.B) {
 	a, posted := benchAdapter(b)
 	b.ReportAllocs()
@@ -40,7 +40,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// The same with go-zookeeper alone: the difference is what zkio costs.
+// The same with go-zookeeper alone: the difference is the cost of zkio.
 func BenchmarkRoundTripPlain(b *testing.B) {
 	srv := zkmem.Start(b)
 	conn, _, err := zk.Connect([]string{srv.Addr()}, 15*time.Second, zk.WithLogInfo(false))
@@ -56,7 +56,7 @@ func BenchmarkRoundTripPlain(b *testing.B) {
 	}
 }
 
-// Many requests at a time, through the window.
+// Many requests concurrently, through the window.
 func BenchmarkPipelined(b *testing.B) {
 	a, posted := benchAdapter(b)
 	b.ReportAllocs()

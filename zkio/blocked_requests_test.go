@@ -10,10 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The way to the server is stuck: pings leave and do not arrive, while a watch
-// event keeps the connection alive. When the way is free again, a request's
-// contact is what the server had heard before, and not the ping that lay in the
-// network.
+// The way to the server is blocked: pings are sent and do not arrive, while a watch event
+// keeps the connection alive. When the way is free again, a request's contact is what the
+// server had received before, and not the ping that was in the network.
 func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -24,7 +23,7 @@ func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 		pass(time.Second)
 		stuck := now()
 		p.Freeze(zkmem.Inbound, attached.SessionID)
-		pass(5 * time.Second) // a ping leaves
+		pass(5 * time.Second) // a ping is sent
 		if _, err := p.Create("/n", nil, zkmem.Persistent); err != nil {
 			t.Fatal(err)
 		}
@@ -45,9 +44,9 @@ func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 	})
 }
 
-// A contact that a server had no time yet to report confirms nothing: what a request
-// is said to confirm is the last frame that was answered a lag before it left, and
-// none much before that.
+// A contact that a server had no time yet to report confirms nothing: the contact of a
+// request is the last frame that was answered a lag before the request was sent, and none
+// much before that.
 func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 	for _, lag := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
 		t.Run(lag.String(), func(t *testing.T) {
@@ -60,7 +59,7 @@ func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 					pass(every)
 					got := r.ask(events.Sync{Call: r.call(), Path: "/"})
 					if time.Since(began) < lag+every {
-						continue // nothing was answered so long ago
+						continue // the last answer is older than that
 					}
 					age := time.Duration(got.SentAt - got.Contact)
 					if got.Code != events.OK || age < lag || age > lag+2*every {
@@ -73,5 +72,5 @@ func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 	}
 }
 
-// pass lets fake time go by: it is for synctest bubbles only.
+// pass lets fake time pass: it is for synctest bubbles only.
 func pass(d time.Duration) { time.Sleep(d) } // virtual

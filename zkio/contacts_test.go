@@ -23,7 +23,7 @@ func TestContactsFindTheLastBefore(t *testing.T) {
 	}
 }
 
-// However many frames leave, the memory reaches back over a session timeout.
+// However many frames are sent, the memory reaches back over a session timeout.
 func TestContactsReachBack(t *testing.T) {
 	var c contacts
 	timeout := 15 * time.Second
@@ -39,8 +39,8 @@ func TestContactsReachBack(t *testing.T) {
 	}
 }
 
-// A ping counts from when it left, once it is answered: until then it may lie
-// in the network, and the server has not heard of the session.
+// A ping counts from the time it was sent, once it is answered: until then it may be in the
+// network, and the server has not received it.
 func TestContactsAreAnswered(t *testing.T) {
 	var c contacts
 	c.note(100, 110)
@@ -57,7 +57,7 @@ func TestContactsAreAnswered(t *testing.T) {
 		t.Errorf("before the answer: got %d, want 100", got)
 	}
 	c.ponged(910)
-	c.ponged(920) // nobody's
+	c.ponged(920) // an answer to no ping
 	if got := c.before(1000); got != 300 {
 		t.Errorf("both were answered: got %d, want 300", got)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Outcomes are not sent (with the reason), a server's own word, or unknown.
+// Outcomes are: not sent (with the reason), a server's own code, or unknown.
 func TestFact20_Outcomes(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, _ := attachedRig(t, srv)

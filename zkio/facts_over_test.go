@@ -11,9 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// There is no way to take a watch back, but a machine that is over is not told,
-// not even the answer to its last read, where that comes later; and nothing is armed
-// again for it.
+// ZooKeeper cannot take a watch back, but a closed machine gets no event, not even the
+// reply to its last read, if that comes later; and nothing is armed again for it.
 func TestFact15_NobodyWatchesForAMachineThatIsOver(t *testing.T) {
 	srv := zkmem.Start(t)
 	srv.Create("/n", nil, zkmem.Persistent)
@@ -35,7 +34,7 @@ func TestFact15_NobodyWatchesForAMachineThatIsOver(t *testing.T) {
 	close(answer)
 	remove()
 	r.Execute("latch-3", events.Sync{Call: r.call(), Path: "/"})
-	told := []events.Envelope{r.take()} // what was asked before is answered before
+	told := []events.Envelope{r.take()} // requests sent before are answered before
 	srv.Set("/n", []byte("new"))
 	r.Execute("latch-3", events.Sync{Call: r.call(), Path: "/"})
 	for _, got := range append(told, r.take()) {
@@ -55,8 +54,8 @@ func TestFact15_NobodyWatchesForAMachineThatIsOver(t *testing.T) {
 	})
 }
 
-// What a machine that is over has waiting to leave: its reads stay here, its writes leave and are answered, and what
-// others wait for is not touched. After a reconnect nothing of it is armed.
+// The waiting calls of a closed machine: its reads are dropped, its writes are sent and
+// answered, and calls of others stay. After a reconnect nothing of it is armed.
 func TestTheLanesOfAMachineThatIsOver(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})

@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// hold makes the server wait with requests of one operation until release is called.
+// hold delays requests of one operation in the server until release is called.
 func hold(srv *zkmem.Server, op zkmem.OpCode) (release func()) {
 	gate := make(chan struct{})
 	srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
@@ -28,7 +28,7 @@ func hold(srv *zkmem.Server, op zkmem.OpCode) (release func()) {
 	return func() { close(gate) }
 }
 
-// Requests of many goroutines inside zk.Conn leave in the order they were issued in.
+// Requests of many goroutines inside zk.Conn are sent in the order they were issued in.
 func TestFact02_IssueOrderIsWireOrder(t *testing.T) {
 	const n = 5000
 	srv := zkmem.Start(t)
@@ -44,8 +44,8 @@ func TestFact02_IssueOrderIsWireOrder(t *testing.T) {
 	}
 }
 
-// At a disconnect what was written is unknown, what was not is not sent, and
-// none of it leaves on the next connection.
+// At a disconnect what was written is unknown, what was not is not sent, and none of it is
+// sent on the next connection.
 func TestFact03_NothingWaitsAcrossADisconnect(t *testing.T) {
 	srv := zkmem.Start(t)
 	release := hold(srv, zkmem.OpCreate)
@@ -120,7 +120,7 @@ func TestFact03_LostAnswersComeInTheOrderOfSending(t *testing.T) {
 	})
 }
 
-// While suspended a request is refused at once.
+// While suspended a request is refused immediately.
 func TestFact03_NotConnectedIsNotSent(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, attached := attachedRig(t, srv)
@@ -170,7 +170,7 @@ func TestFact18_TheReplyCarriesTheCzxid(t *testing.T) {
 	}
 }
 
-// A direct call whose context ends is unknown if it was sent, and taken back if it was not.
+// A direct call whose context ends is unknown if it was sent, and withdrawn if it was not.
 func TestDirectCallsEndWithTheirContext(t *testing.T) {
 	srv := zkmem.Start(t)
 	release := hold(srv, zkmem.OpSync)
@@ -248,8 +248,8 @@ func TestFact25_AListingAboveTheLimit(t *testing.T) {
 	}
 }
 
-// An urgent request waits for a window's worth of each lane at most, whatever
-// stands in line: ten thousand handles that start, or that close.
+// An urgent request waits for at most one window of each lane, however many requests wait:
+// ten thousand handles that start, or that close.
 func TestUrgentGoesPastEverythingThatWaits(t *testing.T) {
 	for name, kind := range map[string]func(*rig) events.Effect{
 		"reads":   func(r *rig) events.Effect { return events.Sync{Call: r.call(), Path: "/"} },

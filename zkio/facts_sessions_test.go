@@ -12,16 +12,16 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The tests of this and the other facts_ files are named by the numbered facts
-// about go-zookeeper and ZooKeeper that this room has to survive.
+// The tests of this and the other facts_ files have the numbers of the facts about
+// go-zookeeper and ZooKeeper that this room has to cope with.
 //
-// Facts that other rooms answer: 19 (zk.Lock and the protected create are not
-// used: test/ bans them), 22 (the end of the sequence: machines), 26 (the clock
-// that runs while a machine is suspended: the door hands it in as Config.Now),
-// 28 (what counts as a confirmation: machines; zkio gives SentAt and Zxid).
+// Other rooms cover these facts: 19 (zk.Lock and the protected create are not used: test/
+// bans them), 22 (the end of the sequence: machines), 26 (the clock that runs while a
+// machine is suspended: the door passes it as Config.Now), 28 (what counts as a
+// confirmation: machines; zkio gives SentAt and Zxid).
 
-// 200 sessions expire while creates are on their way. Every create names its
-// session; the server sees none in another one.
+// 200 sessions expire while creates are pending. Every create names its session; the server
+// gets none in another one.
 func TestFact01_NothingCrossesSessions(t *testing.T) {
 	const sessions, calls = 200, 50
 	srv := zkmem.Start(t)
@@ -75,8 +75,8 @@ func TestFact01_NothingCrossesSessions(t *testing.T) {
 	}
 }
 
-// A server that takes the connection and says nothing is given up after the
-// handshake's own deadline, not after 6.7 session timeouts.
+// A server that accepts the connection and sends nothing is given up after the handshake's
+// own deadline, not after 6.7 session timeouts.
 func TestFact04_OwnDeadlineForTheHandshake(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{HandshakeTimeout: time.Hour})
@@ -96,7 +96,7 @@ func TestFact04_OwnDeadlineForTheHandshake(t *testing.T) {
 	})
 }
 
-// Silence is noticed after two thirds of the timeout, and told at once.
+// Silence is noticed after two thirds of the timeout, and reported immediately.
 func TestFact05_SilenceIsNoticed(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -114,13 +114,13 @@ func TestFact05_SilenceIsNoticed(t *testing.T) {
 }
 
 func TestFact06_NegotiatedTimeout(t *testing.T) {
-	srv := zkmem.Start(t, zkmem.Options{Tick: 100 * time.Millisecond}) // grants 2 s at most
+	srv := zkmem.Start(t, zkmem.Options{Tick: 100 * time.Millisecond}) // grants at most 2 s
 	if _, attached := attachedRig(t, srv); attached.Timeout != int64(2*time.Second) {
 		t.Errorf("granted %v", time.Duration(attached.Timeout))
 	}
 }
 
-// A Keeper hands out a new session where the old one was asked for: it is lost.
+// A Keeper gives a new session instead of the old one: the old one is lost.
 func TestFact07_NewIDOnReattachMeansLost(t *testing.T) {
 	srv := zkmem.Start(t, zkmem.Options{NewSessionIDOnReattach: true})
 	r, attached := attachedRig(t, srv)
@@ -136,7 +136,7 @@ func TestFact07_NewIDOnReattachMeansLost(t *testing.T) {
 	}
 }
 
-// A thousand events that come at once all arrive: zk.Conn's own channel holds 6.
+// A thousand events that come together all arrive: zk.Conn's own channel has room for 6.
 func TestFact08_NoEventIsDropped(t *testing.T) {
 	const n = 1000
 	srv := zkmem.Start(t)
@@ -158,7 +158,7 @@ func TestFact08_NoEventIsDropped(t *testing.T) {
 	}
 }
 
-// "Closed" is said only when the server said so.
+// "Closed" is posted only if the server confirmed it.
 func TestFact09_CloseIsConfirmedOrAbandoned(t *testing.T) {
 	t.Run("confirmed", func(t *testing.T) {
 		srv := zkmem.Start(t)
@@ -205,7 +205,7 @@ func TestFact09_CloseIsConfirmedOrAbandoned(t *testing.T) {
 	})
 }
 
-// Calls in flight at the end of a session get one reply each, whichever end it is.
+// Calls in flight at the end of a session get one reply each, for every kind of end.
 func TestFact10_CallsInFlightAtTheEnd(t *testing.T) {
 	ends := map[string]func(*rig){
 		"abandon": func(r *rig) { r.Execute(events.SessionMachine, events.Abandon{Session: 1}) },
@@ -248,7 +248,7 @@ func TestFact10_CallsInFlightAtTheEnd(t *testing.T) {
 	}
 }
 
-// A dial that does not come back wedges zk.Conn: the watchdog abandons it.
+// A dial that does not return blocks zk.Conn: the watchdog abandons it.
 func TestFact12_WatchdogAbandonsAWedgedConn(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -270,7 +270,7 @@ func TestFact12_WatchdogAbandonsAWedgedConn(t *testing.T) {
 	})
 }
 
-// An abandoned session leaves no connection that could keep it alive, and makes none.
+// An abandoned session leaves no connection that could keep it alive, and opens none.
 func TestFact21_AbandonShutsTheGate(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, _ := attachedRig(t, srv)
@@ -308,8 +308,8 @@ func TestFact27_AuthFailedEndsTheSession(t *testing.T) {
 	}
 }
 
-// An ensemble that was wiped closes the connection of a session that has seen
-// more, without a word and for ever. A probe learns that the session is gone.
+// An ensemble that was wiped closes the connection of a session that has seen more, without
+// an answer and forever. A probe learns that the session is gone.
 func TestWipedEnsembleEndsTheSession(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -363,9 +363,9 @@ func TestLaggingServerIsNotUsed(t *testing.T) {
 	})
 }
 
-// An ensemble that was restored from a backup in which the session lives refuses
-// the session for ever, for it has seen more, and every probe keeps it alive. The
-// probe that learns how far the ensemble is ends it, and its nodes with it.
+// An ensemble that was restored from a backup in which the session lives refuses the
+// session forever, because it has seen more, and every probe keeps it alive. The probe that
+// learns the ensemble's zxid ends the session, and its nodes with it.
 func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -374,7 +374,7 @@ func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
 		backup := p.Snapshot()
 		r.ask(events.Create{Call: r.call(), Path: "/later", Mode: events.Persistent})
 		p.Stop()
-		pass(40 * time.Second) // the restore takes longer than the client is patient
+		pass(40 * time.Second) // the restore takes longer than the client waits
 		p.Restore(backup)
 		p.Restart()
 		start := time.Now()

@@ -13,8 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Attached is told only after the credentials were accepted and the watches
-// armed again.
+// Attached is posted only after the credentials were accepted and the watches armed again.
 func TestFact11_AttachedComesLast(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -52,8 +51,8 @@ func TestFact11_AttachedComesLast(t *testing.T) {
 	})
 }
 
-// Watches are armed again before anything else leaves, in batches that a server
-// takes; what was missed is told, after attached.
+// Watches are armed again before anything else is sent, in batches that a server accepts;
+// missed events are posted, after attached.
 func TestFact13_WatchesAreArmedFirst(t *testing.T) {
 	const n = 3000 // of 100 bytes: three batches
 	srv := zkmem.Start(t)
@@ -92,8 +91,8 @@ func TestFact13_WatchesAreArmedFirst(t *testing.T) {
 	})
 }
 
-// What happened while nobody was connected is told once, for each sort of
-// watch, even if the session's own requests went on until the disconnect.
+// Changes while there was no connection are posted once, for each kind of watch, even if
+// the session's own requests went on until the disconnect.
 func TestFact13_NothingMissedIsLost(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, attached := attachedRig(t, srv)
@@ -127,8 +126,8 @@ func TestFact13_NothingMissedIsLost(t *testing.T) {
 	}
 }
 
-// One watch per node at the server, however many ask; all of them are told, in
-// the order in which they asked.
+// The server has one watch for each node, however many machines set it; all of them get the
+// event, in the order in which they asked.
 func TestFact15_OneWatchManyMachines(t *testing.T) {
 	srv := zkmem.Start(t)
 	srv.Create("/n", nil, zkmem.Persistent)
@@ -155,7 +154,7 @@ func TestFact15_OneWatchManyMachines(t *testing.T) {
 	}
 }
 
-// A watch of exists on a node that is there is spent by new data, and can be armed again.
+// A watch of exists on a node that exists is spent by new data, and can be armed again.
 func TestFact16_DataSpendsAWatch(t *testing.T) {
 	srv := zkmem.Start(t)
 	srv.Create("/n", nil, zkmem.Persistent)
@@ -251,7 +250,7 @@ func TestFact18_WhatAMissingNodeLeavesBehind(t *testing.T) {
 	}
 }
 
-// Who watches a node and its children is told of its deletion once.
+// A machine that watches a node and its children gets its deletion once.
 func TestTwoWatchesOneDeletion(t *testing.T) {
 	srv := zkmem.Start(t)
 	srv.Create("/n", nil, zkmem.Persistent)
@@ -266,7 +265,7 @@ func TestTwoWatchesOneDeletion(t *testing.T) {
 	}
 }
 
-// A hundred reconnects leave one watch on each node, and one deletion is told once.
+// A hundred reconnects leave one watch on each node, and one deletion is posted once.
 func TestHundredReconnectsLeaveOneWatchPerNode(t *testing.T) {
 	srv := zkmem.Start(t)
 	srv.Create("/predecessor", nil, zkmem.Persistent)

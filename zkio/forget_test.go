@@ -7,8 +7,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// The call in the slot has been encoded, and its frame is on its way to the socket: it leaves without a watch, and its
-// answer is posted to nobody.
+// The call in the slot has been encoded, and its frame is on its way to the socket: it is
+// sent without a watch, and its reply is not posted.
 func TestTheCallInTheSlotOfAMachineThatIsOver(t *testing.T) {
 	for _, over := range []bool{true, false} {
 		posted := 0

@@ -12,13 +12,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// zeros is so much of an answer's body as says nothing.
+// zeros returns n bytes of an answer's body without content.
 func zeros(n int) string { return strings.Repeat("\x00", n) }
 
-// stat is how long a node's stat is on the wire.
+// stat is the length of a node's stat on the wire.
 const stat = 68
 
-// questions are one request of each sort, with the xids 1 to 7.
+// questions returns one request of each kind, with the xids 1 to 7.
 func questions(r *rig) []events.Request {
 	any := events.Op{Path: "/n", Version: -1}
 	ops := make([]events.Op, 4)
@@ -37,8 +37,8 @@ func questions(r *rig) []events.Request {
 	}
 }
 
-// FuzzServerBytes: whatever a server sends after its greeting, every request gets
-// exactly one reply, in bounded time and memory, and the adapter closes.
+// FuzzServerBytes: whatever a server sends after its handshake, every request gets exactly
+// one reply, in bounded time and memory, and the adapter closes.
 func FuzzServerBytes(f *testing.F) {
 	all := func(frames ...[]byte) {
 		var b []byte
@@ -83,8 +83,8 @@ func FuzzServerBytes(f *testing.F) {
 	})
 }
 
-// count counts a reply, of which there may be only one, and lets watch events
-// pass that the machine asked for.
+// count counts a reply, of which there may be only one, and ignores watch events that the
+// machine asked for.
 func count(t *testing.T, replies map[uint64]int, e events.Event) {
 	t.Helper()
 	if strings.HasPrefix(string(e.Kind), "watch.") {
@@ -98,7 +98,7 @@ func count(t *testing.T, replies map[uint64]int, e events.Event) {
 	}
 }
 
-// FuzzGreeting: whatever stands in place of a server's greeting, the attempt ends
+// FuzzGreeting: whatever a server sends instead of its connect response, the attempt ends
 // in one of the ways that the session machine knows, and the adapter closes.
 func FuzzGreeting(f *testing.F) {
 	granted := "\x00\x00\x00\x00\x00\x00\x3a\x98" + zeros(7) + "\x01\x00\x00\x00\x10" + strings.Repeat("p", 16)

@@ -9,15 +9,14 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// callsUnderWay counts the goroutines that carry a request.
+// callsUnderWay returns the number of goroutines that carry a request.
 func callsUnderWay() int {
 	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	return strings.Count(string(stacks), "created by sync.(*WaitGroup).Go in goroutine")
 }
 
-// Goroutines are for requests under way, never for those that wait; an idle
-// adapter has none.
+// Goroutines are for pending requests, never for those that wait; an idle adapter has none.
 func TestGoroutinesAreForRequestsUnderWay(t *testing.T) {
 	const line, window = 10000, 64
 	srv := zkmem.Start(t)
@@ -33,7 +32,7 @@ func TestGoroutinesAreForRequestsUnderWay(t *testing.T) {
 	for range line {
 		r.await(events.ReplySync)
 	}
-	for range 1000 { // the last ones are on their way out
+	for range 1000 { // the last ones are ending
 		if callsUnderWay() == 0 {
 			return
 		}

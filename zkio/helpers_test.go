@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// within bounds every wait of a test. It is no measurement: a test that hangs
-// fails with what it was waiting for.
+// within bounds every wait of a test. It measures nothing: a test that hangs fails with the
+// event it was waiting for.
 const within = 60 * time.Second
 
 var began = time.Now()

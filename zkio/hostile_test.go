@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// villain is the server's end of one connection, after it has greeted a client.
+// villain is the server's end of one connection, after its handshake with a client.
 type villain struct {
 	net.Conn
 	n int // connections before this one
@@ -36,7 +36,7 @@ func event(path string) []byte {
 	return frame(-1, -1, string(body)+path)
 }
 
-// request reads the next frame that the client sends: its xid and operation.
+// request reads the client's next frame: its xid and operation.
 func (v villain) request() (xid, op int32, err error) {
 	var size [4]byte
 	if _, err = io.ReadFull(v, size[:]); err != nil {
@@ -49,14 +49,14 @@ func (v villain) request() (xid, op int32, err error) {
 	return int32(binary.BigEndian.Uint32(body)), int32(binary.BigEndian.Uint32(body[4:])), nil
 }
 
-// send writes at once; false once the client has gone.
+// send writes immediately; it returns false when the client is gone.
 func (v villain) send(b []byte) bool {
 	_, err := v.Write(b)
 	return err == nil
 }
 
-// flood sends one thing every 10 ms until the client has gone, and reads what
-// comes meanwhile.
+// flood sends one frame every 10 ms until the client is gone, and reads what comes
+// meanwhile.
 func (v villain) flood(what []byte) {
 	go func() { _, _ = io.Copy(io.Discard, v) }()
 	for v.send(what) {
@@ -64,18 +64,18 @@ func (v villain) flood(what []byte) {
 	}
 }
 
-// granted is the greeting that grants session 1 for 15 s.
+// granted is the connect response that grants session 1 for 15 s.
 var granted = []byte("\x00\x00\x00\x24\x00\x00\x00\x00\x00\x00\x3a\x98\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10" + strings.Repeat("p", 16))
 
-// greet takes what a client says first, and grants it the session.
+// greet reads a client's connect request, and grants it the session.
 func greet(conn net.Conn) {
 	hello := make([]byte, 4096)
 	_, _ = conn.Read(hello)
 	_, _ = conn.Write(granted)
 }
 
-// villains are servers that greet, and then do what they like. Each has to be
-// left within a session timeout and the round of a ping.
+// villains are servers that complete the handshake and then misbehave. The client has to
+// leave each within a session timeout and the interval of a ping.
 var villains = map[string]func(villain){
 	"watch events without end, and no answer": func(v villain) { v.flood(event("/somewhere")) },
 	"watch events for the one who asks":       func(v villain) { v.flood(event("/n")) },
@@ -119,7 +119,7 @@ var villains = map[string]func(villain){
 	},
 }
 
-// rogue is a rig whose connections are all served by a villain that has greeted.
+// rogue returns a rig whose connections are all served by a villain after its handshake.
 func rogue(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
 	r := mute(t, cfg, func(v villain) {
 		greet(v)
@@ -129,7 +129,7 @@ func rogue(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
 	return r
 }
 
-// mute is a rig whose connections are all served by a villain from the beginning.
+// mute returns a rig whose connections are all served by a villain from the beginning.
 func mute(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
 	cfg.Servers = []string{"odd"}
 	var serving sync.WaitGroup
@@ -148,8 +148,8 @@ func mute(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
 	return newRig(t, cfg)
 }
 
-// However a server misbehaves, a request that it does not answer is over within
-// the session timeout and the time of a ping, and the connection with it.
+// However a server misbehaves, a request that it does not answer ends within the session
+// timeout and the time of a ping, and the connection with it.
 func TestNoServerHoldsARequestForLonger(t *testing.T) {
 	const longest = 15*time.Second + 6*time.Second
 	for name, serve := range villains {
@@ -181,8 +181,8 @@ func TestNoServerHoldsARequestForLonger(t *testing.T) {
 	}
 }
 
-// A server that answers the re-arming of watches with events without end is not
-// listened to until memory runs out.
+// If a server answers the re-arming of watches with events without end, the client stops
+// reading before memory runs out.
 func TestEventsWithoutEndInTheHandshake(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
@@ -218,8 +218,8 @@ func TestEventsWithoutEndInTheHandshake(t *testing.T) {
 	})
 }
 
-// The zxid that a session has seen never falls, whatever zxids answers carry: by it
-// a server that lags behind is known when the session comes back, and refused.
+// The zxid that a session has seen never falls, whatever zxids answers carry: by it a
+// server that lags behind is recognized and refused when the session reconnects.
 func TestWhatASessionHasSeenNeverFalls(t *testing.T) {
 	const seen = 9
 	virtual.Test(t, func(t *testing.T) {

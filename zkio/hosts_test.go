@@ -62,8 +62,8 @@ func TestFact24_IPv6Literal(t *testing.T) {
 	}
 }
 
-// Attempts are paced: a pause of at most Backoff before every round, and one
-// refusal in the same words is told once in ten seconds.
+// Attempts are paced: a pause of at most Backoff before every round, and a refusal with the
+// same text is reported once in ten seconds.
 func TestAttemptsArePaced(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		attempts := 0
@@ -85,8 +85,8 @@ func TestAttemptsArePaced(t *testing.T) {
 	})
 }
 
-// certificate makes a self-signed certificate for these names; its file is the
-// authority too.
+// certificate creates a self-signed certificate for these names; its file is the authority
+// too.
 func certificate(t *testing.T, names ...string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -117,7 +117,7 @@ func certificate(t *testing.T, names ...string) (cert, key string) {
 	return cert, key
 }
 
-// secured is an in-memory server behind TLS. It asks clients for a certificate.
+// secured serves an in-memory server behind TLS. It asks clients for a certificate.
 func secured(t *testing.T, srv *zkmem.Server, cert, key string, clients func(tls.ConnectionState) error) func(context.Context, string, string) (net.Conn, error) {
 	t.Helper()
 	return func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -144,7 +144,7 @@ func secured(t *testing.T, srv *zkmem.Server, cert, key string, clients func(tls
 	}
 }
 
-// The certificate is checked against the name as configured, whatever address it has.
+// The certificate is checked against the configured name, whatever address it has.
 func TestFact24_TLSVerifiesTheConfiguredName(t *testing.T) {
 	srv := zkmem.Start(t)
 	cert, key := certificate(t, "zk1.example", "zk2.example")

@@ -43,7 +43,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// Of a machine that is over what reads does not leave, nor is it answered when the connection ends; what writes does.
+// The reads of a closed machine are not sent, nor answered when the connection ends; its
+// writes are.
 func TestLanesOfAMachineThatIsOver(t *testing.T) {
 	all := callers{}
 	fill := func(l *lanes) (kept []*call) {
@@ -75,7 +76,7 @@ func TestLanesOfAMachineThatIsOver(t *testing.T) {
 	}
 }
 
-// Nothing is known of machines whose calls are all answered.
+// The table has no machines whose calls are all answered.
 func TestAskersAreForgotten(t *testing.T) {
 	all := callers{}
 	one, other, late := &call{id: "a"}, &call{id: "a"}, &call{id: "a"}

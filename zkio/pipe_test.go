@@ -36,7 +36,7 @@ func pipedRig(t *testing.T, p pipes, cfg zkio.Config) (*rig, events.Event) {
 	return r, r.await(events.ConnectionAttached)
 }
 
-// What Config.Dial takes and gives, for tests that replace it.
+// The types of Config.Dial, for tests that replace it.
 type (
 	dialContext = context.Context
 	dialConn    = net.Conn

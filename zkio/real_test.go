@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// The same conversation with a real ZooKeeper: every effect, a watch over a
-// restart, a failed multi, credentials, and an orderly end.
+// The same requests to a real ZooKeeper: every effect, a watch over a restart, a failed
+// multi, credentials, and an orderly close.
 func TestRealZooKeeper(t *testing.T) {
 	srv := realzk.Start(t, realzk.Options{})
 	r := newRig(t, zkio.Config{
@@ -74,7 +74,7 @@ func TestRealZooKeeper(t *testing.T) {
 	}
 }
 
-// A real server's verdict on credentials that it does not know how to read.
+// A real server's answer to credentials that it cannot parse.
 func TestRealZooKeeperRefusesCredentials(t *testing.T) {
 	addr, _ := realzk.Shared(t)
 	r := newRig(t, zkio.Config{Servers: []string{addr}, Auth: []zkio.Auth{{Scheme: "wax-seal", Credentials: []byte("x")}}})

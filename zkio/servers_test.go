@@ -104,8 +104,8 @@ func TestAuthHidesItsSecret(t *testing.T) {
 	}
 }
 
-// FuzzParseServers: what is accepted can be written again and means the same, and
-// what is refused is refused in words that are harmless on a terminal.
+// FuzzParseServers: what is accepted can be written again and means the same, and the error
+// of what is refused is harmless on a terminal.
 func FuzzParseServers(f *testing.F) {
 	for _, s := range []string{"h1", "h1:1,h2,h3:3/app/elections", "[::1]", "[2001:db8::1]:2182,10.0.0.1/", "h1,,h2", "h1/a//b", "::1", "h1:0", "[h1]:1", "[::1%eth0]:1", "h1\x1b[31m", "[]", "h1:2181/\u202e", "a\x00b", "zk://a\x1b:1"} {
 		f.Add(s)

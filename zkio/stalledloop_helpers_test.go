@@ -16,8 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// loop stands for an event loop that runs or stands still as a test wants. It has
-// a clock, which a test lets run on as that of a stopped process does.
+// loop stands for an event loop that runs or stands still as a test wants. It has a clock,
+// which a test can let run on as that of a stopped process does.
 type loop struct {
 	mu     sync.Mutex
 	stands bool
@@ -70,7 +70,7 @@ func (l *loop) now() int64 {
 	return int64(time.Since(l.began)+l.ahead) + 1
 }
 
-// wake is the end of a pause of the process.
+// wake ends a pause of the process.
 func (l *loop) wake(after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func standstill(t *testing.T, test func(*testing.T, *stage)) {
 	})
 }
 
-// pass lets time go by, and everything come to rest.
+// pass lets time pass, and waits until nothing runs.
 func (s *stage) pass(d time.Duration) {
 	pass(d)
 	synctest.Wait()

@@ -12,13 +12,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A ping that is due while a sign of life is a third of a timeout late waits, and
-// leaves at the moment when the loop takes its next step.
+// A ping that is due while a sign of life is a third of a timeout late waits, and is sent
+// at the moment when the loop takes its next step.
 func TestAPingWaitsForTheLoopAndLeavesWithItsNextStep(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.pass(third + time.Second)
 		s.stand()
-		s.pass(third) // a ping leaves, and asks for a sign
+		s.pass(third) // a ping is sent, and asks for a sign
 		if s.pings() != 2 {
 			t.Fatalf("%d pings", s.pings())
 		}
@@ -42,14 +42,14 @@ func TestAPingWaitsForTheLoopAndLeavesWithItsNextStep(t *testing.T) {
 	})
 }
 
-// A process that was paused for half of a timeout, with a sign of life under way,
-// and whose pings are due before the loop has run: they wait for it, no longer.
+// A process was paused for half of a timeout, while a sign of life was outstanding, and its
+// pings are due before the loop has run: they wait for it, no longer.
 func TestAPauseOfTheWholeProcessKeepsTheSession(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		for range 20 {
 			s.pass(third - time.Second)
 			s.stand()
-			s.pass(time.Second) // a ping leaves, and asks for a sign
+			s.pass(time.Second) // a ping is sent, and asks for a sign
 			before := s.pings()
 			s.wake(3 * third / 2)
 			s.pass(third) // the next, when the process has woken
@@ -83,8 +83,8 @@ func TestALoopThatIsIdleForHoursKeepsItsSession(t *testing.T) {
 	})
 }
 
-// While the loop stands nobody gets a request to the server: it stays here, and
-// the caller can take it back. What was not taken back leaves with the next step.
+// While the loop stands still no request reaches the server: it stays here, and the caller
+// can withdraw it. The others are sent with the next step.
 func TestDirectRequestsWaitForTheLoop(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.stand()
@@ -125,9 +125,9 @@ func TestDirectRequestsWaitForTheLoop(t *testing.T) {
 	})
 }
 
-// The server cannot be reached while the loop stands: nothing is dialled until it
-// runs, however long that takes, and then the session's end is learnt from the
-// ensemble. The watchdog counts from the loop's step on: zk.Conn was not at fault.
+// The server cannot be reached while the loop stands still: nothing is dialled until it
+// runs, however long that takes, and then the ensemble reports the session's end. The
+// watchdog counts from the loop's step on: zk.Conn was not at fault.
 func TestNothingIsDialledForALoopThatStands(t *testing.T) {
 	for late := range 18 {
 		standstill(t, func(t *testing.T, s *stage) {
@@ -155,7 +155,7 @@ func TestNothingIsDialledForALoopThatStands(t *testing.T) {
 	}
 }
 
-// The loop stands when the dial is over: the connect request does not leave.
+// The loop stands still when the dial ends: the connect request is not sent.
 func TestNoHandshakeIsMadeForALoopThatStands(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.pass(time.Second)
@@ -175,8 +175,8 @@ func TestNoHandshakeIsMadeForALoopThatStands(t *testing.T) {
 	})
 }
 
-// The loop begins to stand in a handshake: what is left of it waits, and goes on
-// with the loop's next step.
+// The loop stops in a handshake: the rest of the handshake waits, and goes on with the
+// loop's next step.
 func TestAHandshakeWaitsForTheLoop(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.ask(events.Exists{Call: s.call(), Path: "/n", Watch: true})
@@ -201,8 +201,8 @@ func TestAHandshakeWaitsForTheLoop(t *testing.T) {
 	})
 }
 
-// A sign is asked for when a connection is attached, long after its dial: the first
-// ping waits.
+// A sign is asked for when a connection is attached, long after its dial: the first ping
+// waits.
 func TestTheFirstPingOfAConnectionWaitsForTheLoop(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		remove := s.Intercept(func(r zkmem.Request) zkmem.Verdict { return zkmem.Verdict{Delay: third - time.Second} })
@@ -218,13 +218,13 @@ func TestTheFirstPingOfAConnectionWaitsForTheLoop(t *testing.T) {
 	})
 }
 
-// A ping may wait for longer than zk.Conn's deadline for a write, where the server
-// has something to say.
+// A ping may wait for longer than zk.Conn's deadline for a write, if the server sends
+// something.
 func TestAPingThatWaitedForLongLeavesAllTheSame(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.ask(events.Exists{Call: s.call(), Path: "/n", Watch: true})
 		s.stand()
-		s.pass(third) // a ping leaves, and asks for a sign
+		s.pass(third) // a ping is sent, and asks for a sign
 		s.pass(2*third - time.Second)
 		if _, err := s.Create("/n", nil, zkmem.Persistent); err != nil { // Read goes on waiting
 			t.Fatal(err)
@@ -241,11 +241,11 @@ func TestAPingThatWaitedForLongLeavesAllTheSame(t *testing.T) {
 	})
 }
 
-// A ping that waits when its connection ends leaves on no other.
+// A ping that waits when its connection ends is not sent on another.
 func TestAPingThatWaitedDoesNotLeaveOnTheNextConnection(t *testing.T) {
 	standstill(t, func(t *testing.T, s *stage) {
 		s.stand()
-		s.pass(2 * third) // one ping left; the second waits
+		s.pass(2 * third) // one ping was sent; the second waits
 		if s.pings() != 1 {
 			t.Fatalf("%d pings", s.pings())
 		}
@@ -264,8 +264,8 @@ func TestAPingThatWaitedDoesNotLeaveOnTheNextConnection(t *testing.T) {
 	})
 }
 
-// Whatever waits for the loop, the adapter's Close ends it; nothing is dialled
-// any more, and no goroutine is left behind.
+// The adapter's Close ends all waits for the loop; nothing is dialled any longer, and no
+// goroutine is left behind.
 func TestCloseEndsWhatWaitsForTheLoop(t *testing.T) {
 	for name, begin := range map[string]func(*stage){
 		"a ping":      func(s *stage) { s.pass(2 * third) },

@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// sound holds the two lists of waiters against each other.
+// sound compares the two lists of waiters.
 func (w *watches) sound() error {
 	listed, count := 0, 0
 	for id, list := range w.lists {
@@ -33,8 +33,8 @@ func (w *watches) sound() error {
 	return nil
 }
 
-// Whoever asks for a watch, sees it fire, fails or forgets in whatever order: both
-// lists stay the same set, and a machine that is forgotten waits for nothing.
+// Machines set watches, get their events, fail or are forgotten in any order: both lists
+// stay the same set, and a machine that is forgotten waits for nothing.
 func TestWatchesAtRandom(t *testing.T) {
 	dice := rand.New(rand.NewSource(1))
 	var w watches
@@ -68,7 +68,7 @@ func TestWatchesAtRandom(t *testing.T) {
 	}
 }
 
-// What a watch of a machine with many costs does not grow with their number: a tree
+// The cost of a watch of a machine does not grow with the number of its watches: a tree
 // cache may have 200,000.
 func BenchmarkWatchesOfOneMachine(b *testing.B) {
 	for _, many := range []int{1_000, 100_000} {

@@ -18,8 +18,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A handshake with credentials and watches, cut at every byte in either
-// direction, is tried again until it succeeds; nothing is lost or told twice.
+// A handshake with credentials and watches, cut at every byte in either direction, is tried
+// again until it succeeds; nothing is lost or posted twice.
 func TestHandshakeCutAtEveryByte(t *testing.T) {
 	for _, direction := range []zkmem.Direction{zkmem.Inbound, zkmem.Outbound} {
 		t.Run(fmt.Sprintf("direction %d", direction), func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestFirstHandshakeCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// An answer cut at every byte is an unknown outcome, told once, after suspended.
+// An answer cut at every byte is an unknown outcome, posted once, after suspended.
 func TestAnswerCutAtEveryByte(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -81,7 +81,7 @@ func TestAnswerCutAtEveryByte(t *testing.T) {
 		r.ask(events.Create{Call: r.call(), Path: "/n", Mode: events.Ephemeral})
 		const answer = 4 + 16 + 4 + 68 // prefix, header, no data, stat
 		for cut := range int64(answer + 1) {
-			synctest.Wait() // the server's writer rests
+			synctest.Wait() // the server's writer is idle
 			p.CutSession(attached.SessionID, zkmem.Outbound, cut)
 			r.Execute(machine, events.Get{Call: r.call(), Path: "/n"})
 			first, second := r.take().Event, r.take().Event
@@ -98,8 +98,8 @@ func TestAnswerCutAtEveryByte(t *testing.T) {
 	})
 }
 
-// Hours of sessions that hold, are cut and expire, on a virtual clock, over
-// pipes: every request is answered once, every session ends in order.
+// Hours of sessions that last, are cut and expire, on a virtual clock, over pipes: every
+// request is answered once, every session ends in order.
 func TestFactG_HoursInABubble(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -173,7 +173,7 @@ func TestFactE_FailedWrites(t *testing.T) {
 	}
 }
 
-// stallConn holds up every Write from the time its gate is given until Close.
+// stallConn blocks every Write from the time its gate is set until Close.
 type stallConn struct {
 	net.Conn
 	stall   *atomic.Bool
@@ -194,8 +194,8 @@ func (c stallConn) Close() error {
 	return c.Conn.Close()
 }
 
-// A request that lies in zk.Conn's queue when the connection ends was answered
-// then, and does not leave on the next one.
+// A request that is in zk.Conn's queue when the connection ends was answered then, and is
+// not sent on the next one.
 func TestFact03_AQueuedFrameIsSwallowed(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		p := newPipes(t, zkmem.Options{})
@@ -208,7 +208,7 @@ func TestFact03_AQueuedFrameIsSwallowed(t *testing.T) {
 		r := newRig(t, cfg)
 		r.Execute(events.SessionMachine, events.Connect{Session: 1})
 		attached := r.await(events.ConnectionAttached)
-		for range 50 { // zk.Conn keeps or drops its queue as chance has it
+		for range 50 { // zk.Conn keeps or drops its queue at random
 			stall.Store(true)
 			for i := range 3 { // one in Write, one in the queue, one behind it
 				r.Execute(machine, events.Create{Call: r.call(), Path: fmt.Sprintf("/%d", i), Mode: events.Ephemeral})
@@ -305,7 +305,7 @@ func TestForeignBytes(t *testing.T) {
 	}
 }
 
-// speak sends a greeting at once and the rest after the first request.
+// speak sends a connect response immediately and the rest after the first request.
 func speak(conn net.Conn, text string) {
 	defer conn.Close()
 	in := make([]byte, 4096)

@@ -18,10 +18,9 @@ import (
 // pinned is the version whose behaviour the wire relies on.
 const pinned = "v1.0.4"
 
-// When this fails, go-zookeeper was updated. Read its conn.go again with
-// wire.go beside it: connect, authenticate, sendData, sendLoop, recvLoop,
-// Close. If TestPinWhatTheWireReliesOn still holds, and the fact tests hold
-// under -race -count=10, change the version here.
+// If this fails, go-zookeeper was updated. Compare its conn.go with wire.go: connect,
+// authenticate, sendData, sendLoop, recvLoop, Close. If TestPinWhatTheWireReliesOn still
+// holds, and the fact tests hold under -race -count=10, change the version here.
 func TestPinVersion(t *testing.T) {
 	mod, err := os.ReadFile("../go.mod")
 	if err != nil {
@@ -179,7 +178,7 @@ func greetingFrame() []byte {
 	return make(frame, lengthSize).int32(0).int32(15000).int64(1).bytes(make([]byte, 16)).finish()
 }
 
-// onlyOnce is a zk.HostProvider that knows one server.
+// onlyOnce is a zk.HostProvider with one server.
 type onlyOnce struct{}
 
 func (onlyOnce) Init([]string) error  { return nil }
@@ -187,8 +186,8 @@ func (onlyOnce) Len() int             { return 1 }
 func (onlyOnce) Connected()           {}
 func (onlyOnce) Next() (string, bool) { return "ensemble", false }
 
-// A failed Write would have zk.Conn answer one request more often than its
-// channel holds. So the wire reports success and ends the connection.
+// A failed Write would make zk.Conn answer one request more often than its channel has
+// room. So the wire reports success and ends the connection.
 func TestFactE_WriteNeverFails(t *testing.T) {
 	client, server := net.Pipe()
 	_ = server.Close()

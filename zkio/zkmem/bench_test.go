@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dialRaw is a rawClient for a benchmark, over TCP.
+// dialRaw returns a rawClient for a benchmark, over TCP.
 func dialRaw(b *testing.B, s *Server) *rawClient {
 	b.Helper()
 	nc, err := net.Dial("tcp", s.Addr())
@@ -45,7 +45,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// BenchmarkSessionMemory tells what a connected session costs the server, over net.Pipe, stacks included.
+// BenchmarkSessionMemory measures the memory of a connected session in the server, over
+// net.Pipe, stacks included.
 func BenchmarkSessionMemory(b *testing.B) {
 	s := New(Options{MaxConnections: 1 << 30})
 	defer s.Close()

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A server for a program or an example; a test says zkmem.Start(t) instead.
+// A server for a program or an example; a test calls zkmem.Start(t) instead.
 func Example() {
 	srv := zkmem.New(zkmem.Options{})
 	defer srv.Close()

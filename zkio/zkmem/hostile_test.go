@@ -28,7 +28,7 @@ func TestBrokenClientsAreCutOffAndHarmNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		nc.Write(sent)
-		io.Copy(io.Discard, nc) // ends when the server hangs up
+		io.Copy(io.Discard, nc) // ends when the server closes the connection
 		nc.Close()
 		if code, _, err := good.ask(OpPing, nil); code != OK || err != nil {
 			t.Fatal(name, code, err)
@@ -73,7 +73,7 @@ func TestAReaderTooSlowIsCutOff(t *testing.T) {
 	s := Start(t, Options{MaxOutbound: 1 << 16})
 	s.Create("/n", make([]byte, 1<<14), Persistent)
 	c := newSession(t, s, time.Minute)
-	for range 6 { // nobody reads the answers
+	for range 6 { // the answers are not read
 		c.send(OpGetData, read("/n", false))
 	}
 	until(t, s, func(v *View) bool { return v.Connections() == 0 })

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// An address comes again only after all others of the block, and none that is listened on; another process has others.
+// An address comes again only after all others of the block, and none that is in use;
+// another process has others.
 func TestFreeAddressesAreOurOwn(t *testing.T) {
 	var a, b ports
 	if !a.take() || !b.take() || a.block == b.block {
@@ -34,7 +35,7 @@ func TestFreeAddressesAreOurOwn(t *testing.T) {
 	}
 }
 
-// Who listens on a whole block gets a second one.
+// A process that listens on a whole block gets a second one.
 func TestABlockThatIsFullIsFollowedByAnother(t *testing.T) {
 	for range blockSize {
 		addr, err := FreeAddr()

@@ -29,7 +29,7 @@ func overPipe(t testing.TB, s *Server) *rawClient {
 	return &rawClient{t: t, nc: client}
 }
 
-// newSession is a raw client with a new session.
+// newSession returns a raw client with a new session.
 func newSession(t testing.TB, s *Server, timeout time.Duration) *rawClient {
 	t.Helper()
 	c := overPipe(t, s)
@@ -40,7 +40,8 @@ func newSession(t testing.TB, s *Server, timeout time.Duration) *rawClient {
 	return c
 }
 
-// again connects anew and offers the session of c; the new client's session is 0 where it was refused.
+// again connects once more and offers the session of c; the new client's session is 0 if it
+// was refused.
 func (c *rawClient) again(s *Server) *rawClient {
 	c.t.Helper()
 	next := overPipe(c.t, s)
@@ -89,7 +90,8 @@ func (c *rawClient) send(op OpCode, body func(*encoder)) int32 {
 
 var errUnexpected = errors.New("not the reply that was awaited")
 
-// ask sends a request and returns its reply's code and body; a watch event on the way is errUnexpected.
+// ask sends a request and returns its reply's code and body; a watch event before it is
+// errUnexpected.
 func (c *rawClient) ask(op OpCode, body func(*encoder)) (Code, *decoder, error) {
 	xid := c.send(op, body)
 	return c.reply(xid)
@@ -121,7 +123,7 @@ func read(path string, watch bool) func(*encoder) {
 	return func(e *encoder) { e.text(path); e.bool(watch) }
 }
 
-// mustCreate returns the path made.
+// mustCreate returns the path of the created node.
 func (c *rawClient) mustCreate(path string, mode Mode) string {
 	c.t.Helper()
 	code, d, err := c.ask(OpCreate, create(path, mode))
@@ -131,7 +133,7 @@ func (c *rawClient) mustCreate(path string, mode Mode) string {
 	return d.text()
 }
 
-// gone waits until the server has closed the connection; whatever still comes is thrown away.
+// gone waits until the server has closed the connection, and ignores what still comes.
 func (c *rawClient) gone() {
 	c.t.Helper()
 	_ = c.nc.SetReadDeadline(time.Now().Add(enough)) // a pipe that was closed already takes none

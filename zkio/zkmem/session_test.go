@@ -44,7 +44,7 @@ func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
 	})
 }
 
-// A client that comes back asks for a timeout as at first, and is granted it from then on.
+// A client that reconnects asks for a timeout as at first, and is granted it from then on.
 func TestASessionIsGrantedAnotherTimeoutWhenItComesBack(t *testing.T) {
 	for asked, granted := range map[time.Duration]time.Duration{
 		4 * time.Second: 4 * time.Second, 9 * time.Second: 9 * time.Second, 0: 2 * time.Second, time.Hour: 20 * time.Second,
@@ -265,10 +265,11 @@ func TestStopRestartAndClose(t *testing.T) {
 	}
 }
 
-// pass lets fake time go by: it is for synctest bubbles only.
+// pass lets fake time pass: it is for synctest bubbles only.
 func pass(d time.Duration) { time.Sleep(d) } // virtual
 
-// As on servers since 3.8.4: the watch is spent, but who may not read is not told.
+// As on servers since 3.8.4: the watch is spent, but a client that may not read gets no
+// event.
 func TestAWatcherWhoMayNotReadHearsNothing(t *testing.T) {
 	s := Start(t)
 	c := newSession(t, s, time.Minute)
