@@ -10,7 +10,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// givenUp calls wait so many times with a context that ends while it waits.
+// givenUp calls wait several times with a context that ends during the wait.
 func givenUp(t *testing.T, times int, wait func(context.Context) error) {
 	t.Helper()
 	for range times {
@@ -23,9 +23,9 @@ func givenUp(t *testing.T, times int, wait func(context.Context) error) {
 	synctest.Wait()
 }
 
-// An Await whose context has ended leaves nothing with the handle or its machine, and
-// is granted nothing when the handle leads later: neither where another led meanwhile
-// nor where there was no connection.
+// An Await whose context has ended leaves nothing with the handle or its machine, and is
+// granted nothing when the handle leads later: neither if another participant led meanwhile
+// nor if there was no connection.
 func TestAwaitsGivenUpLeaveNothing(t *testing.T) {
 	const times = 300
 	for name, cutOff := range map[string]bool{"another leads": false, "without a connection": true} {

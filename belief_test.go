@@ -11,10 +11,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// TestLostOnceIsLostForTheTerm: the process stops between the stamp of a
-// confirmation and the publishing of the deadline that comes of it; the old
-// deadline passes, and the work asks. What it was told stays true, and the term
-// ends, so that a new one can begin.
+// TestLostOnceIsLostForTheTerm: the process stops between the stamp of a confirmation and
+// the publishing of its deadline; the old deadline passes, and the work calls Check. Its
+// answer stays true, and the term ends, so that a new one can begin.
 func TestLostOnceIsLostForTheTerm(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
@@ -61,9 +60,9 @@ func TestLostOnceIsLostForTheTerm(t *testing.T) {
 	})
 }
 
-// TestATermThatEndedIsNotValid: the session is confirmed all the time, and the same
-// latch leads again, so that the deadline of belief lies ahead. That of the term that
-// ended does not.
+// TestATermThatEndedIsNotValid: the session is confirmed all the time, and the same latch
+// leads again, so that the deadline of belief is in the future. That of the term that ended
+// is not.
 func TestATermThatEndedIsNotValid(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *node, *Leadership){
 		"resigned": func(t *testing.T, n *node, held *Leadership) {
@@ -115,7 +114,7 @@ func TestATermThatEndedIsNotValid(t *testing.T) {
 	}
 }
 
-// over waits for the end of a term, and wants it to be past.
+// over waits for the end of a term, and fails unless its deadline is in the past.
 func over(t *testing.T, n *node, held *Leadership) {
 	t.Helper()
 	<-held.Context().Done()

@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck: nothing that the
-// client sends arrives, and a watch event makes the connection look alive. Belief
-// ends all the same, before the server can give the session up.
+// TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck: nothing that the client sends
+// arrives, and a watch event makes the connection look alive. Belief ends nevertheless,
+// before the server can give the session up.
 func TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck(t *testing.T) {
 	for _, phase := range []time.Duration{0, 1700 * time.Millisecond, 3600 * time.Millisecond, 4900 * time.Millisecond} {
 		for _, rideOut := range []bool{false, true} {
@@ -26,7 +26,7 @@ func TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck(t *testing.T) {
 					w.srv.Freeze(zkmem.Inbound, n.session())
 					w.refuse(n, true) // a new connection would tell the server that the client lives
 					pass(6 * time.Second)
-					if err := w.srv.Set(held.Term().Path, nil); err != nil { // its watch is answered by nobody
+					if err := w.srv.Set(held.Term().Path, nil); err != nil { // its watch is not set again
 						t.Fatal(err)
 					}
 					believed := true

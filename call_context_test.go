@@ -17,14 +17,14 @@ type call struct {
 	do   func(context.Context) error
 }
 
-// callSet has one handle of each sort, ready for a call that has to wait.
+// callSet has one handle of each type, ready for a call that has to wait.
 type callSet struct {
 	calls  []call
 	before int // handles of the client that are there without any call
 }
 
-// newCallSet lists every call with a context that asks a machine. The locks are held by
-// another client, and the barriers are closed, so that what waits goes on waiting.
+// newCallSet returns every call with a context that sends a command to a machine. Another
+// client holds the locks, and the barriers are closed, so that the calls go on waiting.
 func newCallSet(t *testing.T, w *world, n *node) *callSet {
 	t.Helper()
 	other := w.open()
@@ -102,7 +102,7 @@ func (c *Client) handleCount() int {
 }
 
 // A call returns with its context although the loop stands still, or the ensemble is
-// silent; and once it has, nothing of it is left when loop and ensemble are back.
+// silent; and after that, nothing of it is left when loop and ensemble are back.
 func TestEveryCallReturnsWithItsContext(t *testing.T) {
 	for _, trouble := range []string{"the loop stands still", "the ensemble is silent", "there is no connection"} {
 		t.Run(trouble, func(t *testing.T) {
@@ -155,14 +155,14 @@ func TestEveryCallReturnsWithItsContext(t *testing.T) {
 	}
 }
 
-// quick are calls that need not wait for anything; limits is what other clients and
-// handles keep in each directory.
+// quick are calls that need not wait; limits is what other clients and handles keep in each
+// directory.
 var (
 	quick  = map[string]bool{"Queue.Flush": true, "TreeCache.WaitReady": true, "Latch.Resign": true}
 	limits = map[string]int{"/mutex": 1, "/semaphore/locks": 0, "/readwrite": 1}
 )
 
-// A write that was taken back before the loop had seen it was surely not sent.
+// A write that was withdrawn before the loop had taken it was surely not sent.
 func TestAWriteThatTheLoopHasNotTakenIsNotSent(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -186,7 +186,7 @@ func TestAWriteThatTheLoopHasNotTakenIsNotSent(t *testing.T) {
 	})
 }
 
-// Client.Close returns although the loop stands still, and lets go of the session.
+// Client.Close returns although the loop stands still, and ends the session.
 func TestClientCloseWithALoopThatStandsStill(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start(timeouts(4*time.Second, time.Second))

@@ -15,9 +15,9 @@ import (
 // slept is set in the process whose boot clock is an hour ahead.
 const slept = "INCUMBENT_TEST_SLEPT"
 
-// The client's clock counts the time that the machine was suspended for. On a machine
-// that never was, CLOCK_MONOTONIC shows the same: so there the test runs once more, in a
-// time namespace whose boot clock is an hour ahead.
+// The client's clock counts the time of the machine's suspensions. On a machine that was
+// never suspended, CLOCK_MONOTONIC shows the same: there the test runs once more, in a time
+// namespace whose boot clock is an hour ahead.
 func TestTheClockGoesOnWhileTheMachineIsSuspended(t *testing.T) {
 	if boot, running := clockReads(t, unix.CLOCK_BOOTTIME), clockReads(t, unix.CLOCK_MONOTONIC); boot-running < time.Minute {
 		if os.Getenv(slept) != "" {
@@ -46,7 +46,7 @@ func clockReads(t *testing.T, id int32) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// afterAnHourAsleep runs this test in a process that finds the machine so.
+// afterAnHourAsleep runs this test in a process with such a clock.
 func afterAnHourAsleep(t *testing.T) {
 	t.Helper()
 	namespace := []string{"--time", "--boottime", "3600", "--fork"}

@@ -16,8 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A second Close while the first one's closeSession is on its way waits for it:
-// it must not abandon the session that is just being closed.
+// A second Close while the first one's closeSession is pending waits for it: it must not
+// abandon the session that is just being closed.
 func TestCloseTwiceAtOnce(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -51,8 +51,7 @@ func TestCloseTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// stuck is a writer of a log that takes its header and then nothing until it is
-// freed.
+// stuck is a writer of a log that takes its header and then blocks until it is freed.
 type stuck struct {
 	freed chan struct{}
 	begun bool
@@ -66,7 +65,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close respects its context although the log's writer takes nothing any more.
+// Close returns with its context although the log's writer blocks.
 func TestCloseWithALogThatBlocks(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log := &stuck{freed: make(chan struct{})}
@@ -101,7 +100,7 @@ func TestCloseWithALogThatBlocks(t *testing.T) {
 	})
 }
 
-// brake is a handle that holds the loop up once it is asked to.
+// brake is a handle that blocks the loop once it is asked to.
 type brake struct{ held, freed chan struct{} }
 
 func (b brake) notice(events.Notify) {}
@@ -111,8 +110,8 @@ func (b brake) answer(events.Answer) {
 	<-b.freed
 }
 
-// A term that is on its way to the handle when Close gives up waiting begins no
-// work: the session is closed right after, and the node with it.
+// If a term begins in the machine when Close gives up waiting, no work begins: the session
+// is closed right after, and the node is deleted with it.
 func TestNoWorkBeginsOnceClosed(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		first, second := w.open(), w.open()
@@ -143,7 +142,7 @@ func TestNoWorkBeginsOnceClosed(t *testing.T) {
 		if err := leader.participant.Close(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // the news waits in the inbox of the second
+		synctest.Wait() // the event waits in the inbox of the second
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
 		closed := make(chan error)
@@ -156,7 +155,7 @@ func TestNoWorkBeginsOnceClosed(t *testing.T) {
 	})
 }
 
-// An await that is granted in the moment of a Close is told so.
+// An await that is granted in the moment of a Close returns ErrClosed.
 func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 	c := unconnected(t)
 	l, err := c.Latch("/line", LatchOptions{})
@@ -172,7 +171,7 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 	}
 }
 
-// unconnected opens a client that finds no server.
+// unconnected opens a client that reaches no server.
 func unconnected(t *testing.T) *Client {
 	t.Helper()
 	c, err := Open(context.Background(), Config{
@@ -192,7 +191,7 @@ func unconnected(t *testing.T) *Client {
 	return c
 }
 
-// A selector that is made while its client closes leaves no hook behind.
+// A selector that is opened while its client closes leaves no hook behind.
 func TestTheHookGoesWithItsSelector(t *testing.T) {
 	c := unconnected(t)
 	work := func(*Leadership) error { return nil }
@@ -216,7 +215,7 @@ func TestTheHookGoesWithItsSelector(t *testing.T) {
 	both.Wait()
 }
 
-// The grace counts too where the caller takes the leadership after its end.
+// The grace counts too if the caller takes the leadership after its end.
 func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -269,8 +268,8 @@ func TestExecutorMayBlock(t *testing.T) {
 	})
 }
 
-// Work that ends its goroutine, as t.FailNow does, has ended; and so has a
-// listener, which hears of the next change all the same.
+// Work that ends its goroutine, as t.FailNow does, has ended. A listener that does so is
+// called with the next change nevertheless.
 func TestGoexit(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		s, err := w.open().Selector("/line", func(*Leadership) error { runtime.Goexit(); return nil }, SelectorOptions{})
@@ -286,7 +285,7 @@ func TestGoexit(t *testing.T) {
 	})
 }
 
-// TestAClosedHandleAsksNobody: whoever asks it in a circle fills no log.
+// TestAClosedHandleAsksNobody: calls of it in a loop fill no log.
 func TestAClosedHandleAsksNobody(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
@@ -307,7 +306,7 @@ func TestAClosedHandleAsksNobody(t *testing.T) {
 	})
 }
 
-// tardy is a latch that is closed when another one has gone.
+// tardy is a latch that is closed after another one is gone.
 type tardy struct {
 	*Latch
 	after chan struct{}
@@ -318,8 +317,9 @@ func (l tardy) Close(ctx context.Context) error {
 	return l.Latch.participant.Close(ctx)
 }
 
-// When a client is closed, one of its participants that goes makes room for the next: that one's wait ends with ErrClosed
-// all the same, not with a leadership that is over at once.
+// When a client is closed, the deletion of one participant's node makes the next one
+// leader: that one's wait ends with ErrClosed nevertheless, not with a leadership that ends
+// immediately.
 func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()

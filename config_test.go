@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Settings that cannot be the ensemble's are refused: their products overflow,
-// and the heartbeat would be of the kind that is unsafe.
+// Settings that cannot be the ensemble's are refused: their products overflow, and the
+// heartbeat would be unsafe.
 func TestConfigRefusesWhatOverflows(t *testing.T) {
 	for _, tc := range []struct {
 		config Config
@@ -34,8 +34,8 @@ func TestConfigRefusesWhatOverflows(t *testing.T) {
 	}
 }
 
-// Whoever embeds the library knows one name: the rooms behind the door are not
-// in its messages.
+// A program that embeds the library knows one name: the packages behind the root package
+// are not in its messages.
 func TestErrorsNameTheLibraryOnce(t *testing.T) {
 	for name, config := range map[string]Config{
 		"servers":   {Servers: "h1,,h2"},
@@ -66,8 +66,8 @@ func namesTheLibraryOnce(t *testing.T, name string, err error) {
 	}
 }
 
-// What an observer master costs reaches both who reckon with it: the session
-// machine, by an option that stands in the log, and what counts as a contact.
+// The delay of an observer master reaches both that compute with it: the session machine,
+// by an option that is in the log, and what counts as a contact.
 func TestObserverMastersAreTold(t *testing.T) {
 	for observers, lag := range map[bool]time.Duration{false: time.Second, true: 2 * time.Second} {
 		config, err := Config{Servers: "192.0.2.1:2181", ObserverMasters: observers}.withDefaults()

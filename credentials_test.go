@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The lists that users start from are those of ZooKeeper's ids, and each call
-// returns one of its own: who adds to it changes nobody else's.
+// The access lists for users have ZooKeeper's ids, and each call returns a new list: a
+// change of one does not change another.
 func TestAccessLists(t *testing.T) {
 	for name, list := range map[string]struct {
 		of   func() []ACL

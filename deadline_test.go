@@ -26,7 +26,7 @@ func (n *node) leads() *Leadership {
 	return held
 }
 
-// held are all kinds of work under one client, by what they were asked of.
+// held are all kinds of work under one client, by the handle that they use.
 type held struct {
 	Context context.Context
 	Check   func() error
@@ -90,9 +90,9 @@ func holdAll(t *testing.T, n *node) map[string]held {
 	return all
 }
 
-// TestWorkStopsAtTheDeadlineThoughTheLoopHangs: nothing but the client's clock says
-// that the deadline has passed. All contexts end at that instant, the work's grace
-// begins, and the listeners hear of it once, when the loop goes on.
+// TestWorkStopsAtTheDeadlineThoughTheLoopHangs: only the client's clock shows that the
+// deadline has passed. All contexts end at that instant, the work's grace begins, and the
+// listeners are called once, when the loop goes on.
 func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 	const grace = 2 * time.Second
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -154,9 +154,9 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 	})
 }
 
-// TestAConfirmationJustBeforeTheDeadlineKeepsTheWork: every answer takes nearly as
-// long as belief lasts. They grow so slow step by step: after a long silence an answer
-// counts for nothing.
+// TestAConfirmationJustBeforeTheDeadlineKeepsTheWork: every answer takes nearly as long as
+// belief lasts. The delay grows step by step: after a long silence an answer would confirm
+// nothing.
 func TestAConfirmationJustBeforeTheDeadlineKeepsTheWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
@@ -186,8 +186,8 @@ func TestAConfirmationJustBeforeTheDeadlineKeepsTheWork(t *testing.T) {
 	})
 }
 
-// TestWorkStopsWhenTheMachineWasSuspended: the client's clock has run on, and Go's
-// timers have not.
+// TestWorkStopsWhenTheMachineWasSuspended: the client's clock has run on, and Go's timers
+// have not.
 func TestWorkStopsWhenTheMachineWasSuspended(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
@@ -218,8 +218,8 @@ func TestWorkStopsWhenTheMachineWasSuspended(t *testing.T) {
 	})
 }
 
-// TestNothingWatchesDeadlinesWithoutWork: a client that leads and has no work, or
-// whose work is over, has no timer.
+// TestNothingWatchesDeadlinesWithoutWork: a client that leads without work, or whose work
+// has ended, has no timer.
 func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
@@ -251,9 +251,9 @@ func TestNothingWatchesDeadlinesWithoutWork(t *testing.T) {
 	})
 }
 
-// TestALookDoesNotStopTheNextTerm: one term after the other ends and begins in one
-// session while the watch looks. What begins is believed in, and goes on: none can
-// begin between the question and what comes of it.
+// TestALookDoesNotStopTheNextTerm: one term after the other ends and begins in one session
+// while the deadline watch runs. A new term is believed and goes on: none can begin between
+// the check and its result.
 func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 	c := &Client{closed: make(chan struct{})}
 	now := systemClock().Now
@@ -300,8 +300,8 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 	}
 }
 
-// TestAServerThatGrantsNoTimeMakesNobodyBusy: the session timeout is the server's
-// word, and a reconnect can change it to anything.
+// TestAServerThatGrantsNoTimeMakesNobodyBusy: the server chooses the session timeout, and a
+// reconnect can change it to anything.
 func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c, asked := &Client{closed: make(chan struct{})}, 0

@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// The ensemble refuses to delete the node of a closed handle: once nothing of the
-// client needs the session, it is ended, and with it goes the node.
+// The ensemble refuses to delete the node of a closed handle: if nothing of the client
+// needs the session, the client ends it, and the node is deleted with it.
 func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
 	for name, close := range map[string]func(*node) error{
 		"Latch.Close":  func(n *node) error { return n.latch.participant.Close(context.Background()) },
@@ -40,7 +40,7 @@ func TestANodeThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
 	}
 }
 
-// mayDelete grants or takes everybody's right to delete nodes of the line.
+// mayDelete grants or removes the right of all clients to delete nodes of the line.
 func (w *world) mayDelete(t *testing.T, granted bool) {
 	t.Helper()
 	perms := zkmem.PermAll
@@ -52,9 +52,8 @@ func (w *world) mayDelete(t *testing.T, granted bool) {
 	}
 }
 
-// A session that something rests on is not ended for a node that may not be deleted:
-// the trouble has a name, in Close's error and in Err, and the session is ended when
-// nothing rests on it any more.
+// A session that is needed is not ended for a node that may not be deleted: Close's error
+// and Err name the failure, and the session is ended when nothing needs it any longer.
 func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 	for name, take := range map[string]func(*testing.T, *node) (release func()){
 		"a term": func(t *testing.T, n *node) func() {
@@ -116,7 +115,7 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 }
 
 // A selector that queues again, and a latch that resigns, are not closed: a refused
-// deletion is their trouble, and no reason to end the session of the whole client.
+// deletion is their failure, and no reason to end the session of the whole client.
 func TestARefusedDeletionOfWhoGoesOnEndsNoSession(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open(timeouts(4*time.Second, time.Second))
@@ -137,8 +136,8 @@ func TestARefusedDeletionOfWhoGoesOnEndsNoSession(t *testing.T) {
 	})
 }
 
-// A hold that may not be let go keeps others from the lock for as long as the session
-// lives: it is ended, too.
+// A hold whose node may not be deleted keeps others from the lock while the session lives:
+// the session is ended, too.
 func TestAHoldThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		a, b := w.open(timeouts(4*time.Second, time.Second)), w.open(timeouts(4*time.Second, time.Second))
@@ -159,7 +158,7 @@ func TestAHoldThatMayNotBeDeletedGoesWithItsSession(t *testing.T) {
 	})
 }
 
-// The refusal is dealt with before a term that waits behind it in the inbox begins.
+// The refusal is processed before a term that waits behind it in the inbox begins.
 func TestTheEndOfASessionDoesNotCrossATerm(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		short := timeouts(4*time.Second, time.Second)
@@ -190,7 +189,7 @@ func TestTheEndOfASessionDoesNotCrossATerm(t *testing.T) {
 		if err := first.participant.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // and the news that the second of /two is next, behind it
+		synctest.Wait() // and the event that the second of /two is next, behind it
 		free()
 		remove()
 		pass(10 * time.Second)

@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Five candidates, each with a client of its own as in five processes, lead one
-// after another. Who watched whom is what the server says of its watches.
+// Five participants, each with a client of its own as in five processes, lead one after
+// another. The server's list of watches shows which participant watched which.
 func ExampleElection() {
 	srv := zkmem.New(zkmem.Options{})
 	if err := srv.Listen("127.0.0.1:0"); err != nil {
@@ -32,7 +32,7 @@ func ExampleElection() {
 			panic(err)
 		}
 		candidates = append(candidates, candidate)
-		// In line, and on guard: everybody watches their own node and the one before.
+		// In line, and watching: every participant watches its own node and the one before.
 		armed := func(v *zkmem.View) bool { return v.WatchCount() == 2*i+1 }
 		if err := srv.WaitFor(ctx, armed); err != nil {
 			panic(err)
@@ -57,8 +57,8 @@ func ExampleElection() {
 	// e leads with n_0000000004, watched by []
 }
 
-// watchers asks the server which participants watch the leader's node, besides
-// its owner: "wchp" answers with paths, and below each the sessions that watch it.
+// watchers asks the server which participants watch the leader's node, apart from its
+// owner: "wchp" answers with paths, and below each the sessions that watch it.
 func watchers(server string, line []incumbent.Participant) string {
 	conn, err := net.Dial("tcp", server)
 	if err != nil {

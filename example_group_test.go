@@ -106,7 +106,7 @@ func ExampleBarrier() {
 	if err != nil {
 		panic(err)
 	}
-	if err := barrier.Set(ctx); err != nil { // from here on everybody waits
+	if err := barrier.Set(ctx); err != nil { // from here on all callers wait
 		panic(err)
 	}
 	done := make(chan error)
@@ -125,7 +125,7 @@ func ExampleGate() {
 	client := open(ctx, servers)
 	defer client.Close(ctx)
 
-	gate, err := client.Gate("/jobs/schema-is-there") // shut until somebody opens it
+	gate, err := client.Gate("/jobs/schema-is-there") // shut until it is opened
 	if err != nil {
 		panic(err)
 	}

@@ -19,18 +19,18 @@ func ExampleReadWriteLock() {
 	if err != nil {
 		panic(err)
 	}
-	write, err := lock.Lock(ctx) // waits for everybody before it
+	write, err := lock.Lock(ctx) // waits for all before it
 	if err != nil {
 		panic(err)
 	}
 	_, held, err := lock.TryRLock(ctx)
 	fmt.Println("read while it is written:", held, err)
 
-	// The work ends with write.Context(). Then it may go on reading in its place:
-	// no other writer comes before it.
+	// The work ends with write.Context(). Then it may go on reading, at the same place in
+	// line: no other writer comes before it.
 	read, err := write.Downgrade(ctx)
 	if err != nil {
-		panic(err) // nothing is held any more
+		panic(err) // nothing is held any longer
 	}
 	beside, err := lock.RLock(ctx) // waits for writers only
 	if err != nil {
@@ -55,7 +55,7 @@ func ExampleReadWriteHolder() {
 	if err != nil {
 		panic(err)
 	}
-	holder := lock.Holder() // pass it down: whoever has it, holds
+	holder := lock.Holder() // pass it down: a function that has it may lock
 	_, err = holder.RLock(ctx)
 	fmt.Println("read:", err)
 	_, err = holder.Lock(ctx) // would wait for its own reading to end

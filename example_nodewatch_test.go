@@ -26,7 +26,7 @@ func ExampleClient_WatchNode() {
 		if change.Stat.Version > 0 {
 			break // the feed ends with the loop
 		}
-		// Three writes in one transaction: nobody sees the first two.
+		// Three writes in one transaction: no reader sees the first two.
 		if _, err := client.Multi(
 			incumbent.SetData("/colour", []byte("red"), incumbent.AnyVersion),
 			incumbent.SetData("/colour", []byte("amber"), incumbent.AnyVersion),
@@ -76,7 +76,7 @@ func ExampleDeleteRequest_Guaranteed() {
 	if _, err := client.Create("/obsolete", nil).Do(ctx); err != nil {
 		panic(err)
 	}
-	deletion, err := client.Delete("/obsolete").Guaranteed() // goes on over outages and sessions
+	deletion, err := client.Delete("/obsolete").Guaranteed() // goes on through outages and sessions
 	if err != nil {
 		panic(err)
 	}

@@ -37,7 +37,7 @@ func ExampleSharedCount() {
 	client := open(ctx, servers)
 	defer client.Close(ctx)
 
-	limit, err := client.SharedCount("/config/limit", 10) // 10 where there is none yet
+	limit, err := client.SharedCount("/config/limit", 10) // 10 if there is none yet
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +46,7 @@ func ExampleSharedCount() {
 		panic(err)
 	}
 	fmt.Println(limit.TrySet(ctx, was, 20))
-	fmt.Println(limit.TrySet(ctx, was, 30)) // it was written since
+	fmt.Println(limit.TrySet(ctx, was, 30)) // it was written in between
 	for count, err := range limit.Watch(ctx) {
 		fmt.Println(count.Value, err)
 		break

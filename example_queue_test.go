@@ -26,7 +26,7 @@ func ExampleQueue() {
 	if err != nil {
 		panic(err)
 	}
-	// All or none, in this order; a lost reply puts nothing twice.
+	// All or none, in this order; if a reply is lost, nothing is put twice.
 	if err := queue.Put(ctx, Order{"soup", 2}, Order{"tart", 1}); err != nil {
 		panic(err)
 	}
@@ -52,8 +52,8 @@ func ExampleQueue() {
 	// tart for 1
 }
 
-// A poison item fails as often as Tries says, and is then put aside. The dead letters
-// are a queue of the same kind.
+// A poison item fails as often as Tries says, and then goes to the dead letters. They are a
+// queue of the same kind.
 func ExampleConsumerOptions() {
 	servers, stop := ensemble()
 	defer stop()
@@ -141,7 +141,7 @@ func ExampleDelayQueue() {
 	}
 	for _, put := range []error{
 		queue.After(20*time.Millisecond).Put(ctx, "bread"),
-		queue.At(time.Date(2024, time.May, 5, 12, 0, 0, 0, time.UTC)).Put(ctx, "tart"), // long due
+		queue.At(time.Date(2024, time.May, 5, 12, 0, 0, 0, time.UTC)).Put(ctx, "tart"), // due long ago
 	} {
 		if put != nil {
 			panic(put)

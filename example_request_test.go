@@ -44,7 +44,7 @@ func ExampleClient_Set() {
 	if err != nil {
 		panic(err)
 	}
-	// Only if nobody has written meanwhile.
+	// Only if no other client has written meanwhile.
 	stat, err := client.Set("/colour", []byte("blue")).Version(node.Stat.Version).Do(ctx)
 	fmt.Println(stat.Version, err)
 	_, err = client.Set("/colour", []byte("red")).Version(node.Stat.Version).Do(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// ensemble is an in-memory ZooKeeper for the examples. In your program it is the
-// connect string of your own: "zk1:2181,zk2:2181,zk3:2181".
+// ensemble is an in-memory ZooKeeper for the examples. Your program uses the connect string
+// of your own ensemble: "zk1:2181,zk2:2181,zk3:2181".
 func ensemble() (servers string, stop func()) {
 	srv := zkmem.New(zkmem.Options{})
 	if err := srv.Listen("127.0.0.1:0"); err != nil {
@@ -20,7 +20,7 @@ func ensemble() (servers string, stop func()) {
 	return srv.Addr(), srv.Close
 }
 
-// open is Open with the errors out of the way.
+// open is Open without error handling.
 func open(ctx context.Context, servers string) *incumbent.Client {
 	client, err := incumbent.Open(ctx, incumbent.Config{Servers: servers})
 	if err != nil {
@@ -42,7 +42,7 @@ func ExampleOpen() {
 	defer client.Close(ctx)
 
 	if err := client.WaitConnected(ctx); err != nil {
-		fmt.Println(err) // it says what every server answered
+		fmt.Println(err) // it has the answer of every server
 		return
 	}
 	fmt.Println(client.Connection())
@@ -114,7 +114,7 @@ func ExampleJobElection() {
 		fmt.Println(err)
 		return
 	}
-	if err := job.ElectLeader(ctx); err != nil { // somebody leads now
+	if err := job.ElectLeader(ctx); err != nil { // now there is a leader
 		fmt.Println(err)
 		return
 	}
@@ -195,10 +195,10 @@ func ExampleMutex() {
 	// The work ends with hold.Context(), which ends when the lock is lost.
 	fmt.Println("held:", hold.Check() == nil)
 
-	_, held, err := mutex.TryLock(ctx) // one read, and no write: somebody has it
+	_, held, err := mutex.TryLock(ctx) // one read, and no write: another client has it
 	fmt.Println("held twice:", held, err)
 
-	// ErrLeadershipLost would say that another may have held the lock meanwhile.
+	// ErrLeadershipLost would mean that another client may have held the lock meanwhile.
 	fmt.Println("unlocked:", hold.Unlock(ctx))
 	// Output:
 	// held: true
@@ -217,7 +217,7 @@ func ExampleSemaphore() {
 	if err != nil {
 		panic(err)
 	}
-	hold, err := semaphore.Acquire(ctx, 8) // all of them at once, or none
+	hold, err := semaphore.Acquire(ctx, 8) // all of them together, or none
 	if err != nil {
 		panic(err)
 	}
@@ -284,13 +284,13 @@ func ExampleLeadership() {
 	defer client.Close(ctx)
 
 	work := func(leadership *incumbent.Leadership) error {
-		// Before anything that cannot be taken back: it reads a clock, and asks nobody.
+		// Before any step that cannot be undone: Check reads a clock, and sends no request.
 		if err := leadership.Check(); err != nil {
 			return err
 		}
-		// What is written elsewhere carries the token; the store refuses a lower one.
+		// Writes to other stores carry the token; the store refuses a lower one.
 		fmt.Println("token is positive:", leadership.Token() > 0)
-		// What is written to ZooKeeper is committed only if the own node still exists.
+		// Writes to ZooKeeper are committed only if the own node still exists.
 		_, err := leadership.Write(leadership.Context(), incumbent.CreateNode("/jobs/done", []byte("2026-11-21")))
 		switch {
 		case errors.Is(err, incumbent.ErrOutcomeUnknown): // read before you decide

@@ -31,7 +31,7 @@ func ExampleTreeCache() {
 		fmt.Printf("host %s, stale %t\n", host.Data, config.Stale())
 	}
 
-	for change, err := range config.Changes(ctx) { // first what is there, then what changes
+	for change, err := range config.Changes(ctx) { // first the present nodes, then the changes
 		switch {
 		case err != nil:
 			fmt.Println(err) // what is wrong now; the feed goes on

@@ -12,7 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// holdReplies keeps answers to reads of paths that begin so, and all that is asked behind them, until release is called.
+// holdReplies keeps answers to reads of paths with this prefix, and all requests behind
+// them, until release is called.
 func (w *world) holdReplies(prefix string) (release func()) {
 	held := make(chan struct{})
 	remove := w.srv.Intercept(func(q zkmem.Request) zkmem.Verdict {
@@ -42,7 +43,7 @@ func (w *world) createChildren(path string, children int) {
 	}
 }
 
-// watchCount is how many watches the server has after the client's next reconnect.
+// watchCount returns how many watches the server has after the client's next reconnect.
 func (n *node) watchCount() (count int) {
 	n.cut()
 	pass(5 * time.Second)
@@ -50,8 +51,8 @@ func (n *node) watchCount() (count int) {
 	return count
 }
 
-// Loops over feeds that are left while their requests wait to leave: those that wait do not leave, and nothing of those
-// that left is armed at the next connection.
+// Loops over feeds that are left while their requests wait to be sent: those that wait are
+// not sent, and nothing of those that were sent is armed at the next connection.
 func TestFeedsThatAreLeftLeaveNothingBehind(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()

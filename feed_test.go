@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// lonely wants no machine left but the session's.
+// lonely waits until no machine is left but the session's.
 func (n *node) lonely(t *testing.T, after string) {
 	t.Helper()
 	synctest.Wait()
@@ -26,8 +26,8 @@ func (n *node) lonely(t *testing.T, after string) {
 	}
 }
 
-// The context's end is not told, however early it comes, with a connection and
-// without; and no machine goes on looking.
+// The context's end is not yielded, however early it comes, with a connection and without;
+// and no machine goes on watching.
 func TestAFeedEndsWithItsContextInSilence(t *testing.T) {
 	for _, connected := range []bool{true, false} {
 		t.Run(fmt.Sprintf("connected=%t", connected), func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAFeedEndsWithItsContextInSilence(t *testing.T) {
 	}
 }
 
-// fading is a context that ends soon: after others have had so many turns.
+// fading returns a context that ends soon: after a number of scheduler turns.
 func fading(t *testing.T, turns int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	if turns == 0 {
@@ -73,8 +73,8 @@ func fading(t *testing.T, turns int) context.Context {
 	return ctx
 }
 
-// A feed looks with several machines. When the client begins to close between the
-// first and the last of them, those that were made are over, and the loop is told.
+// A feed uses several machines. If the client begins to close between the first and the
+// last of them, those that were opened are closed, and the loop gets the error.
 func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -104,7 +104,7 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 	})
 }
 
-// kept is how many answers the client's onlookers hold.
+// kept returns how many answers the client's watch handles hold.
 func (n *node) kept() (count int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -119,8 +119,8 @@ func (n *node) kept() (count int) {
 }
 
 // Two feeds of one client watch the same node: an event for one comes while the other
-// reads, so that the answer is old before it is told. It is not kept once what came
-// after it was told: new data, or that the node is gone.
+// reads, so that the answer is old before it is used. It is dropped after a later one was
+// used: new data, or the deletion of the node.
 func TestFeedsKeepNoOldAnswers(t *testing.T) {
 	const times = 200
 	for name, goes := range map[string]bool{"new data": false, "the node goes": true} {

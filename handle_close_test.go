@@ -12,7 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// mustSay fails where an error does not hold all of these words.
+// mustSay fails if an error does not contain all of these words.
 func mustSay(t *testing.T, err error, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -22,8 +22,8 @@ func mustSay(t *testing.T, err error, words ...string) {
 	}
 }
 
-// Without a connection Close returns within a session timeout and says what is left;
-// the machine deletes it at the next connection.
+// Without a connection Close returns within a session timeout and names what is left; the
+// machine deletes it at the next connection.
 func TestCloseInAnOutage(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		a, b := w.start(), w.start()
@@ -82,8 +82,8 @@ func TestTheDeletionGoesOnAfterClose(t *testing.T) {
 	})
 }
 
-// Run and Client.Close end promptly with their context while the ensemble is down:
-// a program that is told to terminate does.
+// Run and Client.Close end promptly with their context while the ensemble is down, so that
+// a program that gets a signal ends.
 func TestAProgramEndsWhileTheEnsembleIsDown(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -136,8 +136,8 @@ func TestClientCloseInAnOutageIsBounded(t *testing.T) {
 	})
 }
 
-// While work runs nothing is bounded but by the context: another must not lead beside
-// it. What is bounded begins with its return.
+// While work runs only the context bounds a close: no other participant may lead meanwhile.
+// The bound of a session timeout counts from the work's return.
 func TestClosingWaitsForTheWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()

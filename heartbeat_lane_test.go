@@ -12,7 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// slowLink brings 64 bytes in a millisecond: half an answer.
+// slowLink reads 64 bytes in a millisecond: half an answer.
 type slowLink struct{ net.Conn }
 
 func (l slowLink) Read(b []byte) (int, error) {
@@ -20,8 +20,9 @@ func (l slowLink) Read(b []byte) (int, error) {
 	return l.Conn.Read(b[:min(len(b), 64)])
 }
 
-// TestTheHeartbeatGoesPastStartingLatches is promise 4's lane of its own: over a
-// slow link, while thousands start, a heartbeat leaves within T/16 of its time.
+// TestTheHeartbeatGoesPastStartingLatches shows the heartbeat's own lane of promise 4: over
+// a slow link, while thousands of latches start, a heartbeat is sent within T/16 of its
+// time.
 func TestTheHeartbeatGoesPastStartingLatches(t *testing.T) {
 	const timeout, crowd = 4 * time.Second, 1000
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

@@ -17,8 +17,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// babble is a server that greets, and then answers every request with frames of
-// its own invention: any request's number, any code, any body, watch events too.
+// babble is a server that answers the handshake, and then every request with random frames:
+// any request's number, any code, any body, watch events too.
 func babble(dice *rand.Rand, conn net.Conn) {
 	defer conn.Close()
 	in := make([]byte, 1<<16)
@@ -68,8 +68,8 @@ func invent(dice *rand.Rand, xid int32) []byte {
 	return f
 }
 
-// TestAServerThatBabbles: the client neither crashes nor grows, leads nowhere,
-// and every call ends with its context.
+// TestAServerThatBabbles: the client neither crashes nor grows, never leads, and every call
+// ends with its context.
 func TestAServerThatBabbles(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestAServerThatBabbles(t *testing.T) {
 	}
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes are in use.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// A listener is called with a new value only once that is the present one, however
-// long it takes to set.
+// A listener is called with a new value only after that is the present one, however long it
+// takes to set.
 func TestAListenerFindsTheValueInPlace(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		var all listeners[int64]
@@ -73,8 +73,8 @@ func TestListenersAskTheirHandles(t *testing.T) {
 	})
 }
 
-// OnConnection of a closed selector is not called any more, and the client does not
-// keep it.
+// OnConnection of a closed selector is not called any longer, and the client does not keep
+// it.
 func TestAClosedSelectorLeavesNoListener(t *testing.T) {
 	for name, started := range map[string]bool{"started": true, "not started": false} {
 		t.Run(name, func(t *testing.T) {

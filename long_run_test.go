@@ -22,7 +22,7 @@ type workChecks struct {
 	held   map[*Leadership]string
 }
 
-// begin notes a term, and looks whether anybody else believes.
+// begin notes a term, and checks that no other participant believes.
 func (s *workChecks) begin(t *testing.T, who string, l *Leadership) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,9 +76,9 @@ func (s *workChecks) work(t *testing.T, who string) Work {
 	}
 }
 
-// TestHoursOfHandOversAndFaults runs everything that ships, from the socket up,
-// for hours of a virtual clock: selectors hand leadership round twice a minute,
-// and every few minutes something breaks and is mended.
+// TestHoursOfHandOversAndFaults runs the whole product, from the socket up, for hours of a
+// virtual clock: selectors pass leadership on twice a minute, and every few minutes a fault
+// begins and ends.
 func TestHoursOfHandOversAndFaults(t *testing.T) {
 	members, hours := 4, selection.Of(t, "virtual hours", 1, 1, 4)
 	for seed, ride := range []bool{false, true} {
@@ -111,8 +111,8 @@ func TestHoursOfHandOversAndFaults(t *testing.T) {
 	}
 }
 
-// injectFault breaks something for a while: shorter than a session, or longer. Nobody
-// ends a session or a node by hand: whose that is believes until it hears of it.
+// injectFault causes a fault for a while: shorter than a session, or longer. It ends no
+// session and deletes no node, because their owner would believe until it learns of that.
 func (w *world) injectFault(dice *rand.Rand, nodes []*node) {
 	n := nodes[dice.IntN(len(nodes))]
 	lasting := time.Duration(1+dice.IntN(25)) * time.Second
@@ -150,7 +150,7 @@ func (w *world) injectFault(dice *rand.Rand, nodes []*node) {
 	synctest.Wait()
 }
 
-// checkSettled demands a line in order at the end: a place for each, and no more.
+// checkSettled fails unless the line is in order at the end: a place for each, and no more.
 func checkSettled(t *testing.T, w *world, nodes []*node, together *workChecks, hours int) {
 	t.Helper()
 	pass(5 * time.Minute)

@@ -12,7 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// messages is a client of a server that takes requests of this size.
+// messages opens a client of a server that takes requests of this size.
 func messages(t *testing.T, srv *zkmem.Server, config Config) (*Client, context.Context) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -55,8 +55,8 @@ func TestMaxAnswer(t *testing.T) {
 	}
 }
 
-// A node that the default refuses is written with a higher MaxRequest, where the server takes it, and read again without
-// saying more.
+// A node that the default refuses is written with a higher MaxRequest, if the server takes
+// it, and read again without other settings.
 func TestMaxRequest(t *testing.T) {
 	srv := zkmem.Start(t, zkmem.Options{MaxFrame: 16 << 20})
 	c, ctx := messages(t, srv, Config{})

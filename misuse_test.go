@@ -44,8 +44,8 @@ func TestEveryMakerIsListed(t *testing.T) {
 	}
 }
 
-// handleTypes are the types that a program can have of this package: what makers return, and what methods of what they
-// return do.
+// handleTypes returns the exported types that a program can get of this package: the
+// results of makers, and of their methods.
 func handleTypes() []reflect.Type {
 	types := []reflect.Type{reflect.TypeFor[Client]()}
 	add := func(f reflect.Type) {
@@ -84,7 +84,7 @@ var contextType = reflect.TypeFor[context.Context]()
 
 func takesContext(f reflect.Type) bool { return slices.Contains(ins(f), contextType) }
 
-// arguments are some that are right for f, but for the context.
+// arguments returns valid arguments for f, with this context.
 func arguments(f reflect.Type, ctx context.Context) []reflect.Value {
 	var all []reflect.Value
 	texts := 0 // a path comes first
@@ -116,7 +116,7 @@ func arguments(f reflect.Type, ctx context.Context) []reflect.Value {
 	return all
 }
 
-// outcome is how a call ends: with a panic, with an error, or with neither.
+// outcome returns how a call ends: with a panic, with an error, or with neither.
 func outcome(f reflect.Value, args []reflect.Value) (text string, panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,8 +131,9 @@ func outcome(f reflect.Value, args []reflect.Value) (text string, panicked bool)
 	return text, false
 }
 
-// Whatever is called on a handle that nobody has made says so: it does not hang (in a bubble that is a deadlock), and is
-// no nil dereference. What has no context and cannot do anything may also return.
+// Each method of a handle that no client made reports that: it does not hang (in a bubble
+// that is a deadlock), and dereferences no nil. A method without a context that cannot do
+// anything may also return.
 func TestZeroHandles(t *testing.T) {
 	for _, typ := range handleTypes() {
 		zero := reflect.New(typ)
@@ -162,7 +163,8 @@ func TestZeroHandles(t *testing.T) {
 	}
 }
 
-// Every call with a context says that it needs one, and has done nothing: what it was called on goes on.
+// Every call with a nil context panics with a text that names it, and has no effect: its
+// handle goes on.
 func TestNilContexts(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
@@ -189,7 +191,8 @@ func TestNilContexts(t *testing.T) {
 	})
 }
 
-// everything is one handle of each type with a context in a method, and what shows that they still work.
+// everything returns one handle of each type with a context in a method, and a function
+// that shows that they still work.
 func everything(t *testing.T, ctx context.Context, c *Client) (handles map[reflect.Type]any, end func()) {
 	t.Helper()
 	handles = map[reflect.Type]any{}
@@ -246,8 +249,8 @@ func fails(t *testing.T, err error) {
 	}
 }
 
-// Every time, number and policy of every options type is refused where it is below zero, by its name, unless its field
-// says what that means.
+// Every time, number and policy of every options type is refused if it is below zero, by
+// its name, unless its field says what that means.
 func TestOptionsBelowZero(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
@@ -315,7 +318,8 @@ func TestConfigBelowZero(t *testing.T) {
 	})
 }
 
-// What a program hands over by mistake is refused at once, and in words.
+// A nil function, a zero participant or a wrong address is refused immediately, with a
+// text.
 func TestNobodyAndNothing(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()

@@ -11,7 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// closingConn is a connection that takes nothing after its first container. The answer to that one comes a little later.
+// closingConn is a connection on which writes fail after its first container. The answer to
+// that one comes a little later.
 type closingConn struct {
 	net.Conn
 	asked  int
@@ -32,8 +33,9 @@ func (c *closingConn) Write(b []byte) (int, error) {
 	return 0, errors.New("broken pipe")
 }
 
-// A server that does not know containers says so and hangs up. Where that ends a write, the answer is read all the same: the
-// connection's end is known to be our own doing, and a selector that leads once does not give up for it.
+// A server that does not know containers says so and closes the connection. If that ends a
+// write, the answer is read nevertheless: the client knows that its own request ended the
+// connection, and a selector that leads once does not give up for it.
 func TestAnOldServersRefusalIsReadBeforeItCloses(t *testing.T) {
 	bubble(t, zkmem.Options{NoContainers: true, NoCreate2: true}, func(t *testing.T, w *world) {
 		first, answer := true, make(chan struct{})

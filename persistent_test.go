@@ -7,12 +7,12 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Two handles of one client would take each other's node for the own: its session
-// is what tells it from others.
+// Two handles of one client would take each other's node for their own: only the client's
+// session marks it.
 func TestOneHandleKeepsANode(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
-		for range 2 { // once it is closed, it is free again
+		for range 2 { // after its close the path is free again
 			m, err := c.Membership("/g", "a", nil, PersistentNodeOptions{})
 			fine(t, err)
 			if n, err := c.PersistentNode("/g/a", nil, PersistentNodeOptions{}); n != nil || !errors.Is(err, ErrNodeTaken) {

@@ -53,9 +53,8 @@ func TestBeliefEndsByTheClockThoughTheLoopHasNotRun(t *testing.T) {
 	})
 }
 
-// TestAWaiterThatStoodStillDoesNotLeadByAnOldEvent is promise 5: the
-// predecessor's deletion lies in its socket when it wakes, and its last
-// confirmation is too old.
+// TestAWaiterThatStoodStillDoesNotLeadByAnOldEvent shows promise 5: the predecessor's
+// deletion is in its socket when it wakes, and its last confirmation is too old.
 func TestAWaiterThatStoodStillDoesNotLeadByAnOldEvent(t *testing.T) {
 	for name, test := range map[string]struct {
 		asleep  time.Duration

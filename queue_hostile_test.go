@@ -23,7 +23,7 @@ func fine(t *testing.T, err error) {
 	}
 }
 
-// eats starts a consumer of what a queue holds.
+// eats starts a consumer that collects a queue's items.
 func eats(t *testing.T, q interface {
 	AtLeastOnce(func(context.Context, Delivery[string]) error, ConsumerOptions) (*Consumer, error)
 }, o ConsumerOptions, handler func(context.Context, Delivery[string]) error) *Consumer {
@@ -34,7 +34,7 @@ func eats(t *testing.T, q interface {
 	return c
 }
 
-// An item that an operator mends while it is being worked on comes again.
+// An item that an operator changes during its work comes again.
 func TestAnItemThatIsWrittenUnderWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -57,7 +57,7 @@ func TestAnItemThatIsWrittenUnderWork(t *testing.T) {
 	})
 }
 
-// An item whose lock an operator deletes is dealt with, maybe twice, and not forgotten.
+// An item whose lock an operator deletes is handled, maybe twice, and not forgotten.
 func TestALockThatIsDeletedUnderWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -78,7 +78,7 @@ func TestALockThatIsDeletedUnderWork(t *testing.T) {
 	})
 }
 
-// What is due in centuries does not keep anybody awake.
+// An item that is due in centuries sets no busy timer.
 func TestAnItemThatIsDueInCenturies(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -94,8 +94,8 @@ func TestAnItemThatIsDueInCenturies(t *testing.T) {
 	})
 }
 
-// A program that is about to end does not use up the tries of its items: the one under
-// work is given back as it was, and no more are taken up.
+// A program that is about to end does not use up the tries of its items: the one under work
+// is released unchanged, and no more are taken.
 func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -137,8 +137,8 @@ func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
 	})
 }
 
-// What is refused on this side says why, what was taken back was not put, and a queue
-// whose numbers have come to their end says so.
+// A put that is refused on this side says why, one that was withdrawn was not stored, and a
+// queue whose sequence numbers have ended says so.
 func TestPutsThatCannotBe(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -175,8 +175,8 @@ func TestPutsThatCannotBe(t *testing.T) {
 	})
 }
 
-// Of ids only those are refused whose nodes could not be, and they are removed before
-// anybody has locked anything.
+// Only those ids are refused whose nodes could not exist. They are removed before any
+// client has locked anything.
 func TestOddIDs(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -204,7 +204,7 @@ func TestOddIDs(t *testing.T) {
 	})
 }
 
-// What is in a node is anybody's: nothing of it is in the log, and each is heard of.
+// A node may hold any bytes: none of them is in the log, and each node is reported.
 func TestItemsThatNobodyPacked(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -236,7 +236,7 @@ func TestItemsThatNobodyPacked(t *testing.T) {
 	})
 }
 
-// A queue that is deleted under way, directories and all, goes on anew.
+// A queue that is deleted while it is used, directories and all, goes on with new ones.
 func TestAQueueThatIsDeletedUnderWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -263,7 +263,7 @@ func TestAQueueThatIsDeletedUnderWork(t *testing.T) {
 	})
 }
 
-// A listing that is refused once leaves no consumer deaf.
+// A listing that is refused once does not stop a consumer.
 func TestAListingThatIsRefused(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -293,7 +293,7 @@ func TestAListingThatIsRefused(t *testing.T) {
 	})
 }
 
-// Background puts are heard of when their client ends without a connection.
+// Background puts are reported when their client ends without a connection.
 func TestPutsAtTheClientsEnd(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -330,7 +330,7 @@ func TestPutsAtTheClientsEnd(t *testing.T) {
 	})
 }
 
-// children are the names of a node's children.
+// children returns the names of a node's children.
 func (w *world) children(path string) (names []string) {
 	w.srv.View(func(v *zkmem.View) { names = v.Children(path) })
 	return names

@@ -11,11 +11,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// closed is the access list of somebody else.
+// closed is an access list without the client's rights.
 var closed = []zkmem.ACL{{Perms: zkmem.PermAll, Scheme: "digest", ID: "somebody:else"}}
 
-// An item that may not be read is put aside and said, whoever put it; the others are
-// consumed, and it is when it may be read.
+// An item that may not be read is deferred and reported; the others are consumed, and so is
+// that item when it may be read.
 func TestAnItemThatCannotBeRead(t *testing.T) {
 	for name, consume := range map[string]func(q *Queue[string], got *[]string) (*Consumer, error){
 		"at least once": func(q *Queue[string], got *[]string) (*Consumer, error) {
@@ -60,8 +60,8 @@ func TestAnItemThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Nobody can write to the dead letters: the consumer says so, and goes on; its handler
-// does not see again what was given up.
+// If the dead letters cannot be written, the consumer reports it, and goes on; its handler
+// does not get again what was given up.
 func TestDeadLettersThatCannotBeWritten(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -90,8 +90,8 @@ func TestDeadLettersThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// Times that no clock shows are refused, a delay below zero is none, and a bound of
-// nothing is no bound to ask for.
+// Times that cannot be encoded are refused, a delay below zero is none, and a bound of zero
+// items is refused.
 func TestOddTimesAndBounds(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()
@@ -121,8 +121,7 @@ func TestOddTimesAndBounds(t *testing.T) {
 	})
 }
 
-// A put that takes the counter over its end keeps its order, and the consumer says what
-// is up.
+// A put that takes the counter over its end keeps its order, and the consumer reports it.
 func TestACounterThatOverflows(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.open()

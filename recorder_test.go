@@ -25,7 +25,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// valve is a log's file that hangs while it is shut.
+// valve is a log's file that blocks while it is shut.
 type valve struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
@@ -71,7 +71,7 @@ func (l *lines) with(text string) (found []string) {
 	return found
 }
 
-// recorded is a client with a latch in line, whose log is a test's own. It is closed
+// recorded opens a client with a latch in line, whose log is a test's own. It is closed
 // when the test ends.
 func (w *world) recorded(log, told io.Writer, room int) *node {
 	w.t.Helper()
@@ -99,8 +99,8 @@ func (w *world) recorded(log, told io.Writer, room int) *node {
 	return n
 }
 
-// accounted reads a log to its end. Every number stands in one record, or in one
-// gap: the reader sees to that.
+// accounted reads a log to its end. Every number is in one record, or in one gap: the
+// reader checks that.
 func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, last uint64) {
 	t.Helper()
 	r, err := events.NewReader(bytes.NewReader(log))
@@ -126,8 +126,8 @@ func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, l
 	}
 }
 
-// TestTheLoopNeverWaitsForTheLog: a leader's log hangs for ten minutes. Requests
-// return at once, belief is renewed, and then the log says what is missing.
+// TestTheLoopNeverWaitsForTheLog: a leader's log blocks for ten minutes. Requests return
+// immediately, belief is renewed, and then the log says what is missing.
 func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		log, told := &valve{}, &lines{}
@@ -195,8 +195,8 @@ func (s *stumbling) Write(b []byte) (int, error) {
 	return s.Buffer.Write(b)
 }
 
-// TestALogThatFailsEndsTheRecording: whatever the writer does, leadership does not
-// notice; the error is told once, and what was written before can be read.
+// TestALogThatFailsEndsTheRecording: whatever the writer does, leadership goes on; the
+// error is reported once, and what was written before can be read.
 func TestALogThatFailsEndsTheRecording(t *testing.T) {
 	full := errors.New("no space left on device")
 	for name, c := range map[string]struct {
@@ -248,9 +248,8 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 	}
 }
 
-// TestEveryRecordIsInTheLogOrInOneGap: whenever the writer stands still, and for how
-// long, a log can be read, and every record is written, or in exactly one gap, with
-// its whole step.
+// TestEveryRecordIsInTheLogOrInOneGap: whenever the writer blocks, and for how long, a log
+// can be read, and every record is written, or in exactly one gap, with its whole step.
 func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 	gapped, seeds := 0, selection.Of(t, "writers", 50, 100, 200)
 	for seed := range uint64(seeds) {
@@ -304,7 +303,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 	}
 }
 
-// lazy is a log's file that takes its time, now and then.
+// lazy is a log's file that is slow, now and then.
 type lazy struct {
 	bytes.Buffer
 	dice *rand.Rand
@@ -320,7 +319,7 @@ func (l *lazy) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// A record that is larger than the buffer goes to the writer past it.
+// A record that is larger than the buffer goes to the writer directly.
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		log := &stumbling{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
@@ -353,7 +352,7 @@ func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	}
 }
 
-// What bounds the queue counts the paths of a transaction.
+// The bound of the queue counts the paths of a transaction.
 func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 	long := events.Record{Event: events.Event{Ops: []events.Op{{Verb: "check", Path: "/" + strings.Repeat("x", 9000)}}}}
 	if size := sizeOf([]events.Record{long}); size < 9000 {
@@ -361,7 +360,7 @@ func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 	}
 }
 
-// A record that no reader would take is a gap, with its step.
+// A record that is too long for a reader becomes a gap, with its step.
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer
 	told := &lines{}

@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// What is asked of the root, of paths that end in a slash and of nothing is answered in
-// words that help.
+// Requests with the root, with paths that end in a slash and with empty paths get errors
+// that help.
 func TestRequestsOfOddPaths(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
@@ -35,7 +35,7 @@ func TestRequestsOfOddPaths(t *testing.T) {
 	})
 }
 
-// A request may be changed and asked for again while it is still on its way.
+// A request may be changed and sent again while it is still pending.
 func TestARequestThatIsAskedForAgain(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
@@ -54,7 +54,7 @@ func TestARequestThatIsAskedForAgain(t *testing.T) {
 }
 
 // Many requests without a connection are all answered, by callbacks that panic or block,
-// and what is asked of a closed client is refused.
+// and requests to a closed client are refused.
 func TestManyRequestsInTheBackground(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
@@ -105,8 +105,8 @@ func TestManyRequestsInTheBackground(t *testing.T) {
 	})
 }
 
-// A guaranteed delete whose answer was lost is in doubt when it is cancelled before
-// anybody could look.
+// A guaranteed delete whose reply was lost has an unknown outcome if it is cancelled before
+// the next read.
 func TestAGuaranteedDeleteThatIsCancelledInDoubt(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()

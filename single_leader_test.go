@@ -14,10 +14,10 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// TestNeverTwoBelievers lets three clients live through silence, cuts, refused
-// connections and expiries at random, and then looks at every nanosecond: the
-// logs say from when until when each believed. In the end the world is healed,
-// and somebody leads. INCUMBENT_SEED repeats a run.
+// TestNeverTwoBelievers runs three clients through silence, cuts, refused connections and
+// expiries at random, and then checks every nanosecond: the logs show from when until when
+// each believed. At the end the world is healed, and one leads. INCUMBENT_SEED repeats a
+// run.
 func TestNeverTwoBelievers(t *testing.T) {
 	seed := rand.Uint64()
 	if given, err := strconv.ParseUint(os.Getenv("INCUMBENT_SEED"), 10, 64); err == nil {
@@ -66,8 +66,8 @@ func randomFaults(t *testing.T, w *world, dice *rand.Rand, timeout time.Duration
 		case 5:
 			w.refuse(n, false)
 		case 6:
-			// What an operator does to somebody who cannot hear of it, or rides
-			// it out, is beyond every promise but the token's.
+			// An operator's change while a client cannot learn of it, or rides it out, is
+			// outside every promise but the token's.
 			if id := n.session(); id != 0 && !frozen[n] && !ride {
 				w.srv.ExpireSession(id)
 			}
@@ -103,7 +103,7 @@ func atMostOne(t *testing.T, nodes []*node) (n int) {
 	return n
 }
 
-// belief is a time in which a client believed.
+// belief is a period in which a client believed.
 type belief struct {
 	who         int
 	from, until int64

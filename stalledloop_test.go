@@ -14,7 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// loopLines are the log's lines about the loop.
+// loopLines returns the log's lines about the loop.
 func loopLines(log *sharedLog) (lines []string) {
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "event loop") {
@@ -24,7 +24,7 @@ func loopLines(log *sharedLog) (lines []string) {
 	return lines
 }
 
-// contacts notes when the server heard of a session for the last time.
+// contacts notes when the server last received something of a session.
 func (w *world) contacts(session int64) (last func() time.Time) {
 	var mu sync.Mutex
 	at := time.Now()
@@ -70,9 +70,9 @@ var duringStandstill = map[string]func(*node, context.Context){
 	},
 }
 
-// A leader whose loop stands still loses its place, whatever it or others do: its
-// session is not heard of any more, and the next in line leads within two session
-// timeouts and two ticks. It learns of it when its loop goes on, and queues again.
+// A leader whose loop stands still loses its place, whatever it or others do: its session
+// has no contact any longer, and the next in line leads within two session timeouts and two
+// ticks. The old leader learns of it when its loop goes on, and queues again.
 func TestOthersLeadWhenALoopStandsStill(t *testing.T) {
 	for what, happens := range duringStandstill {
 		for _, timeout := range []time.Duration{4 * time.Second, 15 * time.Second} {
@@ -141,9 +141,9 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 	}
 }
 
-// What no place is lost by: a loop that has nothing to do for an hour, one that is
-// busy with short steps for longer than a session, with long ones, one that stands
-// for half of a timeout, and a clock that is half of a timeout ahead afterwards.
+// No place is lost by a loop that has nothing to do for an hour, one that is busy with
+// short steps for longer than a session, or with long ones, one that stands still for half
+// of a timeout, or a clock that is half of a timeout ahead afterwards.
 func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	const timeout = 4 * time.Second
 	idle := selection.Of(t, "without work", time.Hour/10, time.Hour/10, time.Hour)

@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// delayedLatch is a latch that hears late which state its machine is in.
+// delayedLatch is a latch that learns its machine's state late.
 type delayedLatch struct {
 	*Latch
 	freed chan struct{}
@@ -20,8 +20,8 @@ func (l delayedLatch) entered(state string) {
 	l.Latch.entered(state)
 }
 
-// The answer to Start comes before the news of the state; Start waits for both, so that who asks next is not told that
-// nobody started.
+// The answer to Start comes before the notice of the state; Start waits for both, so that a
+// call right after it does not return ErrNotStarted.
 func TestStartReturnsWhenStarted(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()

@@ -14,7 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// planted is a tree cache without a machine: the test tells it what a machine would.
+// planted is a tree cache without a machine: the test sends its notices.
 type planted struct {
 	*TreeCache
 	request uint64
@@ -28,8 +28,8 @@ func newPlanted() *planted {
 	return &planted{TreeCache: t}
 }
 
-// reads tells what a read has found: another node at the path, or the next version
-// of the one that is there.
+// reads sends the result of a read: another node at the path, or the next version of the
+// present one.
 func (p *planted) reads(path string, another bool) {
 	p.request++
 	p.zxid++
@@ -42,7 +42,7 @@ func (p *planted) reads(path string, another bool) {
 	p.onNotice(events.Notify{What: events.Present, Path: path, Work: p.request})
 }
 
-// goes tells that a node is gone, after all that is below it.
+// goes sends the deletion of a node, after all that is below it.
 func (p *planted) goes(path string) {
 	for _, n := range slices.Backward(slices.Collect(p.All())) {
 		if n.Path == path || strings.HasPrefix(n.Path, path+"/") {
@@ -51,14 +51,14 @@ func (p *planted) goes(path string) {
 	}
 }
 
-// follower does as a feed says.
+// follower applies the changes of a feed.
 type follower struct {
 	f     *feed[TreeChange]
 	nodes map[string]string
 	ready bool
 }
 
-// follow takes what waits, at most so much, and checks that it can be done.
+// follow applies what waits, at most so many changes, and checks that each can be applied.
 func (o *follower) follow(t *testing.T, most int) {
 	t.Helper()
 	for range most {
@@ -96,8 +96,8 @@ func (o *follower) follow(t *testing.T, most int) {
 	}
 }
 
-// However slow a loop is, and whenever it begins, what it is told can be done in
-// this order, and ends in what the cache knows.
+// However slow a loop is, and whenever it begins, its changes can be applied in their
+// order, and end in what the cache knows.
 func TestFollowersOfATreeEndWithTheTree(t *testing.T) {
 	paths := []string{"/t", "/t/a", "/t/a/a", "/t/a/b", "/t/b", "/t/b/a", "/t/b/a/a"}
 	for seed := range int64(300) {

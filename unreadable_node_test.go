@@ -10,10 +10,10 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// An operator makes the leader's node unreadable, and deletes it: servers tell
-// nobody who may not read. The heartbeat finds out when it asks for the node: it
-// asks for those of all who lead or are next in line in turn, and every fourth time
-// where it is a sync otherwise. Guarded writes are refused meanwhile.
+// An operator makes the leader's node unreadable, and deletes it: servers send no watch
+// event to a client that may not read. The heartbeat finds out when it reads the node: it
+// reads those of all that lead or are next in line in turn, and every fourth time if it is
+// a sync otherwise. Guarded writes are refused meanwhile.
 func TestALeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -91,8 +91,8 @@ func onlyItsBeliefEnds(t *testing.T, deaf, next *Leadership, within time.Duratio
 	next.Release()
 }
 
-// The same to the leader of a job: another's marker stands under the same name
-// when the heartbeat asks, and does not pass for its own.
+// The same for the leader of a job: another marker has the same name when the heartbeat
+// reads it, and is not taken for its own.
 func TestAJobLeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, timeout := range []time.Duration{15 * time.Second, 30 * time.Second} {
 		t.Run(timeout.String(), func(t *testing.T) {
@@ -126,9 +126,9 @@ func TestAJobLeaderWhoseNodeIsUnreadable(t *testing.T) {
 	}
 }
 
-// The same to the leader of a line of plain names, which an operator clears: the
-// directory is made anew, another's node has the name of the one that is gone, and
-// does not pass for it.
+// The same for the leader of a plain election, whose directory an operator deletes: after
+// the directory is created again, another node has the name of the deleted one, and is not
+// taken for it.
 func TestAPlainLeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, timeout := range []time.Duration{15 * time.Second, 30 * time.Second} {
 		t.Run(timeout.String(), func(t *testing.T) {

@@ -46,9 +46,8 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 	}
 }
 
-// TestBeliefEndsBeforeTheServerGivesUpTheSession is promise 3: whatever moment
-// the server falls silent at, belief ends at validUntil, and the session is
-// expired only later.
+// TestBeliefEndsBeforeTheServerGivesUpTheSession shows promise 3: at whatever moment the
+// server falls silent, belief ends at validUntil, and the session expires only later.
 func TestBeliefEndsBeforeTheServerGivesUpTheSession(t *testing.T) {
 	moments := selection.Of(t, "moments", 3, 6, 12)
 	for _, timeout := range []time.Duration{4, 6, 10, 15} {
@@ -88,7 +87,7 @@ func testSilence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direct
 	}()
 	until := held.ValidUntil()
 	if dir == zkmem.Inbound {
-		// What is asked from now on is never confirmed.
+		// Requests from now on are never confirmed.
 		pass(time.Until(until) - time.Millisecond)
 		if moved := held.ValidUntil(); held.Check() == nil && moved.After(until) {
 			t.Fatalf("validUntil moved by %s without an answer", moved.Sub(until))
@@ -102,7 +101,7 @@ func testSilence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direct
 	if held.Check() == nil || n.latch.participant.HasLeadership() {
 		t.Error("the context ended, and Check believes")
 	}
-	if dir == zkmem.Inbound { // frozen outbound, the server goes on hearing of the client
+	if dir == zkmem.Inbound { // frozen outbound, the server still receives what the client sends
 		if margin := (<-expired).Sub(ended); margin <= 0 {
 			t.Errorf("the session expired %s before belief ended", -margin)
 		}
@@ -122,7 +121,7 @@ func TestTheConnectionIsToldInOrder(t *testing.T) {
 		})
 		synctest.Wait()
 		n.w.refuse(n, true)
-		n.cut() // SUSPENDED at once
+		n.cut() // SUSPENDED immediately
 		pass(5 * time.Second)
 		n.w.refuse(n, false)
 		pass(5 * time.Second) // RECONNECTED
@@ -185,8 +184,8 @@ func TestRidingADisconnectOut(t *testing.T) {
 	}
 }
 
-// TestAHundredFlapsLeaveOneNodeAndOneWatchEach: each connection lasts a second,
-// so that attempts are not paced.
+// TestAHundredFlapsLeaveOneNodeAndOneWatchEach: each connection lasts a second, so that
+// attempts are not paced.
 func TestAHundredFlapsLeaveOneNodeAndOneWatchEach(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		first, second := w.start(), w.start()

@@ -52,7 +52,7 @@ func bubble(t *testing.T, o zkmem.Options, test func(*testing.T, *world)) {
 	})
 }
 
-// open makes a client. It is closed, and its log replayed, when the test ends.
+// open opens a client. It is closed, and its log replayed, when the test ends.
 func (w *world) open(change ...func(*Config)) *node {
 	w.t.Helper()
 	n := &node{w: w, tape: tape.New(w.t)}
@@ -111,7 +111,7 @@ func (w *world) dial(n *node) (net.Conn, error) {
 	return client, nil
 }
 
-// refuse decides whether a client finds the server.
+// refuse sets whether a client reaches the server.
 func (w *world) refuse(n *node, down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +124,7 @@ func (n *node) cut() {
 	synctest.Wait()
 }
 
-// cutAsync is cut for goroutines beside the test's own.
+// cutAsync is cut for goroutines other than the test's own.
 func (n *node) cutAsync() {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
@@ -133,8 +133,8 @@ func (n *node) cutAsync() {
 	}
 }
 
-// session is ZooKeeper's id of the session that owns the latch's node, 0 where
-// there is none.
+// session returns ZooKeeper's id of the session that owns the latch's node, 0 if there is
+// none.
 func (n *node) session() (id int64) {
 	for _, s := range n.w.srv.Sessions() {
 		for _, path := range s.Ephemerals {
@@ -156,7 +156,7 @@ func (n *node) ownPath() (path string) {
 	return path
 }
 
-// pass lets virtual time go by.
+// pass lets virtual time pass.
 func pass(d time.Duration) {
 	time.Sleep(d) // virtual
 	synctest.Wait()
@@ -178,7 +178,8 @@ func (h *blockedHandle) notice(events.Notify) {}
 func (h *blockedHandle) answer(events.Answer) { h.wait() }
 func (h *blockedHandle) entered(string)       {}
 
-// blockLoop has the loop take so many steps, one behind the other, with a wait in each.
+// blockLoop makes the loop run this number of steps, one behind the other, with a wait in
+// each.
 func (n *node) blockLoop(steps int, wait func()) {
 	n.mu.Lock()
 	n.handles["halt-1"] = &blockedHandle{wait}
@@ -189,7 +190,7 @@ func (n *node) blockLoop(steps int, wait func()) {
 	synctest.Wait()
 }
 
-// stopLoop has the loop stand still until free is called.
+// stopLoop makes the loop stand still until free is called.
 func (n *node) stopLoop() (free func()) {
 	freed := make(chan struct{})
 	n.blockLoop(1, func() { <-freed })

@@ -9,8 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// An onlooker sees the vacancy at first, each leader once, and the vacancy at
-// the end.
+// A feed has the vacancy at first, each leader once, and the vacancy at the end.
 func TestWatchTellsLeadersAndVacancies(t *testing.T) {
 	srv := zkmem.Start(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

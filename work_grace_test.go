@@ -10,8 +10,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Work that does not return holds Close for ever by default; a grace is opt-in,
-// and its end lets the next in line lead beside the old work.
+// Work that does not return blocks Close without limit by default; a grace is opt-in, and
+// at its end the next in line may lead while the old work still runs.
 func TestWorkGraceLetsCloseGoOn(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
