@@ -88,7 +88,7 @@ func TestLocksGivenUpLeaveNothing(t *testing.T) {
 			_, err := wanted.Lock(ctx)
 			return err
 		})
-		second.lonely(t, "after Locks that were given up")
+		second.waitForNoMachine(t, "after Locks that were given up")
 		w.srv.View(func(v *zkmem.View) {
 			if places := v.Children("/locks/a"); len(places) != 1 {
 				t.Errorf("%d Locks were given up, and %d nodes are in the line: want the holder's alone", times, len(places))

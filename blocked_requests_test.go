@@ -8,10 +8,10 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck: nothing that the client sends
+// TestBeliefEndsBeforeTheSessionWhenOnlyRequestsAreBlocked: nothing that the client sends
 // arrives, and a watch event makes the connection look alive. Belief ends nevertheless,
 // before the server can give the session up.
-func TestBeliefEndsBeforeTheSessionWhenOnlyTheWayThereIsStuck(t *testing.T) {
+func TestBeliefEndsBeforeTheSessionWhenOnlyRequestsAreBlocked(t *testing.T) {
 	for _, phase := range []time.Duration{0, 1700 * time.Millisecond, 3600 * time.Millisecond, 4900 * time.Millisecond} {
 		for _, rideOut := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, ride out %t", phase, rideOut), func(t *testing.T) {

@@ -51,13 +51,13 @@ func TestCloseTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// stuck is a writer of a log that takes its header and then blocks until it is freed.
-type stuck struct {
+// blockedWriter is a writer of a log that takes its header and then blocks until it is freed.
+type blockedWriter struct {
 	freed chan struct{}
 	begun bool
 }
 
-func (s *stuck) Write(b []byte) (int, error) {
+func (s *blockedWriter) Write(b []byte) (int, error) {
 	if s.begun {
 		<-s.freed
 	}
@@ -68,7 +68,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 // Close returns with its context although the log's writer blocks.
 func TestCloseWithALogThatBlocks(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		log := &stuck{freed: make(chan struct{})}
+		log := &blockedWriter{freed: make(chan struct{})}
 		c, err := Open(context.Background(), Config{
 			Servers: "192.0.2.1:2181", Record: log, clock: &clock{w.now},
 			Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -100,12 +100,12 @@ func TestCloseWithALogThatBlocks(t *testing.T) {
 	})
 }
 
-// brake is a handle that blocks the loop once it is asked to.
-type brake struct{ held, freed chan struct{} }
+// slowHandle is a handle that blocks the loop once it is asked to.
+type slowHandle struct{ held, freed chan struct{} }
 
-func (b brake) notice(events.Notify) {}
-func (b brake) entered(string)       {}
-func (b brake) answer(events.Answer) {
+func (b slowHandle) notice(events.Notify) {}
+func (b slowHandle) entered(string)       {}
+func (b slowHandle) answer(events.Answer) {
 	close(b.held)
 	<-b.freed
 }
@@ -132,7 +132,7 @@ func TestNoWorkBeginsOnceClosed(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		b := brake{make(chan struct{}), make(chan struct{})}
+		b := slowHandle{make(chan struct{}), make(chan struct{})}
 		id, err := second.register(machines.LatchRecipe.Name(), func(events.ID) receiver { return b }, events.Event{Path: "/other"})
 		if err != nil {
 			t.Fatal(err)
@@ -306,13 +306,13 @@ func TestAClosedHandleAsksNobody(t *testing.T) {
 	})
 }
 
-// tardy is a latch that is closed after another one is gone.
-type tardy struct {
+// lateClosingLatch is a latch that is closed after another one is gone.
+type lateClosingLatch struct {
 	*Latch
 	after chan struct{}
 }
 
-func (l tardy) Close(ctx context.Context) error {
+func (l lateClosingLatch) Close(ctx context.Context) error {
 	<-l.after
 	return l.Latch.participant.Close(ctx)
 }
@@ -327,7 +327,7 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := tardy{&Latch{}, make(chan struct{})}
+		next := lateClosingLatch{&Latch{}, make(chan struct{})}
 		next.Latch.participant.prepare(c.Client, "/line", LatchOptions{})
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 			next.Latch.participant.id = id

@@ -15,8 +15,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// lonely waits until no machine is left but the session's.
-func (n *node) lonely(t *testing.T, after string) {
+// waitForNoMachine waits until no machine is left but the session's.
+func (n *node) waitForNoMachine(t *testing.T, after string) {
 	t.Helper()
 	synctest.Wait()
 	n.mu.Lock()
@@ -39,26 +39,26 @@ func TestAFeedEndsWithItsContextInSilence(t *testing.T) {
 				}
 				for turns := range 20 {
 					after := fmt.Sprintf("after %d turns", turns)
-					for c, err := range n.Watch(fading(t, turns), "/line", "n_") {
+					for c, err := range n.Watch(endsAfterTurns(t, turns), "/line", "n_") {
 						if err != nil {
 							t.Errorf("%s Watch told %v, %v", after, c, err)
 						}
 					}
-					n.lonely(t, after)
-					for m, err := range n.WatchMembers(fading(t, turns), "/group") {
+					n.waitForNoMachine(t, after)
+					for m, err := range n.WatchMembers(endsAfterTurns(t, turns), "/group") {
 						if err != nil {
 							t.Errorf("%s WatchMembers told %v, %v", after, m, err)
 						}
 					}
-					n.lonely(t, after)
+					n.waitForNoMachine(t, after)
 				}
 			})
 		})
 	}
 }
 
-// fading returns a context that ends soon: after a number of scheduler turns.
-func fading(t *testing.T, turns int) context.Context {
+// endsAfterTurns returns a context that ends soon: after a number of scheduler turns.
+func endsAfterTurns(t *testing.T, turns int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	if turns == 0 {
 		cancel()
@@ -100,7 +100,7 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 		if len(told) != 1 || !errors.Is(told[0], ErrClosed) {
 			t.Errorf("told %v, want ErrClosed, once", told)
 		}
-		n.lonely(t, "half-way")
+		n.waitForNoMachine(t, "half-way")
 	})
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// babble is a server that answers the handshake, and then every request with random frames:
+// answerAtRandom is a server that answers the handshake, and then every request with random frames:
 // any request's number, any code, any body, watch events too.
-func babble(dice *rand.Rand, conn net.Conn) {
+func answerAtRandom(dice *rand.Rand, conn net.Conn) {
 	defer conn.Close()
 	in := make([]byte, 1<<16)
 	if _, err := conn.Read(in); err != nil {
@@ -68,9 +68,9 @@ func invent(dice *rand.Rand, xid int32) []byte {
 	return f
 }
 
-// TestAServerThatBabbles: the client neither crashes nor grows, never leads, and every call
+// TestAServerThatAnswersAtRandom: the client neither crashes nor grows, never leads, and every call
 // ends with its context.
-func TestAServerThatBabbles(t *testing.T) {
+func TestAServerThatAnswersAtRandom(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, _ *world) {
@@ -84,7 +84,7 @@ func TestAServerThatBabbles(t *testing.T) {
 						own := rand.New(rand.NewPCG(dice.Uint64(), 4))
 						mu.Unlock()
 						client, server := net.Pipe()
-						serving.Go(func() { babble(own, server) })
+						serving.Go(func() { answerAtRandom(own, server) })
 						return client, nil
 					}})
 				if err != nil {

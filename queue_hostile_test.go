@@ -23,8 +23,8 @@ func fine(t *testing.T, err error) {
 	}
 }
 
-// eats starts a consumer that collects a queue's items.
-func eats(t *testing.T, q interface {
+// collectItems starts a consumer that collects a queue's items.
+func collectItems(t *testing.T, q interface {
 	AtLeastOnce(func(context.Context, Delivery[string]) error, ConsumerOptions) (*Consumer, error)
 }, o ConsumerOptions, handler func(context.Context, Delivery[string]) error) *Consumer {
 	t.Helper()
@@ -42,7 +42,7 @@ func TestAnItemThatIsWrittenUnderWork(t *testing.T) {
 		fine(t, err)
 		fine(t, q.Put(t.Context(), "bad"))
 		var got []string
-		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+		collectItems(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
 			if got = append(got, d.Item); d.Item == "bad" {
 				good, _ := pack(Text(), []string{"good"})
 				fine(t, w.srv.Set("/q/"+d.Name, good))
@@ -65,7 +65,7 @@ func TestALockThatIsDeletedUnderWork(t *testing.T) {
 		fine(t, err)
 		fine(t, q.Put(t.Context(), "a"))
 		tries := 0
-		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+		collectItems(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
 			if tries++; tries == 1 {
 				fine(t, w.srv.Delete("/q-locks/"+d.Name))
 			}
@@ -86,7 +86,7 @@ func TestAnItemThatIsDueInCenturies(t *testing.T) {
 		fine(t, err)
 		fine(t, q.At(time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC)).Put(t.Context(), "a"))
 		fine(t, q.After(math.MaxInt64).Put(t.Context(), "b"))
-		eats(t, q, ConsumerOptions{}, func(context.Context, Delivery[string]) error { t.Error("early"); return nil })
+		collectItems(t, q, ConsumerOptions{}, func(context.Context, Delivery[string]) error { t.Error("early"); return nil })
 		pass(10 * time.Second)
 		if fired := n.tape.Count(func(r events.Record) bool { return r.Event.Kind == events.TimerFired && r.Machine == "consumer-1" }); fired > 20 {
 			t.Fatalf("%d timers in 10 s", fired)
@@ -110,7 +110,7 @@ func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		c := eats(t, q, ConsumerOptions{}, handler)
+		c := collectItems(t, q, ConsumerOptions{}, handler)
 		synctest.Wait()
 		end()
 		synctest.Wait()
@@ -126,7 +126,7 @@ func TestTheEndOfTheBaseContextIsNoTry(t *testing.T) {
 		other := w.open()
 		again, err := NewQueue(other.Client, "/q", plain)
 		fine(t, err)
-		eats(t, again, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+		collectItems(t, again, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
 			got = append(got, d)
 			return nil
 		})
@@ -243,7 +243,7 @@ func TestAQueueThatIsDeletedUnderWork(t *testing.T) {
 		q, err := NewDelayQueue(n.Client, "/q", plain)
 		fine(t, err)
 		var got []string
-		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+		collectItems(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
 			got = append(got, d.Item)
 			return nil
 		})
@@ -270,7 +270,7 @@ func TestAListingThatIsRefused(t *testing.T) {
 		q, err := NewQueue(n.Client, "/q", plain)
 		fine(t, err)
 		var got []string
-		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+		collectItems(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
 			got = append(got, d.Item)
 			return nil
 		})

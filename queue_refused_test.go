@@ -71,7 +71,7 @@ func TestDeadLettersThatCannotBeWritten(t *testing.T) {
 		_, err = w.srv.Do(zkmem.Op{Code: zkmem.OpCreate2, Path: "/q-dead", ACL: []zkmem.ACL{{Perms: zkmem.PermRead, Scheme: "world", ID: "anyone"}}})
 		fine(t, err)
 		var got []string
-		c := eats(t, q, ConsumerOptions{Tries: 1}, func(_ context.Context, d Delivery[string]) error {
+		c := collectItems(t, q, ConsumerOptions{Tries: 1}, func(_ context.Context, d Delivery[string]) error {
 			if got = append(got, d.Item); d.Item == "bad" {
 				return errors.New("bad")
 			}
@@ -108,7 +108,7 @@ func TestOddTimesAndBounds(t *testing.T) {
 		fine(t, q.After(-1<<63).Put(t.Context(), "a"))
 		fine(t, q.At(time.UnixMilli(0)).Put(t.Context(), "b"))
 		var got []string
-		eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error { got = append(got, d.Item); return nil })
+		collectItems(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error { got = append(got, d.Item); return nil })
 		pass(time.Minute)
 		if strings.Join(got, " ") != "b a" {
 			t.Errorf("%v\n%s", got, n.tape.Tail(20))
@@ -132,7 +132,7 @@ func TestACounterThatOverflows(t *testing.T) {
 		fine(t, q.Put(t.Context(), "a", "b", "c", "d"))
 		var got []string
 		release := make(chan struct{})
-		c := eats(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
+		c := collectItems(t, q, ConsumerOptions{}, func(_ context.Context, d Delivery[string]) error {
 			<-release
 			got = append(got, d.Item)
 			return nil

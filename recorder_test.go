@@ -25,14 +25,14 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// valve is a log's file that blocks while it is shut.
-type valve struct {
+// blockingFile is a log's file that blocks while it is shut.
+type blockingFile struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
 	shut  chan struct{} // nil: it is open
 }
 
-func (v *valve) Write(b []byte) (int, error) {
+func (v *blockingFile) Write(b []byte) (int, error) {
 	v.mu.Lock()
 	shut := v.shut
 	v.mu.Unlock()
@@ -44,8 +44,8 @@ func (v *valve) Write(b []byte) (int, error) {
 	return v.bytes.Write(b)
 }
 
-func (v *valve) hang() { v.mu.Lock(); v.shut = make(chan struct{}); v.mu.Unlock() }
-func (v *valve) open() { v.mu.Lock(); close(v.shut); v.shut = nil; v.mu.Unlock() }
+func (v *blockingFile) hang() { v.mu.Lock(); v.shut = make(chan struct{}); v.mu.Unlock() }
+func (v *blockingFile) open() { v.mu.Lock(); close(v.shut); v.shut = nil; v.mu.Unlock() }
 
 // lines collects what a client logs.
 type lines struct {
@@ -130,7 +130,7 @@ func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, l
 // immediately, belief is renewed, and then the log says what is missing.
 func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		log, told := &valve{}, &lines{}
+		log, told := &blockingFile{}, &lines{}
 		n := w.recorded(log, told, 32<<10)
 		work := n.leads()
 		defer work.Release()
@@ -181,14 +181,14 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 	})
 }
 
-// stumbling is a log's file that takes some bytes and then does something else.
-type stumbling struct {
+// failingFile is a log's file that takes some bytes and then does something else.
+type failingFile struct {
 	bytes.Buffer
 	left int
 	then func(b []byte) (int, error)
 }
 
-func (s *stumbling) Write(b []byte) (int, error) {
+func (s *failingFile) Write(b []byte) (int, error) {
 	if s.left -= len(b); s.left < 0 {
 		return s.then(b)
 	}
@@ -215,7 +215,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				log, told := &stumbling{left: c.left, then: c.then}, &lines{}
+				log, told := &failingFile{left: c.left, then: c.then}, &lines{}
 				n := w.recorded(log, told, recordRoom)
 				work := n.leads()
 				pass(5 * time.Minute)
@@ -255,7 +255,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 	for seed := range uint64(seeds) {
 		virtual.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))
-			log := &lazy{dice: rand.New(rand.NewPCG(seed, 5))}
+			log := &slowFile{dice: rand.New(rand.NewPCG(seed, 5))}
 			const room = 20000
 			r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), room)
 			if err != nil {
@@ -303,13 +303,13 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 	}
 }
 
-// lazy is a log's file that is slow, now and then.
-type lazy struct {
+// slowFile is a log's file that is slow, now and then.
+type slowFile struct {
 	bytes.Buffer
 	dice *rand.Rand
 }
 
-func (l *lazy) Write(b []byte) (int, error) {
+func (l *slowFile) Write(b []byte) (int, error) {
 	switch l.dice.IntN(6) {
 	case 0:
 		time.Sleep(time.Duration(l.dice.IntN(3000)) * time.Millisecond) // virtual
@@ -322,7 +322,7 @@ func (l *lazy) Write(b []byte) (int, error) {
 // A record that is larger than the buffer goes to the writer directly.
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		log := &stumbling{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
+		log := &failingFile{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
 		r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), recordRoom)
 		if err != nil {
 			t.Fatal(err)

@@ -14,23 +14,23 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// planted is a tree cache without a machine: the test sends its notices.
-type planted struct {
+// cacheWithoutMachine is a tree cache without a machine: the test sends its notices.
+type cacheWithoutMachine struct {
 	*TreeCache
 	request uint64
 	zxid    int64
 }
 
-func newPlanted() *planted {
+func newCacheWithoutMachine() *cacheWithoutMachine {
 	t := &TreeCache{data: true, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
 	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
 	t.machine.onNotice = t.onNotice
-	return &planted{TreeCache: t}
+	return &cacheWithoutMachine{TreeCache: t}
 }
 
 // reads sends the result of a read: another node at the path, or the next version of the
 // present one.
-func (p *planted) reads(path string, another bool) {
+func (p *cacheWithoutMachine) reads(path string, another bool) {
 	p.request++
 	p.zxid++
 	n, known := p.Get(path)
@@ -43,7 +43,7 @@ func (p *planted) reads(path string, another bool) {
 }
 
 // goes sends the deletion of a node, after all that is below it.
-func (p *planted) goes(path string) {
+func (p *cacheWithoutMachine) goes(path string) {
 	for _, n := range slices.Backward(slices.Collect(p.All())) {
 		if n.Path == path || strings.HasPrefix(n.Path, path+"/") {
 			p.onNotice(events.Notify{What: events.Absent, Path: n.Path})
@@ -102,7 +102,7 @@ func TestFollowersOfATreeEndWithTheTree(t *testing.T) {
 	paths := []string{"/t", "/t/a", "/t/a/a", "/t/a/b", "/t/b", "/t/b/a", "/t/b/a/a"}
 	for seed := range int64(300) {
 		dice := rand.New(rand.NewSource(seed))
-		p := newPlanted()
+		p := newCacheWithoutMachine()
 		var all []*follower
 		for range 200 {
 			path := paths[dice.Intn(len(paths))]

@@ -271,7 +271,7 @@ func TestFact12_WatchdogAbandonsAWedgedConn(t *testing.T) {
 }
 
 // An abandoned session leaves no connection that could keep it alive, and opens none.
-func TestFact21_AbandonShutsTheGate(t *testing.T) {
+func TestFact21_AbandonStopsDialling(t *testing.T) {
 	srv := zkmem.Start(t)
 	r, _ := attachedRig(t, srv)
 	before := srv.Counts().Handshakes

@@ -18,8 +18,8 @@ func zeros(n int) string { return strings.Repeat("\x00", n) }
 // stat is the length of a node's stat on the wire.
 const stat = 68
 
-// questions returns one request of each kind, with the xids 1 to 7.
-func questions(r *rig) []events.Request {
+// oneRequestOfEachKind returns one request of each kind, with the xids 1 to 7.
+func oneRequestOfEachKind(r *rig) []events.Request {
 	any := events.Op{Path: "/n", Version: -1}
 	ops := make([]events.Op, 4)
 	for i, verb := range []string{"check", "set", "create", "delete"} {
@@ -58,12 +58,12 @@ func FuzzServerBytes(f *testing.F) {
 	all(frame(1, -1, ""), frame(1, 1<<62, zeros(4+stat)), frame(1, 5, zeros(4+stat)))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		virtual.Test(t, func(t *testing.T) {
-			r := rogue(t, zkio.Config{MaxAnswer: 1 << 16}, func(v villain) {
+			r := badServerRig(t, zkio.Config{MaxAnswer: 1 << 16}, func(v badServer) {
 				go func() { _, _ = v.Write(said) }()
 				_, _ = io.Copy(io.Discard, v)
 			})
 			r.await(events.ConnectionAttached)
-			asked := questions(r)
+			asked := oneRequestOfEachKind(r)
 			replies := map[uint64]int{}
 			for _, q := range asked {
 				r.Execute(machine, q)
@@ -109,7 +109,7 @@ func FuzzGreeting(f *testing.F) {
 	f.Add([]byte("\x15\x03\x01\x00\x02\x02\x16"))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		virtual.Test(t, func(t *testing.T) {
-			r := mute(t, zkio.Config{}, func(v villain) {
+			r := unservedRig(t, zkio.Config{}, func(v badServer) {
 				go func() { _, _ = v.Write(said) }()
 				_, _ = io.Copy(io.Discard, v)
 			})

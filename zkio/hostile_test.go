@@ -16,8 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// villain is the server's end of one connection, after its handshake with a client.
-type villain struct {
+// badServer is the server's end of one connection, after its handshake with a client.
+type badServer struct {
 	net.Conn
 	n int // connections before this one
 }
@@ -37,7 +37,7 @@ func event(path string) []byte {
 }
 
 // request reads the client's next frame: its xid and operation.
-func (v villain) request() (xid, op int32, err error) {
+func (v badServer) request() (xid, op int32, err error) {
 	var size [4]byte
 	if _, err = io.ReadFull(v, size[:]); err != nil {
 		return 0, 0, err
@@ -50,14 +50,14 @@ func (v villain) request() (xid, op int32, err error) {
 }
 
 // send writes immediately; it returns false when the client is gone.
-func (v villain) send(b []byte) bool {
+func (v badServer) send(b []byte) bool {
 	_, err := v.Write(b)
 	return err == nil
 }
 
 // flood sends one frame every 10 ms until the client is gone, and reads what comes
 // meanwhile.
-func (v villain) flood(what []byte) {
+func (v badServer) flood(what []byte) {
 	go func() { _, _ = io.Copy(io.Discard, v) }()
 	for v.send(what) {
 		pass(10 * time.Millisecond)
@@ -74,17 +74,17 @@ func greet(conn net.Conn) {
 	_, _ = conn.Write(granted)
 }
 
-// villains are servers that complete the handshake and then misbehave. The client has to
+// badServers are servers that complete the handshake and then misbehave. The client has to
 // leave each within a session timeout and the interval of a ping.
-var villains = map[string]func(villain){
-	"watch events without end, and no answer": func(v villain) { v.flood(event("/somewhere")) },
-	"watch events for the one who asks":       func(v villain) { v.flood(event("/n")) },
-	"answers that nobody asked for":           func(v villain) { v.flood(frame(77, 5, "")) },
-	"answers with the numbers of no request":  func(v villain) { v.flood(frame(-3, 5, "")) },
-	"pongs without end":                       func(v villain) { v.flood(frame(-2, 5, "")) },
-	"answers to setWatches and auth":          func(v villain) { v.flood(append(frame(-8, 5, ""), frame(-4, 5, "")...)) },
-	"a length of two gigabytes":               func(v villain) { v.flood([]byte("\x7f\xff\xff\xff")) },
-	"the answer, byte by byte": func(v villain) {
+var badServers = map[string]func(badServer){
+	"watch events without end, and no answer": func(v badServer) { v.flood(event("/somewhere")) },
+	"watch events for the one who asks":       func(v badServer) { v.flood(event("/n")) },
+	"answers that nobody asked for":           func(v badServer) { v.flood(frame(77, 5, "")) },
+	"answers with the numbers of no request":  func(v badServer) { v.flood(frame(-3, 5, "")) },
+	"pongs without end":                       func(v badServer) { v.flood(frame(-2, 5, "")) },
+	"answers to setWatches and auth":          func(v badServer) { v.flood(append(frame(-8, 5, ""), frame(-4, 5, "")...)) },
+	"a length of two gigabytes":               func(v badServer) { v.flood([]byte("\x7f\xff\xff\xff")) },
+	"the answer, byte by byte": func(v badServer) {
 		go func() { _, _ = io.Copy(io.Discard, v) }()
 		for _, b := range frame(1, 5, strings.Repeat("x", 200)) {
 			if !v.send([]byte{b}) {
@@ -93,7 +93,7 @@ var villains = map[string]func(villain){
 			pass(time.Second)
 		}
 	},
-	"the answer to the request before": func(v villain) {
+	"the answer to the request before": func(v badServer) {
 		for {
 			xid, op, err := v.request()
 			if err != nil {
@@ -106,7 +106,7 @@ var villains = map[string]func(villain){
 			v.send(frame(xid-1, 5, ""))
 		}
 	},
-	"answers to all but this, and no pongs": func(v villain) {
+	"answers to all but this, and no pongs": func(v badServer) {
 		for {
 			xid, op, err := v.request()
 			if err != nil {
@@ -119,9 +119,9 @@ var villains = map[string]func(villain){
 	},
 }
 
-// rogue returns a rig whose connections are all served by a villain after its handshake.
-func rogue(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
-	r := mute(t, cfg, func(v villain) {
+// badServerRig returns a rig whose connections are all served by a badServer after its handshake.
+func badServerRig(t *testing.T, cfg zkio.Config, serve func(badServer)) *rig {
+	r := unservedRig(t, cfg, func(v badServer) {
 		greet(v)
 		serve(v)
 	})
@@ -129,15 +129,15 @@ func rogue(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
 	return r
 }
 
-// mute returns a rig whose connections are all served by a villain from the beginning.
-func mute(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
+// unservedRig returns a rig whose connections are all served by a badServer from the beginning.
+func unservedRig(t *testing.T, cfg zkio.Config, serve func(badServer)) *rig {
 	cfg.Servers = []string{"odd"}
 	var serving sync.WaitGroup
 	t.Cleanup(serving.Wait) // after the rig has closed its connections
 	n := 0
 	cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
-		v := villain{server, n}
+		v := badServer{server, n}
 		n++
 		serving.Go(func() {
 			defer server.Close()
@@ -152,10 +152,10 @@ func mute(t *testing.T, cfg zkio.Config, serve func(villain)) *rig {
 // timeout and the time of a ping, and the connection with it.
 func TestNoServerHoldsARequestForLonger(t *testing.T) {
 	const longest = 15*time.Second + 6*time.Second
-	for name, serve := range villains {
+	for name, serve := range badServers {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
-				r := rogue(t, zkio.Config{}, serve)
+				r := badServerRig(t, zkio.Config{}, serve)
 				r.await(events.ConnectionAttached)
 				start := time.Now()
 				r.Execute(machine, events.Get{Call: r.call(), Path: "/n", Watch: true})
@@ -186,7 +186,7 @@ func TestNoServerHoldsARequestForLonger(t *testing.T) {
 func TestEventsWithoutEndInTheHandshake(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
-		r := rogue(t, zkio.Config{}, func(v villain) {
+		r := badServerRig(t, zkio.Config{}, func(v badServer) {
 			for {
 				xid, op, err := v.request()
 				switch {
@@ -224,7 +224,7 @@ func TestWhatASessionHasSeenNeverFalls(t *testing.T) {
 	const seen = 9
 	virtual.Test(t, func(t *testing.T) {
 		claimed := make(chan int64, 1)
-		r := mute(t, zkio.Config{}, func(v villain) {
+		r := unservedRig(t, zkio.Config{}, func(v badServer) {
 			hello := make([]byte, 4096)
 			if n, err := v.Read(hello); err != nil || n < 16 {
 				return

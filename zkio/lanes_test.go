@@ -77,7 +77,7 @@ func TestLanesOfAMachineThatIsOver(t *testing.T) {
 }
 
 // The table has no machines whose calls are all answered.
-func TestAskersAreForgotten(t *testing.T) {
+func TestCallersAreForgotten(t *testing.T) {
 	all := callers{}
 	one, other, late := &call{id: "a"}, &call{id: "a"}, &call{id: "a"}
 	all.add(one)

@@ -106,8 +106,8 @@ type stage struct {
 // a sign of life may take.
 const third = 5 * time.Second
 
-// standstill runs a test in a synctest bubble.
-func standstill(t *testing.T, test func(*testing.T, *stage)) {
+// stalledLoopTest runs a test in a synctest bubble.
+func stalledLoopTest(t *testing.T, test func(*testing.T, *stage)) {
 	t.Helper()
 	virtual.Test(t, func(t *testing.T) {
 		s := &stage{loop: &loop{began: time.Now()}, pipes: newPipes(t, zkmem.Options{})}

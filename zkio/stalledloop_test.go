@@ -15,7 +15,7 @@ import (
 // A ping that is due while a sign of life is a third of a timeout late waits, and is sent
 // at the moment when the loop takes its next step.
 func TestAPingWaitsForTheLoopAndLeavesWithItsNextStep(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.pass(third + time.Second)
 		s.stand()
 		s.pass(third) // a ping is sent, and asks for a sign
@@ -45,7 +45,7 @@ func TestAPingWaitsForTheLoopAndLeavesWithItsNextStep(t *testing.T) {
 // A process was paused for half of a timeout, while a sign of life was outstanding, and its
 // pings are due before the loop has run: they wait for it, no longer.
 func TestAPauseOfTheWholeProcessKeepsTheSession(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		for range 20 {
 			s.pass(third - time.Second)
 			s.stand()
@@ -69,7 +69,7 @@ func TestAPauseOfTheWholeProcessKeepsTheSession(t *testing.T) {
 
 // A loop that is asked and has nothing to do lives: hours of pings, no other step.
 func TestALoopThatIsIdleForHoursKeepsItsSession(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.pass(10 * time.Hour)
 		if got := s.pings(); got < 7190 || !s.alive() || s.Counts().Handshakes != 1 {
 			t.Errorf("%d pings in ten hours, the session lives: %t", got, s.alive())
@@ -86,7 +86,7 @@ func TestALoopThatIsIdleForHoursKeepsItsSession(t *testing.T) {
 // While the loop stands still no request reaches the server: it stays here, and the caller
 // can withdraw it. The others are sent with the next step.
 func TestDirectRequestsWaitForTheLoop(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.stand()
 		s.pass(2*third + time.Second)
 		if !s.alive() || s.pings() != 1 {
@@ -130,7 +130,7 @@ func TestDirectRequestsWaitForTheLoop(t *testing.T) {
 // watchdog counts from the loop's step on: zk.Conn was not at fault.
 func TestNothingIsDialledForALoopThatStands(t *testing.T) {
 	for late := range 18 {
-		standstill(t, func(t *testing.T, s *stage) {
+		stalledLoopTest(t, func(t *testing.T, s *stage) {
 			s.stand()
 			s.down = true
 			s.Disconnect(s.attached.SessionID)
@@ -157,7 +157,7 @@ func TestNothingIsDialledForALoopThatStands(t *testing.T) {
 
 // The loop stands still when the dial ends: the connect request is not sent.
 func TestNoHandshakeIsMadeForALoopThatStands(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.pass(time.Second)
 		s.slow = third - time.Second // of the five that an attempt has
 		s.stand()
@@ -178,7 +178,7 @@ func TestNoHandshakeIsMadeForALoopThatStands(t *testing.T) {
 // The loop stops in a handshake: the rest of the handshake waits, and goes on with the
 // loop's next step.
 func TestAHandshakeWaitsForTheLoop(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.ask(events.Exists{Call: s.call(), Path: "/n", Watch: true})
 		s.stand()
 		s.pass(third) // a sign is asked for
@@ -204,7 +204,7 @@ func TestAHandshakeWaitsForTheLoop(t *testing.T) {
 // A sign is asked for when a connection is attached, long after its dial: the first ping
 // waits.
 func TestTheFirstPingOfAConnectionWaitsForTheLoop(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		remove := s.Intercept(func(r zkmem.Request) zkmem.Verdict { return zkmem.Verdict{Delay: third - time.Second} })
 		s.Disconnect(s.attached.SessionID)
 		synctest.Wait()
@@ -220,8 +220,8 @@ func TestTheFirstPingOfAConnectionWaitsForTheLoop(t *testing.T) {
 
 // A ping may wait for longer than zk.Conn's deadline for a write, if the server sends
 // something.
-func TestAPingThatWaitedForLongLeavesAllTheSame(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+func TestAPingThatWaitedForLongIsSent(t *testing.T) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.ask(events.Exists{Call: s.call(), Path: "/n", Watch: true})
 		s.stand()
 		s.pass(third) // a ping is sent, and asks for a sign
@@ -243,7 +243,7 @@ func TestAPingThatWaitedForLongLeavesAllTheSame(t *testing.T) {
 
 // A ping that waits when its connection ends is not sent on another.
 func TestAPingThatWaitedDoesNotLeaveOnTheNextConnection(t *testing.T) {
-	standstill(t, func(t *testing.T, s *stage) {
+	stalledLoopTest(t, func(t *testing.T, s *stage) {
 		s.stand()
 		s.pass(2 * third) // one ping was sent; the second waits
 		if s.pings() != 1 {
@@ -284,7 +284,7 @@ func TestCloseEndsWhatWaitsForTheLoop(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			standstill(t, func(t *testing.T, s *stage) {
+			stalledLoopTest(t, func(t *testing.T, s *stage) {
 				s.stand()
 				begin(s)
 				if len(s.warnings()) != 1 {
