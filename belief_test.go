@@ -55,7 +55,7 @@ func TestLostOnceIsLostForTheTerm(t *testing.T) {
 			}
 		}
 		if lapses != 1 {
-			t.Errorf("the session machine was told %d times", lapses)
+			t.Errorf("the session machine got %d events", lapses)
 		}
 	})
 }

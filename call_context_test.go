@@ -66,9 +66,9 @@ func newCallSet(t *testing.T, w *world, n *node) *callSet {
 		}},
 		{"Sync", func(ctx context.Context) error { return n.Sync("/").Do(ctx) }},
 		{"Background", func(ctx context.Context) error {
-			told := make(chan error, 1)
-			n.Delete("/nothing").Background(ctx, func(r Result) { told <- r.Err })
-			return <-told
+			result := make(chan error, 1)
+			n.Delete("/nothing").Background(ctx, func(r Result) { result <- r.Err })
+			return <-result
 		}},
 		{"Latch.Await", func(ctx context.Context) error { _, err := latch.Await(ctx); return err }},
 		{"Latch.Resign", latch.Resign},
@@ -180,7 +180,7 @@ func TestAWriteThatTheLoopHasNotTakenIsNotSent(t *testing.T) {
 		pass(time.Second)
 		w.srv.View(func(v *zkmem.View) {
 			if v.Exists("/made") {
-				t.Error("the node was made after the caller had been told that nothing was done")
+				t.Error("the node was made after the caller had got the error that nothing was done")
 			}
 		})
 	})

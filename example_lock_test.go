@@ -32,12 +32,12 @@ func ExampleReadWriteLock() {
 	if err != nil {
 		panic(err) // nothing is held any longer
 	}
-	beside, err := lock.RLock(ctx) // waits for writers only
+	second, err := lock.RLock(ctx) // waits for writers only
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("two read:", read.Check() == nil, beside.Check() == nil)
-	fmt.Println("unlocked:", beside.Unlock(ctx), read.Unlock(ctx))
+	fmt.Println("two read:", read.Check() == nil, second.Check() == nil)
+	fmt.Println("unlocked:", second.Unlock(ctx), read.Unlock(ctx))
 	// Output:
 	// read while it is written: false <nil>
 	// two read: true true

@@ -315,10 +315,10 @@ func ExampleClient_OnConnection() {
 	client := open(ctx, servers)
 	defer client.Close(ctx)
 
-	heard := make(chan incumbent.ConnectionState)
-	remove := client.OnConnection(func(state incumbent.ConnectionState) { heard <- state })
+	states := make(chan incumbent.ConnectionState)
+	remove := client.OnConnection(func(state incumbent.ConnectionState) { states <- state })
 	defer remove()
-	fmt.Println(<-heard)
+	fmt.Println(<-states)
 	// Output: CONNECTED
 }
 

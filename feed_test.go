@@ -41,13 +41,13 @@ func TestAFeedEndsWithItsContextInSilence(t *testing.T) {
 					after := fmt.Sprintf("after %d turns", turns)
 					for c, err := range n.Watch(endsAfterTurns(t, turns), "/line", "n_") {
 						if err != nil {
-							t.Errorf("%s Watch told %v, %v", after, c, err)
+							t.Errorf("%s Watch yielded %v, %v", after, c, err)
 						}
 					}
 					n.waitForNoMachine(t, after)
 					for m, err := range n.WatchMembers(endsAfterTurns(t, turns), "/group") {
 						if err != nil {
-							t.Errorf("%s WatchMembers told %v, %v", after, m, err)
+							t.Errorf("%s WatchMembers yielded %v, %v", after, m, err)
 						}
 					}
 					n.waitForNoMachine(t, after)
@@ -86,7 +86,7 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 		look := func(f *feed[string]) error {
 			return f.watch(machines.MembershipRecipe.Name(), events.Event{Path: "/group"}, func(events.Notify, zkio.Kept) {})
 		}
-		var told []error
+		var errs []error
 		for _, err := range stream(t.Context(), n.Client, func(f *feed[string]) error {
 			if err := look(f); err != nil {
 				t.Error(err)
@@ -94,11 +94,11 @@ func TestAFeedThatOpensHalfWayLeavesNothing(t *testing.T) {
 			closing(true)
 			return look(f)
 		}) {
-			told = append(told, err)
+			errs = append(errs, err)
 		}
 		closing(false)
-		if len(told) != 1 || !errors.Is(told[0], ErrClosed) {
-			t.Errorf("told %v, want ErrClosed, once", told)
+		if len(errs) != 1 || !errors.Is(errs[0], ErrClosed) {
+			t.Errorf("got %v, want ErrClosed, once", errs)
 		}
 		n.waitForNoMachine(t, "half-way")
 	})

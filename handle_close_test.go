@@ -158,7 +158,7 @@ func TestClosingWaitsForTheWork(t *testing.T) {
 		pass(10 * time.Minute)
 		select {
 		case err := <-closed:
-			t.Errorf("Close returned beside running work: %v", err)
+			t.Errorf("Close returned while work runs: %v", err)
 		default:
 		}
 		held.Release()
@@ -194,7 +194,7 @@ func TestRunWaitsForTheWorkAndWarns(t *testing.T) {
 		}
 		select {
 		case err := <-ended:
-			t.Errorf("Run returned beside its work: %v", err)
+			t.Errorf("Run returned while its work runs: %v", err)
 		default:
 		}
 		close(returns)

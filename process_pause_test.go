@@ -58,7 +58,7 @@ func TestBeliefEndsByTheClockThoughTheLoopHasNotRun(t *testing.T) {
 func TestAWaiterThatStoodStillDoesNotLeadByAnOldEvent(t *testing.T) {
 	for name, test := range map[string]struct {
 		asleep  time.Duration
-		settles time.Duration // what it heard last is as old as if the ensemble's leader had stood still
+		settles time.Duration // what it received last is as old as if the ensemble's leader had stood still
 		row     string
 	}{
 		"awake":  {0, 0, "watch.deleted [mayTakeOver]"},

@@ -221,14 +221,14 @@ func TestItemsThatNobodyPacked(t *testing.T) {
 			_, err = w.srv.Create("/q/"+name, data, zkmem.Persistent)
 			fine(t, err)
 		}
-		var heard []string
+		var calls []string
 		c, err := q.queue.AtLeastOnce(func(context.Context, Delivery[int]) error { panic("secret") },
-			ConsumerOptions{Tries: 2, OnFailure: func(name string, try int, err error) { heard = append(heard, name) }})
+			ConsumerOptions{Tries: 2, OnFailure: func(name string, try int, err error) { calls = append(calls, name) }})
 		fine(t, err)
 		fine(t, c.Start())
 		pass(time.Hour)
-		if len(heard) != 10 || len(w.children("/q")) != 3 || len(w.children("/q-dead")) != 5 || len(w.children("/q-locks")) != 0 {
-			t.Fatal(heard, w.children("/q"), w.children("/q-dead"), w.children("/q-locks"))
+		if len(calls) != 10 || len(w.children("/q")) != 3 || len(w.children("/q-dead")) != 5 || len(w.children("/q-locks")) != 0 {
+			t.Fatal(calls, w.children("/q"), w.children("/q-dead"), w.children("/q-locks"))
 		}
 		if strings.Contains(string(n.tape.Bytes()), "secret") {
 			t.Error("some of an item is in the log")
@@ -303,10 +303,10 @@ func TestPutsAtTheClientsEnd(t *testing.T) {
 		w.refuse(n, true)
 		n.cut()
 		synctest.Wait()
-		heard := 0
+		calls := 0
 		for range 3 {
 			fine(t, q.PutLater(t.Context(), "b", func(err error) {
-				if heard++; !errors.Is(err, ErrClosed) && !errors.Is(err, ErrOutcomeUnknown) {
+				if calls++; !errors.Is(err, ErrClosed) && !errors.Is(err, ErrOutcomeUnknown) {
 					t.Error(err)
 				}
 			}))
@@ -317,8 +317,8 @@ func TestPutsAtTheClientsEnd(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if heard != 3 {
-			t.Errorf("%d were heard of", heard)
+		if calls != 3 {
+			t.Errorf("%d callbacks", calls)
 		}
 		fine(t, q.queue.Flush(t.Context()))
 		if err := q.PutLater(t.Context(), "c", nil); !errors.Is(err, ErrClosed) {

@@ -73,12 +73,12 @@ func (l *lines) with(text string) (found []string) {
 
 // recorded opens a client with a latch in line, whose log is a test's own. It is closed
 // when the test ends.
-func (w *world) recorded(log, told io.Writer, room int) *node {
+func (w *world) recorded(log, logged io.Writer, room int) *node {
 	w.t.Helper()
 	n := &node{w: w}
 	var err error
 	n.Client, err = Open(context.Background(), Config{
-		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(told), clock: &clock{w.now}, recordRoom: room,
+		Servers: "192.0.2.1:2181", Record: log, Logger: zerolog.New(logged), clock: &clock{w.now}, recordRoom: room,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return w.dial(n) },
 	})
 	if err == nil {
@@ -130,8 +130,8 @@ func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, l
 // immediately, belief is renewed, and then the log says what is missing.
 func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		log, told := &blockingFile{}, &lines{}
-		n := w.recorded(log, told, 32<<10)
+		log, logged := &blockingFile{}, &lines{}
+		n := w.recorded(log, logged, 32<<10)
 		work := n.leads()
 		defer work.Release()
 		before := n.Recording()
@@ -152,8 +152,8 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 			}
 		}
 		during := n.Recording()
-		if during.Records > before.Records || during.Dropped < 100 || during.Gaps != 1 || len(told.with("records are dropped")) != 1 {
-			t.Errorf("while it hangs: %+v, logged %q", during, told.with("dropped"))
+		if during.Records > before.Records || during.Dropped < 100 || during.Gaps != 1 || len(logged.with("records are dropped")) != 1 {
+			t.Errorf("while it hangs: %+v, logged %q", during, logged.with("dropped"))
 		}
 		log.open()
 		synctest.Wait()
@@ -170,7 +170,7 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 		if !strings.HasPrefix(gaps[0].Why, "Config.Record was too slow for 9m") && !strings.HasPrefix(gaps[0].Why, "Config.Record was too slow for 10m") {
 			t.Errorf("it hung for ten minutes: %q", gaps[0].Why)
 		}
-		if lines := told.with("room again"); len(lines) != 1 || !strings.Contains(lines[0], fmt.Sprintf(`"dropped":%d`, after.Dropped)) {
+		if lines := logged.with("room again"); len(lines) != 1 || !strings.Contains(lines[0], fmt.Sprintf(`"dropped":%d`, after.Dropped)) {
 			t.Errorf("the gap's end is logged as %q", lines)
 		}
 		sum, err := engine.Replay(bytes.NewReader(log.bytes.Bytes()), 0, machines.Recipes()...)
@@ -205,7 +205,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 		says string
 	}{
 		"an error":            {9000, func([]byte) (int, error) { return 0, full }, full.Error()},
-		"an error at once":    {0, func([]byte) (int, error) { return 0, full }, full.Error()},
+		"an immediate error":  {0, func([]byte) (int, error) { return 0, full }, full.Error()},
 		"a short write":       {9000, func(b []byte) (int, error) { return len(b) / 2, nil }, io.ErrShortWrite.Error()},
 		"nothing, no error":   {9000, func([]byte) (int, error) { return 0, nil }, io.ErrShortWrite.Error()},
 		"more than there was": {9000, func(b []byte) (int, error) { return len(b) + 1, nil }, "says that it took"},
@@ -215,13 +215,13 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				log, told := &failingFile{left: c.left, then: c.then}, &lines{}
-				n := w.recorded(log, told, recordRoom)
+				log, logged := &failingFile{left: c.left, then: c.then}, &lines{}
+				n := w.recorded(log, logged, recordRoom)
 				work := n.leads()
 				pass(5 * time.Minute)
 				first := n.Recording()
-				if first.Err == nil || !strings.Contains(first.Err.Error(), c.says) || len(told.with("recording ended")) != 1 {
-					t.Fatalf("%+v, logged %q", first, told.with("recording"))
+				if first.Err == nil || !strings.Contains(first.Err.Error(), c.says) || len(logged.with("recording ended")) != 1 {
+					t.Fatalf("%+v, logged %q", first, logged.with("recording"))
 				}
 				pass(5 * time.Minute)
 				if work.Check() != nil {
@@ -233,7 +233,7 @@ func TestALogThatFailsEndsTheRecording(t *testing.T) {
 				}
 				synctest.Wait()
 				last := n.Recording()
-				if last.Records != first.Records || last.Dropped <= first.Dropped || last.Gaps != 0 || last.Err != first.Err || len(told.with("recording ended")) != 1 {
+				if last.Records != first.Records || last.Dropped <= first.Dropped || last.Gaps != 0 || last.Err != first.Err || len(logged.with("recording ended")) != 1 {
 					t.Errorf("%+v, and later %+v", first, last)
 				}
 				if c.left == 0 {
@@ -363,8 +363,8 @@ func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 // A record that is too long for a reader becomes a gap, with its step.
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer
-	told := &lines{}
-	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.New(told)), sinceStart(), recordRoom)
+	logged := &lines{}
+	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.New(logged)), sinceStart(), recordRoom)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,12 +40,12 @@ func TestARequestThatIsAskedForAgain(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		c := w.open()
 		r := c.Create("/a/b-", nil).Sequential().Parents()
-		heard := make(chan Result, 2)
-		r.Background(t.Context(), func(r Result) { heard <- r })
+		results := make(chan Result, 2)
+		r.Background(t.Context(), func(r Result) { results <- r })
 		r.Protected()
-		r.Background(t.Context(), func(r Result) { heard <- r })
+		r.Background(t.Context(), func(r Result) { results <- r })
 		for range 2 {
-			fine(t, (<-heard).Err)
+			fine(t, (<-results).Err)
 		}
 		if children := w.children("/a"); len(children) != 2 {
 			t.Fatal(children)
@@ -61,7 +61,7 @@ func TestManyRequestsInTheBackground(t *testing.T) {
 		fine(t, c.WaitConnected(t.Context()))
 		w.refuse(c, true)
 		c.cut()
-		var heard, failed atomic.Int64
+		var calls, failed atomic.Int64
 		var block = make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range 100 {
@@ -70,7 +70,7 @@ func TestManyRequestsInTheBackground(t *testing.T) {
 				asker = ctx
 			}
 			r.Background(asker, func(r Result) {
-				if heard.Add(1); r.Err != nil {
+				if calls.Add(1); r.Err != nil {
 					failed.Add(1)
 				}
 				if i%3 == 0 {
@@ -81,13 +81,13 @@ func TestManyRequestsInTheBackground(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		if heard.Load() != 50 || failed.Load() != 50 {
-			t.Fatal(heard.Load(), failed.Load())
+		if calls.Load() != 50 || failed.Load() != 50 {
+			t.Fatal(calls.Load(), failed.Load())
 		}
 		w.refuse(c, false)
 		pass(time.Minute)
-		if heard.Load() != 100 || failed.Load() != 50 {
-			t.Fatal(heard.Load(), failed.Load())
+		if calls.Load() != 100 || failed.Load() != 50 {
+			t.Fatal(calls.Load(), failed.Load())
 		}
 		fine(t, c.Close(t.Context()))
 		close(block)

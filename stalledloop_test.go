@@ -115,7 +115,7 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 		}
 		if second && !ended {
 			ended = true
-			t.Logf("b leads after %s, the session was last heard of after %s", time.Since(began), last().Sub(began))
+			t.Logf("b leads after %s, the last contact of the session was after %s", time.Since(began), last().Sub(began))
 		}
 	}
 	for time.Since(began) < 2*timeout+2*tick {
@@ -126,8 +126,8 @@ func stopUntilOvertaken(t *testing.T, w *world, a, b *node, happens func(*node, 
 	if !b.latch.participant.HasLeadership() || !ended {
 		t.Errorf("b does not lead %s after a's loop stood still", time.Since(began))
 	}
-	if heard := last().Sub(began); heard > timeout*2/3 {
-		t.Errorf("the session was heard of %s after the loop stood still", heard)
+	if contact := last().Sub(began); contact > timeout*2/3 {
+		t.Errorf("the session had a contact %s after the loop stood still", contact)
 	}
 	cancel()
 	all.Wait()

@@ -18,18 +18,18 @@ func TestALeaderWhoseNodeIsUnreadable(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		timeout time.Duration
-		beside  int // other participants of the client, which lead elsewhere
+		others  int // other participants of the client, which lead elsewhere
 		within  time.Duration
 	}{
 		{"alone", 15 * time.Second, 0, 15 * time.Second / 4},
-		{"beside others", 15 * time.Second, 3, 15 * time.Second},
+		{"with others", 15 * time.Second, 3, 15 * time.Second},
 		{"with a heartbeat by sync", 30 * time.Second, 0, 15 * time.Second},
-		{"with a heartbeat by sync beside others", 30 * time.Second, 3, time.Minute},
+		{"with others and a heartbeat by sync", 30 * time.Second, 3, time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 				n := w.start(timeouts(c.timeout, 2*time.Second))
-				for i := range c.beside {
+				for i := range c.others {
 					other, err := n.Latch(fmt.Sprintf("/elsewhere/%d", i), LatchOptions{})
 					if err != nil {
 						t.Fatal(err)
@@ -74,7 +74,7 @@ func hideAndDelete(t *testing.T, w *world, held *Leadership, path string) {
 	}
 	synctest.Wait()
 	if held.Check() != nil {
-		t.Fatal("the server told it: the test shows nothing")
+		t.Fatal("the server sent it an event: the test shows nothing")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAPlainLeaderWhoseNodeIsUnreadable(t *testing.T) {
 				}
 				next := await()
 				if held.Check() != nil {
-					t.Fatal("it was told before the heartbeat asked: the test shows nothing")
+					t.Fatal("it knew before the heartbeat asked: the test shows nothing")
 				}
 				onlyItsBeliefEnds(t, held, next, timeout/2)
 			})

@@ -113,11 +113,11 @@ func testSilence(t *testing.T, w *world, timeout time.Duration, dir zkmem.Direct
 func TestTheConnectionIsToldInOrder(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		var told []ConnectionState
+		var states []ConnectionState
 		var at []time.Duration
 		start := time.Now()
 		n.OnConnection(func(s ConnectionState) {
-			told, at = append(told, s), append(at, time.Since(start))
+			states, at = append(states, s), append(at, time.Since(start))
 		})
 		synctest.Wait()
 		n.w.refuse(n, true)
@@ -135,11 +135,11 @@ func TestTheConnectionIsToldInOrder(t *testing.T) {
 		n.w.refuse(n, false)
 		pass(10 * time.Second)
 		want := []ConnectionState{Connected, Suspended, Reconnected, Suspended, Lost, Reconnected}
-		if !slices.Equal(told, want) {
-			t.Fatalf("told %v at %v, want %v", told, at, want)
+		if !slices.Equal(states, want) {
+			t.Fatalf("got %v at %v, want %v", states, at, want)
 		}
 		if lost := at[4] - at[3]; lost != 15*time.Second {
-			t.Errorf("LOST was told %s after SUSPENDED", lost)
+			t.Errorf("LOST came %s after SUSPENDED", lost)
 		}
 		if n.latch.participant.Phase() != "leading" {
 			t.Error(n.latch.participant.Phase())

@@ -37,12 +37,12 @@ func TestWatchTellsLeadersAndVacancies(t *testing.T) {
 		}
 		held.Release()
 	}
-	var told []string
+	var seen []string
 	for change, err := range client.Watch(ctx, "/jobs/x") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch told = append(told, change.Recipe+":"+change.Leader.ID); len(told) {
+		switch seen = append(seen, change.Recipe+":"+change.Leader.ID); len(seen) {
 		case 1:
 			hold(a)
 		case 2:
@@ -57,14 +57,14 @@ func TestWatchTellsLeadersAndVacancies(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(told) == 4 {
+		if len(seen) == 4 {
 			break
 		}
 	}
 	want := []string{":", "latch:a", "latch:b", "latch:"}
 	for i := range want {
-		if i >= len(told) || told[i] != want[i] {
-			t.Fatalf("told %q, want %q", told, want)
+		if i >= len(seen) || seen[i] != want[i] {
+			t.Fatalf("got %q, want %q", seen, want)
 		}
 	}
 }

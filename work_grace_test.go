@@ -18,7 +18,7 @@ func TestWorkGraceLetsCloseGoOn(t *testing.T) {
 		grace time.Duration
 		want  error
 	}{
-		{"for ever", 0, incumbent.ErrWorkRunning},
+		{"no limit", 0, incumbent.ErrWorkRunning},
 		{"bounded", time.Millisecond, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

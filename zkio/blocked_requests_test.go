@@ -38,7 +38,7 @@ func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 		if got.Contact >= stuck {
-			t.Errorf("the server had heard of the session for the last time before %v; the contact is said to be at %v",
+			t.Errorf("the last contact of the session was before %v; the contact is said to be at %v",
 				time.Duration(stuck), time.Duration(got.Contact))
 		}
 	})

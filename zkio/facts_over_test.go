@@ -34,12 +34,12 @@ func TestFact15_NobodyWatchesForAMachineThatIsOver(t *testing.T) {
 	close(answer)
 	remove()
 	r.Execute("latch-3", events.Sync{Call: r.call(), Path: "/"})
-	told := []events.Envelope{r.take()} // requests sent before are answered before
+	posted := []events.Envelope{r.take()} // requests sent before are answered before
 	srv.Set("/n", []byte("new"))
 	r.Execute("latch-3", events.Sync{Call: r.call(), Path: "/"})
-	for _, got := range append(told, r.take()) {
+	for _, got := range append(posted, r.take()) {
 		if got.Event.Kind != events.ReplySync {
-			t.Errorf("told: %+v", got)
+			t.Errorf("posted: %+v", got)
 		}
 	}
 	r.Execute("latch-3", events.Get{Call: r.call(), Path: "/n", Watch: true})
@@ -87,18 +87,18 @@ func TestTheLanesOfAMachineThatIsOver(t *testing.T) {
 		r.Forget("over")
 		close(held)
 		synctest.Wait()
-		told := map[events.ID]map[events.Kind]int{}
+		posted := map[events.ID]map[events.Kind]int{}
 		for _, e := range r.rest() {
-			if told[e.To] == nil {
-				told[e.To] = map[events.Kind]int{}
+			if posted[e.To] == nil {
+				posted[e.To] = map[events.Kind]int{}
 			}
-			told[e.To][e.Event.Kind]++
+			posted[e.To][e.Event.Kind]++
 		}
-		if got, want := fmt.Sprint(told), fmt.Sprint(map[events.ID]map[events.Kind]int{
+		if got, want := fmt.Sprint(posted), fmt.Sprint(map[events.ID]map[events.Kind]int{
 			"on":   {events.ReplyStat: 1, events.ReplyChildren: 1},
 			"over": {events.ReplyCreate: 1, events.ReplyDelete: 1, events.ReplyMulti: 1},
 		}); got != want {
-			t.Errorf("told\n%s, want\n%s", got, want)
+			t.Errorf("posted\n%s, want\n%s", got, want)
 		}
 		if got, want := fmt.Sprint(p.Counts().ByOp), "map[create:1 delete:1 getData:1 getChildren2:1 multi:1]"; got != want {
 			t.Errorf("%s came, want %s", got, want)

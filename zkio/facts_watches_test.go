@@ -145,12 +145,12 @@ func TestFact15_OneWatchManyMachines(t *testing.T) {
 	srv.Delete("/n")
 	for _, want := range ids[:3] {
 		if got := r.take(); got.To != want || got.Event.Kind != events.WatchDeleted {
-			t.Errorf("told %+v, want %s", got, want)
+			t.Errorf("got %+v, want %s", got, want)
 		}
 	}
 	r.ask(events.Sync{Call: r.call(), Path: "/"})
 	if rest := r.rest(); len(rest) > 0 {
-		t.Errorf("also told: %+v", rest)
+		t.Errorf("also posted: %+v", rest)
 	}
 }
 
@@ -243,10 +243,10 @@ func TestFact18_WhatAMissingNodeLeavesBehind(t *testing.T) {
 	srv.Create("/a", nil, zkmem.Persistent)
 	srv.Create("/b", nil, zkmem.Persistent)
 	if got := r.take(); got.To != "latch-2" || got.Event.Path != "/a" {
-		t.Errorf("told %+v", got)
+		t.Errorf("got %+v", got)
 	}
 	if got := r.take(); got.To != machine || got.Event.Path != "/b" {
-		t.Errorf("told %+v", got)
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestHundredReconnectsLeaveOneWatchPerNode(t *testing.T) {
 	r.await(events.WatchDeleted)
 	r.ask(events.Sync{Call: r.call(), Path: "/"})
 	if rest := r.rest(); len(rest) > 0 {
-		t.Errorf("told again: %+v", rest)
+		t.Errorf("posted again: %+v", rest)
 	}
 }
 

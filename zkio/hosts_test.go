@@ -35,16 +35,16 @@ func TestFact24_EveryServerIsTried(t *testing.T) {
 		r.Execute(events.SessionMachine, events.Connect{Session: n})
 		r.await(events.ConnectionAttached)
 	}
-	told := map[string]string{}
+	reports := map[string]string{}
 	for _, e := range r.all {
 		if e.Event.Kind == events.ConnectionRefused {
-			told[e.Event.Server] = e.Event.Text
+			reports[e.Event.Server] = e.Event.Text
 		}
 	}
-	if text := told[nobody]; !strings.Contains(text, nobody) || !strings.Contains(text, "refused") {
+	if text := reports[nobody]; !strings.Contains(text, nobody) || !strings.Contains(text, "refused") {
 		t.Errorf("nobody there: %q", text)
 	}
-	if text := told["no-such-host.invalid:2181"]; !strings.Contains(text, "no-such-host.invalid") {
+	if text := reports["no-such-host.invalid:2181"]; !strings.Contains(text, "no-such-host.invalid") {
 		t.Errorf("no such host: %q", text)
 	}
 }
@@ -79,8 +79,8 @@ func TestAttemptsArePaced(t *testing.T) {
 		if attempts < 120 || attempts > 260 {
 			t.Errorf("%d attempts in a minute", attempts)
 		}
-		if told := len(r.rest()); told < 10 || told > 14 {
-			t.Errorf("%d refusals told in a minute", told)
+		if reports := len(r.rest()); reports < 10 || reports > 14 {
+			t.Errorf("%d refusals reported in a minute", reports)
 		}
 	})
 }

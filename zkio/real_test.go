@@ -39,12 +39,12 @@ func TestRealZooKeeper(t *testing.T) {
 		t.Fatalf("after the restart: %+v", again)
 	}
 	r.ask(events.Create{Call: r.call(), Path: "/l/next", Mode: events.Ephemeral})
-	told := map[events.Kind]string{}
+	paths := map[events.Kind]string{}
 	for _, e := range r.all {
-		told[e.Event.Kind] = e.Event.Path
+		paths[e.Event.Kind] = e.Event.Path
 	}
-	if told[events.WatchCreated] != "/l/next" || told[events.WatchChildren] != "/l" {
-		t.Errorf("told: %v", told)
+	if paths[events.WatchCreated] != "/l/next" || paths[events.WatchChildren] != "/l" {
+		t.Errorf("posted: %v", paths)
 	}
 	multi := r.ask(events.Multi{Call: r.call(), Ops: []events.Op{
 		{Verb: "check", Path: own.Path, Version: -1},

@@ -50,7 +50,7 @@ func TestHandshakeCutAtEveryByte(t *testing.T) {
 				r.await(events.WatchCreated)
 				r.ask(events.Sync{Call: r.call(), Path: "/"})
 				if rest := r.rest(); len(rest) > 0 {
-					t.Errorf("told again: %+v", rest)
+					t.Errorf("posted again: %+v", rest)
 				}
 			})
 		})

@@ -30,8 +30,8 @@ func (s *Server) password(id int64) []byte {
 
 // negotiate clamps the timeout that a client asks for to 2–20 ticks.
 func (s *Server) negotiate(ms int32) time.Duration {
-	wish := time.Duration(ms) * time.Millisecond
-	return min(max(wish, 2*s.opts.Tick), 20*s.opts.Tick)
+	asked := time.Duration(ms) * time.Millisecond
+	return min(max(asked, 2*s.opts.Tick), 20*s.opts.Tick)
 }
 
 func milliseconds(d time.Duration) int32 { return int32(d / time.Millisecond) }

@@ -11,11 +11,11 @@ import (
 
 func TestTimeoutsAreClampedToTicks(t *testing.T) {
 	s := Start(t, Options{Tick: time.Second})
-	for wish, want := range map[time.Duration]time.Duration{
+	for asked, want := range map[time.Duration]time.Duration{
 		0: 2 * time.Second, time.Second: 2 * time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 20 * time.Second, -time.Second: 2 * time.Second,
 	} {
-		if c := newSession(t, s, wish); c.timeout != milliseconds(want) {
-			t.Errorf("asked for %v, got %d ms", wish, c.timeout)
+		if c := newSession(t, s, asked); c.timeout != milliseconds(want) {
+			t.Errorf("asked for %v, got %d ms", asked, c.timeout)
 		}
 	}
 }
@@ -33,7 +33,7 @@ func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
 		}
 		c.gone()
 		if waited := time.Since(start); waited != 8*time.Second {
-			t.Fatal("heard of at 3.5 s, its timeout ends at 7.5 s, the tick is at 8 s:", waited)
+			t.Fatal("the last request came at 3.5 s, its timeout ends at 7.5 s, the tick is at 8 s:", waited)
 		}
 		if s.Snapshot().Exists("/n") || len(s.Sessions()) != 0 {
 			t.Fatal("its node must be gone")

@@ -180,7 +180,7 @@ func TestPathsThatNoNodeMayHave(t *testing.T) {
 func TestEventsComeInTheServersOrder(t *testing.T) {
 	w := newWorld(t)
 	me := w.session(1)
-	told := func(op Op) (list []string) {
+	eventsOf := func(op Op) (list []string) {
 		t.Helper()
 		r, events := w.do(me, op)
 		if r.Err != OK {
@@ -204,7 +204,7 @@ func TestEventsComeInTheServersOrder(t *testing.T) {
 		{Op{Code: OpDelete, Path: "/a/3"}, []string{"deleted /a/3", "childrenChanged /a"}},
 		{Op{Code: OpCloseSession}, []string{"deleted /a/1", "childrenChanged /a", "deleted /a/2", "childrenChanged /a"}},
 	} {
-		if got := told(test.op); !slices.Equal(got, test.want) {
+		if got := eventsOf(test.op); !slices.Equal(got, test.want) {
 			t.Errorf("%v %s: %q", test.op.Code, test.op.Path, got)
 		}
 	}
