@@ -36,9 +36,9 @@ func newAcquisition(open events.Event, o *options, label string) acquisition {
 	return acquisition{place: p, tries: o.flag("try")}
 }
 
-// seeking are the states of a hold that is not over. A hold is never blocked: a
+// liveHold are the states of a hold that is not over. A hold is never blocked: a
 // node that no session owns is refused at once.
-var seeking = append(but(live, blocked), probing)
+var liveHold = append(but(live, blocked), probing)
 
 // holdStates are those of every hold.
 var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(s engine.StateDoc) bool { return s.Name == blocked }), 1,
@@ -49,25 +49,25 @@ var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(
 // itself: after the one term when its work has returned, or as soon as its node
 // is gone.
 var holdRows = []engine.Row[acquisition]{
-	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).seek, Then: (*acquisition).probe},
-	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling, Do: (*acquisition).seek, Then: (*acquisition).enrol},
-	{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*acquisition).seek},
-	{From: seeking, On: on(events.CommandAwait), To: engine.Stay, Do: (*acquisition).refuseStart},
+	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).mayProbe, To: probing, Do: (*acquisition).noteCaller, Then: (*acquisition).probe},
+	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling, Do: (*acquisition).noteCaller, Then: (*acquisition).enrol},
+	{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*acquisition).noteCaller},
+	{From: liveHold, On: on(events.CommandAwait), To: engine.Stay, Do: (*acquisition).refuseStart},
 
 	// A try.
 	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).unlisted, To: pausing, Do: (*acquisition).giveUp},
-	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).occupied, To: closed, Do: (*acquisition).refuseOccupied},
+	{From: from{probing}, On: on(events.ReplyChildren), When: (*acquisition).lineOccupied, To: closed, Do: (*acquisition).refuseOccupied},
 	{From: from{probing}, On: on(events.ReplyChildren), To: enrolling, Do: (*acquisition).enrol},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind, To: leaving, Do: (*acquisition).refuseOutrun},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*acquisition).tryBehind, To: leaving, Do: (*acquisition).refuseBehind},
 	{From: from{probing}, On: on(events.ConnectionSuspended), To: suspended, Do: (*acquisition).suspend},
 	{From: from{probing}, On: on(events.ConnectionLost), To: suspended, Do: (*acquisition).lose, Then: (*acquisition).forgetLine},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).triesAnew, To: probing, Do: (*acquisition).probe},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*acquisition).mayProbe, To: probing, Do: (*acquisition).probe},
 	{From: from{probing}, On: on(events.CommandClose), To: closed, Do: (*acquisition).close, Then: (*acquisition).finish},
 
-	{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent, To: leaving, Do: (*acquisition).refuseObstructed},
+	{From: from{waiting}, On: on(events.ReplyStat), When: (*acquisition).persistent, To: leaving, Do: (*acquisition).refusePersistent},
 
 	// After belief.
-	{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).depose, Then: (*acquisition).workDone},
+	{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).endTerm, Then: (*acquisition).workDone},
 }
 
 // holdIgnores are lineIgnores, as a hold has them.
@@ -78,16 +78,16 @@ var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
 	Why: "nothing is in the line yet: one listing is awaited",
 })
 
-// acquired is the acquisition of whichever recipe has one, for the tables about it.
-func (p *acquisition) acquired() *acquisition { return p }
+// asAcquisition is the acquisition of whichever recipe has one, for the tables about it.
+func (p *acquisition) asAcquisition() *acquisition { return p }
 
-// triesAnew is a try that has nothing in the line and may look.
-func (p *acquisition) triesAnew(ev events.Event) bool {
+// mayProbe is a try that has nothing in the line and may look.
+func (p *acquisition) mayProbe(ev events.Event) bool {
 	return p.tries && ev.Attached && !p.gaveUp && p.nextIntent != closeNext && !p.mayHaveNode(ev)
 }
 
-// occupied is a line with somebody in it who is waited for.
-func (p *acquisition) occupied(ev events.Event) bool {
+// lineOccupied is a line with somebody in it who is waited for.
+func (p *acquisition) lineOccupied(ev events.Event) bool {
 	for place := range places(ev.Children, p.lineLabels...) {
 		if p.waitsFor(place) {
 			return true
@@ -110,15 +110,15 @@ func (p *acquisition) refuseOccupied(ev events.Event, out *engine.Outbox) {
 	p.finish(ev, out)
 }
 
-// refuseOutrun ends a try that found the line free, and somebody faster.
-func (p *acquisition) refuseOutrun(ev events.Event, out *engine.Outbox) {
+// refuseBehind ends a try that found the line free, and somebody faster.
+func (p *acquisition) refuseBehind(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.refuseWaiters(events.Locked, "", out)
 	p.deleteOwn(ev, out)
 }
 
-// refuseObstructed ends the wait behind a node that will never go by itself.
-func (p *acquisition) refuseObstructed(ev events.Event, out *engine.Outbox) {
+// refusePersistent ends the wait behind a node that will never go by itself.
+func (p *acquisition) refusePersistent(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.announce(events.PersistentNode, ev.Path, ev, out)
 	p.deleteOwn(ev, out)

@@ -14,12 +14,12 @@ var BarrierRecipe = engine.NewRecipe(barrierChart, newBarrierCall)
 var barrierChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Name:    "barrier",
 	Doc:     "One call at a barrier: to wait until the node is gone, to set it or to remove it.",
-	States:  passageStates("The node is there; its deletion is watched."),
+	States:  barrierCallStates("The node is there; its deletion is watched."),
 	Final:   closed,
 	Happy:   from{latent, deciding, looking, shut, closed},
-	Kinds:   passageKinds,
-	Rows:    slices.Concat(hiddenRows, passageRows((*barrierCall).noNode, (*barrierCall).barrierOpen, events.WatchDeleted, events.WatchCreated)),
-	Ignores: passageIgnores(events.WatchDeleted, events.WatchCreated),
+	Kinds:   barrierCallKinds,
+	Rows:    slices.Concat(hiddenRows, barrierCallRows((*barrierCall).noNode, (*barrierCall).barrierOpen, events.WatchDeleted, events.WatchCreated)),
+	Ignores: barrierCallIgnores(events.WatchDeleted, events.WatchCreated),
 })
 
 // hiddenRows are those of a node that may not be read. Its watch may never tell
@@ -27,7 +27,7 @@ var barrierChart = engine.MustCompile(engine.Chart[barrierCall]{
 // again and again.
 var hiddenRows = []engine.Row[barrierCall]{
 	{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).forbidden, To: looking, Do: (*barrierCall).noteHidden},
-	{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).unreadable, To: pausing, Do: (*barrierCall).complainHidden},
+	{From: from{looking}, On: on(events.ReplyStat), When: (*barrierCall).unreadable, To: pausing, Do: (*barrierCall).failHidden},
 }
 
 func (p *barrierCall) forbidden(ev events.Event) bool { return ev.Code == events.NoAuth }
@@ -39,7 +39,7 @@ func (p *barrierCall) unreadable(ev events.Event) bool {
 	return p.hidden && ev.Code == events.OK && !p.barrierOpen(ev)
 }
 
-func (p *barrierCall) complainHidden(ev events.Event, out *engine.Outbox) {
+func (p *barrierCall) failHidden(ev events.Event, out *engine.Outbox) {
 	p.noteSeen(ev)
 	ev.Code = events.NoAuth
 	p.failAndBackOff(ev, out)

@@ -30,12 +30,12 @@ const (
 )
 
 var (
-	unanswered = from{looking, shut, setting, removing, suspended, pausing}
-	crossing   = but(unanswered, suspended)
+	barrierCallPending   = from{looking, shut, setting, removing, suspended, pausing}
+	barrierCallConnected = but(barrierCallPending, suspended)
 )
 
-// passageStates are those of both; only shut means something else for each.
-func passageStates(way string) []engine.StateDoc {
+// barrierCallStates are those of both; only shut means something else for each.
+func barrierCallStates(way string) []engine.StateDoc {
 	return []engine.StateDoc{
 		{Name: latent, Doc: "Nothing was asked yet."},
 		{Name: looking, Doc: "A check through the quorum and a read, with a watch, ask whether the node is there."},
@@ -49,18 +49,18 @@ func passageStates(way string) []engine.StateDoc {
 	}
 }
 
-var passageKinds = append([]events.Kind{
+var barrierCallKinds = append([]events.Kind{
 	events.CommandAwait, events.CommandSet, events.CommandRemove, events.CommandClose,
 	events.ReplyStat, events.ReplyCreate, events.ReplyDelete, events.ReplyMulti,
 	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 }, anyWatch...)
 
-// passageRows are the rows of both: they differ in what lets through, as a check
+// barrierCallRows are the rows of both: they differ in what lets through, as a check
 // tells it and as a read does.
-func passageRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Kind) []engine.Row[barrierCall] {
+func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Kind) []engine.Row[barrierCall] {
 	return []engine.Row[barrierCall]{
 		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: deciding, Do: (*barrierCall).begin},
-		{From: unanswered, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: engine.Stay, Do: (*barrierCall).refuseStart},
+		{From: barrierCallPending, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: engine.Stay, Do: (*barrierCall).refuseStart},
 
 		{From: from{looking}, On: on(events.ReplyMulti), When: affirms, To: closed, Do: (*barrierCall).succeed},
 		{From: from{looking}, On: on(events.ReplyMulti), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
@@ -76,14 +76,14 @@ func passageRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Ki
 		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).ofParent, To: setting, Do: (*barrierCall).noteParent},
 		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).nodeCreated, To: closed, Do: (*barrierCall).succeed},
 		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).parentMissing, To: setting, Do: (*barrierCall).createWithParents},
-		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).delayed, To: pausing, Do: (*barrierCall).complainAbove},
+		{From: from{setting}, On: on(events.ReplyCreate), When: (*barrierCall).delayed, To: pausing, Do: (*barrierCall).failByRootCause},
 		{From: from{setting}, On: on(events.ReplyCreate), To: closed, Do: (*barrierCall).answerRefused},
 		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).gone, To: closed, Do: (*barrierCall).succeed},
 		{From: from{removing}, On: on(events.ReplyDelete), When: (*barrierCall).transient, To: pausing, Do: (*barrierCall).failAndBackOff},
 		{From: from{removing}, On: on(events.ReplyDelete), To: closed, Do: (*barrierCall).answerRefused},
 
-		{From: crossing, On: on(events.ConnectionSuspended), To: suspended},
-		{From: unanswered, On: on(events.ConnectionLost), To: suspended},
+		{From: barrierCallConnected, On: on(events.ConnectionSuspended), To: suspended},
+		{From: barrierCallPending, On: on(events.ConnectionLost), To: suspended},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding},
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 
@@ -94,19 +94,19 @@ func passageRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Ki
 		{From: from{deciding}, On: on(engine.AtOnce), To: removing, Do: (*barrierCall).remove},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*barrierCall).finish},
-		{From: unanswered, On: on(events.CommandClose), To: closed, Do: (*barrierCall).withdraw},
+		{From: barrierCallPending, On: on(events.CommandClose), To: closed, Do: (*barrierCall).withdraw},
 	}
 }
 
-func passageIgnores(opens, shuts events.Kind) []engine.Ignore {
+func barrierCallIgnores(opens, shuts events.Kind) []engine.Ignore {
 	return []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
 			Why: "nothing was asked yet"},
 		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
-		{In: crossing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: barrierCallConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "nothing is waited for, or the node is asked for again"},
-		{In: unanswered, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
+		{In: barrierCallPending, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
 	}
 }
 
@@ -171,7 +171,7 @@ func (p *barrierCall) noteSeen(ev events.Event) {
 }
 
 func (p *barrierCall) set(ev events.Event, out *engine.Outbox) {
-	p.afresh()
+	p.resetParents()
 	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
@@ -203,7 +203,7 @@ func (p *barrierCall) withdraw(ev events.Event, out *engine.Outbox) {
 	p.finish(ev, out)
 }
 
-// complainAbove is complain, of the parent that is to blame.
-func (p *barrierCall) complainAbove(ev events.Event, out *engine.Outbox) {
+// failByRootCause is complain, of the parent that is to blame.
+func (p *barrierCall) failByRootCause(ev events.Event, out *engine.Outbox) {
 	p.failAndBackOff(p.rootCause(ev), out)
 }

@@ -68,9 +68,9 @@ func (s *session) beliefSpan(sent, contact int64) time.Duration {
 // slack covers the difference of two clocks' rates and what scheduling costs.
 func (s *session) slack() time.Duration { return s.timeout / 40 }
 
-// silence returns how long the ensemble's leader may go unheard before it is taken
+// maxSilence returns how long the ensemble's leader may go unheard before it is taken
 // to have stood still. A session does not expire within that time.
-func (s *session) silence() time.Duration { return max(s.period(), s.timeout/3) }
+func (s *session) maxSilence() time.Duration { return max(s.period(), s.timeout/3) }
 
 // settling returns how long a leader that stood still may need until it has the
 // reports of all servers, or has ended the sessions that ran out meanwhile: the lag,
@@ -82,7 +82,7 @@ func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
 // session: a leader that wakes commits the writes that wait before it looks at its
 // sessions, whose last reports are from before it stopped.
 func (s *session) stoodStill(ev events.Event) bool {
-	return time.Duration(ev.At-s.heard) > s.silence()
+	return time.Duration(ev.At-s.heard) > s.maxSilence()
 }
 
 // uncounted is a confirmation that comes after such a silence, or was asked for
@@ -107,6 +107,6 @@ func (s *session) askAt(now int64) int64 {
 // settles, or answers a request that was sent then. It reports false for an answer
 // that took longer than silence by itself: waiting would not help it.
 func (s *session) unsettled(ev events.Event) bool {
-	late := ev.SentAt != 0 && time.Duration(ev.At-ev.SentAt) > s.silence()
+	late := ev.SentAt != 0 && time.Duration(ev.At-ev.SentAt) > s.maxSilence()
 	return s.attached && !late && (ev.At < s.countsFrom || ev.SentAt != 0 && ev.SentAt < s.countsFrom)
 }

@@ -28,15 +28,15 @@ type consumer struct {
 	refresh    int    // items that are taken at least, before a better one is looked for
 	seed       string
 
-	backlog   []Item          // what is believed to be there, the next first
-	locked    map[string]bool // what others had locked, where that was asked
-	listed    int             // names in the last listing
-	looked    int64           // when it came; 0: never
-	taken     int             // items since
-	stale     bool            // something has changed since
-	skipped   bool            // some are left to others, or to later
-	contended bool            // others lock items
-	skipCount int             // items that are left out after the next that cannot be had
+	backlog     []Item          // what is believed to be there, the next first
+	locked      map[string]bool // what others had locked, where that was asked
+	listedCount int             // names in the last listing
+	listedAt    int64           // when it came; 0: never
+	taken       int             // items since
+	stale       bool            // something has changed since
+	skipped     bool            // some are left to others, or to later
+	contended   bool            // others lock items
+	skipCount   int             // items that are left out after the next that cannot be had
 
 	held           *holding
 	next           *Item   // whose lock is being made
@@ -46,7 +46,7 @@ type consumer struct {
 	unlocked       bool    // the lock of what is worked on is gone
 	parked         []holding
 	deferred       map[string]deferral // items that cannot be read, by name
-	obstacle       failure             // of the last item that was put aside
+	lastRefusal    failure             // of the last item that was put aside
 	counterEnded   bool                // the queue's counter has passed its end
 	clock          clock
 	closing        []uint64
@@ -58,7 +58,7 @@ type holding struct {
 	payload   uint64  // the request that read its data; 0: they are not read
 	version   int32   // how often it has failed, as its node says
 	due       int64   // when it is tried again, if it has failed
-	verdict   outcome // what could not be written about it
+	unwritten outcome // what could not be written about it
 	uncounted int     // tries that failed and could not be written down
 	refusals  int     // of what was to be written, in a row
 }
@@ -84,9 +84,9 @@ const (
 var ConsumerRecipe = engine.NewRecipe(consumerChart, newConsumer)
 
 var (
-	fetching = from{listing, verifying, reading}
-	wanting  = append(from{settling, taking}, fetching...)
-	consumes = append(from{waiting, working, suspended, pausing}, wanting...)
+	readingStates = from{listing, verifying, reading}
+	requesting    = append(from{settling, taking}, readingStates...)
+	consuming     = append(from{waiting, working, suspended, pausing}, requesting...)
 )
 
 var consumerChart = engine.MustCompile(engine.Chart[consumer]{
@@ -115,58 +115,58 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	},
 	Rows: []engine.Row[consumer]{
 		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).accept, Then: (*consumer).tellNext},
-		{From: consumes, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
+		{From: consuming, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
 		// What is next, first what is not finished.
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).detached, To: suspended},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).uncertain, To: verifying, Do: (*consumer).verify},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).unsettled, To: settling, Do: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).untaken, To: taking, Do: (*consumer).take},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).unwanted, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).unread, To: reading, Do: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).over, To: closed, Do: (*consumer).end},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).closesAfterLocks, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).lockUnknown, To: verifying, Do: (*consumer).verify},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).outcomePending, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustTake, To: taking, Do: (*consumer).take},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).returnsUnread, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustRead, To: reading, Do: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mayClose, To: closed, Do: (*consumer).end},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustUnlock, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustList, To: listing, Do: (*consumer).list},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).timeUnknown, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).retryable, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).free, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
-		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).ready, To: settling, Do: (*consumer).settle},
-		{From: from{waiting}, On: on(events.QueueNext), To: waiting, Do: (*consumer).rest},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).parkedDue, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).takesWithoutLock, To: reading, Do: (*consumer).pick, Then: (*consumer).read},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mayLock, To: settling, Do: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), To: waiting, Do: (*consumer).waitForNext},
 
 		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).lockList, To: listing, Do: (*consumer).noteLocks},
 		{From: from{listing, settling}, On: on(events.ReplyCreate), To: engine.Stay, Do: (*consumer).noteDirectory},
 		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).dirMissing, To: listing, Do: (*consumer).createWithParents, Then: (*consumer).relist},
-		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).unlisted, To: pausing, Do: (*consumer).complainAbove},
+		{From: from{listing}, On: on(events.ReplyChildren), When: (*consumer).unlisted, To: pausing, Do: (*consumer).failByRootCause},
 		{From: from{listing}, On: on(events.ReplyChildren), To: waiting, Do: (*consumer).order, Then: (*consumer).tellNext},
 
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).claimed, To: reading, Do: (*consumer).advance, Then: (*consumer).read},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).nextLocked, To: reading, Do: (*consumer).holdNext, Then: (*consumer).read},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).written, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).transient, To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).deadLettersRefused, To: waiting, Do: (*consumer).putOffAbove, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unhoused, To: pausing, Do: (*consumer).uncoupleAbove},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).barred, To: waiting, Do: (*consumer).deferNext, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).deadLettersRefused, To: waiting, Do: (*consumer).writeLaterByRootCause, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).dirRefused, To: pausing, Do: (*consumer).separateAndFail},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).nextRefused, To: waiting, Do: (*consumer).deferNext, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockTaken, To: waiting, Do: (*consumer).skip, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).anyDirMissing, To: settling, Do: (*consumer).createWithParents, Then: (*consumer).settle},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unheld, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockMissing, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unwritable, To: waiting, Do: (*consumer).writeLater, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).separateNextLock, Then: (*consumer).failAndBackOff},
 		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).ours, To: waiting, Do: (*consumer).confirmLock, Then: (*consumer).tellNext},
 		{From: from{verifying}, On: on(events.ReplyStat), When: (*consumer).lockLost, To: waiting, Do: (*consumer).noteLockFailed, Then: (*consumer).tellNext},
 		{From: from{verifying}, On: on(events.ReplyStat), To: pausing, Do: (*consumer).failAndBackOff},
 
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).denied, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).noNode, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refusedForGood, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).refused, To: pausing, Do: (*consumer).failAndBackOff},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).decided, To: settling, Do: (*consumer).resume, Then: (*consumer).settle},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).stopping, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).outcomeDecided, To: settling, Do: (*consumer).resume, Then: (*consumer).settle},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).isClosing, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*consumer).atMostOnce, To: taking, Do: (*consumer).note, Then: (*consumer).take},
 		{From: from{reading}, On: on(events.ReplyStat), To: working, Do: (*consumer).note, Then: (*consumer).deliver},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).written, To: working, Do: (*consumer).deliver},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).transient, To: pausing, Do: (*consumer).noteOutcomeUnknown, Then: (*consumer).failAndBackOff},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).missing, To: waiting, Do: (*consumer).reportItemLost, Then: (*consumer).tellNext},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).abandon, Then: (*consumer).tellNext},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).hasChildren, To: waiting, Do: (*consumer).deferHeld, Then: (*consumer).tellNext},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).giveUpDelete, Then: (*consumer).tellNext},
 		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).failAndBackOff},
@@ -175,11 +175,11 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 
 		{From: from{waiting}, On: on(events.TimerFired), To: waiting, Do: (*consumer).tellNext},
 		{From: from{waiting}, On: on(events.WatchChildren, events.WatchDeleted), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
-		{From: but(consumes, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).noteChange},
+		{From: but(consuming, waiting), On: on(events.WatchChildren, events.WatchDeleted), To: engine.Stay, Do: (*consumer).noteChange},
 
-		{From: append(from{waiting}, fetching...), On: on(events.ConnectionSuspended), To: suspended},
+		{From: append(from{waiting}, readingStates...), On: on(events.ConnectionSuspended), To: suspended},
 		{From: from{settling, taking}, On: on(events.ConnectionSuspended), To: suspended, Do: (*consumer).noteOutcomeUnknown},
-		{From: append(from{waiting, suspended}, wanting...), On: on(events.ConnectionLost), To: suspended, Do: (*consumer).lose},
+		{From: append(from{waiting, suspended}, requesting...), On: on(events.ConnectionLost), To: suspended, Do: (*consumer).lose},
 		{From: from{pausing}, On: on(events.ConnectionLost), To: pausing, Do: (*consumer).lose},
 		{From: from{working}, On: on(events.ConnectionLost), To: working, Do: (*consumer).withdraw},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: waiting, Do: (*consumer).noteChange, Then: (*consumer).tellNext},
@@ -187,7 +187,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*consumer).finish},
 		{From: from{waiting}, On: on(events.CommandClose), To: waiting, Do: (*consumer).close, Then: (*consumer).tellNext},
-		{From: append(from{working}, wanting...), On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
+		{From: append(from{working}, requesting...), On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*consumer).holdsNothing, To: closed, Do: (*consumer).close, Then: (*consumer).end},
 		{From: from{suspended, pausing}, On: on(events.CommandClose), To: engine.Stay, Do: (*consumer).close},
 	},
@@ -195,10 +195,10 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueNext, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
 			events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
 			Why: "nothing was asked before the start"},
-		{In: but(consumes, waiting), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
-		{In: but(consumes, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
-		{In: but(consumes, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
-		{In: append(from{waiting, working, pausing}, wanting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
+		{In: but(consuming, waiting), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
+		{In: but(consuming, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
+		{In: but(consuming, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: append(from{waiting, working, pausing}, requesting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
 		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is under way that the connection carries"},
 	},
 })

@@ -58,8 +58,8 @@ func (c *consumer) noteChange(ev events.Event, out *engine.Outbox) { c.stale = t
 // was seen before counts for nothing: no watch may be there.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	c.afresh()
-	c.stale, c.looked = false, 0
+	c.resetDirectories()
+	c.stale, c.listedAt = false, 0
 	if c.contended {
 		out.Children(c.locks)
 	}
@@ -82,7 +82,7 @@ func (c *consumer) createWithParents(ev events.Event, out *engine.Outbox) {
 func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 	c.locked = map[string]bool{}
 	for _, name := range ev.Children {
-		if !c.keeps(name) {
+		if !c.isParked(name) {
 			c.locked[name] = true
 		}
 	}
@@ -92,20 +92,20 @@ func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 // order notes what is there, in the order in which it is to be taken. What others
 // have locked is left to them for now, and what is parked has its own time.
 func (c *consumer) order(ev events.Event, out *engine.Outbox) {
-	c.afresh()
+	c.resetDirectories()
 	all, foreign := c.kind.Backlog(ev.Children)
-	c.sweep(all)
+	c.forgetGone(all)
 	c.backlog = slices.DeleteFunc(all, func(i Item) bool {
-		return c.locked[i.Name] || c.keeps(i.Name) || c.isDeferred(i.Name, ev.At)
+		return c.locked[i.Name] || c.isParked(i.Name) || c.isDeferred(i.Name, ev.At)
 	})
-	c.listed, c.looked, c.taken = len(ev.Children), ev.At, 0
+	c.listedCount, c.listedAt, c.taken = len(ev.Children), ev.At, 0
 	c.skipped = len(ev.Children)-foreign > len(c.backlog)+len(c.parked)
 	c.counterEnded = slices.ContainsFunc(all, Item.ended)
-	c.clearQueueTrouble(ev, out)
+	c.clearQueueFailure(ev, out)
 }
 
-// keeps reports whether an item is parked here.
-func (c *consumer) keeps(name string) bool {
+// isParked reports whether an item is parked here.
+func (c *consumer) isParked(name string) bool {
 	return slices.ContainsFunc(c.parked, func(h holding) bool { return h.Name == name })
 }
 
@@ -141,7 +141,7 @@ func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 // deliver hands the item over.
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
 	delete(c.deferred, c.held.Name)
-	c.clearQueueTrouble(ev, out)
+	c.clearQueueFailure(ev, out)
 	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: c.held.failures() + 1})
 }
 
@@ -173,9 +173,9 @@ func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
 	c.held, c.outcome, c.outcomeUnknown, c.alone, c.unlocked = nil, noOutcome, false, false, false
 }
 
-// abandon gives an item back, or up where it is gone. Where it is not, nothing else
+// giveBack gives an item back, or up where it is gone. Where it is not, nothing else
 // tells of it.
-func (c *consumer) abandon(ev events.Event, out *engine.Outbox) {
+func (c *consumer) giveBack(ev events.Event, out *engine.Outbox) {
 	c.outcome, c.outcomeUnknown, c.stale = released, false, true
 	if c.once {
 		c.drop(ev, out)
@@ -188,7 +188,7 @@ func (c *consumer) giveUpDelete(ev events.Event, out *engine.Outbox) {
 	if c.outcomeUnknown {
 		c.reportItemLost(ev, out)
 	}
-	c.abandon(ev, out)
+	c.giveBack(ev, out)
 }
 
 // settle writes what became of the item that is held, and makes the next one's lock.
@@ -199,14 +199,14 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	ops := c.outcomeOps()
 	if c.next != nil {
 		ops = append(ops, events.Check(join(c.path, c.next.Name)),
-			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.mark(ev))})
+			events.Op{Verb: "create", Path: join(c.locks, c.next.Name), Mode: events.Ephemeral, Data: []byte(c.lockData(ev))})
 	}
 	out.Multi(ops...)
 }
 
-// mark is the data of the locks of one session. Those of the session before may stand
+// lockData is the data of the locks of one session. Those of the session before may stand
 // for a while yet, and will go.
-func (c *consumer) mark(ev events.Event) string { return guid(c.seed, uint64(ev.Session)) }
+func (c *consumer) lockData(ev events.Event) string { return guid(c.seed, uint64(ev.Session)) }
 
 // outcomeOps is what is written about the item that is held.
 func (c *consumer) outcomeOps() []events.Op {
@@ -232,7 +232,7 @@ func (c *consumer) outcomeOps() []events.Op {
 // conclude notes that what was to be written about an item is written. A directory
 // that could not be made was not needed for it.
 func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
-	c.blocks = failure{}
+	c.dirFailure = failure{}
 	switch c.outcome {
 	case failed:
 		c.held.refusals = 0
@@ -241,11 +241,11 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 		c.clock.note(ev)
 	}
 	c.drop(ev, out)
-	c.clearQueueTrouble(ev, out)
+	c.clearQueueFailure(ev, out)
 }
 
-// advance is conclude, and the next item is held.
-func (c *consumer) advance(ev events.Event, out *engine.Outbox) {
+// holdNext is conclude, and the next item is held.
+func (c *consumer) holdNext(ev events.Event, out *engine.Outbox) {
 	next := &holding{Item: *c.next}
 	c.conclude(ev, out)
 	c.held, c.next, c.skipCount = next, nil, 0
@@ -265,7 +265,7 @@ func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
 // separateNextLock takes the next item's lock out of what is written. What is missing may be
 // made once more.
 func (c *consumer) separateNextLock(ev events.Event, out *engine.Outbox) {
-	c.afresh()
+	c.resetDirectories()
 	if c.next != nil {
 		c.backlog = slices.Insert(c.backlog, 0, *c.next)
 		c.next = nil
@@ -291,7 +291,7 @@ func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
 // confirmLock is a lock that this consumer has made: what was written with it is written.
 func (c *consumer) confirmLock(ev events.Event, out *engine.Outbox) {
 	if c.next != nil {
-		c.advance(ev, out)
+		c.holdNext(ev, out)
 	}
 	c.outcomeUnknown = false
 }
@@ -334,9 +334,9 @@ func (c *consumer) earliest() int {
 // askTime asks for the time of the ensemble's leader.
 func (c *consumer) askTime(ev events.Event, out *engine.Outbox) { c.outcome = timed }
 
-// rest waits for the first of: an item that is due, a parked one, the time to list
+// waitForNext waits for the first of: an item that is due, a parked one, the time to list
 // again.
-func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
+func (c *consumer) waitForNext(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	wait := time.Duration(0)
 	sooner := func(d time.Duration) {
@@ -353,7 +353,7 @@ func (c *consumer) rest(ev events.Event, out *engine.Outbox) {
 	}
 	switch {
 	case c.stale:
-		sooner(time.Duration(c.fresh() - ev.At))
+		sooner(time.Duration(c.relistAt() - ev.At))
 	case c.skipped:
 		sooner(recheck/2 + time.Duration(c.dice.next()*float64(recheck)))
 	}

@@ -23,36 +23,36 @@ type deferral struct {
 	times int
 }
 
-// denied is an answer that will be the same the next time.
-func (c *consumer) denied(ev events.Event) bool { return c.refused(ev) && !c.transient(ev) }
+// refusedForGood is an answer that will be the same the next time.
+func (c *consumer) refusedForGood(ev events.Event) bool { return c.refused(ev) && !c.transient(ev) }
 
-// barred is a next item that may not be looked at, as a check of its node does.
-func (c *consumer) barred(ev events.Event) bool {
-	return c.next != nil && c.denied(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
+// nextRefused is a next item that may not be looked at, as a check of its node does.
+func (c *consumer) nextRefused(ev events.Event) bool {
+	return c.next != nil && c.refusedForGood(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
 }
 
 // deadLettersRefused is a directory of dead letters that cannot be made for the item that belongs there.
 func (c *consumer) deadLettersRefused(ev events.Event) bool {
-	return c.unhoused(ev) && !c.transient(c.blame(ev)) && c.outcome == deadLettered
+	return c.dirRefused(ev) && !c.transient(c.rootCause(ev)) && c.outcome == deadLettered
 }
 
 // unwritable is what became of an item, refused for itself, and not for the next one's
 // lock.
 func (c *consumer) unwritable(ev events.Event) bool {
 	itself := c.next == nil || ev.Path != "" && ev.Path != join(c.locks, c.next.Name)
-	return c.held != nil && c.outcome != released && c.denied(ev) && itself
+	return c.held != nil && c.outcome != released && c.refusedForGood(ev) && itself
 }
 
 // hasChildren is an item that has children.
 func (c *consumer) hasChildren(ev events.Event) bool { return ev.Code == events.NotEmpty }
 
-// decided is an item that was read only to have its outcome written.
-func (c *consumer) decided(events.Event) bool { return c.held.verdict != noOutcome }
+// outcomeDecided is an item that was read only to have its outcome written.
+func (c *consumer) outcomeDecided(events.Event) bool { return c.held.unwritten != noOutcome }
 
 // resume takes up the outcome that could not be written before.
 func (c *consumer) resume(ev events.Event, out *engine.Outbox) {
 	c.note(ev, out)
-	c.outcome = c.held.verdict
+	c.outcome = c.held.unwritten
 }
 
 // deferNext leaves out the next item.
@@ -65,7 +65,7 @@ func (c *consumer) deferNext(ev events.Event, out *engine.Outbox) {
 // deferHeld gives back the item that is held.
 func (c *consumer) deferHeld(ev events.Event, out *engine.Outbox) {
 	name := c.held.Name
-	c.abandon(ev, out)
+	c.giveBack(ev, out)
 	c.deferItem(name, ev, out)
 }
 
@@ -75,14 +75,14 @@ func (c *consumer) deferItem(name string, ev events.Event, out *engine.Outbox) {
 	wait, _ := deferPolicy.Next(one.times, 0, c.dice.next())
 	c.deferred[name] = deferral{ev.At + int64(wait), one.times + 1}
 	c.skipped = true
-	c.obstruct(join(c.path, name), ev, out)
+	c.reportDeferred(join(c.path, name), ev, out)
 }
 
 // isDeferred is an item that is not looked at yet.
 func (c *consumer) isDeferred(name string, at int64) bool { return c.deferred[name].due > at }
 
-// sweep forgets the items that are not there any more.
-func (c *consumer) sweep(listed []Item) {
+// forgetGone forgets the items that are not there any more.
+func (c *consumer) forgetGone(listed []Item) {
 	kept := map[string]deferral{}
 	for _, i := range listed {
 		if one, there := c.deferred[i.Name]; there {
@@ -99,26 +99,28 @@ func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 	if c.outcome == failed {
 		h.uncounted++
 	} else {
-		h.verdict = c.outcome
+		h.unwritten = c.outcome
 	}
 	h.refusals++
 	c.separateNextLock(ev, out)
 	c.drop(ev, out)
 	c.park(h, h.refusals-1, ev)
-	c.obstruct(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
+	c.reportDeferred(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
 }
 
-// putOffAbove is putOff, by the directory that is to blame.
-func (c *consumer) putOffAbove(ev events.Event, out *engine.Outbox) { c.writeLater(c.blame(ev), out) }
-
-// complainAbove is complain, of the directory that is to blame.
-func (c *consumer) complainAbove(ev events.Event, out *engine.Outbox) {
-	c.failAndBackOff(c.blame(ev), out)
+// writeLaterByRootCause is putOff, by the directory that is to blame.
+func (c *consumer) writeLaterByRootCause(ev events.Event, out *engine.Outbox) {
+	c.writeLater(c.rootCause(ev), out)
 }
 
-// uncoupleAbove is complainAbove where the next item's lock was asked for.
-func (c *consumer) uncoupleAbove(ev events.Event, out *engine.Outbox) {
-	ev = c.blame(ev)
+// failByRootCause is complain, of the directory that is to blame.
+func (c *consumer) failByRootCause(ev events.Event, out *engine.Outbox) {
+	c.failAndBackOff(c.rootCause(ev), out)
+}
+
+// separateAndFail is complainAbove where the next item's lock was asked for.
+func (c *consumer) separateAndFail(ev events.Event, out *engine.Outbox) {
+	ev = c.rootCause(ev)
 	c.separateNextLock(ev, out)
 	c.failAndBackOff(ev, out)
 }
@@ -133,8 +135,8 @@ func (c *consumer) park(h holding, times int, ev events.Event) {
 	c.parked = append(c.parked, h)
 }
 
-// obstructed is how many items are put aside.
-func (c *consumer) obstructed() int {
+// deferredCount is how many items are put aside.
+func (c *consumer) deferredCount() int {
 	n := len(c.deferred)
 	if c.held != nil && c.held.refusals > 0 {
 		n++
@@ -147,31 +149,31 @@ func (c *consumer) obstructed() int {
 	return n
 }
 
-// obstruct tells what is in the way of an item, and of how many.
-func (c *consumer) obstruct(path string, ev events.Event, out *engine.Outbox) {
-	c.obstacle = failure{code: ev.Code, path: path}
-	c.tellObstacle(ev, out)
+// reportDeferred tells what is in the way of an item, and of how many.
+func (c *consumer) reportDeferred(path string, ev events.Event, out *engine.Outbox) {
+	c.lastRefusal = failure{code: ev.Code, path: path}
+	c.notifyDeferred(ev, out)
 }
 
-func (c *consumer) tellObstacle(ev events.Event, out *engine.Outbox) {
-	text := c.obstacle.path
-	if n := c.obstructed(); n > 1 {
+func (c *consumer) notifyDeferred(ev events.Event, out *engine.Outbox) {
+	text := c.lastRefusal.path
+	if n := c.deferredCount(); n > 1 {
 		text = fmt.Sprintf("%s (%d items are put aside)", text, n)
 	}
-	c.fail(c.obstacle.code, text, ev, out)
+	c.reportFailure(c.lastRefusal.code, text, ev, out)
 }
 
-// clearQueueTrouble ends a trouble, except for what is in the way of single items, or wrong with
+// clearQueueFailure ends a trouble, except for what is in the way of single items, or wrong with
 // the queue.
-func (c *consumer) clearQueueTrouble(ev events.Event, out *engine.Outbox) {
+func (c *consumer) clearQueueFailure(ev events.Event, out *engine.Outbox) {
 	c.failures = 0
 	switch {
-	case c.obstructed() > 0 && c.code != c.obstacle.code:
-		c.tellObstacle(ev, out)
-	case c.obstructed() > 0:
+	case c.deferredCount() > 0 && c.code != c.lastRefusal.code:
+		c.notifyDeferred(ev, out)
+	case c.deferredCount() > 0:
 	case c.counterEnded && c.code != events.CounterEnd:
-		c.fail(events.CounterEnd, c.path, ev, out)
+		c.reportFailure(events.CounterEnd, c.path, ev, out)
 	case !c.counterEnded:
-		c.clearTrouble(out)
+		c.clearFailure(out)
 	}
 }

@@ -16,7 +16,7 @@ func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
 
 // forget drops the items that were listed and are not held.
 func (c *consumer) forget() {
-	c.next, c.parked, c.looked, c.clock = nil, nil, 0, clock{}
+	c.next, c.parked, c.listedAt, c.clock = nil, nil, 0, clock{}
 }
 
 func (c *consumer) close(ev events.Event, out *engine.Outbox) {

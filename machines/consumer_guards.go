@@ -4,55 +4,57 @@ import "github.com/incumbent-go/incumbent/events"
 
 // Guards of what is next.
 
-// uncertain is a lock that may have been made, or deleted.
-func (c *consumer) uncertain(events.Event) bool {
+// lockUnknown is a lock that may have been made, or deleted.
+func (c *consumer) lockUnknown(events.Event) bool {
 	return c.outcomeUnknown && (c.next != nil || c.outcome == released)
 }
 
-// unsettled is an outcome that is not written, and a lock that was asked for. Who is
+// outcomePending is an outcome that is not written, and a lock that was asked for. Who is
 // to end needs no time.
-func (c *consumer) unsettled(events.Event) bool {
+func (c *consumer) outcomePending(events.Event) bool {
 	return c.outcome != noOutcome && !(c.outcome == timed && len(c.closing) > 0) || c.next != nil
 }
 
-// untaken is an item that was read and is to be taken.
-func (c *consumer) untaken(events.Event) bool { return c.held != nil && c.once && c.held.payload != 0 }
+// mustTake is an item that was read and is to be taken.
+func (c *consumer) mustTake(events.Event) bool { return c.held != nil && c.once && c.held.payload != 0 }
 
-// unread is an item that is held and was not read.
-func (c *consumer) unread(events.Event) bool { return c.held != nil }
+// mustRead is an item that is held and was not read.
+func (c *consumer) mustRead(events.Event) bool { return c.held != nil }
 
-// unwanted is an item that is held, was not read, and is given back, because no more
+// returnsUnread is an item that is held, was not read, and is given back, because no more
 // are taken up.
-func (c *consumer) unwanted(events.Event) bool { return c.held != nil && len(c.closing) > 0 }
+func (c *consumer) returnsUnread(events.Event) bool { return c.held != nil && len(c.closing) > 0 }
 
-// over is a consumer that may go.
-func (c *consumer) over(events.Event) bool { return len(c.closing) > 0 && len(c.parked) == 0 }
+// mayClose is a consumer that may go.
+func (c *consumer) mayClose(events.Event) bool { return len(c.closing) > 0 && len(c.parked) == 0 }
 
-// closesAfterLocks is one that may go when its locks have.
-func (c *consumer) closesAfterLocks(events.Event) bool { return len(c.closing) > 0 }
+// mustUnlock is one that may go when its locks have.
+func (c *consumer) mustUnlock(events.Event) bool { return len(c.closing) > 0 }
 
-// stopping is one that takes nothing up any more.
-func (c *consumer) stopping(events.Event) bool { return len(c.closing) > 0 }
+// isClosing is one that takes nothing up any more.
+func (c *consumer) isClosing(events.Event) bool { return len(c.closing) > 0 }
 
 // mustList is a consumer that has to list: what it knows has changed, and is used up,
 // or may be out of order by now. However fast the queue changes, listings keep their
 // distance.
 func (c *consumer) mustList(ev events.Event) bool {
 	switch {
-	case c.looked == 0:
+	case c.listedAt == 0:
 		return true
-	case !c.stale && !c.skipped || ev.At < c.fresh():
+	case !c.stale && !c.skipped || ev.At < c.relistAt():
 		return false
 	case !c.stale:
-		return !c.ready(ev) && ev.At >= c.looked+int64(recheck)/2
-	case !c.ready(ev):
+		return !c.mayLock(ev) && ev.At >= c.listedAt+int64(recheck)/2
+	case !c.mayLock(ev):
 		return true
 	}
 	return (c.kind == ByPriority || c.kind == ByDue) && c.taken >= c.refresh
 }
 
-// fresh is until when the last listing is good enough, whatever has changed.
-func (c *consumer) fresh() int64 { return c.looked + int64(c.listed)*int64(listingCostPerName) }
+// relistAt is until when the last listing is good enough, whatever has changed.
+func (c *consumer) relistAt() int64 {
+	return c.listedAt + int64(c.listedCount)*int64(listingCostPerName)
+}
 
 // timeUnknown is a consumer that has items with due times, and does not know the time,
 // or not well enough to say that one of them is due.
@@ -63,8 +65,8 @@ func (c *consumer) timeUnknown(ev events.Event) bool {
 // due says whether the first item's time has come, as far as is known.
 func (c *consumer) due(ev events.Event) bool { return c.backlog[0].Rank <= c.clock.least(ev.At) }
 
-// retryable is a parked item whose time has come.
-func (c *consumer) retryable(ev events.Event) bool {
+// parkedDue is a parked item whose time has come.
+func (c *consumer) parkedDue(ev events.Event) bool {
 	i := c.earliest()
 	return i >= 0 && c.parked[i].due <= ev.At
 }
@@ -74,14 +76,14 @@ func (c *consumer) includesNextLock(ev events.Event) bool {
 	if c.outcome == noOutcome {
 		return true // that lock is all that is asked for
 	}
-	return !c.alone && c.outcome != released && c.ready(ev) && !c.mustList(ev)
+	return !c.alone && c.outcome != released && c.mayLock(ev) && !c.mustList(ev)
 }
 
-// free is an item that is taken without a lock.
-func (c *consumer) free(ev events.Event) bool { return c.once && c.available(ev) }
+// takesWithoutLock is an item that is taken without a lock.
+func (c *consumer) takesWithoutLock(ev events.Event) bool { return c.once && c.available(ev) }
 
-// ready is an item that is locked next.
-func (c *consumer) ready(ev events.Event) bool { return c.available(ev) }
+// mayLock is an item that is locked next.
+func (c *consumer) mayLock(ev events.Event) bool { return c.available(ev) }
 
 // available is an item whose time has come.
 func (c *consumer) available(ev events.Event) bool {
@@ -96,10 +98,10 @@ func (c *consumer) lockList(ev events.Event) bool { return ev.Path == c.locks }
 
 // unlisted is a listing that is refused, or comes behind a directory that could not
 // be made.
-func (c *consumer) unlisted(ev events.Event) bool { return c.refused(c.blame(ev)) }
+func (c *consumer) unlisted(ev events.Event) bool { return c.refused(c.rootCause(ev)) }
 
-// claimed is a multi that has made the next item's lock.
-func (c *consumer) claimed(ev events.Event) bool { return ev.Code == events.OK && c.next != nil }
+// nextLocked is a multi that has made the next item's lock.
+func (c *consumer) nextLocked(ev events.Event) bool { return ev.Code == events.OK && c.next != nil }
 
 // written is a multi that was carried out, now or the time before.
 func (c *consumer) written(ev events.Event) bool {
@@ -110,7 +112,7 @@ func (c *consumer) written(ev events.Event) bool {
 // the queue that is gone, the next listing finds out.
 func (c *consumer) lockTaken(ev events.Event) bool {
 	return c.next != nil && (ev.Code == events.NodeExists ||
-		ev.Code == events.NoNode && (c.held != nil || c.founded || ev.Path == join(c.path, c.next.Name)))
+		ev.Code == events.NoNode && (c.held != nil || c.dirsTried || ev.Path == join(c.path, c.next.Name)))
 }
 
 // anyDirMissing is a directory that is missing.
@@ -123,15 +125,17 @@ func (c *consumer) itemChanged(ev events.Event) bool {
 	return (ev.Code == events.NoNode || ev.Code == events.BadVersion) && c.held != nil && c.outcome != released
 }
 
-// unheld is a lock that is gone.
-func (c *consumer) unheld(ev events.Event) bool { return ev.Code == events.NoNode && c.held != nil }
+// lockMissing is a lock that is gone.
+func (c *consumer) lockMissing(ev events.Event) bool {
+	return ev.Code == events.NoNode && c.held != nil
+}
 
 // missing is an item that is gone and may have been ours.
 func (c *consumer) missing(ev events.Event) bool { return ev.Code == events.NoNode && c.outcomeUnknown }
 
 // ours is a lock that this consumer has made, in this session.
 func (c *consumer) ours(ev events.Event) bool {
-	return string(ev.Data) == c.mark(ev)
+	return string(ev.Data) == c.lockData(ev)
 }
 
 // lockLost is a lock that is gone, or another's.

@@ -14,7 +14,7 @@ type contender struct {
 
 	node
 	term
-	trouble
+	retryState
 	agenda
 }
 
@@ -36,9 +36,9 @@ type agenda struct {
 func newContender(open events.Event, o *options) contender {
 	return contender{
 		id: open.Name, seed: open.Seed, opener: events.ID(o.text("opener", "")),
-		node:    node{home: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
-		term:    term{rideOut: o.flag("rideOut")},
-		trouble: newTrouble(open, o, defaultRetry),
+		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
+		term:       term{rideOut: o.flag("rideOut")},
+		retryState: newRetryState(open, o, defaultRetry),
 	}
 }
 
@@ -98,14 +98,14 @@ func (a *agenda) refuseLatent(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotStarted, "")
 }
 
-// runs is a contender whose term is one call of the user's function.
-func (a *agenda) runs() bool { return a.after == requeue || a.after == stayOut }
+// callsFunction is a contender whose term is one call of the user's function.
+func (a *agenda) callsFunction() bool { return a.after == requeue || a.after == stayOut }
 
 // once is a contender that is held once, and closes.
 func (a *agenda) once() bool { return a.after == closeNext }
 
-// plan is what comes next; after a hold nothing does.
-func (a *agenda) plan(next intent) {
+// setIntent is what comes next; after a hold nothing does.
+func (a *agenda) setIntent(next intent) {
 	a.nextIntent = next
 	if a.once() {
 		a.nextIntent = closeNext

@@ -59,8 +59,8 @@ func (p *contender) begin(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.OK, "")
 }
 
-// obstruct is a node in the line that no session owns: it will never go by itself.
-func (p *contender) obstruct(ev events.Event, out *engine.Outbox) {
+// announcePersistent is a node in the line that no session owns: it will never go by itself.
+func (p *contender) announcePersistent(ev events.Event, out *engine.Outbox) {
 	p.announce(events.PersistentNode, ev.Path, ev, out)
 }
 
@@ -85,10 +85,10 @@ func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	}
 	p.since = ev.At
 	p.wantHeartbeats(out)
-	p.clearTrouble(out)
+	p.clearFailure(out)
 	out.Notify(events.Notify{What: events.Elected, Session: ev.Session, Path: p.path(), Token: p.token, Guards: p.guards})
 	p.tellOpener(events.Event{Kind: events.LatchHeld, Path: p.path()}, out)
-	if p.runs() {
+	if p.callsFunction() {
 		p.works++
 	}
 	for _, waiter := range p.waiters {
@@ -113,13 +113,13 @@ func (p *contender) grantTo(waiter uint64, ev events.Event, out *engine.Outbox) 
 
 func (p *contender) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Request, ev, out) }
 
-// depose ends belief and tells it, once for every term.
-func (p *contender) depose(ev events.Event, out *engine.Outbox) {
+// endTerm ends belief and tells it, once for every term.
+func (p *contender) endTerm(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.ownerKnown = p.ownerKnown && p.works == 0 // nobody hears of the own node until the work returns
 	if p.leads {
 		p.leads, p.pinned = false, 0
-		p.plan(p.nextIntent) // a hold does not come back
+		p.setIntent(p.nextIntent) // a hold does not come back
 		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
 		if p.nextIntent != closeNext { // the patron asked for that end, and knows
 			p.tellOpener(events.Event{Kind: events.LatchLost}, out)
@@ -139,7 +139,7 @@ func (p *contender) drain(out *engine.Outbox) {
 
 // stepDown ends belief while the node may still be there.
 func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	p.forgetReads(ev, out)
 	p.tellLost(ev, out)
 	p.drain(out)
@@ -147,7 +147,7 @@ func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
 
 // stepDownGone ends belief because the own node is gone.
 func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	p.forgetOwn(out)
 	p.tellLost(ev, out)
 	p.drain(out)
@@ -155,15 +155,15 @@ func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 
 // stepDownSuspended ends belief with the connection.
 func (p *contender) stepDownSuspended(ev events.Event, out *engine.Outbox) {
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	p.forgetReads(ev, out)
-	p.endOnce(events.ConnectionLoss, outage, out)
+	p.endOnce(events.ConnectionLoss, suspendedText, out)
 	p.drain(out)
 }
 
 // stepDownLost ends belief with the session.
 func (p *contender) stepDownLost(ev events.Event, out *engine.Outbox) {
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	p.lose(ev, out)
 	p.drain(out)
 }
@@ -233,7 +233,7 @@ func (p *contender) close(ev events.Event, out *engine.Outbox) {
 
 func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
 	p.close(ev, out)
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	p.drain(out)
 }
 
@@ -253,7 +253,7 @@ func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.refuseWaiters(p.code, p.text, out)
-	if p.runs() {
+	if p.callsFunction() {
 		p.end, p.why = p.code, p.text
 		p.tellEnd(out)
 	}
@@ -261,14 +261,14 @@ func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 
 // lookAgain lists once more after a while, because the listing failed.
 func (p *contender) lookAgain(ev events.Event, out *engine.Outbox) {
-	p.announce(ev.Code, "list "+p.home+": "+string(ev.Code), ev, out)
+	p.announce(ev.Code, "list "+p.ownDir+": "+string(ev.Code), ev, out)
 	out.Timer(listAgainTimer, p.backOffForever(ev))
 }
 
 // resign gives leadership up for a new place at the tail.
 func (p *contender) resign(ev events.Event, out *engine.Outbox) {
 	p.nextIntent, p.moveCommand = requeue, ev.Request
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	p.drain(out)
 }
 
@@ -323,7 +323,7 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 
 // announce makes an error visible: on the handle, and to whoever awaits leadership.
 func (p *contender) announce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	p.fail(code, text, ev, out)
+	p.reportFailure(code, text, ev, out)
 	p.tellOpener(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
 	if !code.Transient() {
 		p.refuseWaiters(code, text, out)
@@ -336,8 +336,8 @@ func (p *contender) tellLost(ev events.Event, out *engine.Outbox) {
 	p.endOnce(events.LeadershipLost, reason(ev).String(), out)
 }
 
-// seek notes the one caller, and the session that is there.
-func (p *contender) seek(ev events.Event, out *engine.Outbox) {
+// noteCaller notes the one caller, and the session that is there.
+func (p *contender) noteCaller(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.waiters = append(p.waiters, ev.Request)
 }

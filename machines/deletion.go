@@ -28,8 +28,8 @@ var DeletionRecipe = engine.NewRecipe(deletionChart, func(open events.Event) (*d
 })
 
 var (
-	deleting  = from{reading, removing, suspended, pausing}
-	deletable = but(deleting, suspended)
+	deletionStates    = from{reading, removing, suspended, pausing}
+	deletionConnected = but(deletionStates, suspended)
 )
 
 var deletionChart = engine.MustCompile(engine.Chart[deletion]{
@@ -52,7 +52,7 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 	Rows: []engine.Row[deletion]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*deletion).attached, To: reading, Do: (*deletion).begin, Then: (*deletion).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*deletion).begin},
-		{From: deleting, On: on(events.CommandStart), To: engine.Stay, Do: (*deletion).refuseStart},
+		{From: deletionStates, On: on(events.CommandStart), To: engine.Stay, Do: (*deletion).refuseStart},
 
 		{From: from{reading}, On: on(events.ReplyMulti), When: (*deletion).transient, To: pausing, Do: (*deletion).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
@@ -66,18 +66,18 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: from{removing}, On: on(events.ReplyMulti), When: (*deletion).transient, To: pausing, Do: (*deletion).settle, Then: (*deletion).failAndBackOff},
 		{From: from{removing}, On: on(events.ReplyMulti), To: closed, Do: (*deletion).refuse},
 
-		{From: deletable, On: on(events.ConnectionSuspended), To: suspended},
-		{From: deleting, On: on(events.ConnectionLost), To: suspended},
+		{From: deletionConnected, On: on(events.ConnectionSuspended), To: suspended},
+		{From: deletionStates, On: on(events.ConnectionLost), To: suspended},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*deletion).look},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*deletion).look},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*deletion).finish},
-		{From: deleting, On: on(events.CommandClose), When: (*deletion).wasSent, To: closed, Do: (*deletion).answerUnknown, Then: (*deletion).finish},
-		{From: deleting, On: on(events.CommandClose), To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
+		{From: deletionStates, On: on(events.CommandClose), When: (*deletion).wasSent, To: closed, Do: (*deletion).answerUnknown, Then: (*deletion).finish},
+		{From: deletionStates, On: on(events.CommandClose), To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing was asked yet"},
-		{In: deletable, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: deletionConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 	},
 })

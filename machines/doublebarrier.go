@@ -62,17 +62,17 @@ type member struct {
 
 // readiness is the ready node as it was seen last.
 type readiness struct {
-	old     bool  // it stands, and is older than the own node: of another round
-	young   bool  // it stands, and is younger
-	version int32 // of its data
+	readyOlder bool  // it stands, and is older than the own node: of another round
+	readyNewer bool  // it stands, and is younger
+	version    int32 // of its data
 }
 
 // awaitedMembers is who is waited for on the way out.
 type awaitedMembers struct {
-	begun      bool
-	others     []string // members of the round that have not gone, lowest first
-	listedZxid int64    // zxid of the listing that showed them: who came later is of the next round
-	doubted    bool     // the ready node was not the one that the member knew
+	begun        bool
+	others       []string // members of the round that have not gone, lowest first
+	listedZxid   int64    // zxid of the listing that showed them: who came later is of the next round
+	readyUnknown bool     // the ready node was not the one that the member knew
 }
 
 // DoubleBarrierRecipe makes members of double barriers: Curator's
@@ -117,14 +117,14 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 	Rows: []engine.Row[doubleBarrier]{
 		{From: from{outside}, On: on(events.CommandEnter), When: (*doubleBarrier).attached, To: entering, Do: (*doubleBarrier).noteEnter, Then: (*doubleBarrier).create},
 		{From: from{outside}, On: on(events.CommandEnter), To: suspended, Do: (*doubleBarrier).noteEnter},
-		{From: from{withdrawing}, On: on(events.CommandEnter), When: (*doubleBarrier).free, To: withdrawing, Do: (*doubleBarrier).noteEnter},
+		{From: from{withdrawing}, On: on(events.CommandEnter), When: (*doubleBarrier).hasNoGoal, To: withdrawing, Do: (*doubleBarrier).noteEnter},
 		{From: engaged, On: on(events.CommandEnter), To: engine.Stay, Do: (*doubleBarrier).refuseEnter},
 
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).ofParent, To: entering, Do: (*doubleBarrier).noteParent},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).entered, To: counting, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).recount},
 		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).parentMissing, To: entering, Do: (*doubleBarrier).createWithParents},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).doubtful, To: entering, Do: (*doubleBarrier).lookUp},
-		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).delayed, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).complainAbove},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).createMayExist, To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{entering}, On: on(events.ReplyCreate), When: (*doubleBarrier).delayed, To: pausing, Do: (*doubleBarrier).settle, Then: (*doubleBarrier).failByRootCause},
 		{From: from{entering}, On: on(events.ReplyCreate), To: outside, Do: (*doubleBarrier).answerRefused},
 		{From: from{entering}, On: on(events.ReplyMulti), When: (*doubleBarrier).transient, To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{entering}, On: on(events.ReplyMulti), To: entering},
@@ -134,11 +134,11 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 
 		{From: from{counting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
 		{From: from{counting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).uncounted, To: entering, Do: (*doubleBarrier).create},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).erase},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).ownMissing, To: entering, Do: (*doubleBarrier).create},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).released, To: inside, Do: (*doubleBarrier).answerEntered},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).enough, To: opening, Do: (*doubleBarrier).open},
+		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsNewer, To: inside, Do: (*doubleBarrier).answerEntered},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).quantityReached, To: opening, Do: (*doubleBarrier).open},
 		{From: from{counting}, On: on(events.ReplyChildren), To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: on(events.ReplyChildren), To: waiting},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone, To: entering, Do: (*doubleBarrier).create},
@@ -146,10 +146,10 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).answerEntered},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).moved, To: counting, Do: (*doubleBarrier).recount},
-		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).barred, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).erase},
+		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
 		{From: from{opening}, On: on(events.ReplyMulti), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 
-		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).calls, To: inside, Do: (*doubleBarrier).answerEnteredByWatch},
+		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).readyAppeared, To: inside, Do: (*doubleBarrier).answerEnteredByWatch},
 		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: entering, Do: (*doubleBarrier).create},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), To: counting, Do: (*doubleBarrier).recount},
@@ -180,10 +180,10 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: on(events.CommandCancel), When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).giveUp},
 		{From: from{withdrawing}, On: on(events.CommandCancel), To: withdrawing},
 		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).unmade, To: departing, Do: (*doubleBarrier).finishLeave},
-		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleErase},
+		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleAndDelete},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
-		{From: from{withdrawing}, On: on(events.ReplyMulti, events.TimerFired), To: withdrawing, Do: (*doubleBarrier).erase},
+		{From: from{withdrawing}, On: on(events.ReplyMulti, events.TimerFired), To: withdrawing, Do: (*doubleBarrier).deleteOwn},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), When: (*doubleBarrier).failed, To: withdrawing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{withdrawing}, On: on(events.ReplyDelete), To: departing, Do: (*doubleBarrier).finishLeave},
 
@@ -195,7 +195,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: on(events.ConnectionLost), To: departing, Do: (*doubleBarrier).departLost},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*doubleBarrier).attach},
 		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*doubleBarrier).attach},
-		{From: from{withdrawing}, On: on(events.ConnectionAttached), To: withdrawing, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).erase},
+		{From: from{withdrawing}, On: on(events.ConnectionAttached), To: withdrawing, Do: (*doubleBarrier).attach, Then: (*doubleBarrier).deleteOwn},
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 		{From: but(engaged, withdrawing), On: on(events.CommandClose), To: departing, Do: (*doubleBarrier).close},
 		{From: from{withdrawing}, On: on(events.CommandClose), To: withdrawing, Do: (*doubleBarrier).close},
@@ -211,9 +211,9 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{deciding}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
 
 		// What comes next: when the own node has to go, or has gone.
-		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).mayHaveNode, To: withdrawing, Do: (*doubleBarrier).erase},
-		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).ends, To: closed, Do: (*doubleBarrier).departEnd},
-		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).free, To: outside},
+		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).mayHaveNode, To: withdrawing, Do: (*doubleBarrier).deleteOwn},
+		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).isClosing, To: closed, Do: (*doubleBarrier).departEnd},
+		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).hasNoGoal, To: outside},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
 		{From: from{departing}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
 	},
@@ -235,5 +235,5 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 // Watches says which nodes matter: the directory, the ready node, the own one and
 // the member that is waited for.
 func (b *doubleBarrier) Watches(path string) bool {
-	return path == b.dir || path == b.ready() || b.own != "" && path == b.place() || len(b.others) > 0 && path == join(b.dir, b.others[0])
+	return path == b.dir || path == b.ready() || b.own != "" && path == b.ownPath() || len(b.others) > 0 && path == join(b.dir, b.others[0])
 }

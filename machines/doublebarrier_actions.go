@@ -28,24 +28,24 @@ func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
 // again, so nobody else's node can be hit.
 func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	b.afresh()
+	b.resetParents()
 	for _, name := range b.oldNodes {
 		out.With(engine.Unawaited).Delete(join(b.dir, name))
 	}
 	b.count++
 	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
-	b.ask(out)
+	b.sendCreate(out)
 }
 
 // createWithParents asks for the missing parents, and for the own node behind them, whose name
 // was not used yet.
 func (b *doubleBarrier) createWithParents(ev events.Event, out *engine.Outbox) {
 	b.makeParents(ev, out)
-	b.ask(out)
+	b.sendCreate(out)
 }
 
-func (b *doubleBarrier) ask(out *engine.Outbox) {
-	b.creating = out.Create(events.Op{Path: b.place(), Mode: events.Ephemeral})
+func (b *doubleBarrier) sendCreate(out *engine.Outbox) {
+	b.creating = out.Create(events.Op{Path: b.ownPath(), Mode: events.Ephemeral})
 }
 
 // settle keeps in mind what a create came to.
@@ -54,7 +54,7 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Code == events.OK:
 		b.made = ev.Zxid
-	case b.doubtful(ev):
+	case b.createMayExist(ev):
 		b.unknown = true
 	default:
 		b.own = ""
@@ -67,8 +67,8 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.creating, b.unknown = 0, true
-	out.Multi(events.Check(b.place()))
-	out.Exists(b.place())
+	out.Multi(events.Check(b.ownPath()))
+	out.Exists(b.ownPath())
 }
 
 // adopt takes the node that was looked for.
@@ -87,7 +87,7 @@ func (b *doubleBarrier) answerRefused(ev events.Event, out *engine.Outbox) {
 
 // deleteAndRefuse is turnAway of a member whose node stands, and has to go.
 func (b *doubleBarrier) deleteAndRefuse(ev events.Event, out *engine.Outbox) {
-	b.clearTrouble(out)
+	b.clearFailure(out)
 	out.Answer(b.enters, ev.Code, b.failureText(ev))
 	b.goal = nothing
 }
@@ -97,7 +97,7 @@ func (b *doubleBarrier) deleteAndRefuse(ev events.Event, out *engine.Outbox) {
 // after they watch it.
 func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	b.old, b.young, b.watched = false, false, false
+	b.readyOlder, b.readyNewer, b.watched = false, false, false
 	out.With(engine.Watch).Exists(b.ready())
 	out.Children(b.dir)
 }
@@ -105,23 +105,23 @@ func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 // noteReady notes a ready node, of this round or another, or that there is none.
 func (b *doubleBarrier) noteReady(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK && ev.Stat != nil {
-		b.young = ev.Stat.Czxid > b.made
-		b.old, b.version = !b.young, ev.Stat.Version
+		b.readyNewer = ev.Stat.Czxid > b.made
+		b.readyOlder, b.version = !b.readyNewer, ev.Stat.Version
 	}
 }
 
 // noteOwn notes that the own node stands, and is watched.
 func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
-	b.watched = b.watched || ev.Path == b.place()
+	b.watched = b.watched || ev.Path == b.ownPath()
 }
 
 // wait watches the own node. Under an old ready node the members are watched, too:
 // Curator's go through it without making a new one.
 func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
-	b.clearTrouble(out)
+	b.clearFailure(out)
 	b.forgetGone(ev)
-	out.With(engine.Watch).Exists(b.place())
-	if b.old {
+	out.With(engine.Watch).Exists(b.ownPath())
+	if b.readyOlder {
 		out.With(engine.Watch).Children(b.dir)
 	}
 }
@@ -131,8 +131,8 @@ func (b *doubleBarrier) forgetGone(ev events.Event) {
 	b.oldNodes = slices.DeleteFunc(b.oldNodes, func(name string) bool { return !slices.Contains(ev.Children, name) })
 }
 
-// mostChecks is how many members one multi checks; with more of them, only the own node.
-const mostChecks = 512
+// maxChecks is how many members one multi checks; with more of them, only the own node.
+const maxChecks = 512
 
 // open makes the ready node, on condition that the quantity is there at that very
 // moment. An old one is replaced, and is not merely deleted: nobody can tell what
@@ -142,7 +142,7 @@ func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	b.forgetGone(ev)
 	checks := []string{b.own}
 	for _, name := range b.members(ev.Children) {
-		if name != b.own && len(checks) < b.quantity && b.quantity <= mostChecks {
+		if name != b.own && len(checks) < b.quantity && b.quantity <= maxChecks {
 			checks = append(checks, name)
 		}
 	}
@@ -151,7 +151,7 @@ func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 		ops = append(ops, events.Check(join(b.dir, name)))
 	}
 	before := b.version
-	if b.version = 0; b.old {
+	if b.version = 0; b.readyOlder {
 		ops = append(ops, events.Op{Verb: "delete", Path: b.ready(), Version: before})
 		b.version = nextVersion(before)
 	}
@@ -175,7 +175,7 @@ func nextVersion(before int32) int32 {
 func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.goal = remain
-	b.clearTrouble(out)
+	b.clearFailure(out)
 	out.Answer(b.enters, events.OK, "")
 }
 
@@ -188,7 +188,7 @@ func (b *doubleBarrier) answerEnteredByWatch(ev events.Event, out *engine.Outbox
 // loseNode is a member whose node goes while it is inside.
 func (b *doubleBarrier) loseNode(ev events.Event, out *engine.Outbox) {
 	b.own, b.made, b.lost = "", 0, true
-	b.fail(events.MemberGone, b.dir, ev, out)
+	b.reportFailure(events.MemberGone, b.dir, ev, out)
 }
 
 // noteLeave notes who wants to be out.
@@ -204,8 +204,8 @@ func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	if !b.begun {
 		out.Multi(events.Check(b.dir))
 	}
-	if b.doubted {
-		b.old, b.young = false, false
+	if b.readyUnknown {
+		b.readyOlder, b.readyNewer = false, false
 		out.Exists(b.ready())
 	}
 	out.Children(b.dir)
@@ -217,7 +217,7 @@ func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 		b.others = b.others[1:]
 	}
 	if !b.lost {
-		b.clearTrouble(out)
+		b.clearFailure(out)
 	}
 	b.list(ev, out)
 }
@@ -226,14 +226,14 @@ func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 // only the lowest keeps it until it is alone, and then deletes the ready node with
 // it. Who comes for the next round meanwhile is not waited for.
 func (b *doubleBarrier) watchOne(ev events.Event, out *engine.Outbox) {
-	others := b.stay(ev.Children)
+	others := b.remainingOthers(ev.Children)
 	b.noteAbsence(ev)
 	if !b.begun {
 		b.begun, b.listedZxid = true, ev.Zxid
 	}
 	b.others = others
 	if b.own != "" && b.own > others[0] {
-		out.Delete(b.place())
+		out.Delete(b.ownPath())
 	}
 	b.rewatch(ev, out)
 }
@@ -257,7 +257,7 @@ func (b *doubleBarrier) noteDeleted(ev events.Event, out *engine.Outbox) { b.own
 // reportStuckMember tells of a member that will never leave by itself.
 func (b *doubleBarrier) reportStuckMember(ev events.Event, out *engine.Outbox) {
 	if !ev.Stat.Ephemeral() {
-		b.fail(events.PersistentNode, ev.Path, ev, out)
+		b.reportFailure(events.PersistentNode, ev.Path, ev, out)
 	}
 }
 
@@ -265,32 +265,32 @@ func (b *doubleBarrier) reportStuckMember(ev events.Event, out *engine.Outbox) {
 // has taken that one's place may be of the next round, unless nobody else is there.
 func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 	b.begun = true
-	if b.doubted && (len(b.members(ev.Children)) > 1 || !b.old && !b.young) {
-		b.erase(ev, out)
+	if b.readyUnknown && (len(b.members(ev.Children)) > 1 || !b.readyOlder && !b.readyNewer) {
+		b.deleteOwn(ev, out)
 		return
 	}
-	out.Multi(events.Op{Verb: "delete", Path: b.place(), Version: -1}, events.Op{Verb: "delete", Path: b.ready(), Version: b.version})
+	out.Multi(events.Op{Verb: "delete", Path: b.ownPath(), Version: -1}, events.Op{Verb: "delete", Path: b.ready(), Version: b.version})
 }
 
 // relook asks for the ready node that has taken the place of the one that let the
 // member in, because others came later, and then whether any of them is left.
 func (b *doubleBarrier) relook(ev events.Event, out *engine.Outbox) {
-	b.doubted = true
+	b.readyUnknown = true
 	b.list(ev, out)
 }
 
-// erase deletes the own node, as soon as there is a connection and no create under
+// deleteOwn deletes the own node, as soon as there is a connection and no create under
 // way.
-func (b *doubleBarrier) erase(ev events.Event, out *engine.Outbox) {
+func (b *doubleBarrier) deleteOwn(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Attached && b.creating == 0 {
-		out.Delete(b.place())
+		out.Delete(b.ownPath())
 	}
 }
 
-func (b *doubleBarrier) settleErase(ev events.Event, out *engine.Outbox) {
+func (b *doubleBarrier) settleAndDelete(ev events.Event, out *engine.Outbox) {
 	b.creating = 0
-	b.erase(ev, out)
+	b.deleteOwn(ev, out)
 }
 
 // finishLeave is the end of the way out, or of an enter that nobody waits for.
@@ -300,7 +300,7 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 	}
 	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 	if !b.lost {
-		b.clearTrouble(out)
+		b.clearFailure(out)
 	}
 	if b.goal != leaveBarrier {
 		return
@@ -334,7 +334,7 @@ func (b *doubleBarrier) giveUp(ev events.Event, out *engine.Outbox) {
 	b.answerPending(events.Cancelled, out)
 	b.goal = nothing
 	if b.own == "" {
-		b.clearTrouble(out)
+		b.clearFailure(out)
 	}
 }
 
@@ -362,7 +362,7 @@ func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
 	b.keepAsOld()
 	if b.goal == remain || b.goal == leaveBarrier && !b.begun {
 		b.lost = true
-		b.fail(events.MemberGone, b.dir, ev, out)
+		b.reportFailure(events.MemberGone, b.dir, ev, out)
 	}
 }
 
@@ -377,7 +377,7 @@ func (b *doubleBarrier) keepAsOld() {
 // attach takes the session that the new connection belongs to.
 func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
 
-// complainAbove is complain, of the parent that is to blame.
-func (b *doubleBarrier) complainAbove(ev events.Event, out *engine.Outbox) {
+// failByRootCause is complain, of the parent that is to blame.
+func (b *doubleBarrier) failByRootCause(ev events.Event, out *engine.Outbox) {
 	b.failAndBackOff(b.rootCause(ev), out)
 }

@@ -9,8 +9,8 @@ import (
 // ready is the path of the node that says that enough were there.
 func (b *doubleBarrier) ready() string { return join(b.dir, ReadyNode) }
 
-// place is the own node's path.
-func (b *doubleBarrier) place() string { return join(b.dir, b.own) }
+// ownPath is the own node's path.
+func (b *doubleBarrier) ownPath() string { return join(b.dir, b.own) }
 
 // members are those of a listing, lowest first: every child but the ready node,
 // and but what older sessions of this machine left behind.
@@ -25,9 +25,9 @@ func (b *doubleBarrier) members(children []string) []string {
 	return all
 }
 
-// stay are those of the round that a listing still shows, without the own node:
+// remainingOthers are those of the round that a listing still shows, without the own node:
 // at first everybody, later those of them who have not gone.
-func (b *doubleBarrier) stay(children []string) []string {
+func (b *doubleBarrier) remainingOthers(children []string) []string {
 	return slices.DeleteFunc(b.members(children), func(name string) bool {
 		return name == b.own || b.begun && !slices.Contains(b.others, name)
 	})
@@ -48,8 +48,8 @@ func (b *doubleBarrier) answered(ev events.Event) bool {
 // failed is any other answer.
 func (b *doubleBarrier) failed(ev events.Event) bool { return !b.answered(ev) }
 
-// doubtful is a create that may have made the node.
-func (b *doubleBarrier) doubtful(ev events.Event) bool {
+// createMayExist is a create that may have made the node.
+func (b *doubleBarrier) createMayExist(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code.Unknown()
 }
 
@@ -58,31 +58,31 @@ func (b *doubleBarrier) delayed(ev events.Event) bool { return b.transient(b.roo
 
 // ours is the own node, owned by this session.
 func (b *doubleBarrier) ours(ev events.Event) bool {
-	return ev.Path == b.place() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == b.owner
+	return ev.Path == b.ownPath() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == b.owner
 }
 
 // ownGone is an answer about the own node, which is not there, or not ours.
 func (b *doubleBarrier) ownGone(ev events.Event) bool {
-	return ev.Path == b.place() && b.answered(ev) && !b.ours(ev)
+	return ev.Path == b.ownPath() && b.answered(ev) && !b.ours(ev)
 }
 
-// released is a listing with the own node after a ready node that was made while
+// readyIsNewer is a listing with the own node after a ready node that was made while
 // it stood: enough were there, and this one among them. A ready node that is older
 // is of another round and says nothing.
-func (b *doubleBarrier) released(ev events.Event) bool { return b.young }
+func (b *doubleBarrier) readyIsNewer(ev events.Event) bool { return b.readyNewer }
 
-// barred is what the ensemble refuses for good.
-func (b *doubleBarrier) barred(ev events.Event) bool {
+// refusedForGood is what the ensemble refuses for good.
+func (b *doubleBarrier) refusedForGood(ev events.Event) bool {
 	return b.failed(ev) && !b.transient(ev)
 }
 
-// uncounted is a listing without the own node.
-func (b *doubleBarrier) uncounted(ev events.Event) bool {
+// ownMissing is a listing without the own node.
+func (b *doubleBarrier) ownMissing(ev events.Event) bool {
 	return b.answered(ev) && !b.listed(ev)
 }
 
-// enough is a listing that shows the quantity.
-func (b *doubleBarrier) enough(ev events.Event) bool {
+// quantityReached is a listing that shows the quantity.
+func (b *doubleBarrier) quantityReached(ev events.Event) bool {
 	return len(b.members(ev.Children)) >= b.quantity
 }
 
@@ -92,11 +92,11 @@ func (b *doubleBarrier) moved(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.NodeExists || ev.Code == events.BadVersion
 }
 
-// calls is a ready node that appears while the own node stands, as its watch tells.
-func (b *doubleBarrier) calls(ev events.Event) bool { return ev.Path == b.ready() && b.watched }
+// readyAppeared is a ready node that appears while the own node stands, as its watch tells.
+func (b *doubleBarrier) readyAppeared(ev events.Event) bool { return ev.Path == b.ready() && b.watched }
 
 func (b *doubleBarrier) isOwn(ev events.Event) bool {
-	return b.own != "" && ev.Path == b.place()
+	return b.own != "" && ev.Path == b.ownPath()
 }
 
 // isAwaited is the member that is waited for.
@@ -109,11 +109,11 @@ func (b *doubleBarrier) unlisted(ev events.Event) bool { return b.failed(ev) }
 
 // allLeft is a barrier that all members of the round have left, this one too.
 func (b *doubleBarrier) allLeft(ev events.Event) bool {
-	return len(b.stay(ev.Children)) == 0 && !b.listed(ev)
+	return len(b.remainingOthers(ev.Children)) == 0 && !b.listed(ev)
 }
 
 // alone is a barrier that all others of the round have left.
-func (b *doubleBarrier) alone(ev events.Event) bool { return len(b.stay(ev.Children)) == 0 }
+func (b *doubleBarrier) alone(ev events.Event) bool { return len(b.remainingOthers(ev.Children)) == 0 }
 
 // stillThere is the member that is waited for, still there. A node of its name that
 // was made later is of the next round: Curator's members keep their names.
@@ -132,7 +132,7 @@ func (b *doubleBarrier) mayHaveNode(events.Event) bool { return b.own != "" }
 
 // unmade is a create that has surely made nothing.
 func (b *doubleBarrier) unmade(ev events.Event) bool {
-	return ev.Code != events.OK && !b.doubtful(ev)
+	return ev.Code != events.OK && !b.createMayExist(ev)
 }
 
 // inFlight is a create that has not returned yet.
@@ -141,8 +141,8 @@ func (b *doubleBarrier) inFlight(events.Event) bool { return b.creating != 0 }
 // createUnknown is a create that may have made the node.
 func (b *doubleBarrier) createUnknown(events.Event) bool { return b.unknown }
 
-// free is a machine that was asked for nothing else.
-func (b *doubleBarrier) free(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
+// hasNoGoal is a machine that was asked for nothing else.
+func (b *doubleBarrier) hasNoGoal(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
 
 func (b *doubleBarrier) remains(events.Event) bool   { return b.goal == remain }
 func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBarrier }
@@ -150,7 +150,7 @@ func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBar
 // counted is an own node that stands, as far as is known.
 func (b *doubleBarrier) counted(events.Event) bool { return b.made != 0 }
 
-func (b *doubleBarrier) ends(events.Event) bool { return len(b.closing) > 0 }
+func (b *doubleBarrier) isClosing(events.Event) bool { return len(b.closing) > 0 }
 
 // replaced is a ready node in another version than the one that let the member in:
 // nothing was deleted.

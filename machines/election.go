@@ -46,17 +46,17 @@ var electionChart = engine.MustCompile(engine.Chart[election]{
 // synced listing shows under the prefix, after a create whose reply was lost; the
 // own one, before it is deleted on another connection than it was seen on.
 var ownerRows = []engine.Row[election]{
-	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*election).suspected, To: engine.Stay, Do: (*election).inquire},
-	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).inquiring, To: engine.Stay, Do: (*election).note},
-	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).identified, To: verifying, Do: (*election).settleOn, Then: (*election).survey},
-	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).unidentified, To: enrolling, Do: (*election).create},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).identified, To: leaving, Do: (*election).settleOn, Then: (*election).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).unidentified, To: deciding, Do: (*election).disown},
+	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*election).mayBeOurs, To: engine.Stay, Do: (*election).askOwnersOfAll},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).awaitsMoreOwners, To: engine.Stay, Do: (*election).noteOwner},
+	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).foundOurs, To: verifying, Do: (*election).takeLowest, Then: (*election).listLine},
+	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).foundNone, To: enrolling, Do: (*election).create},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).foundOurs, To: leaving, Do: (*election).takeLowest, Then: (*election).deleteOwn},
+	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).foundNone, To: deciding, Do: (*election).forgetNode},
 	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*election).askAgain},
 }
 
-// suspected is a listing that may show what a lost create has made.
-func (p *election) suspected(ev events.Event) bool { return p.recovered(ev) }
+// mayBeOurs is a listing that may show what a lost create has made.
+func (p *election) mayBeOurs(ev events.Event) bool { return p.recovered(ev) }
 
 // answered is an answer to a read that says who owns the node, if there is one.
 func answered(ev events.Event) bool {
@@ -68,48 +68,48 @@ func (p *election) owns(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
 }
 
-// inquiring is an answer after which others are still awaited.
-func (p *election) inquiring(ev events.Event) bool {
+// awaitsMoreOwners is an answer after which others are still awaited.
+func (p *election) awaitsMoreOwners(ev events.Event) bool {
 	return p.unknown && p.asked > 1 && answered(ev)
 }
 
-// identified is the last answer, with a node that is ours.
-func (p *election) identified(ev events.Event) bool {
-	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.claimed) > 0)
+// foundOurs is the last answer, with a node that is ours.
+func (p *election) foundOurs(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.ownPlaces) > 0)
 }
 
-// unidentified is the last answer, and none of the nodes is ours.
-func (p *election) unidentified(ev events.Event) bool {
-	return p.unknown && p.asked == 1 && answered(ev) && !p.identified(ev)
+// foundNone is the last answer, and none of the nodes is ours.
+func (p *election) foundNone(ev events.Event) bool {
+	return p.unknown && p.asked == 1 && answered(ev) && !p.foundOurs(ev)
 }
 
-// inquire asks who owns each node that may be ours.
-func (p *election) inquire(ev events.Event, out *engine.Outbox) {
+// askOwnersOfAll asks who owns each node that may be ours.
+func (p *election) askOwnersOfAll(ev events.Event, out *engine.Outbox) {
 	p.askOwners(p.duplicates(ev.Children), out)
 }
 
-// note takes one answer of an inquiry.
-func (p *election) note(ev events.Event, out *engine.Outbox) {
+// noteOwner takes one answer of an inquiry.
+func (p *election) noteOwner(ev events.Event, out *engine.Outbox) {
 	p.asked--
 	if p.owns(ev) {
 		place, _ := ParsePlace(base(ev.Path), p.label)
-		p.claimed = append(p.claimed, place)
+		p.ownPlaces = append(p.ownPlaces, place)
 	}
 }
 
-func (p *election) settleOn(ev events.Event, out *engine.Outbox) {
-	p.note(ev, out)
-	slices.SortFunc(p.claimed, inOrder)
-	for _, further := range p.claimed[1:] {
+func (p *election) takeLowest(ev events.Event, out *engine.Outbox) {
+	p.noteOwner(ev, out)
+	slices.SortFunc(p.ownPlaces, inOrder)
+	for _, further := range p.ownPlaces[1:] {
 		out.With(engine.Unawaited).Delete(join(p.dir, further.Name))
 	}
-	lowest := p.claimed[0]
+	lowest := p.ownPlaces[0]
 	p.ownerSearch, p.unknown = ownerSearch{}, false
 	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown = lowest.Name, 0, lowest.Sequence, false, false, true
 }
 
-// disown is a node that turned out to be another's, or gone.
-func (p *election) disown(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }
+// forgetNode is a node that turned out to be another's, or gone.
+func (p *election) forgetNode(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }
 
 // askAgain looks once more after a while, because a read failed.
 func (p *election) askAgain(ev events.Event, out *engine.Outbox) {

@@ -12,12 +12,12 @@ var GateRecipe = engine.NewRecipe(gateChart, newBarrierCall)
 var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Name:    "gate",
 	Doc:     "One call at a gate: to wait until the node is there, to set it or to remove it.",
-	States:  passageStates("The node is not there; its creation is watched."),
+	States:  barrierCallStates("The node is not there; its creation is watched."),
 	Final:   closed,
 	Happy:   from{latent, deciding, looking, shut, closed},
-	Kinds:   passageKinds,
-	Rows:    passageRows((*barrierCall).gateOpen, (*barrierCall).gateOpen, events.WatchCreated, events.WatchDeleted),
-	Ignores: passageIgnores(events.WatchCreated, events.WatchDeleted),
+	Kinds:   barrierCallKinds,
+	Rows:    barrierCallRows((*barrierCall).gateOpen, (*barrierCall).gateOpen, events.WatchCreated, events.WatchDeleted),
+	Ignores: barrierCallIgnores(events.WatchCreated, events.WatchDeleted),
 })
 
 // gateOpen is a gate that is open.

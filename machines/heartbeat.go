@@ -12,7 +12,7 @@ import (
 
 // sendHeartbeat asks for a confirmation, unless one is on its way, and winds the timer.
 func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
-	s.beatLater(s.period(), out)
+	s.scheduleHeartbeat(s.period(), out)
 	if s.pendingHeartbeat != 0 || s.verifying != 0 {
 		s.since = 0 // the one that follows has to run for a while again
 		return
@@ -32,8 +32,8 @@ func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// beatLater winds the heartbeat's timer.
-func (s *session) beatLater(after time.Duration, out *engine.Outbox) {
+// scheduleHeartbeat winds the heartbeat's timer.
+func (s *session) scheduleHeartbeat(after time.Duration, out *engine.Outbox) {
 	out.StopTimer(s.heartbeat)
 	s.heartbeat = out.Timer(heartbeatTimer, after)
 }
@@ -42,7 +42,7 @@ func (s *session) beatLater(after time.Duration, out *engine.Outbox) {
 func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
 
 // replaced is a node that belongs to another session by now.
-func (s *session) displaced(ev events.Event) bool { return s.checkedEntry.replaced(ev) }
+func (s *session) nodeReplaced(ev events.Event) bool { return s.checkedEntry.replaced(ev) }
 
 // tellNodeGone tells the machine whose node is no longer there.
 func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
@@ -56,7 +56,7 @@ func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
 func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.pendingHeartbeat, s.verifying = 0, 0
 	s.missedHeartbeats++
-	if !s.checkedEntry.found(ev.Code) {
+	if !s.checkedEntry.nodeFound(ev.Code) {
 		s.tellNodeGone(ev, out)
 	}
 	if s.missedHeartbeats < s.heartbeats.size() {
@@ -69,24 +69,24 @@ func (s *session) addHeartbeat(ev events.Event, out *engine.Outbox) {
 	first := s.heartbeats.empty()
 	s.heartbeats.add(heartbeatEntry{ev.Name, ev.Path, ev.Ops, ev.SessionID})
 	if first && s.attached {
-		s.beatWhenDue(ev, out)
+		s.startHeartbeats(ev, out)
 	}
 }
 
-// beatWhenDue begins the heartbeat: at once, unless a confirmation is fresh, or would
+// startHeartbeats begins the heartbeat: at once, unless a confirmation is fresh, or would
 // not count yet.
-func (s *session) beatWhenDue(ev events.Event, out *engine.Outbox) {
+func (s *session) startHeartbeats(ev events.Event, out *engine.Outbox) {
 	if s.quorum {
 		s.watchDeadline(ev, out)
 	}
 	age := time.Duration(ev.At - s.confirmed)
 	switch {
 	case ev.At < s.countsFrom:
-		s.beatLater(time.Duration(s.askAt(ev.At)-ev.At), out)
+		s.scheduleHeartbeat(time.Duration(s.askAt(ev.At)-ev.At), out)
 	case !s.quorum || age >= s.period():
 		s.sendHeartbeat(ev, out)
 	default:
-		s.beatLater(s.period()-age, out)
+		s.scheduleHeartbeat(s.period()-age, out)
 	}
 }
 

@@ -31,9 +31,9 @@ func (h heartbeatEntry) replaced(ev events.Event) bool {
 	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner != h.owner
 }
 
-// found reports whether a check that was refused with this code did find the
+// nodeFound reports whether a check that was refused with this code did find the
 // node: then the refusal says nothing of it.
-func (h heartbeatEntry) found(code events.Code) bool {
+func (h heartbeatEntry) nodeFound(code events.Code) bool {
 	return code != events.NoNode && (code != events.BadVersion || h.guards == nil)
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestOffice(t *testing.T) {
+func TestHeartbeatSet(t *testing.T) {
 	var o heartbeatSet
 	o.remove("nobody")
 	if !o.empty() || o.size() != 0 {
@@ -33,8 +33,8 @@ func TestOffice(t *testing.T) {
 	}
 }
 
-// TestOfficeAgainstAMap: its index never disagrees with its list.
-func TestOfficeAgainstAMap(t *testing.T) {
+// TestHeartbeatSetAgainstAMap: its index never disagrees with its list.
+func TestHeartbeatSetAgainstAMap(t *testing.T) {
 	dice := rand.New(rand.NewSource(1))
 	var o heartbeatSet
 	truth := map[string]string{}

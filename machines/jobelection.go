@@ -39,8 +39,8 @@ const (
 
 var (
 	running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}
-	// candidacy are those who stand between the start and office.
-	candidacy = from{looking, standby, queueing, checking, marking, confirming}
+	// electing are those who stand between the start and office.
+	electing = from{looking, standby, queueing, checking, marking, confirming}
 )
 
 var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
@@ -84,26 +84,26 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		// Who leads?
 		{From: from{looking, leaving}, On: on(events.ReplyChildren), When: (*jobElection).listed, To: engine.Stay, Do: (*jobElection).noteSeal},
 		{From: from{looking}, On: on(events.ReplyChildren), To: pausing, Do: (*jobElection).failAndYield},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markedTooLow, To: leaving, Do: (*jobElection).rejectMarker},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerBelowFloor, To: leaving, Do: (*jobElection).rejectMarker},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).mayLeadByMarker, To: leading, Do: (*jobElection).beginMarkerTerm},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).marked, To: confirming, Do: (*jobElection).confirmByWrite},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).vacantHeld, To: checking, Do: (*jobElection).inspect},
-		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).vacant, To: queueing, Do: (*jobElection).queue},
-		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).lasting, To: standby, Do: (*jobElection).obstructed},
-		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).occupied, To: standby, Do: (*jobElection).follow},
-		{From: from{checking}, On: on(events.ReplyStat), When: (*jobElection).vacant, To: checking},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerOurs, To: confirming, Do: (*jobElection).confirmByWrite},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsentLatchHeld, To: checking, Do: (*jobElection).readUnderLatch},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsent, To: queueing, Do: (*jobElection).queue},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPersistent, To: standby, Do: (*jobElection).followPersistent},
+		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPresent, To: standby, Do: (*jobElection).follow},
+		{From: from{checking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsent, To: checking},
 		{From: from{checking}, On: on(events.ReplyChildren), When: (*jobElection).listed, To: marking, Do: (*jobElection).writeMarker},
 		{From: from{checking}, On: on(events.ReplyChildren), To: pausing, Do: (*jobElection).failAndYield},
 		{From: from{looking, checking}, On: on(events.ReplyStat), To: pausing, Do: (*jobElection).failAndYield},
-		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).resealed, To: looking, Do: (*jobElection).lookAfresh},
-		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).nowSure, To: leading, Do: (*jobElection).beginMarkerTerm},
+		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).resealed, To: looking, Do: (*jobElection).lookAndListSeals},
+		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).markerConfirmed, To: leading, Do: (*jobElection).beginMarkerTerm},
 		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).inconclusive, To: confirming, Do: (*jobElection).reconfirm},
 		{From: from{confirming}, On: on(events.TimerFired), To: confirming, Do: (*jobElection).reconfirm},
-		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).lostRace, To: looking, Do: (*jobElection).lookAfresh},
+		{From: from{confirming}, On: on(events.ReplyMulti), When: (*jobElection).lostRace, To: looking, Do: (*jobElection).lookAndListSeals},
 		{From: from{confirming}, On: on(events.ReplyMulti), To: pausing, Do: (*jobElection).failAndYield},
 
 		// The latch, and the marker written under it.
-		{From: from{queueing}, On: on(events.LatchHeld), To: checking, Do: (*jobElection).noteHeld, Then: (*jobElection).inspect},
+		{From: from{queueing}, On: on(events.LatchHeld), To: checking, Do: (*jobElection).noteHeld, Then: (*jobElection).readUnderLatch},
 		{From: but(running, queueing), On: on(events.LatchHeld), To: engine.Stay, Do: (*jobElection).noteHeld},
 		{From: from{checking}, On: on(events.LatchLost), To: looking, Do: (*jobElection).noteLost, Then: (*jobElection).look},
 		{From: but(running, checking), On: on(events.LatchLost), To: engine.Stay, Do: (*jobElection).noteLost},
@@ -120,18 +120,18 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{standby, queueing, confirming}, On: on(events.WatchDeleted, events.WatchChanged), To: looking, Do: (*jobElection).look},
 		{From: from{queueing}, On: on(events.WatchCreated), To: looking, Do: (*jobElection).look},
 		{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*jobElection).endBelief},
-		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).doubtSeal, Then: (*jobElection).stepDown},
+		{From: from{leading}, On: on(events.WatchChanged), To: draining, Do: (*jobElection).forgetSeal, Then: (*jobElection).stepDown},
 		{From: from{leading}, On: on(events.ReplyStat), When: (*jobElection).unchanged, To: leading},
 		{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*jobElection).stepDown},
 
 		// The connection.
-		{From: candidacy, On: on(events.ConnectionSuspended), To: suspended, Do: (*jobElection).dropAllButCreate},
+		{From: electing, On: on(events.ConnectionSuspended), To: suspended, Do: (*jobElection).dropAllButCreate},
 		{From: from{leading}, On: on(events.ConnectionSuspended), When: (*jobElection).ridesOut, To: leading, Do: (*jobElection).dropPending},
 		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*jobElection).stepDownSuspended},
 		{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*jobElection).dropAllButCreate},
-		{From: candidacy, On: on(events.ConnectionLost), To: suspended, Do: (*jobElection).loseMarker},
+		{From: electing, On: on(events.ConnectionLost), To: suspended, Do: (*jobElection).loseMarker},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*jobElection).stepDownLost, Then: (*jobElection).drop},
-		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*jobElection).forfeitLeaving},
+		{From: from{leaving}, On: on(events.ConnectionLost), To: leaving, Do: (*jobElection).loseMarkerLeaving},
 		{From: from{draining, pausing, suspended}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*jobElection).loseMarker},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*jobElection).noteSession},
 		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*jobElection).attachReread},
@@ -156,23 +156,23 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).isClosing, To: closed, Do: (*jobElection).finish},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).backsOff, To: pausing, Do: (*jobElection).pause},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).detached, To: suspended, Do: (*jobElection).answerResign},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhaustedBound, To: leaving, Do: (*jobElection).quit, Then: (*jobElection).clear},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhaustedWithNode, To: leaving, Do: (*jobElection).quit, Then: (*jobElection).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhausted, To: closed, Do: (*jobElection).quit, Then: (*jobElection).finish},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).inFlight, To: marking},
 		{From: from{deciding}, On: on(engine.AtOnce), To: looking, Do: (*jobElection).answerResign, Then: (*jobElection).look},
 
 		// The way out.
-		{From: append(from{suspended, pausing}, candidacy...), On: on(events.CommandClose), When: (*jobElection).hasMarkerOrLatch, To: leaving, Do: (*jobElection).withdraw, Then: (*jobElection).clear},
-		{From: append(from{latent, suspended, pausing}, candidacy...), On: on(events.CommandClose), To: closed, Do: (*jobElection).withdraw, Then: (*jobElection).finish},
+		{From: append(from{suspended, pausing}, electing...), On: on(events.CommandClose), When: (*jobElection).hasMarkerOrLatch, To: leaving, Do: (*jobElection).withdraw, Then: (*jobElection).clear},
+		{From: append(from{latent, suspended, pausing}, electing...), On: on(events.CommandClose), To: closed, Do: (*jobElection).withdraw, Then: (*jobElection).finish},
 		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*jobElection).closeStepDown},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*jobElection).withdraw},
-		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).marked, To: leaving, Do: (*jobElection).erase},
-		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).notOurs, To: leaving, Do: (*jobElection).endMarkerTerm},
+		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).markerOurs, To: leaving, Do: (*jobElection).deleteMarker},
+		{From: from{leaving}, On: on(events.ReplyStat), When: (*jobElection).markerNotOurs, To: leaving, Do: (*jobElection).endMarkerTerm},
 		{From: from{leaving}, On: on(events.ReplyStat, events.ReplyChildren), To: leaving, Do: (*jobElection).clearLater},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).inFlight, To: leaving, Do: (*jobElection).noteResult, Then: (*jobElection).clear},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).resealed, To: leaving, Do: (*jobElection).lookAfresh},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).resealed, To: leaving, Do: (*jobElection).lookAndListSeals},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).made, To: leaving, Do: (*jobElection).noteMarkerGone},
-		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).lostRace, To: leaving, Do: (*jobElection).lookAfresh},
+		{From: from{leaving}, On: on(events.ReplyMulti), When: (*jobElection).lostRace, To: leaving, Do: (*jobElection).lookAndListSeals},
 		{From: from{leaving}, On: on(events.ReplyMulti), To: leaving, Do: (*jobElection).clearLater},
 		{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*jobElection).clear},
 		{From: from{leaving}, On: on(events.NodeGone), When: (*jobElection).leavesLatch, To: leaving},
@@ -188,7 +188,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
 		{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the watch stands on a marker that is there"},
-		{In: candidacy, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: electing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
 		{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and taking office asks for a confirmation"},
 		{In: but(running, leaving), On: []events.Kind{events.NodeGone}, Why: "told only on the way out"},

@@ -17,41 +17,45 @@ func (c *jobElection) listed(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// vacant is a marker that is not there: nobody leads.
-func (c *jobElection) vacant(ev events.Event) bool {
+// markerAbsent is a marker that is not there: nobody leads.
+func (c *jobElection) markerAbsent(ev events.Event) bool {
 	return ev.Path == c.marker && ev.Code == events.NoNode
 }
 
-// vacantHeld is vacant, while this machine holds the latch.
-func (c *jobElection) vacantHeld(ev events.Event) bool { return c.vacant(ev) && c.latchNode != "" }
+// markerAbsentLatchHeld is vacant, while this machine holds the latch.
+func (c *jobElection) markerAbsentLatchHeld(ev events.Event) bool {
+	return c.markerAbsent(ev) && c.latchNode != ""
+}
 
-// occupied is a marker that is there.
-func (c *jobElection) occupied(ev events.Event) bool {
+// markerPresent is a marker that is there.
+func (c *jobElection) markerPresent(ev events.Event) bool {
 	return ev.Path == c.marker && ev.Code == events.OK && ev.Stat != nil
 }
 
-// lasting is a marker that no session owns: it will never go by itself.
-func (c *jobElection) lasting(ev events.Event) bool {
-	return c.occupied(ev) && !ev.Stat.Ephemeral()
+// markerPersistent is a marker that no session owns: it will never go by itself.
+func (c *jobElection) markerPersistent(ev events.Event) bool {
+	return c.markerPresent(ev) && !ev.Stat.Ephemeral()
 }
 
-// marked is a marker that this session owns: ours, for a client makes one
+// markerOurs is a marker that this session owns: ours, for a client makes one
 // election for each job.
-func (c *jobElection) marked(ev events.Event) bool {
-	return c.occupied(ev) && ev.Stat.EphemeralOwner == c.owner
+func (c *jobElection) markerOurs(ev events.Event) bool {
+	return c.markerPresent(ev) && ev.Stat.EphemeralOwner == c.owner
 }
 
-// notOurs is a marker that is gone, or another's.
-func (c *jobElection) notOurs(ev events.Event) bool { return c.vacant(ev) || c.occupied(ev) }
+// markerNotOurs is a marker that is gone, or another's.
+func (c *jobElection) markerNotOurs(ev events.Event) bool {
+	return c.markerAbsent(ev) || c.markerPresent(ev)
+}
 
-// markedTooLow is a marker of ours with a token that the floor refuses.
-func (c *jobElection) markedTooLow(ev events.Event) bool {
-	return c.marked(ev) && ev.Stat.Czxid < c.tokenFloor
+// markerBelowFloor is a marker of ours with a token that the floor refuses.
+func (c *jobElection) markerBelowFloor(ev events.Event) bool {
+	return c.markerOurs(ev) && ev.Stat.Czxid < c.tokenFloor
 }
 
 // mayLeadByMarker is a marker of ours with all that belief needs besides.
 func (c *jobElection) mayLeadByMarker(ev events.Event) bool {
-	return c.marked(ev) && c.sealed && confirmed(ev)
+	return c.markerOurs(ev) && c.sealed && confirmed(ev)
 }
 
 // resealed is a marker that was given another seal.
@@ -59,11 +63,11 @@ func (c *jobElection) resealed(ev events.Event) bool { return ev.Code == events.
 
 // unchanged is a marker of ours that is the very one that the term rests on.
 func (c *jobElection) unchanged(ev events.Event) bool {
-	return c.marked(ev) && ev.Stat.Czxid == c.token && ev.Stat.Version == c.version
+	return c.markerOurs(ev) && ev.Stat.Czxid == c.token && ev.Stat.Version == c.version
 }
 
-// nowSure is the confirmation that lets us lead.
-func (c *jobElection) nowSure(ev events.Event) bool {
+// markerConfirmed is the confirmation that lets us lead.
+func (c *jobElection) markerConfirmed(ev events.Event) bool {
 	return ev.Code == events.OK && confirmed(ev)
 }
 
@@ -83,8 +87,10 @@ func (c *jobElection) mustClean(ev events.Event) bool {
 	return c.nextIntent != keepPlace && c.mayHaveNode(ev) || c.nextIntent == closeNext && c.openLatches > 0
 }
 
-// exhaustedBound is a retry policy that gave up, with something to clear away.
-func (c *jobElection) exhaustedBound(ev events.Event) bool { return c.gaveUp && c.hasMarkerOrLatch(ev) }
+// exhaustedWithNode is a retry policy that gave up, with something to clear away.
+func (c *jobElection) exhaustedWithNode(ev events.Event) bool {
+	return c.gaveUp && c.hasMarkerOrLatch(ev)
+}
 
 // leavesLatch is a closing job election whose latch is not over yet.
 func (c *jobElection) leavesLatch(events.Event) bool {
@@ -98,27 +104,27 @@ func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.forgetReads(ev, out)
 	if c.unknown {
-		out.With(engine.Unawaited).Sync(c.home)
+		out.With(engine.Unawaited).Sync(c.ownDir)
 	}
 	if c.mayHaveNode(ev) && !c.sealed {
-		out.Children(c.home)
+		out.Children(c.ownDir)
 	}
 	out.With(engine.Watch).Exists(c.marker)
 }
 
-// lookAfresh is look without taking the seal for known.
-func (c *jobElection) lookAfresh(ev events.Event, out *engine.Outbox) {
+// lookAndListSeals is look without taking the seal for known.
+func (c *jobElection) lookAndListSeals(ev events.Event, out *engine.Outbox) {
 	c.sealed = false
 	c.look(ev, out)
 }
 
-// inspect reads the marker under the latch, and then lists the seals: once no
+// readUnderLatch reads the marker under the latch, and then lists the seals: once no
 // marker stands none can be added.
-func (c *jobElection) inspect(ev events.Event, out *engine.Outbox) {
+func (c *jobElection) readUnderLatch(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.release(out)
 	out.With(engine.Watch).Exists(c.marker)
-	out.Children(c.home)
+	out.Children(c.ownDir)
 }
 
 // release forgets a marker that is not ours, or not any more.
@@ -139,14 +145,14 @@ func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
 	}
-	c.enter(c.termChecks(), out)
+	c.wantTermHeartbeats(c.termChecks(), out)
 	c.closeLatch(out)
 	c.beginTerm(ev, out)
 }
 
-// enter has the heartbeat ask for what guards the term, for the marker's name
+// wantTermHeartbeats has the heartbeat ask for what guards the term, for the marker's name
 // while there is none.
-func (c *jobElection) enter(guards []events.Op, out *engine.Outbox) {
+func (c *jobElection) wantTermHeartbeats(guards []events.Op, out *engine.Outbox) {
 	c.guards, c.heartbeating = guards, true
 	out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: c.id, Path: c.marker, Ops: guards})
 }
@@ -156,7 +162,7 @@ func (c *jobElection) enter(guards []events.Op, out *engine.Outbox) {
 func (c *jobElection) confirmByWrite(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.noteMarker(ev, out)
-	c.enter(nil, out)
+	c.wantTermHeartbeats(nil, out)
 	c.reconfirm(ev, out)
 }
 
@@ -168,14 +174,14 @@ func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 	case c.sealed:
 		out.Multi(c.termChecks()...)
 	default:
-		c.sealAnew(out)
+		c.replaceSeal(out)
 	}
 }
 
 // queue stands in line for the latch.
 func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
-	c.breakSeal(out)
-	c.openLatch(join(c.home, jobLatch), &c.contender, map[string]string{}, out)
+	c.deleteSeal(out)
+	c.openLatch(join(c.ownDir, jobLatch), &c.contender, map[string]string{}, out)
 }
 
 // takeLatchFailure makes the latch's trouble one's own.
@@ -186,18 +192,18 @@ func (c *jobElection) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 // follow leaves the job to another instance.
 func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 	c.settle(out)
-	c.clearTrouble(out)
+	c.clearFailure(out)
 }
 
-// obstructed is follow of a marker that no session owns, and says so.
-func (c *jobElection) obstructed(ev events.Event, out *engine.Outbox) {
+// followPersistent is follow of a marker that no session owns, and says so.
+func (c *jobElection) followPersistent(ev events.Event, out *engine.Outbox) {
 	c.settle(out)
-	c.obstruct(ev, out)
+	c.announcePersistent(ev, out)
 }
 
 func (c *jobElection) settle(out *engine.Outbox) {
 	out.DropPending()
-	c.breakSeal(out)
+	c.deleteSeal(out)
 	c.closeLatch(out)
 }
 
@@ -218,7 +224,7 @@ func (c *jobElection) writeMarker(ev events.Event, out *engine.Outbox) {
 		{Verb: "set", Path: c.marker, Data: c.data, Version: 0},
 	}
 	for _, old := range seals(ev.Children) {
-		ops = append(ops, events.Op{Verb: "delete", Path: join(c.home, old), Version: -1})
+		ops = append(ops, events.Op{Verb: "delete", Path: join(c.ownDir, old), Version: -1})
 	}
 	c.creating = out.Multi(append(ops, c.newSeal())...)
 }
@@ -260,7 +266,7 @@ func (c *jobElection) loseMarker(ev events.Event, out *engine.Outbox) {
 	c.release(out)
 }
 
-func (c *jobElection) forfeitLeaving(ev events.Event, out *engine.Outbox) {
+func (c *jobElection) loseMarkerLeaving(ev events.Event, out *engine.Outbox) {
 	c.loseMarker(ev, out)
 	c.tellSelfNodeGone(ev, out)
 }
@@ -268,7 +274,7 @@ func (c *jobElection) forfeitLeaving(ev events.Event, out *engine.Outbox) {
 // endBelief ends belief because the marker is gone.
 func (c *jobElection) endBelief(ev events.Event, out *engine.Outbox) {
 	c.stepDownGone(ev, out)
-	c.breakSeal(out)
+	c.deleteSeal(out)
 }
 
 // drop forgets a marker that went with the session.
@@ -292,21 +298,21 @@ func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 		c.tellSelfNodeGone(ev, out)
 	case !ev.Attached:
 	case c.own != "" && c.sealed:
-		c.erase(ev, out)
+		c.deleteMarker(ev, out)
 	default:
 		c.look(ev, out)
 	}
 }
 
-// erase deletes the marker, and nobody else's: without the seal that tells it from
+// deleteMarker deletes the marker, and nobody else's: without the seal that tells it from
 // theirs it gets another one first.
-func (c *jobElection) erase(ev events.Event, out *engine.Outbox) {
+func (c *jobElection) deleteMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
 	}
 	if !c.sealed {
-		c.sealAnew(out)
+		c.replaceSeal(out)
 		return
 	}
 	out.Multi(
@@ -323,7 +329,7 @@ func (c *jobElection) noteMarkerGone(ev events.Event, out *engine.Outbox) {
 
 // endMarkerTerm is letGo of a marker that somebody else has ended.
 func (c *jobElection) endMarkerTerm(ev events.Event, out *engine.Outbox) {
-	c.breakSeal(out)
+	c.deleteSeal(out)
 	c.tellSelfNodeGone(ev, out)
 }
 

@@ -17,26 +17,26 @@ type seal struct {
 	sealed   bool // it stood when the directory was listed last, or was made by us since
 }
 
-// breakSeal is release of a marker that somebody else has ended: its seal, which
+// deleteSeal is release of a marker that somebody else has ended: its seal, which
 // goes with the next marker or the session, is left to neither where that can be
 // helped.
-func (c *jobElection) breakSeal(out *engine.Outbox) {
+func (c *jobElection) deleteSeal(out *engine.Outbox) {
 	if c.sealed {
 		out.With(engine.Unawaited).Delete(c.sealPath())
 	}
 	c.release(out)
 }
 
-// doubtSeal has the seal looked for again: the marker was changed, or the heartbeat
+// forgetSeal has the seal looked for again: the marker was changed, or the heartbeat
 // found that what guards the term is not what it was.
-func (c *jobElection) doubtSeal(ev events.Event, out *engine.Outbox) { c.sealed = false }
+func (c *jobElection) forgetSeal(ev events.Event, out *engine.Outbox) { c.sealed = false }
 
 // noteSeal looks for the own seal in a listing.
 func (c *jobElection) noteSeal(ev events.Event, out *engine.Outbox) {
 	c.sealed = slices.Contains(ev.Children, c.sealName)
 }
 
-func (c *jobElection) sealPath() string { return join(c.home, c.sealName) }
+func (c *jobElection) sealPath() string { return join(c.ownDir, c.sealName) }
 
 // newSeal makes one under a name that none had before.
 func (c *jobElection) newSeal() events.Op {
@@ -53,8 +53,8 @@ func (c *jobElection) termChecks() []events.Op {
 	}
 }
 
-// sealAnew gives the marker that was read another seal. It may be another's by
+// replaceSeal gives the marker that was read another seal. It may be another's by
 // now: nothing rests on the seal before both were read again.
-func (c *jobElection) sealAnew(out *engine.Outbox) {
+func (c *jobElection) replaceSeal(out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "check", Path: c.marker, Version: c.version}, c.newSeal())
 }

@@ -252,7 +252,7 @@ func (j *judge) member(id events.ID) {
 		owed[a.Kind] = true
 	}
 	attached := j.session != nil && j.session.attached
-	own := p.read == forNothing || j.armed[id][p.path()] || owed[events.ReplyStat]
+	own := p.read == notRead || j.armed[id][p.path()] || owed[events.ReplyStat]
 	inquires := !p.naming.sure() && p.unknown && owed[events.ReplyStat]
 	awake := true
 	switch state {
@@ -265,8 +265,8 @@ func (j *judge) member(id events.ID) {
 	case verifying:
 		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate] || owed[events.TimerFired]
 	case waiting, blocked:
-		ahead := owed[events.ReplyStat] || j.armed[id][join(p.home, j.places[id].predecessor)]
-		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.home+"/"])
+		ahead := owed[events.ReplyStat] || j.armed[id][join(p.ownDir, j.places[id].predecessor)]
+		awake = own && (ahead || owed[events.ReplyChildren] || j.armed[id][p.ownDir+"/"])
 	case leading:
 		awake = own || !attached
 	case leaving:

@@ -47,7 +47,7 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 	case queueing:
 		return s.latch != "" && s.latchNode == ""
 	case full:
-		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.home+"/"] && j.armed[events.ID(s.id)][s.home]
+		return owed[events.ReplyChildren] || j.armed[events.ID(s.id)][s.ownDir+"/"] && j.armed[events.ID(s.id)][s.ownDir]
 	case taking:
 		return owed[events.ReplyMulti]
 	case confirming:

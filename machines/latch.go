@@ -21,7 +21,7 @@ func newLatch(open events.Event) (*latch, error) {
 	o := options{values: open.Options}
 	l := &latch{newPlace(open, &o, o.text("label", LatchLabel))}
 	if o.flag("unwatched") {
-		l.read = forNothing
+		l.read = notRead
 	}
 	return l, o.err
 }
@@ -34,9 +34,9 @@ var requeueRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
 	{From: live, On: on(events.CommandStart), To: engine.Stay, Do: (*place).refuseStart},
 
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).obstruct},
+	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).announcePersistent},
 
-	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedReturning, To: deciding, Do: (*place).noteGone},
+	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedNotClosing, To: deciding, Do: (*place).noteGone},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).backsOff, To: pausing, Do: (*place).pause},
 }
 

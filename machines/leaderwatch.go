@@ -24,17 +24,17 @@ type leaderWatch struct {
 
 // LeaderWatchRecipe makes observers of one recipe's places in a directory. Options:
 // "label", "shared", "retry".
-var LeaderWatchRecipe = engine.NewRecipe(observerChart, func(open events.Event) (*leaderWatch, error) {
+var LeaderWatchRecipe = engine.NewRecipe(leaderWatchChart, func(open events.Event) (*leaderWatch, error) {
 	o := options{values: open.Options}
 	return &leaderWatch{standalone: newStandalone(open, &o), dir: open.Path, kind: LineKind{Label: o.text("label", LatchLabel), Shared: o.text("shared", "")}}, o.err
 })
 
 var (
-	observed = from{listing, reading, watching, vacant, absent, suspended, pausing}
-	lookout  = from{listing, reading, watching, vacant, absent, pausing}
+	leaderWatchStates    = from{listing, reading, watching, vacant, absent, suspended, pausing}
+	leaderWatchConnected = from{listing, reading, watching, vacant, absent, pausing}
 )
 
-var observerChart = engine.MustCompile(engine.Chart[leaderWatch]{
+var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 	Name: "leaderwatch",
 	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the place where one would appear.",
 	States: []engine.StateDoc{
@@ -58,11 +58,11 @@ var observerChart = engine.MustCompile(engine.Chart[leaderWatch]{
 	Rows: []engine.Row[leaderWatch]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*leaderWatch).attached, To: listing, Do: (*leaderWatch).accept, Then: (*leaderWatch).list},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*leaderWatch).accept},
-		{From: observed, On: on(events.CommandStart), To: engine.Stay, Do: (*leaderWatch).refuseStart},
+		{From: leaderWatchStates, On: on(events.CommandStart), To: engine.Stay, Do: (*leaderWatch).refuseStart},
 
 		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).watchPath},
 		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).refused, To: pausing, Do: (*leaderWatch).failAndBackOff},
-		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).occupied, To: reading, Do: (*leaderWatch).readLeader},
+		{From: from{listing, vacant}, On: on(events.ReplyChildren), When: (*leaderWatch).hasPlaces, To: reading, Do: (*leaderWatch).readLeader},
 		{From: from{listing}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).watchLine},
 		{From: from{vacant}, On: on(events.ReplyChildren), To: vacant, Do: (*leaderWatch).tellVacancy},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*leaderWatch).noNode, To: absent, Do: (*leaderWatch).tellVacancy},
@@ -75,16 +75,16 @@ var observerChart = engine.MustCompile(engine.Chart[leaderWatch]{
 		{From: from{watching, reading}, On: on(events.WatchChanged), To: reading, Do: (*leaderWatch).readAgain},
 		{From: from{vacant}, On: on(events.WatchChildren), To: listing, Do: (*leaderWatch).list},
 
-		{From: lookout, On: on(events.ConnectionSuspended), To: suspended, Do: (*leaderWatch).noteGap},
-		{From: observed, On: on(events.ConnectionLost), To: suspended, Do: (*leaderWatch).noteGap},
+		{From: leaderWatchConnected, On: on(events.ConnectionSuspended), To: suspended, Do: (*leaderWatch).noteGap},
+		{From: leaderWatchStates, On: on(events.ConnectionLost), To: suspended, Do: (*leaderWatch).noteGap},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: listing, Do: (*leaderWatch).list},
 		{From: from{pausing}, On: on(events.TimerFired), To: listing, Do: (*leaderWatch).list},
-		{From: append(from{latent}, observed...), On: on(events.CommandClose), To: closed, Do: (*leaderWatch).finish},
+		{From: append(from{latent}, leaderWatchStates...), On: on(events.CommandClose), To: closed, Do: (*leaderWatch).finish},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
 			Why: "nothing was asked before the start"},
-		{In: lookout, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: leaderWatchConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{listing, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "all is listed again"},
@@ -99,8 +99,8 @@ func (o *leaderWatch) Watches(path string) bool {
 	return path == o.dir || o.leader != "" && path == join(o.dir, o.leader)
 }
 
-// occupied is a line with somebody in it.
-func (o *leaderWatch) occupied(ev events.Event) bool {
+// hasPlaces is a line with somebody in it.
+func (o *leaderWatch) hasPlaces(ev events.Event) bool {
 	line, _ := Line(ev.Children, o.kind.labels()...)
 	return len(line) > 0
 }
@@ -141,7 +141,7 @@ func (o *leaderWatch) readAgain(ev events.Event, out *engine.Outbox) {
 
 // tellLeader tells a leader that was not told before.
 func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
-	o.clearTrouble(out)
+	o.clearFailure(out)
 	if o.told && o.token == ev.Stat.Czxid {
 		return
 	}
@@ -151,7 +151,7 @@ func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
 
 // tellVacancy tells that nobody is in line, once.
 func (o *leaderWatch) tellVacancy(ev events.Event, out *engine.Outbox) {
-	o.clearTrouble(out)
+	o.clearFailure(out)
 	if o.told && o.token == 0 {
 		return
 	}

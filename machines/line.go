@@ -11,7 +11,7 @@ import (
 type line struct {
 	predecessor string
 	hidden      bool     // the predecessor may not be read: the directory is watched instead
-	next        bool     // the predecessor is the only place before us, and was watched after the own node
+	nextInLine  bool     // the predecessor is the only place before us, and was watched after the own node
 	behind      []string // equal numbers that turned out to be made later
 	purged      bool     // further nodes of our own GUID were deleted
 }
@@ -46,7 +46,7 @@ func (p *place) unreadable(ev events.Event) bool {
 // own changed since it was read back and watched on this connection, and a
 // confirmation holds at this moment.
 func (p *place) mayTakeOver(ev events.Event) bool {
-	return p.next && p.ahead(ev.Path) && p.ownVerified() && confirmed(ev)
+	return p.nextInLine && p.ahead(ev.Path) && p.ownVerified() && confirmed(ev)
 }
 
 // isAhead is an event about the predecessor.
@@ -77,13 +77,13 @@ func (p *place) missing(ev events.Event) bool {
 	if ev.Code != events.OK {
 		return ev.Code == events.NoNode
 	}
-	_, listed := p.before(ev.Children)
+	_, listed := p.placesAhead(ev.Children)
 	return !listed
 }
 
 // isFirst is a line that we head.
 func (p *place) isFirst(ev events.Event) bool {
-	ahead, _ := p.before(ev.Children)
+	ahead, _ := p.placesAhead(ev.Children)
 	return len(ahead) == 0
 }
 
@@ -96,9 +96,9 @@ func (p *place) ahead(path string) bool {
 	return p.predecessor != "" && path == join(p.dir, p.predecessor)
 }
 
-// survey reads the own node back, unless that was done on this connection, and
+// listLine reads the own node back, unless that was done on this connection, and
 // lists the line.
-func (p *place) survey(ev events.Event, out *engine.Outbox) {
+func (p *place) listLine(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.line, p.first = line{behind: p.behind, purged: p.purged}, false
 	if !p.ownVerified() {
@@ -111,12 +111,12 @@ func (p *place) survey(ev events.Event, out *engine.Outbox) {
 // rewatchOwn reads the own node again. A machine that could have inherited has to list
 // the line first.
 func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
-	p.next = false
+	p.nextInLine = false
 	p.reread(ev, out)
 }
 
-// before lists the places ahead of the own one that are waited for, in no order.
-func (p *place) before(children []string) (ahead []Place, listed bool) {
+// placesAhead lists the places ahead of the own one that are waited for, in no order.
+func (p *place) placesAhead(children []string) (ahead []Place, listed bool) {
 	for place := range places(children, p.lineLabels...) {
 		switch {
 		case place.Name == p.own:
@@ -144,11 +144,11 @@ func (p *place) isBehind(name string) bool {
 
 // queueUp takes a place behind somebody: one watch, on the predecessor only.
 func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
-	ahead, _ := p.before(ev.Children)
+	ahead, _ := p.placesAhead(ev.Children)
 	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
 	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
-	p.next = second && p.ownVerified() && len(p.behind) == 0
-	p.clearTrouble(out)
+	p.nextInLine = second && p.ownVerified() && len(p.behind) == 0
+	p.clearFailure(out)
 	p.tellOpenerWaiting(out)
 	if second {
 		p.wantHeartbeats(out)
@@ -174,11 +174,11 @@ func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
 	out.Exists(join(p.dir, p.predecessor))
 }
 
-// yield puts a node of the same number behind us, because it was made later,
+// orderBehind puts a node of the same number behind us, because it was made later,
 // and looks at the line again.
-func (p *place) yield(ev events.Event, out *engine.Outbox) {
+func (p *place) orderBehind(ev events.Event, out *engine.Outbox) {
 	p.behind = append(p.behind, base(ev.Path))
-	p.survey(ev, out)
+	p.listLine(ev, out)
 }
 
 // reconfirm asks for the confirmation once more; where what was seen of the line
@@ -188,18 +188,18 @@ func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 		p.seekConfirmation(ev, out)
 		return
 	}
-	p.survey(ev, out)
+	p.listLine(ev, out)
 }
 
-// head begins a term: nobody is ahead in the line any more.
-func (p *place) head(ev events.Event, out *engine.Outbox) {
-	p.predecessor, p.next, p.behind = "", false, nil
+// noteFirst begins a term: nobody is ahead in the line any more.
+func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
+	p.predecessor, p.nextInLine, p.behind = "", false, nil
 }
 
 // tellOpenerWaiting lets a patron know that somebody is ahead: one that does not rest on
 // its latch's node, and has other things to see to meanwhile.
 func (p *place) tellOpenerWaiting(out *engine.Outbox) {
-	if p.read == forNothing {
+	if p.read == notRead {
 		p.tellOpener(events.Event{Kind: events.LatchWaiting}, out)
 	}
 }
@@ -211,10 +211,10 @@ func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
 }
 
-// rejoin looks again after the obstruction went.
-func (p *place) rejoin(ev events.Event, out *engine.Outbox) {
-	p.clearTrouble(out)
-	p.survey(ev, out)
+// relistLine looks again after the obstruction went.
+func (p *place) relistLine(ev events.Event, out *engine.Outbox) {
+	p.clearFailure(out)
+	p.listLine(ev, out)
 }
 
 // rejectSequence gives back a place in a line whose counter is about to wrap.

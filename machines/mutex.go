@@ -38,6 +38,6 @@ var mutexChart = engine.MustCompile(engine.Chart[mutex]{
 	},
 	Happy:   from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving, closed},
 	Kinds:   append([]events.Kind{events.CommandAwait}, lineKinds...),
-	Rows:    slices.Concat(engine.Lift(holdRows, (*mutex).acquired), engine.Lift(without(lineRows, blocked), (*mutex).inLine)),
+	Rows:    slices.Concat(engine.Lift(holdRows, (*mutex).asAcquisition), engine.Lift(without(lineRows, blocked), (*mutex).inLine)),
 	Ignores: holdIgnores,
 })

@@ -29,13 +29,13 @@ func (byOwner) sure() bool { return false }
 
 // ownerSearch is the search for nodes whose names carry no GUID, by their owner.
 type ownerSearch struct {
-	asked   int     // reads that are not answered
-	claimed []Place // those that this session owns
+	asked     int     // reads that are not answered
+	ownPlaces []Place // those that this session owns
 }
 
-// inquireOwn asks whether the node that was ours still is: what was seen on
+// askOwner asks whether the node that was ours still is: what was seen on
 // another connection says nothing about a name that others can have, too.
-func (p *place) inquireOwn(ev events.Event, out *engine.Outbox) {
+func (p *place) askOwner(ev events.Event, out *engine.Outbox) {
 	p.unknown = true
 	p.askOwners([]Place{{Name: p.own}}, out)
 }

@@ -12,10 +12,10 @@ const Revoke = "__REVOKE__"
 
 // node is the own node, or the attempt to make it.
 type node struct {
-	home       string // its directory
+	ownDir     string // its directory
 	data       []byte // what Curator shows as the participant's id
 	naming     naming
-	read       purpose
+	read       readPurpose
 	tokenFloor int64 // a token below it is refused
 	owner      int64 // ZooKeeper's id of the session that must own it
 
@@ -34,13 +34,13 @@ type node struct {
 	revoked    bool  // Revoke stood in its data
 }
 
-// purpose is what the own node is read back for.
-type purpose int
+// readPurpose is what the own node is read back for.
+type readPurpose int
 
 const (
-	forStat    purpose = iota
-	forData            // the stat, and what others write to it
-	forNothing         // it is not read back: the patron's transaction names it, and fails without it
+	forStat readPurpose = iota
+	forData             // the stat, and what others write to it
+	notRead             // it is not read back: the patron's transaction names it, and fails without it
 )
 
 func (n *node) attached(ev events.Event) bool { return ev.Attached }
@@ -61,9 +61,9 @@ func (n *node) ours(ev events.Event) bool {
 	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == n.owner && (n.pinned == 0 || n.pinned == ev.Stat.Czxid)
 }
 
-// unfit is the own node, owned by another session, or with a token that the floor
+// unacceptable is the own node, owned by another session, or with a token that the floor
 // refuses.
-func (n *node) unfit(ev events.Event) bool {
+func (n *node) unacceptable(ev events.Event) bool {
 	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && (!n.ours(ev) || ev.Stat.Czxid < n.tokenFloor)
 }
 
@@ -100,7 +100,7 @@ func (n *node) unlisted(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
-func (n *node) path() string { return join(n.home, n.own) }
+func (n *node) path() string { return join(n.ownDir, n.own) }
 
 // mine reports whether a path is the own node's.
 func (n *node) mine(path string) bool { return n.own != "" && path == n.path() }
@@ -109,7 +109,7 @@ func (n *node) mine(path string) bool { return n.own != "" && path == n.path() }
 // session and watched; or one on which nothing rests but its patron's transaction,
 // if its czxid is known.
 func (n *node) ownVerified() bool {
-	return n.read == forNothing && n.token != 0 || n.owned && n.watched
+	return n.read == notRead && n.token != 0 || n.owned && n.watched
 }
 
 // lookUp finds the node of a create whose reply was lost: only after a sync is
@@ -117,8 +117,8 @@ func (n *node) ownVerified() bool {
 func (n *node) lookUp(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	n.creating, n.unknown = 0, true
-	out.With(engine.Unawaited).Sync(n.home)
-	out.Children(n.home)
+	out.With(engine.Unawaited).Sync(n.ownDir)
+	out.Children(n.ownDir)
 }
 
 // reread arms the own watch again after somebody set the node's data.
@@ -138,8 +138,8 @@ func (n *node) noteSession(ev events.Event, out *engine.Outbox) {
 	n.owner, n.ownerKnown = ev.SessionID, false
 }
 
-// unfitness is what is wrong with the own node.
-func (n *node) unfitness(ev events.Event) (events.Code, string) {
+// rejection is what is wrong with the own node.
+func (n *node) rejection(ev events.Event) (events.Code, string) {
 	if !n.ours(ev) {
 		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
 	}

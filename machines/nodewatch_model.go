@@ -11,17 +11,17 @@ import (
 // node and costs one read for each change.
 type nodeWatch struct {
 	standalone
-	look  events.Kind // of the replies: reply.children or reply.stat
-	view  bool        // the answers are the user's: they go past the machine
-	names []string    // told last
-	told  bool        // something was told
-	gap   bool        // there was no connection for a while since
-	again bool        // names are told though they are the same
+	replyKind events.Kind // of the replies: reply.children or reply.stat
+	view      bool        // the answers are the user's: they go past the machine
+	names     []string    // told last
+	told      bool        // something was told
+	gap       bool        // there was no connection for a while since
+	again     bool        // names are told though they are the same
 }
 
 func newNodeWatch(open events.Event, look events.Kind) (*nodeWatch, error) {
 	o := options{values: open.Options}
-	return &nodeWatch{standalone: newStandalone(open, &o), look: look, view: o.flag("view")}, o.err
+	return &nodeWatch{standalone: newStandalone(open, &o), replyKind: look, view: o.flag("view")}, o.err
 }
 
 var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}
@@ -103,7 +103,7 @@ func (o *nodeWatch) Watches(path string) bool { return path == o.path }
 func (o *nodeWatch) read(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	switch {
-	case o.look == events.ReplyStat:
+	case o.replyKind == events.ReplyStat:
 		out.With(engine.Watch | engine.Data | engine.ForUser).Get(o.path)
 	case o.view:
 		out.With(engine.Watch | engine.ForUser).Children(o.path)
@@ -123,12 +123,12 @@ func (o *nodeWatch) watchPath(ev events.Event, out *engine.Outbox) {
 // With what a user reads goes the number of the request, also where there is no node:
 // the handle drops the answers to earlier ones.
 func (o *nodeWatch) tell(ev events.Event, out *engine.Outbox) {
-	o.clearTrouble(out)
+	o.clearFailure(out)
 	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
 	switch {
 	case ev.Code == events.NoNode:
 		n.What = events.Absent
-	case o.look == events.ReplyChildren:
+	case o.replyKind == events.ReplyChildren:
 		n.What = events.Members
 	}
 	if o.gap {

@@ -49,8 +49,8 @@ var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*numbe
 })
 
 var (
-	numbered  = from{reading, creating, writing, suspended, pausing}
-	numberful = but(numbered, suspended)
+	numberStates    = from{reading, creating, writing, suspended, pausing}
+	numberConnected = but(numberStates, suspended)
 )
 
 var numberChart = engine.MustCompile(engine.Chart[number]{
@@ -74,50 +74,50 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 	Rows: []engine.Row[number]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*number).attached, To: reading, Do: (*number).begin, Then: (*number).look},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*number).begin},
-		{From: numbered, On: on(events.CommandStart), To: engine.Stay, Do: (*number).refuseStart},
+		{From: numberStates, On: on(events.CommandStart), To: engine.Stay, Do: (*number).refuseStart},
 
 		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).transient, To: pausing, Do: (*number).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*number).moved, To: closed, Do: (*number).answerUnknown},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*number).changedMeanwhile, To: closed, Do: (*number).answerUnknown},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).noNode, To: creating, Do: (*number).create},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).refused, To: closed, Do: (*number).refuse},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).malformed, To: closed, Do: (*number).reject},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*number).read, To: closed, Do: (*number).tell},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*number).read, To: closed, Do: (*number).answerRead},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).unequal, To: closed, Do: (*number).decline},
 		{From: from{reading}, On: on(events.ReplyStat), To: writing, Do: (*number).write},
 
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).ofParent, To: creating, Do: (*number).noteParent},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).parentMissing, To: creating, Do: (*number).createWithParents},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).delayed, To: pausing, Do: (*number).complainAbove},
-		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).barred, To: closed, Do: (*number).refuse},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).delayed, To: pausing, Do: (*number).failByRootCause},
+		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).createRefused, To: closed, Do: (*number).refuse},
 		{From: from{creating}, On: on(events.ReplyCreate), To: reading, Do: (*number).look},
 
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).done, To: closed, Do: (*number).announce},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).done, To: closed, Do: (*number).answerWritten},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).lostRace, To: pausing, Do: (*number).retryLater},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).transient, To: pausing, Do: (*number).settle, Then: (*number).failAndBackOff},
 		{From: from{writing}, On: on(events.ReplyMulti), To: closed, Do: (*number).refuse},
 
-		{From: numberful, On: on(events.ConnectionSuspended), To: suspended},
-		{From: numbered, On: on(events.ConnectionLost), To: suspended},
+		{From: numberConnected, On: on(events.ConnectionSuspended), To: suspended},
+		{From: numberStates, On: on(events.ConnectionLost), To: suspended},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*number).look},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*number).look},
 
 		{From: from{latent}, On: on(events.CommandClose), To: closed, Do: (*number).finish},
-		{From: numbered, On: on(events.CommandClose), When: (*number).wasSent, To: closed, Do: (*number).answerUnknown, Then: (*number).finish},
-		{From: numbered, On: on(events.CommandClose), To: closed, Do: (*number).withdraw, Then: (*number).finish},
+		{From: numberStates, On: on(events.CommandClose), When: (*number).wasSent, To: closed, Do: (*number).answerUnknown, Then: (*number).finish},
+		{From: numberStates, On: on(events.CommandClose), To: closed, Do: (*number).withdraw, Then: (*number).finish},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing was asked yet"},
-		{In: numberful, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+		{In: numberConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 	},
 })
 
-// moved is a number that somebody has written since a write of ours that was not
+// changedMeanwhile is a number that somebody has written since a write of ours that was not
 // answered, or another node in its place: who it was cannot be told.
-func (n *number) moved(ev events.Event) bool {
+func (n *number) changedMeanwhile(ev events.Event) bool {
 	return n.sent && (ev.Code != events.OK || ev.Stat.Version != n.asked || ev.Stat.Czxid != n.node)
 }
 
@@ -139,8 +139,8 @@ func (n *number) unequal(ev events.Event) bool {
 	return false
 }
 
-// barred is a create that the ensemble refuses for good.
-func (n *number) barred(ev events.Event) bool {
+// createRefused is a create that the ensemble refuses for good.
+func (n *number) createRefused(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NodeExists
 }
 
@@ -171,7 +171,7 @@ func (n *number) look(ev events.Event, out *engine.Outbox) {
 
 // create makes the number. A get, too: Curator's readers expect the node.
 func (n *number) create(ev events.Event, out *engine.Outbox) {
-	n.afresh()
+	n.resetParents()
 	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
@@ -213,14 +213,14 @@ func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	out.Timer(backOffTimer, wait)
 }
 
-// tell answers with the number as it was read.
-func (n *number) tell(ev events.Event, out *engine.Outbox) {
+// answerRead answers with the number as it was read.
+func (n *number) answerRead(ev events.Event, out *engine.Outbox) {
 	n.note(ev)
 	n.succeed(ev, out)
 }
 
-// announce answers with the number as it was written.
-func (n *number) announce(ev events.Event, out *engine.Outbox) {
+// answerWritten answers with the number as it was written.
+func (n *number) answerWritten(ev events.Event, out *engine.Outbox) {
 	n.value, n.version = n.next(), n.version+1
 	n.succeed(ev, out)
 }
@@ -277,7 +277,7 @@ func decode(data []byte) int64 {
 	return 0
 }
 
-// complainAbove is complain, of the parent that is to blame.
-func (n *number) complainAbove(ev events.Event, out *engine.Outbox) {
+// failByRootCause is complain, of the parent that is to blame.
+func (n *number) failByRootCause(ev events.Event, out *engine.Outbox) {
 	n.failAndBackOff(n.rootCause(ev), out)
 }

@@ -18,9 +18,9 @@ type parentMaker struct {
 	highestCreate  uint64      // the create of the highest missing parent
 	lowestCreate   uint64      // that of the lowest; between them are the others
 	tried          bool        // the parents were asked for; not twice in a row
-	stood          bool        // and the lowest was there then
-	obstacle       failure     // the lowest parent that could not be made, and why
-	flight         events.Mode // what kind of parents was asked for last
+	parentExisted  bool        // and the lowest was there then
+	parentFailure  failure     // the lowest parent that could not be made, and why
+	parentMode     events.Mode // what kind of parents was asked for last
 	willDisconnect bool        // the server will end the connection, as old ones do after what they do not know
 }
 
@@ -47,13 +47,13 @@ func (f *parentMaker) ofParent(ev events.Event) bool {
 // or be closed to us. They are containers, which go when they are empty, unless
 // some machine of this client has learned that the servers know none.
 func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
-	f.highestCreate, f.tried, f.stood, f.obstacle = 0, true, false, failure{}
-	f.flight = events.Container
+	f.highestCreate, f.tried, f.parentExisted, f.parentFailure = 0, true, false, failure{}
+	f.parentMode = events.Container
 	if ev.NoContainers {
-		f.flight = events.Persistent
+		f.parentMode = events.Persistent
 	}
 	for _, path := range ancestors(f.dir) {
-		f.lowestCreate = out.Create(events.Op{Path: path, Mode: f.flight})
+		f.lowestCreate = out.Create(events.Op{Path: path, Mode: f.parentMode})
 		f.highestCreate = cmp.Or(f.highestCreate, f.lowestCreate)
 	}
 }
@@ -64,26 +64,28 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	switch ev.Code {
 	case events.OK, events.NodeExists:
-		f.obstacle = failure{}
-		f.stood = f.stood || ev.Request == f.lowestCreate
+		f.parentFailure = failure{}
+		f.parentExisted = f.parentExisted || ev.Request == f.lowestCreate
 	case events.NoNode: // of those below it is only that this one is missing
 		if ev.Request == f.highestCreate {
-			f.obstacle = failure{ev.Code, ev.Path, ev.Text}
+			f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
 		}
 	case events.Unimplemented:
-		if f.flight == events.Container {
+		if f.parentMode == events.Container {
 			f.tried, f.willDisconnect = false, true
 			out.Tell(events.SessionMachine, events.Event{Kind: events.ContainersUnknown, Path: ev.Path})
 			return
 		}
-		f.obstacle = failure{ev.Code, ev.Path, ev.Text}
+		f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
 	default:
-		f.obstacle = failure{ev.Code, ev.Path, ev.Text}
+		f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
 	}
 }
 
-// afresh is an attempt that knows nothing of earlier ones.
-func (f *parentMaker) afresh() { f.tried, f.stood, f.obstacle = false, false, failure{} }
+// resetParents is an attempt that knows nothing of earlier ones.
+func (f *parentMaker) resetParents() {
+	f.tried, f.parentExisted, f.parentFailure = false, false, failure{}
+}
 
 // rootCause is a refusal of our create, by what it comes of where that is known: a
 // parent that could not be made, or one that was there and is gone again, as a
@@ -91,9 +93,9 @@ func (f *parentMaker) afresh() { f.tried, f.stood, f.obstacle = false, false, fa
 func (f *parentMaker) rootCause(ev events.Event) events.Event {
 	switch {
 	case ev.Kind != events.ReplyCreate || ev.Code != events.NoNode:
-	case f.obstacle.code != events.OK:
-		ev.Code, ev.Path, ev.Text = f.obstacle.code, f.obstacle.path, f.obstacle.text
-	case f.tried && f.stood:
+	case f.parentFailure.code != events.OK:
+		ev.Code, ev.Path, ev.Text = f.parentFailure.code, f.parentFailure.path, f.parentFailure.text
+	case f.tried && f.parentExisted:
 		ev.Code, ev.Path = events.ParentGone, f.dir
 	}
 	return ev

@@ -15,17 +15,17 @@ func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
 // create asks for the node with the user's last data.
 func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	p.afresh()
-	p.ask(out)
+	p.resetParents()
+	p.sendCreate(out)
 }
 
 // createWithParents asks for the missing parents, and for the node behind them.
 func (p *persistent) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
-	p.ask(out)
+	p.sendCreate(out)
 }
 
-func (p *persistent) ask(out *engine.Outbox) {
+func (p *persistent) sendCreate(out *engine.Outbox) {
 	p.made, p.unknown = 0, false
 	p.asked = p.payload
 	p.creating = out.Create(events.Op{Path: p.path, Mode: events.Ephemeral, Payload: p.payload})
@@ -67,7 +67,7 @@ func (p *persistent) note(ev events.Event) {
 // tellPresent ends the waits.
 func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 	p.note(ev)
-	p.clearTrouble(out)
+	p.clearFailure(out)
 	if !p.told {
 		p.told = true
 		out.Notify(events.Notify{What: events.Present, Session: ev.Session, Path: p.path, Token: p.made, Owner: p.owner})
@@ -89,7 +89,7 @@ func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
 
 // answerSets tells those whose payloads are numbered up to this.
 func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out *engine.Outbox) {
-	p.sets = slices.DeleteFunc(p.sets, func(a ask) bool {
+	p.sets = slices.DeleteFunc(p.sets, func(a setCommand) bool {
 		if a.payload <= upTo {
 			out.Answer(a.command, code, text)
 			return true
@@ -101,7 +101,7 @@ func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out 
 // set notes the user's data: they are written with the next create or after it.
 func (p *persistent) set(ev events.Event, out *engine.Outbox) {
 	p.payload = max(p.payload, ev.Work)
-	p.sets = append(p.sets, ask{ev.Request, ev.Work})
+	p.sets = append(p.sets, setCommand{ev.Request, ev.Work})
 }
 
 func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
@@ -124,9 +124,9 @@ func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 	p.look(ev, out)
 }
 
-// revert gives up data that the ensemble refuses (too large, no permission), and
+// giveUpWrite gives up data that the ensemble refuses (too large, no permission), and
 // goes on with the node as it is.
-func (p *persistent) revert(ev events.Event, out *engine.Outbox) {
+func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
 	p.answerSets(p.asked, ev.Code, p.failureText(ev), out)
 	if p.payload == p.asked {
 		p.payload = p.written
@@ -134,15 +134,15 @@ func (p *persistent) revert(ev events.Event, out *engine.Outbox) {
 	p.look(ev, out)
 }
 
-// obstruct is a node that is not ours: it is watched, and nothing else.
-func (p *persistent) obstruct(ev events.Event, out *engine.Outbox) {
-	p.made, p.unknown, p.stranger = 0, false, ev.Stat.Czxid
+// noteOccupied is a node that is not ours: it is watched, and nothing else.
+func (p *persistent) noteOccupied(ev events.Event, out *engine.Outbox) {
+	p.made, p.unknown, p.otherNode = 0, false, ev.Stat.Czxid
 	p.tellAbsent(ev, out)
 	code := events.Occupied
 	if !ev.Stat.Ephemeral() {
 		code = events.PersistentNode
 	}
-	p.fail(code, p.path, ev, out)
+	p.reportFailure(code, p.path, ev, out)
 }
 
 // clear deletes what an older session of ours left, if nobody changed it.
@@ -175,7 +175,7 @@ func (p *persistent) cancel(ev events.Event, out *engine.Outbox) {
 		p.awaits = slices.Delete(p.awaits, i, i+1)
 		out.Answer(ev.Work, events.Cancelled, "")
 	}
-	p.sets = slices.DeleteFunc(p.sets, func(a ask) bool {
+	p.sets = slices.DeleteFunc(p.sets, func(a setCommand) bool {
 		if a.command == ev.Work {
 			out.Answer(ev.Work, events.Cancelled, "")
 		}
@@ -231,7 +231,7 @@ func (p *persistent) close(ev events.Event, out *engine.Outbox) {
 // closeRemove deletes the node as it was read last.
 func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 	p.close(ev, out)
-	p.erase(p.version, out)
+	p.deleteVersion(p.version, out)
 }
 
 // findToDelete reads what stands at the path, as soon as there is a connection and no
@@ -247,10 +247,10 @@ func (p *persistent) findToDelete(ev events.Event, out *engine.Outbox) {
 // remove deletes the own node as it was just read.
 func (p *persistent) remove(ev events.Event, out *engine.Outbox) {
 	p.note(ev)
-	p.erase(ev.Stat.Version, out)
+	p.deleteVersion(ev.Stat.Version, out)
 }
 
-func (p *persistent) erase(version int32, out *engine.Outbox) {
+func (p *persistent) deleteVersion(version int32, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: p.path, Version: version})
 }
 

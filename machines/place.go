@@ -68,45 +68,45 @@ var guidRows = []engine.Row[place]{
 var placeRows = []engine.Row[place]{
 	// Enrolment.
 	{From: from{enrolling}, On: on(events.ReplyCreate), When: (*place).ofParent, To: enrolling, Do: (*place).noteParent},
-	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).made, To: listing, Do: (*place).register, Then: (*place).survey},
+	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).made, To: listing, Do: (*place).noteCreated, Then: (*place).listLine},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).parentMissing, To: enrolling, Do: (*place).createWithParents},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).outcomeUnknown, To: verifying, Do: (*place).lookUp},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), To: pausing, Do: (*place).giveUp},
 	{From: from{suspended}, On: on(events.ReplyCreate), To: suspended, Do: (*place).settleCreate},
 
 	// Reading the own node back, and the predecessor.
-	{From: placing, On: on(events.ReplyStat), When: (*place).unfit, To: leaving, Do: (*place).rejectOwn},
+	{From: placing, On: on(events.ReplyStat), When: (*place).unacceptable, To: leaving, Do: (*place).rejectOwn},
 	{From: from{listing, verifying, waiting, blocked, leading}, On: on(events.ReplyStat), When: (*place).ours, To: engine.Stay, Do: (*place).noteOwn},
 	{From: from{leading}, On: on(events.ReplyStat), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).ownGone, To: enrolling, Do: (*place).enrol},
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadGone, To: listing, Do: (*place).survey},
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).createdLater, To: listing, Do: (*place).yield},
+	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadGone, To: listing, Do: (*place).listLine},
+	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).createdLater, To: listing, Do: (*place).orderBehind},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).present, To: engine.Stay},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).unreadable, To: engine.Stay, Do: (*place).watchUnread},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), To: pausing, Do: (*place).giveUp},
 
 	// Listing the line.
-	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).absent, To: enrolling, Do: (*place).create},
+	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).notMade, To: enrolling, Do: (*place).create},
 	{From: placing, On: on(events.ReplyChildren), When: (*place).missing, To: enrolling, Do: (*place).enrol},
 	{From: placing, On: on(events.ReplyChildren), When: (*place).failed, To: pausing, Do: (*place).giveUp},
 	{From: from{waiting, blocked}, On: on(events.ReplyChildren), To: engine.Stay},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).counterEnds, To: leaving, Do: (*place).rejectSequence},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).mayLead, To: leading, Do: (*place).beginTerm, Then: (*place).head},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).mayLead, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).isFirst, To: verifying, Do: (*place).seekConfirmation},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), To: waiting, Do: (*place).queueUp},
-	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).nowConfirmed, To: leading, Do: (*place).beginTerm, Then: (*place).head},
+	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).nowConfirmed, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).checkedGone, To: enrolling, Do: (*place).enrol},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).inconclusive, To: verifying, Do: (*place).reconfirm},
 	{From: from{verifying}, On: on(events.ReplyMulti), To: pausing, Do: (*place).giveUp},
 
 	// Watches.
-	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).head},
-	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).isAhead, To: listing, Do: (*place).rejoin},
+	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
+	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).isAhead, To: listing, Do: (*place).relistLine},
 	{From: placing, On: on(events.WatchDeleted), To: enrolling, Do: (*place).enrol},
 	{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*place).stepDownGone, Then: (*place).forgetLine},
 	{From: from{waiting, blocked}, On: on(events.WatchChanged), When: (*place).isAhead, To: engine.Stay, Do: (*place).watchPredecessor},
 	{From: append(from{leading}, placing...), On: on(events.WatchChanged), To: engine.Stay, Do: (*place).rewatchOwn},
-	{From: from{waiting, blocked}, On: on(events.WatchChildren), To: listing, Do: (*place).survey},
+	{From: from{waiting, blocked}, On: on(events.WatchChildren), To: listing, Do: (*place).listLine},
 
 	// The connection.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.ConnectionSuspended), To: suspended, Do: (*place).suspend},
@@ -128,7 +128,7 @@ var placeRows = []engine.Row[place]{
 	{From: from{draining}, On: on(events.WorkDrained), To: deciding, Do: (*place).forgetLine},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).gaveUpWithNode, To: leaving, Do: (*place).quit, Then: (*place).deleteOwn},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).exhausted, To: closed, Do: (*place).quit, Then: (*place).finish},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).leavesEmpty, To: closed, Do: (*place).finish},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).closesWithoutNode, To: closed, Do: (*place).finish},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).mustDeleteFirst, To: leaving, Do: (*place).deleteOwn},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).detached, To: suspended},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).inFlight, To: verifying},
@@ -145,9 +145,9 @@ var placeRows = []engine.Row[place]{
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deleted, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyDelete), To: leaving, Do: (*place).retryDelete},
 	{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*place).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyCreate), When: (*place).refusedLeaving, To: closed, Do: (*place).finish},
+	{From: from{leaving}, On: on(events.ReplyCreate), When: (*place).refusedClosing, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*place).settleCreate, Then: (*place).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).absentLeaving, To: closed, Do: (*place).finish},
+	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).notMadeClosing, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyChildren), To: leaving, Do: (*place).lookAgain},
 }
 

@@ -5,13 +5,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// leavesEmpty is a closing contender without a node.
-func (p *place) leavesEmpty(events.Event) bool {
+// closesWithoutNode is a closing contender without a node.
+func (p *place) closesWithoutNode(events.Event) bool {
 	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
-// deletedReturning is the own node, deleted, of a machine that does not close.
-func (p *place) deletedReturning(ev events.Event) bool {
+// deletedNotClosing is the own node, deleted, of a machine that does not close.
+func (p *place) deletedNotClosing(ev events.Event) bool {
 	return p.deleted(ev) && p.nextIntent != closeNext
 }
 
@@ -20,18 +20,20 @@ func (p *place) recovered(ev events.Event) bool {
 	return p.unknown && ev.Code == events.OK && len(p.duplicates(ev.Children)) > 0
 }
 
-// absent is a lost create that a synced listing does not show.
-func (p *place) absent(ev events.Event) bool {
+// notMade is a lost create that a synced listing does not show.
+func (p *place) notMade(ev events.Event) bool {
 	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.duplicates(ev.Children)) == 0)
 }
 
-// refusedLeaving is a create that made nothing, while closing.
-func (p *place) refusedLeaving(ev events.Event) bool {
+// refusedClosing is a create that made nothing, while closing.
+func (p *place) refusedClosing(ev events.Event) bool {
 	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == closeNext
 }
 
-// absentLeaving is absent while closing.
-func (p *place) absentLeaving(ev events.Event) bool { return p.absent(ev) && p.nextIntent == closeNext }
+// notMadeClosing is absent while closing.
+func (p *place) notMadeClosing(ev events.Event) bool {
+	return p.notMade(ev) && p.nextIntent == closeNext
+}
 
 // enrol begins a new enrolment: a new GUID, and one create under it.
 func (p *place) enrol(ev events.Event, out *engine.Outbox) {
@@ -46,23 +48,23 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 
 // create asks for the own node under the enrolment's GUID.
 func (p *place) create(ev events.Event, out *engine.Outbox) {
-	p.afresh()
-	p.ask(out)
+	p.resetParents()
+	p.sendCreate(out)
 }
 
 // createWithParents asks for the missing parents, and for the own node behind them.
 func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
-	p.ask(out)
+	p.sendCreate(out)
 }
 
-func (p *place) ask(out *engine.Outbox) {
+func (p *place) sendCreate(out *engine.Outbox) {
 	p.unknown = false
 	p.creating = out.Create(events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data})
 }
 
-// register takes the node that a create made.
-func (p *place) register(ev events.Event, out *engine.Outbox) {
+// noteCreated takes the node that a create made.
+func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown, p.willDisconnect = 0, false, false
 	p.own, p.token, p.ownerKnown = base(ev.Path), ev.Zxid, true
 	place, _ := ParsePlace(p.own, p.label)
@@ -78,7 +80,7 @@ func (p *place) adopt(ev events.Event, out *engine.Outbox) {
 		p.dropHeartbeats(out) // the heartbeat shall not go on checking a node that is deleted
 		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
 	}
-	p.survey(ev, out)
+	p.listLine(ev, out)
 }
 
 // discard removes nodes of the own GUID besides the lowest.
@@ -103,20 +105,20 @@ func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 		p.willDisconnect = false
 		return
 	}
-	p.endOnce(events.ConnectionLoss, outage, out)
+	p.endOnce(events.ConnectionLoss, suspendedText, out)
 }
 
 // attach is noteSession, after which missing parents may be made once more.
 func (p *place) attach(ev events.Event, out *engine.Outbox) {
 	p.noteSession(ev, out)
-	p.afresh()
+	p.resetParents()
 }
 
 // settleCreate keeps in mind what a create that returned late has made.
 func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
-		p.register(ev, out)
+		p.noteCreated(ev, out)
 	}
 }
 
@@ -128,7 +130,7 @@ func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	switch {
 	case !ev.Attached:
 	case p.own != "" && !p.ownerKnown && !p.naming.sure():
-		p.inquireOwn(ev, out)
+		p.askOwner(ev, out)
 	case p.own != "":
 		out.Delete(p.path())
 	case p.unknown:
@@ -160,7 +162,7 @@ func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 // the floor. A foreign one that carries our GUID is a copy, and the one that it
 // was copied from may still stand: it is looked for before anything is made.
 func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
-	code, text := p.unfitness(ev)
+	code, text := p.rejection(ev)
 	if code == events.ForeignOwner {
 		p.ownerKnown = false // without a GUID, the owner is asked for once more, and decides
 		p.unknown = p.naming.sure()
@@ -172,7 +174,7 @@ func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 }
 
 func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
-	p.plan(backOff)
+	p.setIntent(backOff)
 	p.quick = 0
 	p.announce(code, text, ev, out)
 	if p.once() { // it ends by this

@@ -25,11 +25,11 @@ type producer struct {
 	bound      int    // of items in the queue; 0: none
 	waits      bool   // for room, and does not refuse
 
-	marker  string // the path of the own node
-	marked  bool   // it stands, as far as is known
-	markers uint64 // names that were made for it
-	version int32  // of its data
-	number  int64  // of the last multi, which its data tell
+	marker       string // the path of the own node
+	markerExists bool   // it stands, as far as is known
+	markers      uint64 // names that were made for it
+	version      int32  // of its data
+	number       int64  // of the last multi, which its data tell
 
 	queue          []batch // what was asked for and is not under way
 	sending        []batch // what is under way, or may have been carried out
@@ -57,7 +57,7 @@ var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
 
 var (
 	busyPutting = from{marking, measuring, putting, verifying}
-	produces    = append(from{idle, full, suspended, pausing}, busyPutting...)
+	producing   = append(from{idle, full, suspended, pausing}, busyPutting...)
 )
 
 var producerChart = engine.MustCompile(engine.Chart[producer]{
@@ -84,22 +84,22 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 	},
 	Rows: []engine.Row[producer]{
 		{From: from{idle}, On: on(events.CommandPut), To: idle, Do: (*producer).enqueue, Then: (*producer).tellNext},
-		{From: but(produces, idle), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
+		{From: but(producing, idle), On: on(events.CommandPut), To: engine.Stay, Do: (*producer).enqueue},
 		{From: from{leaving}, On: on(events.CommandPut), To: leaving, Do: (*producer).refuseClosed},
-		{From: append(from{leaving}, produces...), On: on(events.CommandCancel), To: engine.Stay, Do: (*producer).cancel},
+		{From: append(from{leaving}, producing...), On: on(events.CommandCancel), To: engine.Stay, Do: (*producer).cancel},
 
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).over, To: closed, Do: (*producer).end},
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).parting, To: leaving, Do: (*producer).deleteMarker},
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).done, To: idle},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).closedWithoutMarker, To: closed, Do: (*producer).end},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).isClosing, To: leaving, Do: (*producer).deleteMarker},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).nothingToPut, To: idle},
 		{From: from{idle}, On: on(events.QueueNext), When: (*producer).detached, To: suspended},
-		{From: from{idle}, On: on(events.QueueNext), When: (*producer).unmarked, To: marking, Do: (*producer).mark},
+		{From: from{idle}, On: on(events.QueueNext), When: (*producer).markerMissing, To: marking, Do: (*producer).createMarker},
 		{From: from{idle}, On: on(events.QueueNext), When: (*producer).bounded, To: measuring, Do: (*producer).measure},
 		{From: from{idle}, On: on(events.QueueNext), To: putting, Do: (*producer).gather, Then: (*producer).send},
 
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).ofDirectory, To: marking, Do: (*producer).noteDirectory},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).stands, To: idle, Do: (*producer).settle, Then: (*producer).tellNext},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).markerReady, To: idle, Do: (*producer).noteMarker, Then: (*producer).tellNext},
 		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).dirMissing, To: marking, Do: (*producer).createWithParents},
-		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).delayed, To: pausing, Do: (*producer).complainAbove},
+		{From: from{marking}, On: on(events.ReplyCreate), When: (*producer).delayed, To: pausing, Do: (*producer).failByRootCause},
 		{From: from{marking}, On: on(events.ReplyCreate), To: idle, Do: (*producer).refuseAll, Then: (*producer).tellNext},
 
 		{From: from{measuring}, On: on(events.ReplyStat), When: (*producer).transient, To: pausing, Do: (*producer).failAndBackOff},
@@ -110,10 +110,10 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).carriedOut, To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
 		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).transient, To: pausing, Do: (*producer).noteOutcomeUnknown, Then: (*producer).failAndBackOff},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).doubtful, To: verifying, Do: (*producer).verify},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).dirMissing, To: marking, Do: (*producer).takeBack, Then: (*producer).createWithParents},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).markerRewritten, To: marking, Do: (*producer).renew, Then: (*producer).mark},
-		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).gathered, To: idle, Do: (*producer).separate, Then: (*producer).tellNext},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).mayBeCommitted, To: verifying, Do: (*producer).verify},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).dirMissing, To: marking, Do: (*producer).requeueSending, Then: (*producer).createWithParents},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).markerRewritten, To: marking, Do: (*producer).replaceMarker, Then: (*producer).createMarker},
+		{From: from{putting}, On: on(events.ReplyMulti), When: (*producer).severalSent, To: idle, Do: (*producer).separate, Then: (*producer).tellNext},
 		{From: from{putting}, On: on(events.ReplyMulti), To: idle, Do: (*producer).refuseSending, Then: (*producer).tellNext},
 
 		{From: from{verifying}, On: on(events.ReplyStat), When: (*producer).markerSaysCommitted, To: idle, Do: (*producer).succeed, Then: (*producer).tellNext},
@@ -125,11 +125,11 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{full}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended},
 		{From: from{putting}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: suspended, Do: (*producer).noteOutcomeUnknown},
 		{From: from{leaving}, On: on(events.ConnectionSuspended, events.ConnectionLost), To: leaving, Do: (*producer).dropPending},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*producer).doubtful, To: putting, Do: (*producer).send},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*producer).mayBeCommitted, To: putting, Do: (*producer).send},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: idle, Do: (*producer).tellNext},
 		{From: from{leaving}, On: on(events.ConnectionAttached, events.TimerFired), To: leaving, Do: (*producer).deleteMarker},
 		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).detached, To: suspended},
-		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).doubtful, To: putting, Do: (*producer).send},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*producer).mayBeCommitted, To: putting, Do: (*producer).send},
 		{From: from{pausing}, On: on(events.TimerFired), To: idle, Do: (*producer).tellNext},
 
 		{From: from{idle}, On: on(events.CommandClose), To: idle, Do: (*producer).close, Then: (*producer).tellNext},
@@ -141,9 +141,9 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{leaving}, On: on(events.ReplyDelete), To: closed, Do: (*producer).end},
 	},
 	Ignores: []engine.Ignore{
-		{In: but(produces, idle), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
+		{In: but(producing, idle), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
 		{In: from{leaving}, On: []events.Kind{events.QueueNext}, Why: "all who wait were answered"},
-		{In: append(from{leaving}, but(produces, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: append(from{leaving}, but(producing, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
 		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
 		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},
 	},

@@ -13,8 +13,8 @@ import (
 
 // One multi takes at most so many items and bytes, unless one command has more.
 const (
-	itemsAtOnce = 100
-	bytesAtOnce = 512 << 10
+	maxItems = 100
+	maxBytes = 512 << 10
 )
 
 // roomPolicy paces the looks at a full queue.
@@ -80,38 +80,40 @@ func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 
 // Guards of what comes next.
 
-func (p *producer) over(events.Event) bool          { return len(p.closing) > 0 && p.marker == "" }
-func (p *producer) parting(events.Event) bool       { return len(p.closing) > 0 }
-func (p *producer) done(events.Event) bool          { return len(p.queue)+len(p.sending) == 0 }
-func (p *producer) unmarked(events.Event) bool      { return !p.marked }
-func (p *producer) bounded(events.Event) bool       { return p.bound > 0 && len(p.sending) == 0 }
-func (p *producer) mayHaveMarker(events.Event) bool { return p.marker != "" }
-func (p *producer) doubtful(events.Event) bool      { return p.outcomeUnknown }
+func (p *producer) closedWithoutMarker(events.Event) bool {
+	return len(p.closing) > 0 && p.marker == ""
+}
+func (p *producer) isClosing(events.Event) bool      { return len(p.closing) > 0 }
+func (p *producer) nothingToPut(events.Event) bool   { return len(p.queue)+len(p.sending) == 0 }
+func (p *producer) markerMissing(events.Event) bool  { return !p.markerExists }
+func (p *producer) bounded(events.Event) bool        { return p.bound > 0 && len(p.sending) == 0 }
+func (p *producer) mayHaveMarker(events.Event) bool  { return p.marker != "" }
+func (p *producer) mayBeCommitted(events.Event) bool { return p.outcomeUnknown }
 
-// stands is the marker, made now or before. Items need all directories, too.
-func (p *producer) stands(ev events.Event) bool { return createdOrThere(p.blame(ev)) }
+// markerReady is the marker, made now or before. Items need all directories, too.
+func (p *producer) markerReady(ev events.Event) bool { return createdOrThere(p.rootCause(ev)) }
 
 // delayed is a marker, or a directory, that may do better later.
-func (p *producer) delayed(ev events.Event) bool { return p.transient(p.blame(ev)) }
+func (p *producer) delayed(ev events.Event) bool { return p.transient(p.rootCause(ev)) }
 
-// complainAbove is complain, of the directory that is to blame.
-func (p *producer) complainAbove(ev events.Event, out *engine.Outbox) {
-	p.failAndBackOff(p.blame(ev), out)
+// failByRootCause is complain, of the directory that is to blame.
+func (p *producer) failByRootCause(ev events.Event, out *engine.Outbox) {
+	p.failAndBackOff(p.rootCause(ev), out)
 }
 
-// mark asks for the own node. Its name has a GUID: nobody else makes it.
-func (p *producer) mark(ev events.Event, out *engine.Outbox) {
-	p.afresh()
-	p.ask(out)
+// createMarker asks for the own node. Its name has a GUID: nobody else makes it.
+func (p *producer) createMarker(ev events.Event, out *engine.Outbox) {
+	p.resetDirectories()
+	p.sendCreate(out)
 }
 
 // createWithParents asks for all directories, and for the own node behind them.
 func (p *producer) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeAll(out)
-	p.ask(out)
+	p.sendCreate(out)
 }
 
-func (p *producer) ask(out *engine.Outbox) {
+func (p *producer) sendCreate(out *engine.Outbox) {
 	if p.marker == "" {
 		p.markers++
 		p.marker, p.version = join(p.markersDir, guid(p.seed, p.markers)), 0
@@ -119,24 +121,24 @@ func (p *producer) ask(out *engine.Outbox) {
 	out.Create(events.Op{Path: p.marker, Mode: events.Persistent})
 }
 
-// settle notes that the marker stands. One that stood before has the version that
+// noteMarker notes that the marker stands. One that stood before has the version that
 // is known.
-func (p *producer) settle(ev events.Event, out *engine.Outbox) {
-	p.marked = true
+func (p *producer) noteMarker(ev events.Event, out *engine.Outbox) {
+	p.markerExists = true
 	if ev.Code == events.OK {
 		p.version = 0
 	}
-	p.clearTrouble(out)
+	p.clearFailure(out)
 }
 
 // measure asks how many items there are.
 func (p *producer) measure(ev events.Event, out *engine.Outbox) { out.Exists(p.path) }
 
-// space is how many items the queue may take, going by a look at it.
-func (p *producer) space(ev events.Event) int {
+// room is how many items the queue may take, going by a look at it.
+func (p *producer) room(ev events.Event) int {
 	switch {
 	case ev.Kind != events.ReplyStat:
-		return itemsAtOnce
+		return maxItems
 	case ev.Stat == nil:
 		return p.bound
 	}
@@ -145,7 +147,7 @@ func (p *producer) space(ev events.Event) int {
 
 // hasRoom is a queue that the next items fit into.
 func (p *producer) hasRoom(ev events.Event) bool {
-	return len(p.queue) == 0 || (ev.Code == events.OK || ev.Code == events.NoNode) && p.space(ev) >= p.queue[0].items
+	return len(p.queue) == 0 || (ev.Code == events.OK || ev.Code == events.NoNode) && p.room(ev) >= p.queue[0].items
 }
 
 // waitsForRoom is a producer that waits for room.
@@ -164,14 +166,14 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	if len(p.sending) > 0 {
 		return
 	}
-	items, bytes, most := 0, 0, min(p.space(ev), itemsAtOnce)
+	items, bytes, most := 0, 0, min(p.room(ev), maxItems)
 	for len(p.queue) > 0 {
 		b := p.queue[0]
 		if b.later && !p.clock.fresh(ev.At) {
 			return
 		}
 		items, bytes = items+b.items, bytes+b.bytes
-		if len(p.sending) > 0 && (p.singly > 0 || items > most || bytes > bytesAtOnce) {
+		if len(p.sending) > 0 && (p.singly > 0 || items > most || bytes > maxBytes) {
 			return
 		}
 		if b.later {
@@ -181,8 +183,8 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// gathered are several puts under way: which of them was refused is not known.
-func (p *producer) gathered(ev events.Event) bool { return len(p.sending) > 1 }
+// severalSent are several puts under way: which of them was refused is not known.
+func (p *producer) severalSent(ev events.Event) bool { return len(p.sending) > 1 }
 
 // separate is takeBack, to be sent one by one.
 func (p *producer) separate(ev events.Event, out *engine.Outbox) {
@@ -237,10 +239,10 @@ func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyMulti {
 		p.clock.note(ev)
 	}
-	p.afresh()
+	p.resetDirectories()
 	p.looks = 0
 	p.answer(events.OK, "", out)
-	p.clearTrouble(out)
+	p.clearFailure(out)
 }
 
 // answer ends what was under way.
@@ -260,17 +262,17 @@ func (p *producer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
 // giveUp tells that nothing is left which could tell. The next put has another marker.
 func (p *producer) giveUp(ev events.Event, out *engine.Outbox) {
 	p.answer(events.OutcomeUnknown, p.path, out)
-	p.renew(ev, out)
+	p.replaceMarker(ev, out)
 }
 
-// takeBack is a multi of which nothing was carried out, to be sent once more.
-func (p *producer) takeBack(ev events.Event, out *engine.Outbox) {
-	p.queue, p.sending, p.marked = append(p.sending, p.queue...), nil, false
+// requeueSending is a multi of which nothing was carried out, to be sent once more.
+func (p *producer) requeueSending(ev events.Event, out *engine.Outbox) {
+	p.queue, p.sending, p.markerExists = append(p.sending, p.queue...), nil, false
 }
 
-// renew is takeBack, to be sent with another marker. The old one has nothing to tell.
-func (p *producer) renew(ev events.Event, out *engine.Outbox) {
-	p.takeBack(ev, out)
+// replaceMarker is takeBack, to be sent with another marker. The old one has nothing to tell.
+func (p *producer) replaceMarker(ev events.Event, out *engine.Outbox) {
+	p.requeueSending(ev, out)
 	out.With(engine.Unawaited).Delete(p.marker)
 	p.marker = ""
 }
@@ -278,7 +280,7 @@ func (p *producer) renew(ev events.Event, out *engine.Outbox) {
 // refuseSending answers with what the ensemble said. A name with a number that is
 // taken already means that the numbers have come to their end.
 func (p *producer) refuseSending(ev events.Event, out *engine.Outbox) {
-	p.afresh()
+	p.resetDirectories()
 	code := ev.Code
 	if code == events.NodeExists {
 		code = events.CounterEnd
@@ -298,8 +300,8 @@ func (p *producer) refuseFirst(ev events.Event, out *engine.Outbox) {
 
 // refuseAll answers everything that waits with what stands in the way.
 func (p *producer) refuseAll(ev events.Event, out *engine.Outbox) {
-	ev = p.blame(ev)
-	p.afresh()
+	ev = p.rootCause(ev)
+	p.resetDirectories()
 	p.refuseQueued(ev.Code, ev.Path, out)
 }
 

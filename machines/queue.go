@@ -14,20 +14,22 @@ import (
 // is missing all are asked for in one flight, and behind them on the same connection
 // what found it missing is asked for again: that answer decides, and comes last.
 type directories struct {
-	dirs    []string
-	leaves  []uint64 // the creates of the directories themselves, in the last flight
-	top     uint64   // its first create
-	founded bool     // they were asked for, and nothing has succeeded since: not twice in a row
-	above   failure  // the lowest parent of the directory at hand that could not be made
-	blocks  failure  // what stands in the way of the first directory that could not be made
+	dirs          []string
+	dirCreates    []uint64 // the creates of the directories themselves, in the last flight
+	firstCreate   uint64   // its first create
+	dirsTried     bool     // they were asked for, and nothing has succeeded since: not twice in a row
+	parentFailure failure  // the lowest parent of the directory at hand that could not be made
+	dirFailure    failure  // what stands in the way of the first directory that could not be made
 }
 
 // dirMissing is a request that found a directory missing which can be made.
-func (d *directories) dirMissing(ev events.Event) bool { return ev.Code == events.NoNode && !d.founded }
+func (d *directories) dirMissing(ev events.Event) bool {
+	return ev.Code == events.NoNode && !d.dirsTried
+}
 
 // ofDirectory is the answer to the create of a directory, or of a parent of one.
 func (d *directories) ofDirectory(ev events.Event) bool {
-	return len(d.leaves) > 0 && d.top <= ev.Request && ev.Request <= d.leaves[len(d.leaves)-1]
+	return len(d.dirCreates) > 0 && d.firstCreate <= ev.Request && ev.Request <= d.dirCreates[len(d.dirCreates)-1]
 }
 
 // createdOrThere is a node that was made, now or before.
@@ -37,8 +39,8 @@ func createdOrThere(ev events.Event) bool {
 
 // makeAll asks for all directories with their parents.
 func (d *directories) makeAll(out *engine.Outbox) {
-	d.afresh()
-	d.founded, d.leaves, d.top = true, nil, 0
+	d.resetDirectories()
+	d.dirsTried, d.dirCreates, d.firstCreate = true, nil, 0
 	var asked []string
 	for _, dir := range d.dirs {
 		for _, path := range ancestors(dir) {
@@ -47,9 +49,9 @@ func (d *directories) makeAll(out *engine.Outbox) {
 			}
 			asked = append(asked, path)
 			n := out.Create(events.Op{Path: path, Mode: events.Persistent})
-			d.top = cmp.Or(d.top, n)
+			d.firstCreate = cmp.Or(d.firstCreate, n)
 			if path == dir {
-				d.leaves = append(d.leaves, n)
+				d.dirCreates = append(d.dirCreates, n)
 			}
 		}
 	}
@@ -60,31 +62,33 @@ func (d *directories) makeAll(out *engine.Outbox) {
 func (d *directories) noteDirectory(ev events.Event, out *engine.Outbox) {
 	switch {
 	case createdOrThere(ev):
-		d.above = failure{}
-	case ev.Code != events.NoNode || d.above.code == events.OK:
-		d.above = failure{ev.Code, ev.Path, ev.Text}
+		d.parentFailure = failure{}
+	case ev.Code != events.NoNode || d.parentFailure.code == events.OK:
+		d.parentFailure = failure{ev.Code, ev.Path, ev.Text}
 	}
-	if slices.Contains(d.leaves, ev.Request) {
-		if d.blocks.code == events.OK {
-			d.blocks = d.above
+	if slices.Contains(d.dirCreates, ev.Request) {
+		if d.dirFailure.code == events.OK {
+			d.dirFailure = d.parentFailure
 		}
-		d.above = failure{}
+		d.parentFailure = failure{}
 	}
 }
 
-// afresh is an attempt that knows nothing of earlier ones.
-func (d *directories) afresh() { d.founded, d.above, d.blocks = false, failure{}, failure{} }
-
-// unhoused is a request that found a directory missing which could not be made.
-func (d *directories) unhoused(ev events.Event) bool {
-	return ev.Code == events.NoNode && d.founded && d.blocks.code != events.OK
+// resetDirectories is an attempt that knows nothing of earlier ones.
+func (d *directories) resetDirectories() {
+	d.dirsTried, d.parentFailure, d.dirFailure = false, failure{}, failure{}
 }
 
-// blame is the answer to what was asked behind the directories, or what stands in
+// dirRefused is a request that found a directory missing which could not be made.
+func (d *directories) dirRefused(ev events.Event) bool {
+	return ev.Code == events.NoNode && d.dirsTried && d.dirFailure.code != events.OK
+}
+
+// rootCause is the answer to what was asked behind the directories, or what stands in
 // the way of one of them.
-func (d *directories) blame(ev events.Event) events.Event {
-	if d.blocks.code != events.OK {
-		ev.Code, ev.Path, ev.Text = d.blocks.code, d.blocks.path, d.blocks.text
+func (d *directories) rootCause(ev events.Event) events.Event {
+	if d.dirFailure.code != events.OK {
+		ev.Code, ev.Path, ev.Text = d.dirFailure.code, d.dirFailure.path, d.dirFailure.text
 	}
 	return ev
 }

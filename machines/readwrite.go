@@ -53,13 +53,13 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Happy: from{latent, enrolling, listing, leading, draining, deciding, leaving, closed},
 	Kinds: append([]events.Kind{events.CommandAwait}, lineKinds...),
 	Rows: slices.Concat([]engine.Row[readWrite]{
-		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).downgrades, To: downgrading, Do: (*readWrite).depose, Then: (*readWrite).downgrade},
+		{From: from{leading}, On: on(events.WorkReturned), When: (*readWrite).downgrades, To: downgrading, Do: (*readWrite).endTerm, Then: (*readWrite).downgrade},
 		{From: from{downgrading}, On: on(events.ReplyMulti), When: (*readWrite).replaced, To: downgrading, Do: (*readWrite).becomeReader},
 		{From: from{downgrading}, On: on(events.ReplyMulti), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
 		{From: from{downgrading}, On: on(events.ReplyStat), When: (*readWrite).mayRead, To: leading, Do: (*readWrite).noteOwn, Then: (*readWrite).beginTerm},
 		{From: from{downgrading}, On: on(events.ReplyStat), To: leaving, Do: (*readWrite).giveUpDowngrade, Then: (*readWrite).deleteOwn},
 		{From: from{downgrading}, On: on(events.ConnectionLost), To: closed, Do: (*readWrite).lose, Then: (*readWrite).loseDowngrade},
-	}, engine.Lift(likeDraining(holdRows), (*readWrite).acquired), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
+	}, engine.Lift(likeDraining(holdRows), (*readWrite).asAcquisition), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
 	Ignores: append([]engine.Ignore{
 		{In: from{downgrading}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "the writer's node goes by our own hand, and the reader's is not watched before it is read"},

@@ -53,8 +53,8 @@ const (
 )
 
 var (
-	pursued   = from{preparing, tracing, suspended, pausing, discarding}
-	requested = append(from{asking}, pursued...)
+	requestNotAsking = from{preparing, tracing, suspended, pausing, discarding}
+	requestStates    = append(from{asking}, requestNotAsking...)
 )
 
 var requestChart = engine.MustCompile(engine.Chart[request]{
@@ -80,9 +80,9 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 	Rows: []engine.Row[request]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*request).attached, To: asking, Do: (*request).begin, Then: (*request).ask},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*request).begin},
-		{From: requested, On: on(events.CommandStart), To: engine.Stay, Do: (*request).refuseStart},
+		{From: requestStates, On: on(events.CommandStart), To: engine.Stay, Do: (*request).refuseStart},
 
-		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), When: (*request).cutOff, To: suspended},
+		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), When: (*request).readUnanswered, To: suspended},
 		{From: from{asking}, On: on(events.ReplyStat, events.ReplyChildren, events.ReplySync), To: closed, Do: (*request).conclude},
 		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unsent, To: suspended},
 		{From: from{asking}, On: on(events.ReplyMulti), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
@@ -90,47 +90,47 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).ofParent, To: asking, Do: (*request).noteParent},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unsent, To: suspended},
-		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).traceable, To: suspended, Do: (*request).noteMayExist},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedUnanswered, To: suspended, Do: (*request).noteMayExist},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).unknown, To: closed, Do: (*request).answerUnknown},
-		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).orphanedGuarded, To: asking, Do: (*request).createParents, Then: (*request).send},
+		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).protectedWantsParents, To: asking, Do: (*request).createParents, Then: (*request).send},
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents, To: preparing, Do: (*request).createParents},
 		{From: from{asking}, On: on(events.ReplyCreate), To: closed, Do: (*request).conclude},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsMade, To: asking, Do: (*request).ask},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsRefused, To: closed, Do: (*request).conclude},
-		{From: from{preparing}, On: on(events.ReplyCreate), To: preparing, Do: (*request).noteStaged},
+		{From: from{preparing}, On: on(events.ReplyCreate), To: preparing, Do: (*request).noteParentPreparing},
 
 		{From: from{tracing, discarding}, On: on(events.ReplyMulti), When: (*request).transient, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{tracing, discarding}, On: on(events.ReplyMulti), To: engine.Stay},
-		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).there, To: closed, Do: (*request).adopt},
+		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).nodeListed, To: closed, Do: (*request).adopt},
 		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).transient, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).denied, To: closed, Do: (*request).answerUnknown},
 		{From: from{tracing}, On: on(events.ReplyChildren), When: (*request).otherSession, To: closed, Do: (*request).expire},
 		{From: from{tracing}, On: on(events.ReplyChildren), To: asking, Do: (*request).ask},
-		{From: from{discarding}, On: on(events.ReplyChildren), When: (*request).there, To: discarding, Do: (*request).discard},
+		{From: from{discarding}, On: on(events.ReplyChildren), When: (*request).nodeListed, To: discarding, Do: (*request).discard},
 		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), When: (*request).denied, To: pausing, Do: (*request).failAndBackOff},
 		{From: from{discarding}, On: on(events.ReplyChildren, events.ReplyDelete), To: closed, Do: (*request).end},
 
 		{From: from{preparing, tracing, discarding, pausing}, On: on(events.ConnectionSuspended), To: suspended},
 		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).reads, To: suspended},
-		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).durable, To: suspended, Do: (*request).noteMayExist},
-		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).guarded, To: closed, Do: (*request).expire},
+		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).outlivesSession, To: suspended, Do: (*request).noteMayExist},
+		{From: from{asking}, On: on(events.ConnectionLost), When: (*request).isProtected, To: closed, Do: (*request).expire},
 		{From: from{asking}, On: on(events.ConnectionLost), To: closed, Do: (*request).answerUnknown},
-		{From: pursued, On: on(events.ConnectionLost), When: (*request).lasting, To: suspended},
-		{From: pursued, On: on(events.ConnectionLost), To: closed, Do: (*request).expire},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).unwanted, To: discarding, Do: (*request).listParent},
-		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).lost, To: tracing, Do: (*request).listParent},
+		{From: requestNotAsking, On: on(events.ConnectionLost), When: (*request).survivesSession, To: suspended},
+		{From: requestNotAsking, On: on(events.ConnectionLost), To: closed, Do: (*request).expire},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).isAbandoned, To: discarding, Do: (*request).listParent},
+		{From: from{suspended}, On: on(events.ConnectionAttached), When: (*request).mustTrace, To: tracing, Do: (*request).listParent},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: asking, Do: (*request).ask},
-		{From: from{pausing}, On: on(events.TimerFired), When: (*request).unwanted, To: discarding, Do: (*request).listParent},
+		{From: from{pausing}, On: on(events.TimerFired), When: (*request).isAbandoned, To: discarding, Do: (*request).listParent},
 		{From: from{pausing}, On: on(events.TimerFired), To: tracing, Do: (*request).listParent},
 
-		{From: from{asking}, On: on(events.CommandClose), When: (*request).guarded, To: discarding, Do: (*request).abandon, Then: (*request).listParent},
-		{From: from{asking}, On: on(events.CommandClose), When: (*request).reads, To: closed, Do: (*request).leave, Then: (*request).withdraw},
-		{From: from{asking}, On: on(events.CommandClose), To: closed, Do: (*request).leave, Then: (*request).answerUnknown},
+		{From: from{asking}, On: on(events.CommandClose), When: (*request).isProtected, To: discarding, Do: (*request).abandon, Then: (*request).listParent},
+		{From: from{asking}, On: on(events.CommandClose), When: (*request).reads, To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
+		{From: from{asking}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).answerUnknown},
 		{From: from{tracing}, On: on(events.CommandClose), To: discarding, Do: (*request).abandon, Then: (*request).listParent},
 		{From: from{pausing}, On: on(events.CommandClose), To: pausing, Do: (*request).abandon},
-		{From: from{suspended}, On: on(events.CommandClose), When: (*request).lost, To: suspended, Do: (*request).abandon},
-		{From: from{latent, preparing, suspended}, On: on(events.CommandClose), To: closed, Do: (*request).leave, Then: (*request).withdraw},
-		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).leave},
+		{From: from{suspended}, On: on(events.CommandClose), When: (*request).mustTrace, To: suspended, Do: (*request).abandon},
+		{From: from{latent, preparing, suspended}, On: on(events.CommandClose), To: closed, Do: (*request).noteClose, Then: (*request).withdraw},
+		{From: from{discarding}, On: on(events.CommandClose), To: discarding, Do: (*request).noteClose},
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
@@ -159,28 +159,30 @@ func (r *request) unsent(ev events.Event) bool {
 // unknown is a request that left and was not answered.
 func (r *request) unknown(ev events.Event) bool { return ev.Code.Unknown() }
 
-// cutOff is a read without an answer.
-func (r *request) cutOff(ev events.Event) bool {
+// readUnanswered is a read without an answer.
+func (r *request) readUnanswered(ev events.Event) bool {
 	return r.unsent(ev) || r.unknown(ev) || ev.Code == events.SessionExpired
 }
 
-// guarded is a protected create.
-func (r *request) guarded(events.Event) bool { return r.protected }
+// isProtected is a protected create.
+func (r *request) isProtected(events.Event) bool { return r.protected }
 
-// traceable is a protected create without an answer.
-func (r *request) traceable(ev events.Event) bool { return r.protected && r.unknown(ev) }
+// protectedUnanswered is a protected create without an answer.
+func (r *request) protectedUnanswered(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
 // wantsParents is a create without a parent that shall have one. Parents that were
 // there and have gone again are made again at once: a request is not paced.
 func (r *request) wantsParents(ev events.Event) bool {
-	return r.parents && (r.parentMissing(ev) || ev.Code == events.NoNode && r.stood)
+	return r.parents && (r.parentMissing(ev) || ev.Code == events.NoNode && r.parentExisted)
 }
 
-// orphanedGuarded is orphaned of a protected create. It leaves right behind its
+// protectedWantsParents is orphaned of a protected create. It leaves right behind its
 // parents: where a server that knows no containers ends the connection behind the
 // first of them, the node is looked for. An unprotected create would be answered
 // with "outcome unknown" then, so it waits until its parents are there.
-func (r *request) orphanedGuarded(ev events.Event) bool { return r.protected && r.wantsParents(ev) }
+func (r *request) protectedWantsParents(ev events.Event) bool {
+	return r.protected && r.wantsParents(ev)
+}
 
 // parentsMade is the lowest parent, there now.
 func (r *request) parentsMade(ev events.Event) bool {
@@ -189,11 +191,11 @@ func (r *request) parentsMade(ev events.Event) bool {
 
 // parentsRefused is the lowest parent, not to be made: not even as a persistent node.
 func (r *request) parentsRefused(ev events.Event) bool {
-	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.flight == events.Container)
+	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.parentMode == events.Container)
 }
 
-// there is a listing with the protected node in it.
-func (r *request) there(ev events.Event) bool { return withGUID(ev.Children, r.guid) != "" }
+// nodeListed is a listing with the protected node in it.
+func (r *request) nodeListed(ev events.Event) bool { return withGUID(ev.Children, r.guid) != "" }
 
 // node is the path of the protected node in a listing.
 func (r *request) node(ev events.Event) string {
@@ -208,21 +210,21 @@ func (r *request) denied(ev events.Event) bool {
 // otherSession is another session than the one that the create belongs to.
 func (r *request) otherSession(ev events.Event) bool { return ev.Session != r.session }
 
-// durable is a protected node that outlives its session.
-func (r *request) durable(events.Event) bool {
+// outlivesSession is a protected node that outlives its session.
+func (r *request) outlivesSession(events.Event) bool {
 	return r.protected && r.ops[0].Mode != events.Ephemeral && r.ops[0].Mode != events.EphemeralSequential
 }
 
-// lasting is what the end of a session does not end, while the client has another.
-func (r *request) lasting(ev events.Event) bool {
-	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.mayExist && r.durable(ev))
+// survivesSession is what the end of a session does not end, while the client has another.
+func (r *request) survivesSession(ev events.Event) bool {
+	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.mayExist && r.outlivesSession(ev))
 }
 
-// lost is a protected create whose outcome is being looked up.
-func (r *request) lost(events.Event) bool { return r.mayExist }
+// mustTrace is a protected create whose outcome is being looked up.
+func (r *request) mustTrace(events.Event) bool { return r.mayExist }
 
-// unwanted is a protected node that goes as soon as it is found.
-func (r *request) unwanted(events.Event) bool { return r.abandoned }
+// isAbandoned is a protected node that goes as soon as it is found.
+func (r *request) isAbandoned(events.Event) bool { return r.abandoned }
 
 // begin notes the call. A write belongs to the session that is there now.
 func (r *request) begin(ev events.Event, out *engine.Outbox) {
@@ -234,7 +236,7 @@ func (r *request) begin(ev events.Event, out *engine.Outbox) {
 
 // ask sends what was asked for.
 func (r *request) ask(ev events.Event, out *engine.Outbox) {
-	r.afresh()
+	r.resetParents()
 	r.send(ev, out)
 }
 
@@ -291,9 +293,9 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 // createParents asks for the missing parents.
 func (r *request) createParents(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
 
-// noteStaged is noteParent where the node waits for its parents: a server that
+// noteParentPreparing is noteParent where the node waits for its parents: a server that
 // knows no containers, and goes on answering, is asked for persistent ones.
-func (r *request) noteStaged(ev events.Event, out *engine.Outbox) {
+func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 	r.noteParent(ev, out)
 	if ev.Request == r.lowestCreate {
 		ev.NoContainers = true
@@ -306,7 +308,7 @@ func (r *request) noteStaged(ev events.Event, out *engine.Outbox) {
 func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	ev = r.rootCause(ev)
 	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.lowestCreate {
-		r.explain(out)
+		r.answerNodeType(out)
 		return
 	}
 	code, text := ev.Code, strings.TrimSpace(cmp.Or(ev.Path, r.path)+" "+ev.Text)
@@ -319,8 +321,8 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	r.answer(code, text, out)
 }
 
-// explain says why a type of node is not to be had.
-func (r *request) explain(out *engine.Outbox) {
+// answerNodeType says why a type of node is not to be had.
+func (r *request) answerNodeType(out *engine.Outbox) {
 	why := r.path + ": ZooKeeper knows containers since 3.5.3"
 	if r.ops[0].TTL != 0 {
 		why = r.path + ": nodes with a TTL need 3.5.3 or later, and zookeeper.extendedTypesEnabled=true on every server"
@@ -340,8 +342,8 @@ func (r *request) expire(ev events.Event, out *engine.Outbox) {
 	r.end(ev, out)
 }
 
-// leave is a caller who goes, or a client that closes.
-func (r *request) leave(ev events.Event, out *engine.Outbox) {
+// noteClose is a caller who goes, or a client that closes.
+func (r *request) noteClose(ev events.Event, out *engine.Outbox) {
 	r.closing = append(r.closing, ev.Request)
 }
 
@@ -354,7 +356,7 @@ func (r *request) withdraw(ev events.Event, out *engine.Outbox) {
 // abandon leaves a protected node behind that may have been made: nobody will ever
 // want it.
 func (r *request) abandon(ev events.Event, out *engine.Outbox) {
-	r.leave(ev, out)
+	r.noteClose(ev, out)
 	r.answer(events.Closed, "", out)
 	r.mayExist, r.abandoned = true, true
 }

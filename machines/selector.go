@@ -46,14 +46,14 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	// A selector that does not queue again by itself has one more place to end
 	// up in; its rows stand before those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
-		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: idle, Do: (*selector).settle},
-		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).absentIdling, To: idle, Do: (*selector).settle},
-		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).idles, To: idle, Do: (*selector).settle},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).idlesEmpty, To: idle, Do: (*selector).settle},
+		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: idle, Do: (*selector).becomeIdle},
+		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).notMadeIdling, To: idle, Do: (*selector).becomeIdle},
+		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).leavesLine, To: idle, Do: (*selector).becomeIdle},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).leavesWithoutNode, To: idle, Do: (*selector).becomeIdle},
 	}, engine.Lift(slices.Concat(requeueRows, lineRows), (*selector).inLine), []engine.Row[selector]{
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*selector).conclude},
-		{From: from{idle}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).queueLater, Then: (*selector).enrol},
-		{From: from{idle}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).queueLater},
+		{From: from{idle}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).noteRequeue, Then: (*selector).enrol},
+		{From: from{idle}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).noteRequeue},
 		{From: live, On: on(events.CommandRequeue), To: engine.Stay, Do: (*selector).promiseRequeue},
 		{From: from{latent}, On: on(events.CommandRequeue), To: latent, Do: (*selector).refuseLatent},
 		{From: from{idle}, On: on(events.CommandStart), To: idle, Do: (*selector).refuseStart},
@@ -65,11 +65,11 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	}, lineIgnores...),
 })
 
-// idles is a selector on its way out of the line.
-func (p *selector) idles(events.Event) bool { return p.nextIntent == stayOut }
+// leavesLine is a selector on its way out of the line.
+func (p *selector) leavesLine(events.Event) bool { return p.nextIntent == stayOut }
 
-// idlesEmpty is idles without a node, known or possible.
-func (p *selector) idlesEmpty(ev events.Event) bool {
+// leavesWithoutNode is idles without a node, known or possible.
+func (p *selector) leavesWithoutNode(ev events.Event) bool {
 	return p.nextIntent == stayOut && !p.mayHaveNode(ev)
 }
 
@@ -78,15 +78,17 @@ func (p *selector) refusedIdling(ev events.Event) bool {
 	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == stayOut
 }
 
-// absentIdling is absent on the way out of the line.
-func (p *selector) absentIdling(ev events.Event) bool { return p.absent(ev) && p.nextIntent == stayOut }
+// notMadeIdling is absent on the way out of the line.
+func (p *selector) notMadeIdling(ev events.Event) bool {
+	return p.notMade(ev) && p.nextIntent == stayOut
+}
 
 // conclude is the return of the user's function: it ends the term, and says
 // what comes next. Work that fails or returns at once is paced.
 func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	held := p.leads
 	p.works--
-	p.depose(ev, out)
+	p.endTerm(ev, out)
 	if ev.Text != "" {
 		p.announce(events.WorkFailed, ev.Text, ev, out)
 	}
@@ -113,8 +115,8 @@ func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 	p.tellEnd(out)
 }
 
-// settle is out of the line; a requeue that was promised on the way begins.
-func (p *selector) settle(ev events.Event, out *engine.Outbox) {
+// becomeIdle is out of the line; a requeue that was promised on the way begins.
+func (p *selector) becomeIdle(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	out.DropCreates()
 	p.forgetOwn(out)
@@ -126,9 +128,9 @@ func (p *selector) settle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-func (p *selector) queueLater(ev events.Event, out *engine.Outbox) {
+func (p *selector) noteRequeue(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
-	p.clearTrouble(out)
+	p.clearFailure(out)
 	out.Answer(ev.Request, events.OK, "")
 }
 

@@ -65,8 +65,8 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 
 var (
 	// acquiring are those who hold no permits and want some.
-	acquiring = from{probing, queueing, looking, full, taking, confirming}
-	sought    = append(from{leading, draining, leaving, suspended, pausing}, acquiring...)
+	acquiring    = from{probing, queueing, looking, full, taking, confirming}
+	permitStates = append(from{leading, draining, leaving, suspended, pausing}, acquiring...)
 )
 
 var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
@@ -103,10 +103,10 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
 	Rows: []engine.Row[semaphore]{
-		{From: from{latent}, On: on(events.CommandAwait), When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).seek, Then: (*semaphore).probe},
-		{From: from{latent}, On: on(events.CommandAwait), When: (*semaphore).attached, To: queueing, Do: (*semaphore).seek, Then: (*semaphore).queue},
-		{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*semaphore).seek},
-		{From: sought, On: on(events.CommandAwait), To: engine.Stay, Do: (*semaphore).refuseStart},
+		{From: from{latent}, On: on(events.CommandAwait), When: (*semaphore).mayProbe, To: probing, Do: (*semaphore).noteCaller, Then: (*semaphore).probe},
+		{From: from{latent}, On: on(events.CommandAwait), When: (*semaphore).attached, To: queueing, Do: (*semaphore).noteCaller, Then: (*semaphore).queue},
+		{From: from{latent}, On: on(events.CommandAwait), To: suspended, Do: (*semaphore).noteCaller},
+		{From: permitStates, On: on(events.CommandAwait), To: engine.Stay, Do: (*semaphore).refuseStart},
 
 		// The directory of the permits, read.
 		{From: from{probing, queueing, looking}, On: on(events.ReplyStat), When: (*semaphore).unlisted, To: pausing, Do: (*semaphore).failAndYield},
@@ -125,13 +125,13 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		// The line of locks.
 		{From: from{queueing}, On: on(events.LatchWaiting, events.WatchChanged), To: queueing, Do: (*semaphore).readPool},
 		{From: from{queueing}, On: on(events.LatchHeld), To: looking, Do: (*semaphore).noteHeld, Then: (*semaphore).readPool},
-		{From: but(sought, queueing), On: on(events.LatchHeld), To: engine.Stay, Do: (*semaphore).noteHeld},
+		{From: but(permitStates, queueing), On: on(events.LatchHeld), To: engine.Stay, Do: (*semaphore).noteHeld},
 		{From: from{looking, full}, On: on(events.LatchLost), To: queueing, Do: (*semaphore).noteLost},
-		{From: but(sought, looking, full), On: on(events.LatchLost), To: engine.Stay, Do: (*semaphore).noteLost},
-		{From: append(from{suspended, pausing}, acquiring...), On: on(events.LatchFailed), When: (*semaphore).lasting, To: leaving, Do: (*semaphore).takeLatchFailure, Then: (*semaphore).quitAndClear},
-		{From: sought, On: on(events.LatchFailed), To: engine.Stay, Do: (*semaphore).takeLatchFailure},
+		{From: but(permitStates, looking, full), On: on(events.LatchLost), To: engine.Stay, Do: (*semaphore).noteLost},
+		{From: append(from{suspended, pausing}, acquiring...), On: on(events.LatchFailed), When: (*semaphore).latchFailedForGood, To: leaving, Do: (*semaphore).takeLatchFailure, Then: (*semaphore).quitAndClear},
+		{From: permitStates, On: on(events.LatchFailed), To: engine.Stay, Do: (*semaphore).takeLatchFailure},
 		{From: from{leaving}, On: on(events.LatchClosed), When: (*semaphore).hasNoPermits, To: leaving, Do: (*semaphore).noteClosed, Then: (*semaphore).tellSelfNodeGone},
-		{From: sought, On: on(events.LatchClosed), To: engine.Stay, Do: (*semaphore).noteClosed},
+		{From: permitStates, On: on(events.LatchClosed), To: engine.Stay, Do: (*semaphore).noteClosed},
 
 		// Too few are free.
 		{From: from{full}, On: on(events.ReplyChildren), When: (*semaphore).enoughPermits, To: taking, Do: (*semaphore).take},
@@ -153,7 +153,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{confirming}, On: on(events.ReplyChildren), To: queueing, Do: (*semaphore).noteNoPermits, Then: (*semaphore).queue},
 
 		// Reading them back.
-		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).unfit, To: leaving, Do: (*semaphore).rejectPermits},
+		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).unacceptable, To: leaving, Do: (*semaphore).rejectPermits},
 		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).mayHold, To: leading, Do: (*semaphore).noteOwn, Then: (*semaphore).takePermits},
 		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).ours, To: confirming, Do: (*semaphore).noteOwn, Then: (*semaphore).seekConfirmation},
 		{From: from{confirming}, On: on(events.ReplyStat), When: (*semaphore).ownGone, To: leaving, Do: (*semaphore).refuseGone},
@@ -178,7 +178,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*semaphore).stepDownSuspended},
 		{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*semaphore).stepDownLost, Then: (*semaphore).drop},
 		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*semaphore).noteSession, Then: (*semaphore).reread},
-		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*semaphore).depose, Then: (*semaphore).workDone},
+		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*semaphore).endTerm, Then: (*semaphore).workDone},
 		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*semaphore).closeStepDown},
 
 		// The connection.
@@ -198,7 +198,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).inFlight, To: taking},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).createUnknown, To: confirming, Do: (*semaphore).lookUp},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).hasNode, To: confirming, Do: (*semaphore).readBack},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).triesAnew, To: probing, Do: (*semaphore).probe},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).mayProbe, To: probing, Do: (*semaphore).probe},
 		{From: from{deciding}, On: on(engine.AtOnce), To: queueing, Do: (*semaphore).queue},
 
 		// The way out.
@@ -236,9 +236,9 @@ var semaphoreIgnores = []engine.Ignore{
 	{In: from{confirming, leading}, On: []events.Kind{events.WatchChildren}, Why: "nobody waits for permits any more"},
 	{In: acquiring, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
-	{In: but(sought, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and holding permits asks for a confirmation"},
-	{In: but(sought, queueing), On: []events.Kind{events.LatchWaiting}, Why: "what is under way is not over the latch's place"},
-	{In: but(sought, leaving), On: []events.Kind{events.NodeGone}, Why: "told only on the way out"},
-	{In: but(sought, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
-	{In: but(sought, draining), On: []events.Kind{events.WorkDrained}, Why: "told only on the way out of leading"},
+	{In: but(permitStates, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and holding permits asks for a confirmation"},
+	{In: but(permitStates, queueing), On: []events.Kind{events.LatchWaiting}, Why: "what is under way is not over the latch's place"},
+	{In: but(permitStates, leaving), On: []events.Kind{events.NodeGone}, Why: "told only on the way out"},
+	{In: but(permitStates, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
+	{In: but(permitStates, draining), On: []events.Kind{events.WorkDrained}, Why: "told only on the way out of leading"},
 }

@@ -13,7 +13,7 @@ import (
 // Watches says which nodes matter: the own permit, or the directory of all while
 // we surely have none.
 func (s *semaphore) Watches(path string) bool {
-	return s.mine(path) || s.own == "" && !s.unknown && path == s.home
+	return s.mine(path) || s.own == "" && !s.unknown && path == s.ownDir
 }
 
 // disagrees is a directory whose data say another limit, or something that is none.
@@ -36,8 +36,8 @@ func (s *semaphore) enoughPermits(ev events.Event) bool {
 	return !s.unlisted(ev) && len(ev.Children)+s.permits <= s.limit
 }
 
-// triesAnew is a try that has nothing in the line and may look.
-func (s *semaphore) triesAnew(ev events.Event) bool {
+// mayProbe is a try that has nothing in the line and may look.
+func (s *semaphore) mayProbe(ev events.Event) bool {
 	return s.latch == "" && s.tries && ev.Attached && !s.gaveUp && s.nextIntent != closeNext && !s.mayHaveNode(ev)
 }
 
@@ -75,22 +75,24 @@ func (s *semaphore) stillHeld(ev events.Event) bool { return s.latchNode != "" }
 // mayHold is ours with all that belief needs besides.
 func (s *semaphore) mayHold(ev events.Event) bool { return s.ours(ev) && confirmed(ev) }
 
-// lasting is a failure of the latch that does not pass by itself, or one too many
+// latchFailedForGood is a failure of the latch that does not pass by itself, or one too many
 // for the retry policy.
-func (s *semaphore) lasting(ev events.Event) bool {
+func (s *semaphore) latchFailedForGood(ev events.Event) bool {
 	_, again := s.retry.Next(s.failures, time.Duration(ev.At-s.failedAt), 0)
 	return !ev.Code.Transient() || !again
 }
 
-// indebted is an acquisition that has, or may have, permits.
-func (s *semaphore) indebted(ev events.Event) bool { return len(s.names) > 0 || s.mayHaveNode(ev) }
+// mayHavePermits is an acquisition that has, or may have, permits.
+func (s *semaphore) mayHavePermits(ev events.Event) bool {
+	return len(s.names) > 0 || s.mayHaveNode(ev)
+}
 
 // hasNoPermits is an acquisition that has no permits.
-func (s *semaphore) hasNoPermits(ev events.Event) bool { return !s.indebted(ev) }
+func (s *semaphore) hasNoPermits(ev events.Event) bool { return !s.mayHavePermits(ev) }
 
 // hasPermitsOrLatch is an acquisition that has permits, or a latch.
 func (s *semaphore) hasPermitsOrLatch(ev events.Event) bool {
-	return s.indebted(ev) || s.openLatches > 0
+	return s.mayHavePermits(ev) || s.openLatches > 0
 }
 
 // mustClean is an acquisition that is over, and has permits or a latch.
@@ -136,7 +138,7 @@ func (s *semaphore) kazooNames() []string {
 
 // probe looks at the permits and at the line of locks, and writes nothing.
 func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
-	out.With(engine.Data).Get(s.home)
+	out.With(engine.Data).Get(s.ownDir)
 	out.Children(s.locks)
 }
 
@@ -149,7 +151,7 @@ func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 // readPool reads the limit and the number of permits, with a watch on the limit.
 func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	out.With(engine.Watch | engine.Data).Get(s.home)
+	out.With(engine.Watch | engine.Data).Get(s.ownDir)
 }
 
 // notePool keeps what was read under the lock.
@@ -163,7 +165,7 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 // watchPool waits for permits to come back, whosever they are.
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	out.With(engine.Watch).Children(s.home)
+	out.With(engine.Watch).Children(s.ownDir)
 }
 
 // take makes the permits, and gives the place in the line up. It commits only
@@ -171,18 +173,18 @@ func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 // while the limit is what was read.
 func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	limit := events.Op{Verb: "check", Path: s.home, Version: s.pool.version}
+	limit := events.Op{Verb: "check", Path: s.ownDir, Version: s.pool.version}
 	switch {
 	case !s.pool.there:
-		limit = events.Op{Verb: "create", Path: s.home, Mode: events.Persistent, Data: FormatLimit(s.limit)}
+		limit = events.Op{Verb: "create", Path: s.ownDir, Mode: events.Persistent, Data: FormatLimit(s.limit)}
 	case !s.pool.agreed:
-		limit = events.Op{Verb: "set", Path: s.home, Data: FormatLimit(s.limit), Version: s.pool.version}
+		limit = events.Op{Verb: "set", Path: s.ownDir, Data: FormatLimit(s.limit), Version: s.pool.version}
 	}
 	ops := []events.Op{{Verb: "delete", Path: s.latchNode, Version: -1}, limit}
 	for i := range s.permits {
-		op := events.Op{Verb: "create", Path: join(s.home, ownPrefix(s.guid, LeaseLabel)), Mode: events.EphemeralSequential, Data: s.data}
+		op := events.Op{Verb: "create", Path: join(s.ownDir, ownPrefix(s.guid, LeaseLabel)), Mode: events.EphemeralSequential, Data: s.data}
 		if s.kazoo {
-			op.Path, op.Mode = join(s.home, s.kazooNames()[i]), events.Ephemeral
+			op.Path, op.Mode = join(s.ownDir, s.kazooNames()[i]), events.Ephemeral
 		}
 		ops = append(ops, op)
 	}
@@ -248,7 +250,7 @@ func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
 func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 	if len(s.names) > 1 {
 		for _, name := range s.names {
-			s.guards = append(s.guards, events.Check(join(s.home, name)))
+			s.guards = append(s.guards, events.Check(join(s.ownDir, name)))
 		}
 	}
 	s.beginTerm(ev, out)
@@ -315,7 +317,7 @@ func (s *semaphore) refuseLocked(ev events.Event, out *engine.Outbox) {
 
 // refuseLimit ends an acquisition that was told another limit than the others.
 func (s *semaphore) refuseLimit(ev events.Event, out *engine.Outbox) {
-	s.refuse(events.LimitDisagrees, fmt.Sprintf("%d here, and %q in the data of %s", s.limit, ev.Data, s.home), ev, out)
+	s.refuse(events.LimitDisagrees, fmt.Sprintf("%d here, and %q in the data of %s", s.limit, ev.Data, s.ownDir), ev, out)
 }
 
 // refuseGone ends an acquisition whose permit was deleted before it was held.
@@ -328,7 +330,7 @@ func (s *semaphore) refuseGone(ev events.Event, out *engine.Outbox) {
 // rejectPermits gives back permits that are not this session's, or whose token is
 // below the floor.
 func (s *semaphore) rejectPermits(ev events.Event, out *engine.Outbox) {
-	code, text := s.unfitness(ev)
+	code, text := s.rejection(ev)
 	s.announce(code, text, ev, out)
 	s.refuse(code, text, ev, out)
 }
@@ -352,7 +354,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	}
 	out.DropPending()
 	switch {
-	case !s.indebted(ev):
+	case !s.mayHavePermits(ev):
 		s.tellSelfNodeGone(ev, out)
 	case !ev.Attached:
 	case s.unknown:
@@ -360,7 +362,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	default:
 		ops := make([]events.Op, len(s.names))
 		for i, name := range s.names {
-			ops[i] = events.Op{Verb: "delete", Path: join(s.home, name), Version: -1}
+			ops[i] = events.Op{Verb: "delete", Path: join(s.ownDir, name), Version: -1}
 		}
 		out.With(engine.Urgent).Multi(ops...)
 	}

@@ -297,7 +297,7 @@ func (s *session) settle(ev events.Event, out *engine.Outbox) {
 		s.pendingHeartbeat, s.missedHeartbeats = 0, 0
 	}
 	if !s.heartbeats.empty() {
-		s.beatLater(time.Duration(s.askAt(ev.At)-ev.At), out)
+		s.scheduleHeartbeat(time.Duration(s.askAt(ev.At)-ev.At), out)
 	}
 }
 

@@ -48,7 +48,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 
 		{From: from{connecting, connected, suspended, lost}, On: on(events.ConnectionLost), To: resting, Do: (*session).lose},
 		{From: from{connected}, On: on(events.CommandEndSession), To: ending, Do: (*session).endSession},
-		{From: from{ending}, On: on(events.ConnectionClosed, events.ConnectionLost), When: (*session).beginsAnew, To: resting, Do: (*session).lose},
+		{From: from{ending}, On: on(events.ConnectionClosed, events.ConnectionLost), When: (*session).beginsAnother, To: resting, Do: (*session).lose},
 		{From: from{resting}, On: on(events.TimerFired), To: connecting, Do: (*session).connect},
 
 		{From: from{connected}, On: on(events.ConnectionConfirmed, events.ReplySync, events.ReplyMulti), When: (*session).uncounted, To: connected, Do: (*session).settle},
@@ -56,7 +56,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: on(events.ConnectionConfirmed), To: connected, Do: (*session).extendBelief},
 		{From: from{connected}, On: on(events.ReplySync, events.ReplyMulti), When: (*session).confirming, To: connected, Do: (*session).extendBelief},
 		{From: from{connected}, On: on(events.ReplySync, events.ReplyMulti), To: connected, Do: (*session).noteMissedHeartbeat},
-		{From: from{connected}, On: on(events.ReplyStat), When: (*session).displaced, To: connected, Do: (*session).endVerifying, Then: (*session).tellNodeGone},
+		{From: from{connected}, On: on(events.ReplyStat), When: (*session).nodeReplaced, To: connected, Do: (*session).endVerifying, Then: (*session).tellNodeGone},
 		{From: from{connected}, On: on(events.ReplyStat), To: connected, Do: (*session).endVerifying},
 		{From: from{connected}, On: on(events.TimerFired), When: (*session).heartbeatDue, To: connected, Do: (*session).sendHeartbeat},
 		{From: from{connected, suspended}, On: on(events.TimerFired), When: (*session).deadlinePassed, To: engine.Stay, Do: (*session).expire},
@@ -69,7 +69,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 
 		{From: from{connecting, connected, suspended, lost}, On: on(events.CommandClose), To: ending, Do: (*session).finish},
 		{From: from{offline, resting}, On: on(events.CommandClose), To: closed, Do: (*session).answerClosed},
-		{From: from{ending}, On: on(events.CommandClose), When: (*session).beginsAnew, To: ending, Do: (*session).closeAfterwards},
+		{From: from{ending}, On: on(events.CommandClose), When: (*session).beginsAnother, To: ending, Do: (*session).closeAfterwards},
 		{From: from{ending}, On: on(events.CommandClose), To: ending, Do: (*session).refuseClose},
 		{From: from{ending}, On: on(events.ConnectionClosed, events.ConnectionLost), To: closed, Do: (*session).answerClosed},
 		{From: from{connecting, connected, suspended, lost, resting, ending}, On: on(events.CommandStart), To: engine.Stay, Do: (*session).refuseStart},

@@ -21,8 +21,8 @@ func (s *session) endSession(ev events.Event, out *engine.Outbox) {
 	out.Effect(events.CloseSession{Session: s.number})
 }
 
-// beginsAnew reports whether another session follows the one that is being ended.
-func (s *session) beginsAnew(events.Event) bool { return s.replaced }
+// beginsAnother reports whether another session follows the one that is being ended.
+func (s *session) beginsAnother(events.Event) bool { return s.replaced }
 
 // closeAfterwards is a close while the session is being ended in order to begin
 // another: none begins any more.

@@ -13,11 +13,11 @@ import (
 type standalone struct {
 	id   string // the machine's own
 	path string // what it is about
-	trouble
+	retryState
 }
 
 func newStandalone(open events.Event, o *options) standalone {
-	return standalone{id: open.Name, path: open.Path, trouble: newTrouble(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
+	return standalone{id: open.Name, path: open.Path, retryState: newRetryState(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
 }
 
 func (s *standalone) attached(ev events.Event) bool { return ev.Attached }
@@ -46,8 +46,8 @@ func (s *standalone) refuseStart(ev events.Event, out *engine.Outbox) {
 // failAndBackOff tells a failure and waits before the next attempt, which always comes.
 func (s *standalone) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	s.fail(ev.Code, s.failureText(ev), ev, out)
-	out.Timer(backOffTimer, s.restNext())
+	s.reportFailure(ev.Code, s.failureText(ev), ev, out)
+	out.Timer(backOffTimer, s.nextPause())
 }
 
 // failureText say what a failure is about, and why where that is known.

@@ -17,8 +17,8 @@ type term struct {
 	since        int64 // when the term began
 }
 
-// outage is why a selector that does not queue again ends with a connection.
-const outage = "the connection was suspended"
+// suspendedText is why a selector that does not queue again ends with a connection.
+const suspendedText = "the connection was suspended"
 
 // expired is belief that is over, although the session machine's timer has not
 // been dealt with yet.

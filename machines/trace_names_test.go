@@ -53,7 +53,7 @@ func (c *conversation) commit(to events.ID, ev *events.Event, multi events.Multi
 	}
 	if own := len(ev.Children) - 1; own >= 0 && c.permits[to] != nil {
 		made := *ev
-		made.Path = slices.Min(slices.DeleteFunc(slices.Clone(ev.Children), func(p string) bool { return p == c.permits[to].home }))
+		made.Path = slices.Min(slices.DeleteFunc(slices.Clone(ev.Children), func(p string) bool { return p == c.permits[to].ownDir }))
 		c.own[to] = made
 	}
 }

@@ -38,7 +38,7 @@ func newTreeCache(open events.Event) (*treeCache, error) {
 		t.depth = o.integer("depth", t.depth)
 	}
 	t.maxNodes = max(t.maxNodes, o.integer("most", 100_000))
-	t.root = newBranch(nil, t.path)
+	t.root = newCachedNode(nil, t.path)
 	return t, o.err
 }
 
@@ -46,9 +46,9 @@ func newTreeCache(open events.Event) (*treeCache, error) {
 const overfull engine.State = "overfull"
 
 var (
-	growing = from{reading, watching, absent, suspended, pausing, overfull}
-	tended  = from{reading, watching, pausing}
-	changes = []events.Kind{events.WatchChanged, events.WatchChildren, events.WatchDeleted}
+	treeStates  = from{reading, watching, absent, suspended, pausing, overfull}
+	treeReading = from{reading, watching, pausing}
+	changes     = []events.Kind{events.WatchChanged, events.WatchChildren, events.WatchDeleted}
 )
 
 var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
@@ -76,7 +76,7 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 		{In: from{reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{suspended}, On: anyWatch, Why: "all is read again"},
-		{In: tended, On: []events.Kind{events.WatchCreated}, Why: "another machine of the same client waits for that"},
+		{In: treeReading, On: []events.Kind{events.WatchCreated}, Why: "another machine of the same client waits for that"},
 		{In: from{absent}, On: changes, Why: "only the node's creation matters"},
 		{In: from{overfull}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
 			Why: "nothing is read any more"},
@@ -87,18 +87,18 @@ func treeCacheRows() []engine.Row[treeCache] {
 	rows := []engine.Row[treeCache]{
 		{From: from{latent}, On: on(events.CommandStart), When: (*treeCache).attached, To: reading, Do: (*treeCache).accept, Then: (*treeCache).readTop},
 		{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*treeCache).accept},
-		{From: growing, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
+		{From: treeStates, On: on(events.CommandStart), To: engine.Stay, Do: (*treeCache).refuseStart},
 	}
 	rows = append(rows, lookRows(events.ReplyStat)...)
-	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).take, Then: (*treeCache).proceed})
+	rows = append(rows, engine.Row[treeCache]{From: from{reading}, On: on(events.ReplyStat), To: reading, Do: (*treeCache).noteData, Then: (*treeCache).proceed})
 	rows = append(rows, lookRows(events.ReplyChildren)...)
 	return append(rows, []engine.Row[treeCache]{
 		{From: from{reading}, On: on(events.ReplyChildren), When: (*treeCache).overflows, To: overfull, Do: (*treeCache).giveUp},
-		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).enumerate, Then: (*treeCache).proceed},
+		{From: from{reading}, On: on(events.ReplyChildren), To: reading, Do: (*treeCache).noteListing, Then: (*treeCache).proceed},
 		{From: from{reading}, On: on(events.TreeRead), To: watching, Do: (*treeCache).settle},
 
-		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: reading, Do: (*treeCache).mark, Then: (*treeCache).proceed},
-		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).mark},
+		{From: from{reading, watching}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: reading, Do: (*treeCache).noteWatch, Then: (*treeCache).proceed},
+		{From: from{pausing}, On: on(events.WatchChanged, events.WatchChildren, events.WatchDeleted), To: pausing, Do: (*treeCache).noteWatch},
 
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).noNode, To: absent, Do: (*treeCache).settle},
 		{From: from{absent}, On: on(events.ReplyStat), When: (*treeCache).refused, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
@@ -108,7 +108,7 @@ func treeCacheRows() []engine.Row[treeCache] {
 		{From: from{reading, watching, absent, suspended, pausing}, On: on(events.ConnectionLost), To: suspended, Do: (*treeCache).noteGap},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: reading, Do: (*treeCache).renew, Then: (*treeCache).proceed},
 		{From: from{pausing}, On: on(events.TimerFired), To: reading, Do: (*treeCache).proceed},
-		{From: append(from{latent}, growing...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
+		{From: append(from{latent}, treeStates...), On: on(events.CommandClose), To: closed, Do: (*treeCache).finish},
 	}...)
 }
 
@@ -117,7 +117,7 @@ func treeCacheRows() []engine.Row[treeCache] {
 func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
 		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
-		{From: from{reading}, On: on(reply), When: (*treeCache).rootless, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
+		{From: from{reading}, On: on(reply), When: (*treeCache).topGone, To: absent, Do: (*treeCache).clear, Then: (*treeCache).watchPath},
 		{From: from{reading}, On: on(reply), When: (*treeCache).blocksAll, To: pausing, Do: (*treeCache).failAndBackOff, Then: (*treeCache).keepDue},
 		{From: from{reading}, On: on(reply), When: (*treeCache).noNode, To: reading, Do: (*treeCache).drop, Then: (*treeCache).proceed},
 		{From: from{reading}, On: on(reply), When: (*treeCache).refused, To: reading, Do: (*treeCache).tellUnreadable, Then: (*treeCache).proceed},
@@ -133,8 +133,8 @@ func (t *treeCache) nodeDropped(ev events.Event) bool {
 	return b == nil || b.dead
 }
 
-// rootless is the node at the top, gone.
-func (t *treeCache) rootless(ev events.Event) bool { return t.noNode(ev) && t.about(ev) == t.root }
+// topGone is the node at the top, gone.
+func (t *treeCache) topGone(ev events.Event) bool { return t.noNode(ev) && t.about(ev) == t.root }
 
 // blocksAll is a failure that keeps everything waiting: one that may be over by
 // itself, or that the node at the top cannot be read. Any other node that cannot

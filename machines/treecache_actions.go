@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// want has a node read, or its children listed, once more, however often that is
+// schedule has a node read, or its children listed, once more, however often that is
 // asked for before it is sent.
-func (t *treeCache) want(l *look) {
+func (t *treeCache) schedule(l *look) {
 	if !l.due && l.request == 0 {
 		t.due = append(t.due, l)
 	}
@@ -77,10 +77,10 @@ func (t *treeCache) dropInFlight() []*look {
 // keepDue puts off what was under way, and what was due after it.
 func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
 	for _, l := range t.dropInFlight() {
-		t.want(l)
+		t.schedule(l)
 	}
 	if !t.root.told {
-		t.want(&t.root.self)
+		t.schedule(&t.root.self)
 	}
 	t.tellStale(ev.Code, out)
 }
@@ -103,7 +103,7 @@ func (t *treeCache) noteGap(ev events.Event, out *engine.Outbox) {
 
 // settle tells that all is read, once on each connection.
 func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
-	t.clearTrouble(out)
+	t.clearFailure(out)
 	if t.told {
 		return
 	}
@@ -118,7 +118,7 @@ func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
 // readTop reads the node at the top; all else follows from that.
 func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	t.want(&t.root.self)
+	t.schedule(&t.root.self)
 	t.proceed(ev, out)
 }
 
@@ -128,39 +128,39 @@ func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
 	if t.seen {
 		out.With(engine.Unawaited).Sync(t.path)
 	}
-	t.again(t.root)
+	t.rereadBelow(t.root)
 }
 
-func (t *treeCache) again(b *cachedNode) {
+func (t *treeCache) rereadBelow(b *cachedNode) {
 	b.listed = false
-	t.want(&b.self)
+	t.schedule(&b.self)
 	for _, kid := range b.children {
-		t.again(kid)
+		t.rereadBelow(kid)
 	}
 }
 
-// mark has read again what a watch tells of. A deletion is told of the directory,
+// noteWatch has read again what a watch tells of. A deletion is told of the directory,
 // too: its listing shows whether there is another node at the path by now.
-func (t *treeCache) mark(ev events.Event, out *engine.Outbox) {
+func (t *treeCache) noteWatch(ev events.Event, out *engine.Outbox) {
 	b := t.find(ev.Path)
 	switch {
 	case b == nil:
 	case ev.Kind == events.WatchDeleted:
 		b.listed, b.deleted = false, true
 		if b == t.root {
-			t.want(&b.self)
+			t.schedule(&b.self)
 		}
 	case ev.Kind == events.WatchChanged:
-		t.want(&b.self)
+		t.schedule(&b.self)
 	case b.listed || b.below.request != 0:
-		t.want(&b.below)
+		t.schedule(&b.below)
 	}
 }
 
-// take tells what a node holds, and has its children listed where no watch on them
+// noteData tells what a node holds, and has its children listed where no watch on them
 // stands. Ephemeral nodes have none; the owner of a container, and of a node with a
 // TTL, is below zero.
-func (t *treeCache) take(ev events.Event, out *engine.Outbox) {
+func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 	b, stat := t.takeAnswer(ev), events.Stat{}
 	if ev.Stat != nil {
 		stat = *ev.Stat
@@ -170,7 +170,7 @@ func (t *treeCache) take(ev events.Event, out *engine.Outbox) {
 	case stat.EphemeralOwner > 0 || b.level == t.depth:
 		t.prune(b, out)
 	case !b.listed:
-		t.want(&b.below)
+		t.schedule(&b.below)
 	}
 }
 
@@ -194,9 +194,9 @@ func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *e
 	out.Notify(n)
 }
 
-// enumerate takes a listing: what is new is read, and so is what took the place of
+// noteListing takes a listing: what is new is read, and so is what took the place of
 // another, or could not be read before; what is gone is told.
-func (t *treeCache) enumerate(ev events.Event, out *engine.Outbox) {
+func (t *treeCache) noteListing(ev events.Event, out *engine.Outbox) {
 	b := t.takeAnswer(ev)
 	var kids []*cachedNode
 	for kid, name := range b.pairChildren(ev.Children) {
@@ -205,11 +205,11 @@ func (t *treeCache) enumerate(ev events.Event, out *engine.Outbox) {
 			t.tellRemoved(kid, out)
 			continue
 		case kid == nil:
-			kid = newBranch(b, join(b.path, name))
+			kid = newCachedNode(b, join(b.path, name))
 			t.size++
-			t.want(&kid.self)
+			t.schedule(&kid.self)
 		case kid.deleted || kid.refused != events.OK:
-			t.want(&kid.self)
+			t.schedule(&kid.self)
 		}
 		kid.deleted = false
 		kids = append(kids, kid)
@@ -220,7 +220,7 @@ func (t *treeCache) enumerate(ev events.Event, out *engine.Outbox) {
 // drop is a node that is gone before its directory was listed again.
 func (t *treeCache) drop(ev events.Event, out *engine.Outbox) {
 	b := t.takeAnswer(ev)
-	if i, known := b.parent.kid(b.name()); known {
+	if i, known := b.parent.findChild(b.name()); known {
 		b.parent.children = slices.Delete(b.parent.children, i, i+1)
 	}
 	t.tellRemoved(b, out)
@@ -251,7 +251,7 @@ func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	t.dropInFlight()
 	t.tellRemoved(t.root, out)
-	t.root, t.size = newBranch(nil, t.path), 1
+	t.root, t.size = newCachedNode(nil, t.path), 1
 }
 
 // watchPath waits for it.
@@ -262,7 +262,7 @@ func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) {
 // giveUp stops reading for good: half a tree would be none.
 func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {
 	t.dropInFlight()
-	t.root = newBranch(nil, t.path)
-	t.fail(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.maxNodes), ev, out)
+	t.root = newCachedNode(nil, t.path)
+	t.reportFailure(events.TreeTooLarge, fmt.Sprintf("%s: more than %d nodes", t.path, t.maxNodes), ev, out)
 	t.tellStale(events.TreeTooLarge, out)
 }

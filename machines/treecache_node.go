@@ -34,7 +34,7 @@ type look struct {
 	request uint64 // the one under way
 }
 
-func newBranch(parent *cachedNode, path string) *cachedNode {
+func newCachedNode(parent *cachedNode, path string) *cachedNode {
 	b := &cachedNode{path: path, parent: parent}
 	if parent != nil {
 		b.level = parent.level + 1
@@ -54,8 +54,8 @@ func (b *cachedNode) count() int {
 	return n
 }
 
-// kid is where the child of this name stands, or would.
-func (b *cachedNode) kid(name string) (int, bool) {
+// findChild is where the child of this name stands, or would.
+func (b *cachedNode) findChild(name string) (int, bool) {
 	return slices.BinarySearchFunc(b.children, name, func(kid *cachedNode, name string) int { return strings.Compare(kid.name(), name) })
 }
 
@@ -92,7 +92,7 @@ func (t *treeCache) find(path string) *cachedNode {
 	for below {
 		var name string
 		name, rest, below = strings.Cut(rest, "/")
-		i, known := b.kid(name)
+		i, known := b.findChild(name)
 		if !known {
 			return nil
 		}

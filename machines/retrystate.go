@@ -11,8 +11,8 @@ import (
 // no passing slowness any more, and the calls that await leadership get an error.
 const maxLateConfirmations = 3
 
-// trouble is the last failure, and the back-off.
-type trouble struct {
+// retryState is the last failure, and the back-off.
+type retryState struct {
 	retry    Policy
 	dice     jitter
 	code     events.Code // of what stands in the way; OK: nothing does
@@ -23,25 +23,25 @@ type trouble struct {
 	gaveUp   bool // the retry policy gave up
 }
 
-func newTrouble(open events.Event, o *options, usual Policy) trouble {
-	return trouble{retry: o.policy("retry", usual), dice: newJitter(open.Seed)}
+func newRetryState(open events.Event, o *options, usual Policy) retryState {
+	return retryState{retry: o.policy("retry", usual), dice: newJitter(open.Seed)}
 }
 
 // defaultRetry is the retry policy of a machine that is opened without one.
 var defaultRetry = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
 
 // exhausted is a retry policy that gave up.
-func (t *trouble) exhausted(events.Event) bool { return t.gaveUp }
+func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 
-// fail makes an error visible on the handle.
-func (t *trouble) fail(code events.Code, text string, ev events.Event, out *engine.Outbox) {
+// reportFailure makes an error visible on the handle.
+func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	t.code, t.text = code, text
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
 }
 
 // attempt asks the policy for the pause before the next attempt; one that gives up
 // means no pause.
-func (t *trouble) attempt(ev events.Event) (d time.Duration, again bool) {
+func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
 	if t.failures == 0 {
 		t.failedAt = ev.At
 	}
@@ -50,8 +50,8 @@ func (t *trouble) attempt(ev events.Event) (d time.Duration, again bool) {
 	return d, again
 }
 
-// restNext is the pause before the next attempt of a machine that never gives up.
-func (t *trouble) restNext() time.Duration {
+// nextPause is the pause before the next attempt of a machine that never gives up.
+func (t *retryState) nextPause() time.Duration {
 	d, again := t.retry.Next(t.failures, 0, t.dice.next())
 	if !again {
 		d = pauseAfterGiveUp
@@ -62,7 +62,7 @@ func (t *trouble) restNext() time.Duration {
 
 // workBackOff is the pause after work that failed or returned at once. It goes by the
 // policy, but never ends: such work is no reason to leave the line.
-func (t *trouble) workBackOff() time.Duration {
+func (t *retryState) workBackOff() time.Duration {
 	d, again := t.retry.Next(t.quick, 0, t.dice.next())
 	if !again {
 		d, _ = defaultRetry.Next(t.quick, 0, t.dice.next())
@@ -70,8 +70,8 @@ func (t *trouble) workBackOff() time.Duration {
 	return d
 }
 
-// clearTrouble ends a trouble.
-func (t *trouble) clearTrouble(out *engine.Outbox) {
+// clearFailure ends a trouble.
+func (t *retryState) clearFailure(out *engine.Outbox) {
 	t.failures = 0
 	if t.code != events.OK {
 		t.code, t.text = events.OK, ""
