@@ -7,26 +7,26 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// acquisition is a place that is asked for once, by one caller, and given up for
-// good at the end of its one term.
+// acquisition is a place that one caller asks for once, and that is given up at the end of its one
+// term.
 type acquisition struct {
 	place
-	tries bool // it never waits behind anybody
+	tries bool // it never waits behind another place
 }
 
-// holdPromises are in every hold's chart, for whoever tests it from outside.
+// holdPromises are in every hold's chart, for those who test it from outside.
 const holdPromises = `
 
 It promises:
 
-- Its await is answered once: by one grant, or by a refusal that says why.
-- It holds one term at most; the end of that term is told once, and ends the hold for good.
-- Where belief ends while the work runs, the node stays until the work has returned, or the session is over.
-- A try that finds somebody in line writes nothing; one that is outrun leaves no node.
-- It ends by itself: after the return of the work, or after a refusal. Then its node is deleted, or its session is over.`
+- Its await is answered once: by one grant, or by a refusal with the reason.
+- It holds for one term at most. The end of that term is notified once, and the hold never comes back.
+- If belief ends while the work runs, the node stays until the work has returned or the session has ended.
+- A try that finds a place in the line writes nothing; one that another place has overtaken leaves no node.
+- It ends by itself: after the return of the work, or after a refusal. Then its node is deleted, or its session has ended.`
 
-// newAcquisition makes a place that is held once. Options: "try", "revocable", and
-// those of LatchRecipe.
+// newAcquisition returns a place that is held once. Options: "try", "revocable", and those of
+// LatchRecipe.
 func newAcquisition(open events.Event, o *options, label string) acquisition {
 	p := newPlace(open, o, label)
 	p.after = closeNext
@@ -36,18 +36,17 @@ func newAcquisition(open events.Event, o *options, label string) acquisition {
 	return acquisition{place: p, tries: o.flag("try")}
 }
 
-// liveHold are the states of a hold that is not over. A hold is never blocked: a
-// node that no session owns is refused at once.
+// liveHold are the states of a hold that has not ended. A hold is never blocked: it is refused
+// immediately if no session owns its predecessor.
 var liveHold = append(but(live, blocked), probing)
 
-// holdStates are those of every hold.
+// holdStates are the states of every hold.
 var holdStates = slices.Insert(slices.DeleteFunc(slices.Clone(lineStates), func(s engine.StateDoc) bool { return s.Name == blocked }), 1,
-	engine.StateDoc{Name: probing, Doc: "A try looks whether the line is free; nothing is written before it is."})
+	engine.StateDoc{Name: probing, Doc: "A try lists the line. It writes nothing unless the line is empty."})
 
-// holdRows are those of every hold: it is asked for by an await, which is
-// answered once: granted, or told why not. Either way the machine then ends by
-// itself: after the one term when its work has returned, or as soon as its node
-// is gone.
+// holdRows are the rows of every hold. An await asks for it, and is answered once: with a grant, or
+// with the reason of the refusal. Then the machine ends by itself: after the one term, when its work
+// has returned, or as soon as its node is gone.
 var holdRows = []engine.Row[acquisition]{
 	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).mayProbe, To: probing, Do: (*acquisition).noteCaller, Then: (*acquisition).probe},
 	{From: from{latent}, On: on(events.CommandAwait), When: (*acquisition).attached, To: enrolling, Do: (*acquisition).noteCaller, Then: (*acquisition).enrol},
@@ -70,23 +69,23 @@ var holdRows = []engine.Row[acquisition]{
 	{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*acquisition).endTerm, Then: (*acquisition).workDone},
 }
 
-// holdIgnores are lineIgnores, as a hold has them.
+// holdIgnores are lineIgnores for the states of a hold.
 var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
 	In: from{probing},
 	On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached,
 		events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
-	Why: "nothing is in the line yet: one listing is awaited",
+	Why: "the machine has no node yet, and waits for one listing",
 })
 
-// asAcquisition is the acquisition of whichever recipe has one, for the tables about it.
+// asAcquisition returns the acquisition of a recipe, for the tables about acquisitions.
 func (p *acquisition) asAcquisition() *acquisition { return p }
 
-// mayProbe is a try that has nothing in the line and may look.
+// mayProbe reports whether a try may list the line: it is connected and has no node.
 func (p *acquisition) mayProbe(ev events.Event) bool {
 	return p.tries && ev.Attached && !p.gaveUp && p.nextIntent != closeNext && !p.mayHaveNode(ev)
 }
 
-// lineOccupied is a line with somebody in it who is waited for.
+// lineOccupied reports whether the line contains a place that this one has to wait for.
 func (p *acquisition) lineOccupied(ev events.Event) bool {
 	for place := range places(ev.Children, p.lineLabels...) {
 		if p.waitsFor(place) {
@@ -96,35 +95,35 @@ func (p *acquisition) lineOccupied(ev events.Event) bool {
 	return false
 }
 
-// tryBehind is a try whose place turned out to be behind another.
+// tryBehind reports whether the place of a try is behind another.
 func (p *acquisition) tryBehind(ev events.Event) bool {
 	return p.tries && !p.missing(ev) && !p.isFirst(ev) && !p.hasDuplicates(ev)
 }
 
-// probe looks at the line, and writes nothing.
+// probe lists the line, and writes nothing.
 func (p *acquisition) probe(ev events.Event, out *engine.Outbox) { out.Children(p.dir) }
 
-// refuseOccupied ends a try that found somebody in line.
+// refuseOccupied ends a try that found a place in the line.
 func (p *acquisition) refuseOccupied(ev events.Event, out *engine.Outbox) {
 	p.refuseWaiters(events.Locked, "", out)
 	p.finish(ev, out)
 }
 
-// refuseBehind ends a try that found the line free, and somebody faster.
+// refuseBehind ends a try that found the line empty and then another place ahead of its own.
 func (p *acquisition) refuseBehind(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.refuseWaiters(events.Locked, "", out)
 	p.deleteOwn(ev, out)
 }
 
-// refusePersistent ends the wait behind a node that will never go by itself.
+// refusePersistent ends the wait behind a node that is never deleted by itself.
 func (p *acquisition) refusePersistent(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.announce(events.PersistentNode, ev.Path, ev, out)
 	p.deleteOwn(ev, out)
 }
 
-// without drops a state that a recipe does not have from rows.
+// without removes a state that a recipe does not have from rows.
 func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
 	var kept []engine.Row[M]
 	for _, r := range rows {
@@ -135,7 +134,7 @@ func without[M any](rows []engine.Row[M], absent engine.State) []engine.Row[M] {
 	return kept
 }
 
-// withoutIgnores is without for what means nothing.
+// withoutIgnores removes such a state from ignores.
 func withoutIgnores(ignores []engine.Ignore, absent engine.State) []engine.Ignore {
 	var kept []engine.Ignore
 	for _, i := range ignores {

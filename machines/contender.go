@@ -5,12 +5,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// contender is the part of a machine that may lead or hold: a node of its own, a term,
-// failures and an end. The places in lines, the semaphore and the job election share it.
+// contender is the part of a machine that may lead or hold: its own node, its term, its failures and
+// its end. Places in lines, the semaphore and the job election share it.
 type contender struct {
-	id     string    // the machine's own
-	seed   string    // of its names
-	opener events.ID // the machine that opened this one, and hears of it; "" where a handle did
+	id     string    // the machine's own id
+	seed   string    // the seed of its names
+	opener events.ID // the machine that opened this one, which gets its events; "" if a handle did
 
 	node
 	term
@@ -18,21 +18,22 @@ type contender struct {
 	agenda
 }
 
-// intent is what a contender does once its node is gone or its work is done.
+// intent is what a contender does when its node is gone or its work has returned.
 type intent int
 
-// agenda is what a contender was asked for, and what it does next.
+// agenda is what commands have asked of a contender, and what it does next.
 type agenda struct {
-	after       intent // what follows a term: stay in line, queue again, stay out of it, close
-	nextIntent  intent
-	silent      bool // Curator's CloseMode.SILENT
-	closing     []uint64
-	moveCommand uint64 // the resign or requeue to be answered when the node is gone
+	after       intent   // what follows a term: keep the place, queue again, stay out of the line, or close
+	nextIntent  intent   // what follows now
+	silent      bool     // Curator's CloseMode.SILENT
+	closing     []uint64 // the commands that close it
+	moveCommand uint64   // the resign or requeue that is answered when the node is gone
 
-	end events.Code // why the one term of a selector that does not queue again ended
+	end events.Code // why the one term of a selector that does not queue again has ended
 	why string
 }
 
+// newContender returns a contender with the options that all of them have.
 func newContender(open events.Event, o *options) contender {
 	return contender{
 		id: open.Name, seed: open.Seed, opener: events.ID(o.text("opener", "")),
@@ -50,29 +51,29 @@ const (
 	closeNext               // close
 )
 
-// backsOff is a contender that waits out a back-off next, its node being gone.
+// backsOff reports whether the contender pauses for a back-off next. Its node is gone.
 func (p *contender) backsOff(events.Event) bool { return p.nextIntent == backOff && p.own == "" }
 
-// nowConfirmed is the answer that lets the first one lead.
+// nowConfirmed reports whether an answer lets the first in line lead.
 func (p *contender) nowConfirmed(ev events.Event) bool {
 	return ev.Code == events.OK && p.first && p.ownVerified() && confirmed(ev)
 }
 
-// inconclusive is a check that went well, while the own node's watch was spent, or
-// while no confirmation counts.
+// inconclusive reports whether a check succeeded while the own node's watch had fired, or while no
+// confirmation counts.
 func (p *contender) inconclusive(ev events.Event) bool {
 	return ev.Code == events.OK && (!p.ownVerified() || ev.AskAt != 0)
 }
 
-// isClosing is a contender that is closing.
+// isClosing reports whether the contender is closing.
 func (a *agenda) isClosing(events.Event) bool { return a.nextIntent == closeNext }
 
-// mustDeleteFirst is a contender whose node, known or possible, has to go first.
+// mustDeleteFirst reports whether the contender may have a node that has to be deleted first.
 func (p *contender) mustDeleteFirst(ev events.Event) bool {
 	return p.nextIntent != keepPlace && p.mayHaveNode(ev)
 }
 
-// gaveUpWithNode is exhausted with a node, known or possible, that has to go.
+// gaveUpWithNode reports whether the retry policy gave up while the contender may have a node.
 func (p *contender) gaveUpWithNode(ev events.Event) bool { return p.gaveUp && p.mayHaveNode(ev) }
 
 // answerMove answers the resign or requeue whose node is gone.
@@ -83,28 +84,28 @@ func (a *agenda) answerMove(out *engine.Outbox) {
 	}
 }
 
-// refuseStart answers a start of a machine that was started before.
+// refuseStart refuses a start of a machine that was started before.
 func (a *agenda) refuseStart(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.AlreadyStarted, "")
 }
 
-// refuseResign answers a resign while the machine does not lead.
+// refuseResign refuses a resign while the machine does not lead.
 func (a *agenda) refuseResign(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotLeading, "")
 }
 
-// refuseLatent answers what needs a start first.
+// refuseLatent refuses a command that needs a start first.
 func (a *agenda) refuseLatent(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.NotStarted, "")
 }
 
-// callsFunction is a contender whose term is one call of the user's function.
+// callsFunction reports whether a term is one call of the user's function.
 func (a *agenda) callsFunction() bool { return a.after == requeue || a.after == stayOut }
 
-// once is a contender that is held once, and closes.
+// once reports whether the contender holds once and then closes.
 func (a *agenda) once() bool { return a.after == closeNext }
 
-// setIntent is what comes next; after a hold nothing does.
+// setIntent sets what comes next. After a hold, that is always the close.
 func (a *agenda) setIntent(next intent) {
 	a.nextIntent = next
 	if a.once() {

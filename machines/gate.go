@@ -5,14 +5,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// GateRecipe makes calls at gates: a node that is there opens the way, as the
-// ready node of ZooKeeper's recipes does. Options: "retry".
+// GateRecipe makes calls at gates. A gate is open while its node exists, like the ready node of
+// ZooKeeper's recipes. Options: "retry".
 var GateRecipe = engine.NewRecipe(gateChart, newBarrierCall)
 
 var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Name:    "gate",
-	Doc:     "One call at a gate: to wait until the node is there, to set it or to remove it.",
-	States:  barrierCallStates("The node is not there; its creation is watched."),
+	Doc:     "One call at a gate: it waits until the node exists, or creates it, or deletes it.",
+	States:  barrierCallStates("The node does not exist; its creation is watched."),
 	Final:   closed,
 	Happy:   from{latent, deciding, looking, shut, closed},
 	Kinds:   barrierCallKinds,
@@ -20,5 +20,5 @@ var gateChart = engine.MustCompile(engine.Chart[barrierCall]{
 	Ignores: barrierCallIgnores(events.WatchCreated, events.WatchDeleted),
 })
 
-// gateOpen is a gate that is open.
+// gateOpen reports whether the gate's node exists.
 func (p *barrierCall) gateOpen(ev events.Event) bool { return ev.Code == events.OK }

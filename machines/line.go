@@ -10,52 +10,52 @@ import (
 // line is what the last listing on this connection showed.
 type line struct {
 	predecessor string
-	hidden      bool     // the predecessor may not be read: the directory is watched instead
-	nextInLine  bool     // the predecessor is the only place before us, and was watched after the own node
-	behind      []string // equal numbers that turned out to be made later
-	purged      bool     // further nodes of our own GUID were deleted
+	hidden      bool     // the predecessor may not be read, so the directory is watched
+	nextInLine  bool     // the predecessor is the only place ahead, and was watched after the own node
+	behind      []string // places with an equal number that were created later
+	purged      bool     // further nodes with the own GUID were deleted
 }
 
-// aheadGone is the predecessor, gone between the listing and the read.
+// aheadGone reports whether the predecessor was deleted between the listing and the read.
 func (p *place) aheadGone(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoNode
 }
 
-// createdLater is a predecessor of our own number that was made after us.
+// createdLater reports whether the predecessor has the own number, but was created after the own node.
 func (p *place) createdLater(ev events.Event) bool {
 	place, ok := ParsePlace(p.predecessor, p.lineLabels...)
 	return ok && p.present(ev) && place.Sequence == p.sequence && ev.Stat.Czxid > p.token
 }
 
-// persistent is a predecessor that no session owns.
+// persistent reports whether no session owns the predecessor.
 func (p *place) persistent(ev events.Event) bool {
 	return p.present(ev) && !ev.Stat.Ephemeral() && !p.createdLater(ev)
 }
 
-// present is the predecessor, there and watched.
+// present reports whether the predecessor exists and is watched.
 func (p *place) present(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.OK && ev.Stat != nil
 }
 
-// unreadable is a predecessor whose data another owner keeps to itself.
+// unreadable reports whether an access list forbids to read the predecessor's data.
 func (p *place) unreadable(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoAuth
 }
 
-// mayTakeOver is promise 5: the only place before us is deleted, nothing about our
-// own changed since it was read back and watched on this connection, and a
-// confirmation holds at this moment.
+// mayTakeOver reports whether promise 5 holds: the only place ahead was deleted, the own node has not
+// changed since it was read back and watched on this connection, and a confirmation counts at this
+// moment.
 func (p *place) mayTakeOver(ev events.Event) bool {
 	return p.nextInLine && p.ahead(ev.Path) && p.ownVerified() && confirmed(ev)
 }
 
-// isAhead is an event about the predecessor.
+// isAhead reports whether an event is about the predecessor.
 func (p *place) isAhead(ev events.Event) bool { return p.ahead(ev.Path) }
 
-// failed is any other refusal.
+// failed reports whether a listing was refused.
 func (p *place) failed(ev events.Event) bool { return ev.Code != events.OK }
 
-// counterEnds is a line with a number near the end of the int32 counter, where
+// counterEnds reports whether a number in the line is near the end of the int32 counter, where the
 // order means nothing any more.
 func (p *place) counterEnds(ev events.Event) bool {
 	for place := range places(ev.Children, p.lineLabels...) {
@@ -66,13 +66,13 @@ func (p *place) counterEnds(ev events.Event) bool {
 	return false
 }
 
-// hasDuplicates is a line in which our GUID stands more than once. Once on each
-// connection is enough: whoever holds the lowest is ahead of the others.
+// hasDuplicates reports whether several places have the own GUID. One look on each connection is
+// enough: the lowest of them is ahead of the others.
 func (p *place) hasDuplicates(ev events.Event) bool {
 	return !p.purged && len(p.duplicates(ev.Children)) > 1
 }
 
-// missing is a line without our own node, or no line at all.
+// missing reports whether the line does not contain the own node, or does not exist.
 func (p *place) missing(ev events.Event) bool {
 	if ev.Code != events.OK {
 		return ev.Code == events.NoNode
@@ -81,23 +81,23 @@ func (p *place) missing(ev events.Event) bool {
 	return !listed
 }
 
-// isFirst is a line that we head.
+// isFirst reports whether no place is ahead of the own one.
 func (p *place) isFirst(ev events.Event) bool {
 	ahead, _ := p.placesAhead(ev.Children)
 	return len(ahead) == 0
 }
 
-// mayLead is isFirst with all that belief needs besides.
+// mayLead reports whether the own node is first, and verified, and a confirmation counts.
 func (p *place) mayLead(ev events.Event) bool {
 	return p.isFirst(ev) && p.ownVerified() && confirmed(ev)
 }
 
+// ahead reports whether path is the predecessor's.
 func (p *place) ahead(path string) bool {
 	return p.predecessor != "" && path == join(p.dir, p.predecessor)
 }
 
-// listLine reads the own node back, unless that was done on this connection, and
-// lists the line.
+// listLine reads the own node back, unless that was done on this connection, and lists the line.
 func (p *place) listLine(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.line, p.first = line{behind: p.behind, purged: p.purged}, false
@@ -108,14 +108,14 @@ func (p *place) listLine(ev events.Event, out *engine.Outbox) {
 	out.Children(p.dir)
 }
 
-// rewatchOwn reads the own node again. A machine that could have inherited has to list
-// the line first.
+// rewatchOwn reads the own node again. From here on the machine has to list the line before it leads.
 func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
 	p.nextInLine = false
 	p.reread(ev, out)
 }
 
-// placesAhead lists the places ahead of the own one that are waited for, in no order.
+// placesAhead returns the places ahead of the own one that it waits for, in no order, and whether the
+// own one is in the listing.
 func (p *place) placesAhead(children []string) (ahead []Place, listed bool) {
 	for place := range places(children, p.lineLabels...) {
 		switch {
@@ -129,10 +129,11 @@ func (p *place) placesAhead(children []string) (ahead []Place, listed bool) {
 	return ahead, listed
 }
 
-// waitsFor reports whether a place is one to wait for: a reader does not wait for
-// other readers.
+// waitsFor reports whether this place has to wait for another one. A reader does not wait for other
+// readers.
 func (p *place) waitsFor(other Place) bool { return p.shared == "" || other.Label != p.shared }
 
+// isBehind reports whether a place with the own number was found to be behind.
 func (p *place) isBehind(name string) bool {
 	for _, b := range p.behind {
 		if b == name {
@@ -142,7 +143,7 @@ func (p *place) isBehind(name string) bool {
 	return false
 }
 
-// queueUp takes a place behind somebody: one watch, on the predecessor only.
+// queueUp waits behind another place: it sets one watch, on the predecessor only.
 func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	ahead, _ := p.placesAhead(ev.Children)
 	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
@@ -158,31 +159,29 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	p.watchPredecessor(ev, out)
 }
 
-// watchPredecessor leaves a data watch, which leaves nothing behind on a node
-// that is already gone.
+// watchPredecessor sets a data watch, which leaves nothing on the server if the node is already gone.
 func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Get(join(p.dir, p.predecessor))
 }
 
-// watchUnread watches the directory in place of a predecessor that may not be read:
-// servers since 3.8.4 (and Debian's) spend a watch on such a node without an event.
-// The directory was listed, so it may be read. The predecessor is asked for after
-// that: what the listing says does not matter.
+// watchUnread watches the directory in place of a predecessor that may not be read: servers since
+// 3.8.4 (and Debian's) drop a watch on such a node without an event. The directory was listed, so it
+// may be read. The request for the predecessor follows: what the listing says does not matter.
 func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
 	p.hidden = true
 	out.With(engine.Watch).Children(p.dir)
 	out.Exists(join(p.dir, p.predecessor))
 }
 
-// orderBehind puts a node of the same number behind us, because it was made later,
-// and looks at the line again.
+// orderBehind notes that a node with the same number is behind the own one, because it was created
+// later, and lists the line again.
 func (p *place) orderBehind(ev events.Event, out *engine.Outbox) {
 	p.behind = append(p.behind, base(ev.Path))
 	p.listLine(ev, out)
 }
 
-// reconfirm asks for the confirmation once more; where what was seen of the line
-// is not known to be so any longer, it looks at that first.
+// reconfirm asks for the confirmation once more. If the line may have changed, it lists the line
+// first.
 func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 	if p.first && p.ownVerified() {
 		p.seekConfirmation(ev, out)
@@ -191,33 +190,32 @@ func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 	p.listLine(ev, out)
 }
 
-// noteFirst begins a term: nobody is ahead in the line any more.
+// noteFirst notes, when a term begins, that no place is ahead any more.
 func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
 	p.predecessor, p.nextInLine, p.behind = "", false, nil
 }
 
-// tellOpenerWaiting lets a patron know that somebody is ahead: one that does not rest on
-// its latch's node, and has other things to see to meanwhile.
+// tellOpenerWaiting tells an opener that another place is ahead, if the opener does not depend on the
+// latch's node and has other things to do meanwhile.
 func (p *place) tellOpenerWaiting(out *engine.Outbox) {
 	if p.read == notRead {
 		p.tellOpener(events.Event{Kind: events.LatchWaiting}, out)
 	}
 }
 
-// forgetLine forgets what was seen of the line and of the own node in it: after a
-// term it is looked at again.
+// forgetLine forgets what was seen of the line and of the own node: both are read again after a term.
 func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
 	p.owned, p.watched, p.first = false, false, false
 	p.line = line{}
 }
 
-// relistLine looks again after the obstruction went.
+// relistLine lists the line again after the predecessor was deleted.
 func (p *place) relistLine(ev events.Event, out *engine.Outbox) {
 	p.clearFailure(out)
 	p.listLine(ev, out)
 }
 
-// rejectSequence gives back a place in a line whose counter is about to wrap.
+// rejectSequence gives up a place in a line whose counter is about to wrap.
 func (p *place) rejectSequence(ev events.Event, out *engine.Outbox) {
 	p.reject(events.CounterEnd, "the sequence counter of "+p.dir+" is at its end: delete and re-create the directory", ev, out)
 }

@@ -5,42 +5,42 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// naming is how the nodes of a line are told apart.
+// naming says how the nodes of a line are told apart.
 type naming interface {
-	// fresh is what the names of an enrolment carry besides the label.
+	// fresh returns what the names of an enrolment have besides the label.
 	fresh(seed string, count uint64) string
-	// sure is a name that is one node's alone: of this session, on any connection.
+	// sure reports whether no other node can ever have the name.
 	sure() bool
 }
 
-// byGUID are names with a GUID of each enrolment's own, as Curator's.
+// byGUID stands for names with a new GUID for each enrolment, as Curator's.
 type byGUID struct{}
 
 func (byGUID) fresh(seed string, count uint64) string { return guid(seed, count) }
 
 func (byGUID) sure() bool { return true }
 
-// byOwner are names without: what the GUID is for elsewhere, the owner is for.
+// byOwner stands for names without a GUID. The node's owner does what the GUID does elsewhere.
 type byOwner struct{}
 
 func (byOwner) fresh(string, uint64) string { return "" }
 
 func (byOwner) sure() bool { return false }
 
-// ownerSearch is the search for nodes whose names carry no GUID, by their owner.
+// ownerSearch is the search for the own nodes by their owner, where names have no GUID.
 type ownerSearch struct {
-	asked     int     // reads that are not answered
-	ownPlaces []Place // those that this session owns
+	asked     int     // reads that are pending
+	ownPlaces []Place // the places that this session owns
 }
 
-// askOwner asks whether the node that was ours still is: what was seen on
-// another connection says nothing about a name that others can have, too.
+// askOwner asks whether this session still owns the own node. What was seen on another connection says
+// nothing about a name that other nodes can have, too.
 func (p *place) askOwner(ev events.Event, out *engine.Outbox) {
 	p.unknown = true
 	p.askOwners([]Place{{Name: p.own}}, out)
 }
 
-// askOwners reads nodes without their data, which others may keep to themselves.
+// askOwners asks for the owners of nodes. It does not read their data, which access lists may forbid.
 func (p *place) askOwners(places []Place, out *engine.Outbox) {
 	p.ownerSearch = ownerSearch{asked: len(places)}
 	for _, place := range places {

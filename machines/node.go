@@ -10,110 +10,112 @@ import (
 // Revoke is what Curator's Revoker writes to a holder's node.
 const Revoke = "__REVOKE__"
 
-// node is the own node, or the attempt to make it.
+// node is the own node, or the attempt to create it.
 type node struct {
-	ownDir     string // its directory
+	ownDir     string // the directory of the own node
 	data       []byte // what Curator shows as the participant's id
 	naming     naming
 	read       readPurpose
 	tokenFloor int64 // a token below it is refused
-	owner      int64 // ZooKeeper's id of the session that must own it
+	owner      int64 // ZooKeeper's id of the session that has to own the node
 
-	count      uint64 // enrolments begun; with the seed it gives the GUID
+	count      uint64 // enrolments begun; the GUID is derived from it and the seed
 	guid       string
-	creating   uint64 // the create that is not answered yet
-	unknown    bool   // its outcome: it may or may not have made a node
+	creating   uint64 // the number of the create that is pending; 0: none
+	unknown    bool   // the outcome of the create: it may have created a node
 	own        string // the node's name; "" while there is none or it is not known
 	token      int64  // its czxid, or inherited
 	sequence   int64
-	inherited  int64 // the token of a writer that reads on, whatever its node's czxid
-	pinned     int64 // the czxid that a term rests on, where another node may have the name
-	owned      bool  // it was read back in this session, owned by it, on this connection
-	watched    bool  // and a watch on it is armed
-	ownerKnown bool  // the name was told to be this session's on this connection, by the create or by a read
-	revoked    bool  // Revoke stood in its data
+	inherited  int64 // the token of a writer that became a reader, whatever its node's czxid
+	pinned     int64 // the czxid that the term depends on, where another node may have the same name
+	owned      bool  // the node was read back on this connection, and this session owns it
+	watched    bool  // a watch on it is armed
+	ownerKnown bool  // on this connection, a create or a read has shown that this session owns the node
+	revoked    bool  // its data were Revoke
 }
 
-// readPurpose is what the own node is read back for.
+// readPurpose says why the own node is read back.
 type readPurpose int
 
 const (
-	forStat readPurpose = iota
-	forData             // the stat, and what others write to it
-	notRead             // it is not read back: the patron's transaction names it, and fails without it
+	forStat readPurpose = iota // for its stat
+	forData                    // for its stat, and for what others write to it
+	notRead                    // it is not read back: a transaction of the opener names it, and fails without it
 )
 
+// attached reports whether there is a connection.
 func (n *node) attached(ev events.Event) bool { return ev.Attached }
 
+// detached reports whether there is no connection.
 func (n *node) detached(ev events.Event) bool { return !ev.Attached }
 
-// made is our create, done.
+// made reports whether the own create or transaction was carried out.
 func (n *node) made(ev events.Event) bool {
 	return ev.Code == events.OK
 }
 
-// outcomeUnknown is a request that may or may not have been applied.
+// outcomeUnknown reports whether the request may or may not have been carried out.
 func (n *node) outcomeUnknown(ev events.Event) bool { return ev.Code.Unknown() }
 
-// ours is the own node, read back, owned by this session; in a term, the one that
-// it rests on: a backup may bring an earlier one back, under a name that came twice.
+// ours reports whether the own node was read back and this session owns it. During a term it has to be
+// the node that the term depends on: a restored backup may bring an earlier one back, under a name
+// that came twice.
 func (n *node) ours(ev events.Event) bool {
 	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == n.owner && (n.pinned == 0 || n.pinned == ev.Stat.Czxid)
 }
 
-// unacceptable is the own node, owned by another session, or with a token that the floor
-// refuses.
+// unacceptable reports whether another session owns the own node, or its token is below the floor.
 func (n *node) unacceptable(ev events.Event) bool {
 	return n.mine(ev.Path) && ev.Code == events.OK && ev.Stat != nil && (!n.ours(ev) || ev.Stat.Czxid < n.tokenFloor)
 }
 
-// ownGone is the own node, gone.
+// ownGone reports whether the own node does not exist any more.
 func (n *node) ownGone(ev events.Event) bool {
 	return n.mine(ev.Path) && ev.Code == events.NoNode
 }
 
-// checkedGone is a check that did not find the own node.
+// checkedGone reports whether a check did not find the own node.
 func (n *node) checkedGone(ev events.Event) bool { return ev.Code == events.NoNode }
 
-// hasNode is a contender whose own node is known.
+// hasNode reports whether the own node is known.
 func (n *node) hasNode(events.Event) bool { return n.own != "" }
 
-// inFlight is a create that has not returned yet.
+// inFlight reports whether a create is pending.
 func (n *node) inFlight(events.Event) bool { return n.creating != 0 }
 
-// createUnknown is a create whose outcome is unknown.
+// createUnknown reports whether the outcome of the last create is unknown.
 func (n *node) createUnknown(events.Event) bool { return n.unknown }
 
-// mayHaveNode is a contender that has, or may have, a node.
+// mayHaveNode reports whether the contender has, or may have, a node.
 func (n *node) mayHaveNode(events.Event) bool {
 	return n.own != "" || n.unknown || n.creating != 0
 }
 
-// deleted is the own node, gone by our own hand.
+// deleted reports whether the own node is gone, deleted by this machine.
 func (n *node) deleted(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// unlisted is a listing that was refused; a directory that does not exist is
-// an empty line.
+// unlisted reports whether a listing was refused. A directory that does not exist is an empty line.
 func (n *node) unlisted(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
+// path returns the own node's path.
 func (n *node) path() string { return join(n.ownDir, n.own) }
 
-// mine reports whether a path is the own node's.
+// mine reports whether path is the own node's.
 func (n *node) mine(path string) bool { return n.own != "" && path == n.path() }
 
-// ownVerified is an own node that was read back on this connection, owned by this
-// session and watched; or one on which nothing rests but its patron's transaction,
-// if its czxid is known.
+// ownVerified reports whether the own node was read back on this connection, is owned by this session
+// and is watched. If only the opener's transaction depends on the node, its czxid has to be known, and
+// no more.
 func (n *node) ownVerified() bool {
 	return n.read == notRead && n.token != 0 || n.owned && n.watched
 }
 
-// lookUp finds the node of a create whose reply was lost: only after a sync is
-// it certain that a listing would show it.
+// lookUp looks for the node of a create whose reply was lost. A listing is certain to show the node
+// only after a sync.
 func (n *node) lookUp(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	n.creating, n.unknown = 0, true
@@ -121,24 +123,24 @@ func (n *node) lookUp(ev events.Event, out *engine.Outbox) {
 	out.Children(n.ownDir)
 }
 
-// reread arms the own watch again after somebody set the node's data.
+// reread arms the own watch again after somebody has set the node's data.
 func (n *node) reread(ev events.Event, out *engine.Outbox) {
 	n.watched = false
 	n.readOwn(out)
 }
 
-// noteGone is the own node, gone by our own hand.
+// noteGone notes that the own node was deleted by this machine.
 func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.own = "" }
 
-// dropPending forgets what was asked on a connection that is gone.
+// dropPending drops the requests that were sent on a connection that has ended.
 func (n *node) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
-// noteSession takes the session that the new connection belongs to.
+// noteSession notes the session of the new connection.
 func (n *node) noteSession(ev events.Event, out *engine.Outbox) {
 	n.owner, n.ownerKnown = ev.SessionID, false
 }
 
-// rejection is what is wrong with the own node.
+// rejection returns the code and the text for an own node that is unacceptable.
 func (n *node) rejection(ev events.Event) (events.Code, string) {
 	if !n.ours(ev) {
 		return events.ForeignOwner, fmt.Sprintf("%s belongs to session 0x%x, and this is 0x%x", base(ev.Path), ev.Stat.EphemeralOwner, n.owner)
@@ -146,8 +148,7 @@ func (n *node) rejection(ev events.Event) (events.Code, string) {
 	return events.TokenFloor, fmt.Sprintf("token %d of %s is below the floor %d: the ensemble went back in time", ev.Stat.Czxid, n.own, n.tokenFloor)
 }
 
-// readOwn reads the own node's stat with a watch, and its data where a revoke
-// may stand there.
+// readOwn reads the own node's stat with a watch, and its data if others may ask for the lock there.
 func (n *node) readOwn(out *engine.Outbox) {
 	if n.read == forData {
 		out.With(engine.Watch | engine.Data).Get(n.path())

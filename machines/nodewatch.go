@@ -5,8 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// NodewatchRecipe makes onlookers of one node for a user, who is told its data
-// past the machine, or that there is none: what Curator's NodeCache keeps.
+// NodewatchRecipe makes watches of one node: what Curator's NodeCache keeps. The data go past the
+// machine to the user's handle, and so does the news that there is no node.
 // Options: "view" (true), "retry".
 var NodewatchRecipe = engine.NewRecipe(nodewatchChart, func(open events.Event) (*nodeWatch, error) {
 	return newNodeWatch(open, events.ReplyStat)

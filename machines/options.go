@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// options reads the string values of a command.open event; the first bad one
-// is kept as the error.
+// options reads the string values of a command.open event, and keeps the first bad one as its error.
 type options struct {
 	values map[string]string
 	err    error
 }
 
+// option returns the parsed value of one option, or fallback if it is not set.
 func option[T any](o *options, name string, fallback T, parse func(string) (T, error)) T {
 	s, ok := o.values[name]
 	if !ok {

@@ -7,45 +7,45 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// parentMaker makes a directory whose parents may be missing: what every recipe
-// that creates a node shares. The parents are asked for in one flight, from the
-// top, and the node itself behind them on the same connection; so the answer to
-// the node's own create decides, and comes last. No state of its own is needed:
-// a chart has one row for the parents' answers ([ofParent], noteParent), and one
-// for the create that found none ([parentMissing], found).
+// parentMaker creates a directory's missing parents, for every recipe that creates a node. It sends
+// the creates of the parents together, from the top, and the create of the node itself behind them on
+// the same connection: so the answer to the node's own create comes last, and decides. It needs no
+// state of its own: a chart has one row for the answers about parents ([ofParent], noteParent), and
+// one for the create that found a parent missing ([parentMissing], createWithParents).
 type parentMaker struct {
 	dir            string
 	highestCreate  uint64      // the create of the highest missing parent
-	lowestCreate   uint64      // that of the lowest; between them are the others
-	tried          bool        // the parents were asked for; not twice in a row
-	parentExisted  bool        // and the lowest was there then
-	parentFailure  failure     // the lowest parent that could not be made, and why
-	parentMode     events.Mode // what kind of parents was asked for last
-	willDisconnect bool        // the server will end the connection, as old ones do after what they do not know
+	lowestCreate   uint64      // that of the lowest; the numbers between are the others
+	tried          bool        // the parents were created, which is not done twice in a row
+	parentExisted  bool        // and the lowest existed then
+	parentFailure  failure     // why the lowest parent that could not be created was refused
+	parentMode     events.Mode // the mode of the parents that were created last
+	willDisconnect bool        // the server will end the connection, as old ones do after a request that they do not know
 }
 
-// failure is what stands in the way.
+// failure is why a request was refused, and on which path.
 type failure struct {
 	code       events.Code
 	path, text string
 }
 
+// newParentMaker returns a maker of dir and its parents.
 func newParentMaker(dir string) parentMaker { return parentMaker{dir: dir} }
 
-// parentMissing is our create under a parent that does not exist and can be made:
-// the root cannot, nor what could not be made a moment ago.
+// parentMissing reports whether the own create found no parent, and the parent can be created. The
+// root cannot, nor what could not be created a moment ago.
 func (f *parentMaker) parentMissing(ev events.Event) bool {
 	return ev.Code == events.NoNode && f.dir != "/" && !f.tried
 }
 
-// ofParent is the answer to the create of a parent.
+// ofParent reports whether an answer is to the create of a parent.
 func (f *parentMaker) ofParent(ev events.Event) bool {
 	return f.highestCreate <= ev.Request && ev.Request <= f.lowestCreate
 }
 
-// makeParents asks for the missing parents, from the top. Any of them may exist,
-// or be closed to us. They are containers, which go when they are empty, unless
-// some machine of this client has learned that the servers know none.
+// makeParents creates the missing parents, from the top. Each may exist already, or be forbidden by an
+// access list. They are containers, which the server deletes when they are empty, unless a machine of
+// this client has learned that the servers know none.
 func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 	f.highestCreate, f.tried, f.parentExisted, f.parentFailure = 0, true, false, failure{}
 	f.parentMode = events.Container
@@ -58,15 +58,15 @@ func (f *parentMaker) makeParents(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteParent keeps why a parent was not made. Where one below it is there it does
-// not matter. That the servers know no containers is told to the session machine,
-// which tells every machine that finds no parent from then on.
+// noteParent notes why a parent was not created. If one below it exists, that does not matter. If the
+// servers know no containers, it tells the session machine, which stamps that on the events of all
+// machines from then on.
 func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	switch ev.Code {
 	case events.OK, events.NodeExists:
 		f.parentFailure = failure{}
 		f.parentExisted = f.parentExisted || ev.Request == f.lowestCreate
-	case events.NoNode: // of those below it is only that this one is missing
+	case events.NoNode: // the creates below fail only because this one is missing
 		if ev.Request == f.highestCreate {
 			f.parentFailure = failure{ev.Code, ev.Path, ev.Text}
 		}
@@ -82,14 +82,13 @@ func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// resetParents is an attempt that knows nothing of earlier ones.
+// resetParents begins an attempt that knows nothing of earlier ones.
 func (f *parentMaker) resetParents() {
 	f.tried, f.parentExisted, f.parentFailure = false, false, failure{}
 }
 
-// rootCause is a refusal of our create, by what it comes of where that is known: a
-// parent that could not be made, or one that was there and is gone again, as a
-// container may be that was empty.
+// rootCause returns the refusal of the own create with its cause, if that is known: a parent that
+// could not be created, or one that existed and is gone again, as an empty container may be.
 func (f *parentMaker) rootCause(ev events.Event) events.Event {
 	switch {
 	case ev.Kind != events.ReplyCreate || ev.Code != events.NoNode:

@@ -7,12 +7,12 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// place is one place in one line: what every recipe shares whose members queue by
-// sequential ephemeral nodes.
+// place is one place in one line. The recipes whose participants queue by sequential ephemeral nodes
+// share it.
 type place struct {
-	label      string   // what stands before the number
-	lineLabels []string // the labels of all who stand in the line, its own among them
-	shared     string   // the label of those whom it holds beside, and does not wait for
+	label      string   // what is before the number in the node's name
+	lineLabels []string // the labels of all places in the line, the own one among them
+	shared     string   // the label of places that hold together with this one, which does not wait for them
 
 	contender
 	parentMaker // of the line's directory
@@ -20,51 +20,51 @@ type place struct {
 	line
 }
 
+// newPlace returns a place with the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
 	return place{label: label, lineLabels: []string{label}, contender: newContender(open, o), parentMaker: newParentMaker(open.Path)}
 }
 
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
 
-// placing are those who have a node and no term, and look where they stand.
+// placing are the states with a node and without a term, in which the position in the line is found out.
 var placing = from{listing, verifying, waiting, blocked}
 
-// decidingDoc is what is true of the choice in every chart that has it.
-const decidingDoc = "What comes next is decided at once: after a pause, an outage, a term, or the end of a node."
+// decidingDoc is the sentence about the choice in every chart that has it.
+const decidingDoc = "Decides immediately what comes next: after a pause, an outage, a term, or the end of a node."
 
-// lineStates are the states that every place has.
+// lineStates are the states of every place.
 var lineStates = []engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
-	{Name: enrolling, Doc: "The create of the own node is on its way; before it, where the line's directory did not exist, those of its parents, as containers where the server can."},
+	{Name: enrolling, Doc: "The own node is being created. If the line's directory did not exist, its parents are created first, as containers if the server knows them."},
 	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed."},
-	{Name: waiting, Doc: "Behind somebody: the predecessor is watched, and nothing else but the own node."},
-	{Name: blocked, Doc: "Behind a persistent node, which no session owns and which will not go by itself. An error says so."},
-	{Name: leading, Doc: "First in line, read back, owned by this session, confirmed: belief holds until validUntil."},
-	{Name: draining, Doc: "Belief is over, but the work done under it has not returned. Nothing new begins before it has."},
-	{Name: suspended, Doc: "No connection. The node may live on; nothing is believed."},
-	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: what was true before is checked by reads and a write."},
-	{Name: leaving, Doc: "The own node is being deleted; what comes after is decided already."},
-	{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+	{Name: waiting, Doc: "Another place is ahead. Only the predecessor and the own node are watched."},
+	{Name: blocked, Doc: "The predecessor is a persistent node, which no session owns and which is never deleted by itself. An error says so."},
+	{Name: leading, Doc: "The own node is first in line, read back, owned by this session, and confirmed: belief holds until validUntil."},
+	{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
+	{Name: suspended, Doc: "There is no connection. The node may still exist; nothing is believed."},
+	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: reads and a write check what was true before."},
+	{Name: leaving, Doc: "The own node is being deleted. What comes next is decided already."},
+	{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 	{Name: deciding, Doc: decidingDoc},
-	{Name: closed, Doc: "Over."},
+	{Name: closed, Doc: "The machine has ended."},
 }
 
-// lineRows are the rows of every place whose name carries a GUID: the enrolment,
-// the line, recovery and the way out. How a place is asked for, and what comes
-// after belief, is for the families to say: standingRows (latch.go), holdRows
-// (acquisition.go). A family's rows come before these, which hold what is true
-// otherwise.
+// lineRows are the rows of every place whose name has a GUID: the enrolment, the line, recovery and
+// the close. How a place is asked for, and what follows belief, is in requeueRows (latch.go) and in
+// holdRows (acquisition.go). Those come first: they are the exceptions, and these the general case.
 var lineRows = slices.Concat(guidRows, placeRows)
 
-// guidRows find the own nodes in a listing by the GUID in their names. Names without one are found by their owner: ownerRows, in election.go.
+// guidRows find the own nodes in a listing by the GUID in their names. Names without one
+// are found by their owner: ownerRows, in election.go.
 var guidRows = []engine.Row[place]{
 	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).recovered, To: verifying, Do: (*place).adopt},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).hasDuplicates, To: engine.Stay, Do: (*place).adopt},
 	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).recovered, To: leaving, Do: (*place).adoptDelete},
 }
 
-// placeRows are the rows of every place, whatever its name is made of. They
-// stand in the order in which a place is won and lost.
+// placeRows are the rows of every place, whatever its name consists of. Their order is that in which
+// a place is gained and lost.
 var placeRows = []engine.Row[place]{
 	// Enrolment.
 	{From: from{enrolling}, On: on(events.ReplyCreate), When: (*place).ofParent, To: enrolling, Do: (*place).noteParent},
@@ -136,7 +136,7 @@ var placeRows = []engine.Row[place]{
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).hasNode, To: verifying, Do: (*place).reconfirm},
 	{From: from{deciding}, On: on(engine.AtOnce), To: enrolling, Do: (*place).enrol},
 
-	// The way out.
+	// Close, and the end of the own node.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.CommandClose), To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
 	{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*place).mayHaveNode, To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
 	{From: from{latent, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*place).close, Then: (*place).finish},
@@ -151,7 +151,7 @@ var placeRows = []engine.Row[place]{
 	{From: from{leaving}, On: on(events.ReplyChildren), To: leaving, Do: (*place).lookAgain},
 }
 
-// lineKinds are the kinds that every place hears.
+// lineKinds are the kinds that every place handles.
 var lineKinds = []events.Kind{
 	events.CommandClose,
 	events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
@@ -160,39 +160,40 @@ var lineKinds = []events.Kind{
 	events.WorkReturned, events.WorkDrained, events.TimerFired,
 }
 
-// lineIgnores say what means nothing to any place, and why.
+// lineIgnores say which kinds no place needs in which states, and why.
 var lineIgnores = []engine.Ignore{
 	{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
-		Why: "nothing was asked before the start, which is told the session"},
+		Why: "nothing was sent before the start, and the start event has the session"},
 	{In: from{listing, waiting, blocked, leading, draining, pausing}, On: []events.Kind{events.ReplyCreate},
-		Why: "the own create was answered before this state could be entered"},
+		Why: "the own create was answered before the machine could enter this state"},
 	{In: from{enrolling}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
-		Why: "there is no node to watch"},
+		Why: "there is no node to watch yet"},
 	{In: from{suspended, draining, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 		Why: "the own node is read again, or deleted, before anything is decided"},
 	{In: from{listing, verifying, leading}, On: []events.Kind{events.WatchChildren},
-		Why: "the line is listed again before anything is decided, or nobody is before us"},
+		Why: "the line is listed again before anything is decided, or no place is ahead"},
 	{In: from{suspended, draining, pausing}, On: []events.Kind{events.ConnectionSuspended},
 		Why: "nothing is believed, and all is read again"},
 	{In: from{enrolling, listing, waiting, blocked, verifying}, On: []events.Kind{events.ConnectionAttached},
 		Why: "a connection ends, through suspended, before the next begins"},
 	{In: but(live, leading), On: []events.Kind{events.ConnectionUnconfirmed},
-		Why: "nothing is believed, and taking office asks for a confirmation"},
+		Why: "nothing is believed, and a term begins only with a confirmation"},
 	{In: but(live, leading, draining), On: []events.Kind{events.WorkReturned},
 		Why: "work runs only while leading or draining"},
 	{In: but(live, draining), On: []events.Kind{events.WorkDrained},
-		Why: "told only on the way out of leading"},
+		Why: "the machine sends it to itself only while leading ends"},
 }
 
-// inLine is the place of whichever recipe has one, for the tables about it.
+// inLine returns the place of a recipe, for the tables about places.
 func (p *place) inLine() *place { return p }
 
-// Watches says which nodes matter: the own one and the predecessor, or the
-// directory in its place.
+// Watches reports which nodes matter: the own one and the predecessor, or the directory in place of
+// the predecessor.
 func (p *place) Watches(path string) bool {
 	return p.mine(path) || p.ahead(path) || p.hidden && path == p.dir
 }
 
+// but returns a set of states without some of them.
 func but(set from, without ...engine.State) from {
 	return slices.DeleteFunc(slices.Clone(set), func(s engine.State) bool { return slices.Contains(without, s) })
 }

@@ -5,32 +5,33 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// closesWithoutNode is a closing contender without a node.
+// closesWithoutNode reports whether the contender is closing and surely has no node.
 func (p *place) closesWithoutNode(events.Event) bool {
 	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
-// deletedNotClosing is the own node, deleted, of a machine that does not close.
+// deletedNotClosing reports whether the own node was deleted and the machine does not close.
 func (p *place) deletedNotClosing(ev events.Event) bool {
 	return p.deleted(ev) && p.nextIntent != closeNext
 }
 
-// recovered is a lost create, found in the listing.
+// recovered reports whether a listing shows the node of a create whose reply was lost.
 func (p *place) recovered(ev events.Event) bool {
 	return p.unknown && ev.Code == events.OK && len(p.duplicates(ev.Children)) > 0
 }
 
-// notMade is a lost create that a synced listing does not show.
+// notMade reports whether a listing behind a sync does not show the node of a create whose reply was
+// lost.
 func (p *place) notMade(ev events.Event) bool {
 	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.duplicates(ev.Children)) == 0)
 }
 
-// refusedClosing is a create that made nothing, while closing.
+// refusedClosing reports whether the machine is closing and the create surely created nothing.
 func (p *place) refusedClosing(ev events.Event) bool {
 	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == closeNext
 }
 
-// notMadeClosing is absent while closing.
+// notMadeClosing reports whether notMade holds and the machine is closing.
 func (p *place) notMadeClosing(ev events.Event) bool {
 	return p.notMade(ev) && p.nextIntent == closeNext
 }
@@ -46,24 +47,25 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 	p.create(ev, out)
 }
 
-// create asks for the own node under the enrolment's GUID.
+// create creates the own node under the enrolment's GUID.
 func (p *place) create(ev events.Event, out *engine.Outbox) {
 	p.resetParents()
 	p.sendCreate(out)
 }
 
-// createWithParents asks for the missing parents, and for the own node behind them.
+// createWithParents creates the missing parents, and the own node behind them.
 func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
 	p.sendCreate(out)
 }
 
+// sendCreate sends the create of the own node.
 func (p *place) sendCreate(out *engine.Outbox) {
 	p.unknown = false
 	p.creating = out.Create(events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data})
 }
 
-// noteCreated takes the node that a create made.
+// noteCreated notes the node that a create made.
 func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown, p.willDisconnect = 0, false, false
 	p.own, p.token, p.ownerKnown = base(ev.Path), ev.Zxid, true
@@ -71,19 +73,19 @@ func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 	p.sequence = place.Sequence
 }
 
-// adopt takes the lowest of the own GUID's nodes and removes the others.
+// adopt keeps the lowest node with the own GUID and deletes the others.
 func (p *place) adopt(ev events.Event, out *engine.Outbox) {
 	twins := p.duplicates(ev.Children)
 	p.discard(twins[1:], out)
 	p.creating, p.unknown = 0, false
 	if p.own != twins[0].Name {
-		p.dropHeartbeats(out) // the heartbeat shall not go on checking a node that is deleted
+		p.dropHeartbeats(out) // the heartbeat must not check a deleted node any more
 		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
 	}
 	p.listLine(ev, out)
 }
 
-// discard removes nodes of the own GUID besides the lowest.
+// discard deletes nodes with the own GUID other than the lowest.
 func (p *place) discard(twins []Place, out *engine.Outbox) {
 	for _, t := range twins {
 		out.With(engine.Unawaited).Delete(join(p.dir, t.Name))
@@ -91,30 +93,30 @@ func (p *place) discard(twins []Place, out *engine.Outbox) {
 	p.purged = true
 }
 
-// duplicates are the places that carry the enrolment's GUID, lowest first; of a name
-// without one, all others without.
+// duplicates returns the places that have the enrolment's GUID, lowest first. If the own name has no
+// GUID, they are all places without one.
 func (p *place) duplicates(children []string) []Place {
 	return ofGUID(children, p.guid, p.lineLabels...)
 }
 
-// suspend is the end of a connection: nothing that was read counts any longer.
+// suspend handles the end of a connection: what was read on it does not count any more.
 func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 	p.forgetReads(ev, out)
 	p.line = line{}
-	if p.willDisconnect { // our own doing: it is no reason to give up
+	if p.willDisconnect { // the own request for containers caused it: no reason to give up
 		p.willDisconnect = false
 		return
 	}
 	p.endOnce(events.ConnectionLoss, suspendedText, out)
 }
 
-// attach is noteSession, after which missing parents may be made once more.
+// attach notes the session of the new connection. Missing parents may be created once more.
 func (p *place) attach(ev events.Event, out *engine.Outbox) {
 	p.noteSession(ev, out)
 	p.resetParents()
 }
 
-// settleCreate keeps in mind what a create that returned late has made.
+// settleCreate notes what a create that returned late has done.
 func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
 	p.creating, p.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
@@ -122,8 +124,8 @@ func (p *place) settleCreate(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// deleteOwn makes sure that no node is left, as soon as there is a connection: it
-// deletes the own node, or looks for it where the create's outcome is unknown.
+// deleteOwn makes sure that no own node is left, as soon as there is a connection. It deletes the
+// node, or looks for it if the create's outcome is unknown.
 func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.line, p.first = line{}, false
@@ -138,9 +140,9 @@ func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// adoptDelete deletes every node of the enrolment that a listing shows. While
-// there are several it lists again, once on each connection: nobody awaits the
-// deletion of those behind the lowest, and a disconnect may swallow it.
+// adoptDelete deletes every node of the enrolment that a listing shows. While there are several it
+// lists again, once on each connection: the machine does not wait for the deletion of those behind the
+// lowest, and a disconnect may prevent it.
 func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 	twins := p.duplicates(ev.Children)
 	if p.hasDuplicates(ev) {
@@ -152,32 +154,33 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 	p.deleteOwn(ev, out)
 }
 
-// giveUp ends an attempt to have a place in line: the next one comes after a pause.
+// giveUp ends an attempt to get a place in line. The next one follows after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
 	p.failAndBackOff(p.rootCause(ev), out)
 }
 
-// rejectOwn gives back a node that is not this session's, or whose token is below
-// the floor. A foreign one that carries our GUID is a copy, and the one that it
-// was copied from may still stand: it is looked for before anything is made.
+// rejectOwn gives up a node that another session owns, or whose token is below the floor. A node of
+// another session with the own GUID is a copy, and the original may still exist: it is looked for
+// before anything is created.
 func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.rejection(ev)
 	if code == events.ForeignOwner {
-		p.ownerKnown = false // without a GUID, the owner is asked for once more, and decides
+		p.ownerKnown = false // without a GUID, the owner is read again before the node is deleted
 		p.unknown = p.naming.sure()
 		if p.unknown && p.once() {
-			p.own = "" // nothing comes after the deletion: both are found, and go
+			p.own = "" // nothing follows the deletion: the listing finds both, and both are deleted
 		}
 	}
 	p.reject(code, text, ev, out)
 }
 
+// reject gives up a place, reports why, and pauses before the next enrolment.
 func (p *place) reject(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.setIntent(backOff)
 	p.quick = 0
 	p.announce(code, text, ev, out)
-	if p.once() { // it ends by this
+	if p.once() { // the hold ends with this
 		p.refuseWaiters(code, text, out)
 	}
 	p.deleteOwn(ev, out)

@@ -7,22 +7,23 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// maxLateConfirmations is how many confirmations in a row may come too late before that is
-// no passing slowness any more, and the calls that await leadership get an error.
+// maxLateConfirmations is how many confirmations in a row may come too late before the calls that
+// await leadership get an error, because such slowness is not transient any more.
 const maxLateConfirmations = 3
 
-// retryState is the last failure, and the back-off.
+// retryState is the last failure, how far the retry policy has come, and the back-off.
 type retryState struct {
 	retry    Policy
 	dice     jitter
-	code     events.Code // of what stands in the way; OK: nothing does
+	code     events.Code // of the last failure; OK: there is none
 	text     string
 	failures int
 	failedAt int64
-	quick    int  // terms in a row whose work failed or returned at once
+	quick    int  // terms in a row whose work failed or returned immediately
 	gaveUp   bool // the retry policy gave up
 }
 
+// newRetryState returns the state of the policy of the option "retry", or of usual.
 func newRetryState(open events.Event, o *options, usual Policy) retryState {
 	return retryState{retry: o.policy("retry", usual), dice: newJitter(open.Seed)}
 }
@@ -30,17 +31,17 @@ func newRetryState(open events.Event, o *options, usual Policy) retryState {
 // defaultRetry is the retry policy of a machine that is opened without one.
 var defaultRetry = BoundedExponential(-1, 250*time.Millisecond, 30*time.Second)
 
-// exhausted is a retry policy that gave up.
+// exhausted reports whether the retry policy gave up.
 func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 
-// reportFailure makes an error visible on the handle.
+// reportFailure shows an error on the handle.
 func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	t.code, t.text = code, text
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
 }
 
-// attempt asks the policy for the pause before the next attempt; one that gives up
-// means no pause.
+// attempt asks the policy for the pause before the next attempt. If the policy gives up, there is no
+// pause.
 func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
 	if t.failures == 0 {
 		t.failedAt = ev.At
@@ -50,7 +51,7 @@ func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
 	return d, again
 }
 
-// nextPause is the pause before the next attempt of a machine that never gives up.
+// nextPause returns the pause before the next attempt of a machine that never gives up.
 func (t *retryState) nextPause() time.Duration {
 	d, again := t.retry.Next(t.failures, 0, t.dice.next())
 	if !again {
@@ -60,8 +61,8 @@ func (t *retryState) nextPause() time.Duration {
 	return d
 }
 
-// workBackOff is the pause after work that failed or returned at once. It goes by the
-// policy, but never ends: such work is no reason to leave the line.
+// workBackOff returns the pause after work that failed or returned immediately. It follows the policy,
+// but never ends: such work is no reason to leave the line.
 func (t *retryState) workBackOff() time.Duration {
 	d, again := t.retry.Next(t.quick, 0, t.dice.next())
 	if !again {
@@ -70,7 +71,7 @@ func (t *retryState) workBackOff() time.Duration {
 	return d
 }
 
-// clearFailure ends a trouble.
+// clearFailure ends a failure, and notifies the handle if it was shown there.
 func (t *retryState) clearFailure(out *engine.Outbox) {
 	t.failures = 0
 	if t.code != events.OK {

@@ -8,14 +8,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// standalone is what the recipes without a line share: how they start, how they deal
-// with failures, and how they end.
+// standalone is what the recipes without a line share: the start, failures, and the end.
 type standalone struct {
-	id   string // the machine's own
-	path string // what it is about
+	id   string // the machine's own id
+	path string // the node or directory that the machine is about
 	retryState
 }
 
+// newStandalone returns the shared part, with the option "retry".
 func newStandalone(open events.Event, o *options) standalone {
 	return standalone{id: open.Name, path: open.Path, retryState: newRetryState(open, o, BoundedExponential(-1, 250*time.Millisecond, 10*time.Second))}
 }
@@ -23,34 +23,35 @@ func newStandalone(open events.Event, o *options) standalone {
 func (s *standalone) attached(ev events.Event) bool { return ev.Attached }
 func (s *standalone) detached(ev events.Event) bool { return !ev.Attached }
 
-// noNode is a node that does not exist.
+// noNode reports whether a node does not exist.
 func (s *standalone) noNode(ev events.Event) bool { return ev.Code == events.NoNode }
 
-// refused is any failure.
+// refused reports whether a request failed, for any reason.
 func (s *standalone) refused(ev events.Event) bool { return ev.Code != events.OK }
 
-// transient is a failure that may be over by itself, and an outcome that is not known.
+// transient reports whether a failure may pass by itself, or an outcome is unknown.
 func (s *standalone) transient(ev events.Event) bool {
 	return ev.Code.Transient() || ev.Code == events.NotSent && !ev.Attached
 }
 
-// accept answers the start.
+// accept answers the command.
 func (s *standalone) accept(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.OK, "")
 }
 
+// refuseStart refuses a second start.
 func (s *standalone) refuseStart(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.AlreadyStarted, "")
 }
 
-// failAndBackOff tells a failure and waits before the next attempt, which always comes.
+// failAndBackOff reports a failure and pauses before the next attempt, which always follows.
 func (s *standalone) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.reportFailure(ev.Code, s.failureText(ev), ev, out)
 	out.Timer(backOffTimer, s.nextPause())
 }
 
-// failureText say what a failure is about, and why where that is known.
+// failureText returns the path that a failure is about, and the reason if that is known.
 func (s *standalone) failureText(ev events.Event) string {
 	path := cmp.Or(ev.Path, s.path)
 	if ev.Text == "" {
@@ -59,7 +60,7 @@ func (s *standalone) failureText(ev events.Event) string {
 	return path + ": " + ev.Text
 }
 
-// finish answers the command that ended it all.
+// finish answers the command that ends the machine.
 func (s *standalone) finish(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.OK, "")
 }

@@ -7,33 +7,32 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// sublatch is the latch that a machine has stand in a line for it: a machine of
-// its own, which tells the machine that opened it (its patron) when it waits, is held,
-// lost, in trouble or over.
+// sublatch is a latch that a machine, its opener, opens to wait in a line for it. The latch is a
+// machine of its own, and tells the opener when it waits, is held, is lost, fails or has ended.
 type sublatch struct {
 	latchNode   string // the latch's node while the latch is held
 	latch       events.ID
 	opened      uint64 // latches opened
-	openLatches int    // of them, those that are not over yet
+	openLatches int    // those of them that have not ended yet
 }
 
-// openLatch has a latch stand in the line of a directory, if none does yet.
-func (e *sublatch) openLatch(dir string, patron *contender, options map[string]string, out *engine.Outbox) {
+// openLatch opens a latch in the line of a directory, if none is open yet.
+func (e *sublatch) openLatch(dir string, opener *contender, options map[string]string, out *engine.Outbox) {
 	if e.latch != "" {
 		return
 	}
 	e.opened++
 	e.openLatches++
-	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), patron.id, e.opened))
-	options["opener"] = patron.id
+	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), opener.id, e.opened))
+	options["opener"] = opener.id
 	out.Tell(e.latch, events.Event{
-		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: patron.data,
-		Seed: guid(patron.seed, e.opened), Options: options,
+		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: opener.data,
+		Seed: guid(opener.seed, e.opened), Options: options,
 	})
 	out.Tell(e.latch, events.Event{Kind: events.CommandStart})
 }
 
-// closeLatch gives the latch, or the place in its line, to the next.
+// closeLatch closes the latch, and gives up its place in the line.
 func (e *sublatch) closeLatch(out *engine.Outbox) {
 	if e.latch != "" {
 		out.Tell(e.latch, events.Event{Kind: events.CommandClose})
@@ -41,8 +40,11 @@ func (e *sublatch) closeLatch(out *engine.Outbox) {
 	}
 }
 
+// noteHeld notes that the latch is held, and its node.
 func (e *sublatch) noteHeld(ev events.Event, out *engine.Outbox) { e.latchNode = ev.Path }
 
+// noteLost notes that the latch is not held any more.
 func (e *sublatch) noteLost(ev events.Event, out *engine.Outbox) { e.latchNode = "" }
 
+// noteClosed notes that a latch has ended.
 func (e *sublatch) noteClosed(ev events.Event, out *engine.Outbox) { e.openLatches-- }

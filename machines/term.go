@@ -5,31 +5,31 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// term is belief, and the work done under it.
+// term is belief, and the work that runs under it.
 type term struct {
 	leads        bool
-	first        bool        // nobody is ahead: what is missing is a confirmation
+	first        bool        // no place is ahead: only a confirmation is missing
 	rideOut      bool        // a disconnect does not end belief
-	guards       []events.Op // what guarded writes begin with, where the own node's name is not its alone
-	heartbeating bool        // the session machine was told that we lead or are next in line
-	works        int         // pieces of work that have not returned
+	guards       []events.Op // the first operations of guarded writes, where other nodes may have the own node's name
+	heartbeating bool        // the session machine was told that this one leads or is next in line
+	works        int         // pieces of work that have not returned yet
 	waiters      []uint64
 	since        int64 // when the term began
 }
 
-// suspendedText is why a selector that does not queue again ends with a connection.
+// suspendedText is why a selector that does not queue again ends with the connection.
 const suspendedText = "the connection was suspended"
 
-// expired is belief that is over, although the session machine's timer has not
-// been dealt with yet.
+// expired reports whether belief has ended, although the session machine has not handled its timer
+// yet.
 func (t *term) expired(ev events.Event) bool {
 	return ev.ValidUntil != 0 && ev.At >= ev.ValidUntil
 }
 
-// ridesOut is belief that a disconnect does not end, by choice.
+// ridesOut reports whether a disconnect does not end belief, because the user chose so.
 func (t *term) ridesOut(ev events.Event) bool { return t.rideOut && ev.At < ev.ValidUntil }
 
-// cancel takes an await back; one that was granted already is not there.
+// cancel cancels an await. One that was granted already is not in the list.
 func (t *term) cancel(ev events.Event, out *engine.Outbox) {
 	for i, w := range t.waiters {
 		if w == ev.Work {
@@ -40,6 +40,7 @@ func (t *term) cancel(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// refuseWaiters answers all awaits with an error.
 func (t *term) refuseWaiters(code events.Code, text string, out *engine.Outbox) {
 	for _, w := range t.waiters {
 		out.Answer(w, code, text)
@@ -47,7 +48,7 @@ func (t *term) refuseWaiters(code events.Code, text string, out *engine.Outbox) 
 	t.waiters = nil
 }
 
-// confirmed is promise 2 at this very moment.
+// confirmed reports whether promise 2 holds at this moment.
 func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUntil }
 
 // reason returns why an event ends belief.

@@ -1,13 +1,13 @@
 package machines
 
-// Timers, by the names that logs have. A machine has at most one of a name.
+// The timers' names, as logs show them. A machine has at most one timer of each name.
 const (
 	backOffTimer      = "back-off"      // the pause after a failure, before the next attempt
-	confirmTimer      = "confirm"       // when to ask for a confirmation again, because none counts before
+	confirmTimer      = "confirm"       // when to ask for a confirmation again, because none would count earlier
 	deleteAgainTimer  = "delete again"  // the pause before the own node is deleted once more
 	listAgainTimer    = "list again"    // the pause before the line is listed once more, to find nodes that have to go
 	lookAgainTimer    = "look again"    // the pause before the owners of nodes are asked for once more
-	checkPermitsTimer = "check permits" // when to check again that all permits that are held still exist
+	checkPermitsTimer = "check permits" // when to check again that all held permits exist
 	nextTimer         = "next"          // when the next item of a queue is due, or may be tried again
 	roomTimer         = "room"          // when to ask again whether a full queue has room
 )
