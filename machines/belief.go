@@ -9,7 +9,7 @@ import (
 // The arithmetic of promises 3 and 4: how often belief is confirmed, and how long
 // a confirmation lasts.
 
-// period is the heartbeat's g of promise 4.
+// period returns the time between two heartbeats, the g of promise 4.
 func (s *session) period() time.Duration {
 	if s.bySync() {
 		return s.timeout / 8
@@ -17,22 +17,21 @@ func (s *session) period() time.Duration {
 	return s.timeout / 4
 }
 
-// bySync reports whether confirmations of leader strength suffice between two of
-// quorum strength: whether belief that rests on one ends before the session can
-// expire at another leader, even if this one was deposed as long ago as it can
-// have been without noticing. A disconnect is not counted on: it is noticed late,
-// and ridden out on demand.
+// bySync reports whether confirmations of leader strength suffice between two of quorum strength. That
+// is so if belief that depends on one ends before another leader can expire the session, even if this
+// leader was deposed as long ago as is possible without its noticing. A disconnect is not relied on:
+// the client notices it late, and rides it out on demand.
 func (s *session) bySync() bool {
 	return s.timeout/2 <= s.timeout-s.deposedAnswerTime()-s.slack()
 }
 
-// deposedAnswerTime is how long a deposed leader goes on answering, at the most.
+// deposedAnswerTime returns the longest time for which a deposed leader keeps answering.
 func (s *session) deposedAnswerTime() time.Duration { return time.Duration(s.syncLimit+2) * s.tick }
 
-// sessionLife is how long the session surely lives after a confirmed request was sent at
-// a time, after a contact that the ensemble's leader had heard of. It counts on
-// pings and heartbeats that leave when they are due; when this process was paused
-// they did not, and the leader has not heard of the session for as long.
+// sessionLife returns how long the session surely exists after a confirmed request was sent, at sent,
+// after a contact that the ensemble's leader knew of. It assumes that pings and heartbeats leave when
+// they are due. They did not if this process was paused, and then the leader has heard nothing of the
+// session for as long.
 func (s *session) sessionLife(sent, contact int64) time.Duration {
 	third := s.timeout / 3
 	reach := max(s.period(), third)
@@ -43,7 +42,7 @@ func (s *session) sessionLife(sent, contact int64) time.Duration {
 		reach = max(reach, time.Duration(sent-contact)-s.lag())
 	}
 	life := s.timeout - reach - s.lag() - s.slack()
-	if s.bySync() { // the one that answered may have been deposed
+	if s.bySync() { // the leader that answered may have been deposed
 		life = min(life, s.timeout-s.deposedAnswerTime()-s.slack())
 	}
 	return life
@@ -60,12 +59,12 @@ func (s *session) lag() time.Duration {
 	return s.tick / 2
 }
 
-// beliefSpan is the D of promise 3.
+// beliefSpan returns how long belief holds after a confirmed request was sent, the D of promise 3.
 func (s *session) beliefSpan(sent, contact int64) time.Duration {
 	return min(s.timeout/2, s.sessionLife(sent, contact))
 }
 
-// slack covers the difference of two clocks' rates and what scheduling costs.
+// slack returns a margin for the difference of two clocks' rates and for scheduling.
 func (s *session) slack() time.Duration { return s.timeout / 40 }
 
 // maxSilence returns how long the ensemble's leader may go unheard before it is taken

@@ -8,21 +8,21 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// forgetOwn is the end of an enrolment whose node is gone.
+// forgetOwn ends an enrolment whose node is gone.
 func (p *contender) forgetOwn(out *engine.Outbox) {
 	p.dropHeartbeats(out)
 	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown, p.revoked = "", 0, 0, false, false, false, false
 	p.creating, p.unknown, p.first = 0, false, false
 }
 
-// noteOwn takes the own node's stat: the owner was checked by the guard.
+// noteOwn notes the own node's stat. The guard has checked the owner.
 func (p *contender) noteOwn(ev events.Event, out *engine.Outbox) {
 	p.owned, p.watched, p.ownerKnown = true, true, true
 	p.token = cmp.Or(p.inherited, ev.Stat.Czxid)
 	p.noteRevoke(ev, out)
 }
 
-// wantHeartbeats and far tell the session machine whether the heartbeat is needed.
+// wantHeartbeats asks the session machine for heartbeats that check the own node.
 func (p *contender) wantHeartbeats(out *engine.Outbox) {
 	if !p.heartbeating {
 		p.heartbeating = true
@@ -34,6 +34,7 @@ func (p *contender) wantHeartbeats(out *engine.Outbox) {
 	}
 }
 
+// dropHeartbeats tells the session machine that the heartbeats are no longer needed.
 func (p *contender) dropHeartbeats(out *engine.Outbox) {
 	if p.heartbeating {
 		p.heartbeating = false
@@ -41,8 +42,8 @@ func (p *contender) dropHeartbeats(out *engine.Outbox) {
 	}
 }
 
-// seekConfirmation asks for a write through the quorum before taking office: now,
-// or when it is worth it.
+// seekConfirmation asks for a write through the quorum before a term begins: now, or when its answer
+// will count.
 func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.first = true
@@ -53,19 +54,19 @@ func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Check(p.path()))
 }
 
-// begin takes the session that is there when the machine starts.
+// begin notes the session that exists at the start.
 func (p *contender) begin(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	out.Answer(ev.Request, events.OK, "")
 }
 
-// announcePersistent is a node in the line that no session owns: it will never go by itself.
+// announcePersistent reports a node in the line that no session owns: it is never deleted by itself.
 func (p *contender) announcePersistent(ev events.Event, out *engine.Outbox) {
 	p.announce(events.PersistentNode, ev.Path, ev, out)
 }
 
-// pause waits before the next enrolment, the node being gone. Where only a copy
-// of it is, the wait is for this enrolment's: it is looked for first.
+// pause pauses before the next enrolment, because the node is gone. If only a copy of the node is
+// gone, the same enrolment goes on after the pause, and looks for its node first.
 func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 	copied := p.unknown && p.naming.sure()
 	p.answerMove(out)
@@ -76,7 +77,7 @@ func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 	p.backOff(ev, out)
 }
 
-// beginTerm begins a term: belief, told once.
+// beginTerm begins a term and notifies the handle, once.
 func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.leads, p.first = true, true
@@ -98,36 +99,38 @@ func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	p.tellRevoked(out)
 }
 
-// tellOpener lets the machine that opened this one know.
+// tellOpener sends an event to the opener, if a machine opened this one.
 func (p *contender) tellOpener(ev events.Event, out *engine.Outbox) {
 	if p.opener != "" {
 		out.Tell(p.opener, ev)
 	}
 }
 
-// grantTo gives one await its piece of work under the present term.
+// grantTo grants one await its piece of work under the present term.
 func (p *contender) grantTo(waiter uint64, ev events.Event, out *engine.Outbox) {
 	p.works++
 	out.Notify(events.Notify{What: events.Granted, Session: ev.Session, Path: p.path(), Token: p.token, Work: waiter})
 }
 
+// grant grants an await that comes while the machine leads.
 func (p *contender) grant(ev events.Event, out *engine.Outbox) { p.grantTo(ev.Request, ev, out) }
 
-// endTerm ends belief and tells it, once for every term.
+// endTerm ends belief and notifies the handle, once for each term.
 func (p *contender) endTerm(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	p.ownerKnown = p.ownerKnown && p.works == 0 // nobody hears of the own node until the work returns
+	p.ownerKnown = p.ownerKnown && p.works == 0 // no news of the own node counts until the work returns
 	if p.leads {
 		p.leads, p.pinned = false, 0
-		p.setIntent(p.nextIntent) // a hold does not come back
+		p.setIntent(p.nextIntent) // a hold has one term only
 		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
-		if p.nextIntent != closeNext { // the patron asked for that end, and knows
+		if p.nextIntent != closeNext { // the opener asked for that end, and knows
 			p.tellOpener(events.Event{Kind: events.LatchLost}, out)
 		}
 	}
 }
 
-// drain tells the machine itself if no work is left, and answers a command that gave up a place which is gone already.
+// drain sends the machine an event if no work is left, and answers a resign or requeue if the place is
+// gone already.
 func (p *contender) drain(out *engine.Outbox) {
 	if p.works == 0 {
 		if p.nextIntent == keepPlace && p.own == "" {
@@ -137,7 +140,7 @@ func (p *contender) drain(out *engine.Outbox) {
 	}
 }
 
-// stepDown ends belief while the node may still be there.
+// stepDown ends belief while the node may still exist.
 func (p *contender) stepDown(ev events.Event, out *engine.Outbox) {
 	p.endTerm(ev, out)
 	p.forgetReads(ev, out)
@@ -168,9 +171,8 @@ func (p *contender) stepDownLost(ev events.Event, out *engine.Outbox) {
 	p.drain(out)
 }
 
-// workDone counts a piece of work that returned. If it asks to downgrade a write
-// lock, the answer is that nothing is held any more: readWrite.lower is for one
-// that is.
+// workDone counts a piece of work that returned. If the work asks to downgrade a write lock, the
+// answer is that the lock is no longer held: readWrite.downgrade handles those that are.
 func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 	p.works--
 	if ev.Request != 0 {
@@ -181,8 +183,7 @@ func (p *contender) workDone(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// await queues a caller who wants to hear of leadership, or tells what stands
-// in the way.
+// await queues an await, or answers it with the failure that keeps the machine from leading.
 func (p *contender) await(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.nextIntent == closeNext:
@@ -194,35 +195,35 @@ func (p *contender) await(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// forgetReads forgets what was read on a connection that is gone.
+// forgetReads forgets what was read on a connection that has ended.
 func (p *contender) forgetReads(ev events.Event, out *engine.Outbox) {
 	p.ownerKnown, p.owned, p.watched, p.first = false, false, false, false
 }
 
-// lose is the end of the session: its node is gone or will go by itself.
+// lose handles the end of the session: its node is gone, or will be deleted by the ensemble.
 func (p *contender) lose(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
 	p.forgetOwn(out)
 	p.endOnce(events.SessionExpired, "the session expired", out)
 	if p.nextIntent == requeue || p.nextIntent == backOff {
 		p.nextIntent = keepPlace
-		if p.works == 0 { // a resign returns when its work has
+		if p.works == 0 { // a resign is answered when the work has returned
 			p.answerMove(out)
 		}
 	}
 }
 
-// retryDelete tries again a while after the server refused.
+// retryDelete deletes the node again after a pause, because the server refused.
 func (p *contender) retryDelete(ev events.Event, out *engine.Outbox) {
 	p.announce(ev.Code, "delete "+p.path()+": "+string(ev.Code), ev, out)
 	p.ownerKnown = false
 	out.Timer(deleteAgainTimer, p.backOffForever(ev))
 }
 
-// close notes who wants the contender gone, and tells those who wait.
+// close notes the command that closes the contender, and refuses all awaits.
 func (p *contender) close(ev events.Event, out *engine.Outbox) {
 	if p.nextIntent == stayOut && p.moveCommand != 0 {
-		out.Answer(p.moveCommand, events.Closed, "") // the requeue that was promised
+		out.Answer(p.moveCommand, events.Closed, "") // the requeue that was to follow
 		p.moveCommand = 0
 	}
 	p.nextIntent, p.silent = closeNext, ev.Silent
@@ -231,13 +232,14 @@ func (p *contender) close(ev events.Event, out *engine.Outbox) {
 	p.answerMove(out)
 }
 
+// closeStepDown closes the contender while it leads.
 func (p *contender) closeStepDown(ev events.Event, out *engine.Outbox) {
 	p.close(ev, out)
 	p.endTerm(ev, out)
 	p.drain(out)
 }
 
-// finish is the end: the node is gone, and all who asked are told.
+// finish answers all commands that wait for the end: the node is gone.
 func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.dropHeartbeats(out)
@@ -249,7 +251,7 @@ func (p *contender) finish(ev events.Event, out *engine.Outbox) {
 	p.tellOpener(events.Event{Kind: events.LatchClosed}, out)
 }
 
-// quit is the end that the retry policy brought: all who wait are told why.
+// quit ends the contender because the retry policy gave up, and answers all awaits with the failure.
 func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 	p.nextIntent = closeNext
 	p.refuseWaiters(p.code, p.text, out)
@@ -259,20 +261,20 @@ func (p *contender) quit(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// lookAgain lists once more after a while, because the listing failed.
+// lookAgain lists the line again after a pause, because the listing failed.
 func (p *contender) lookAgain(ev events.Event, out *engine.Outbox) {
 	p.announce(ev.Code, "list "+p.ownDir+": "+string(ev.Code), ev, out)
 	out.Timer(listAgainTimer, p.backOffForever(ev))
 }
 
-// resign gives leadership up for a new place at the tail.
+// resign gives up leadership for a new place at the end of the line.
 func (p *contender) resign(ev events.Event, out *engine.Outbox) {
 	p.nextIntent, p.moveCommand = requeue, ev.Request
 	p.endTerm(ev, out)
 	p.drain(out)
 }
 
-// failAndBackOff keeps and tells what went wrong, and waits before the next attempt.
+// failAndBackOff reports a failure and pauses before the next attempt.
 func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.creating = 0
@@ -282,7 +284,7 @@ func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	case code == events.OK && p.failures < maxLateConfirmations:
 		code, text = events.Unconfirmed, p.path()
 	case code == events.OK:
-		code, text = events.TimeoutTooShort, "confirmations come too late to believe in, one after the other"
+		code, text = events.TimeoutTooShort, "each of the last confirmations came after belief in it had ended"
 	case text == "":
 		text = cmp.Or(ev.Path, p.path())
 	}
@@ -290,7 +292,7 @@ func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 	p.backOff(ev, out)
 }
 
-// backOff winds the pause; the policy may say that it was the last.
+// backOff starts the timer of the pause. The policy may give up instead.
 func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 	worked := p.nextIntent == backOff && p.quick > 0
 	p.nextIntent = keepPlace
@@ -301,17 +303,17 @@ func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 	out.Timer(backOffTimer, p.wait(ev))
 }
 
-// wait asks the policy; one that gives up means no wait and the end.
+// wait returns the policy's pause. If the policy gives up, there is no pause, and the contender ends.
 func (p *contender) wait(ev events.Event) time.Duration {
 	d, again := p.attempt(ev)
-	if p.once() && !p.code.Transient() { // the caller was told, and asks again if they like
+	if p.once() && !p.code.Transient() { // the caller got the error, and may call again
 		d, again = 0, false
 	}
 	p.gaveUp = !again
 	return d
 }
 
-// backOffForever is wait where giving up would leave a node behind.
+// backOffForever returns the pause where giving up would leave a node behind.
 func (p *contender) backOffForever(ev events.Event) time.Duration {
 	d := p.wait(ev)
 	if p.gaveUp {
@@ -321,7 +323,8 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 	return d
 }
 
-// announce makes an error visible: on the handle, and to whoever awaits leadership.
+// announce reports a failure to the handle and the opener. If it is not transient, all awaits are
+// answered with it.
 func (p *contender) announce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	p.reportFailure(code, text, ev, out)
 	p.tellOpener(events.Event{Kind: events.LatchFailed, Code: code, Text: text}, out)
@@ -330,19 +333,19 @@ func (p *contender) announce(code events.Code, text string, ev events.Event, out
 	}
 }
 
-// tellLost ends the wait of a selector that does not queue again, with the
-// reason for which it lost leadership.
+// tellLost ends the wait of a selector that does not queue again, with the reason for which it lost
+// leadership.
 func (p *contender) tellLost(ev events.Event, out *engine.Outbox) {
 	p.endOnce(events.LeadershipLost, reason(ev).String(), out)
 }
 
-// noteCaller notes the one caller, and the session that is there.
+// noteCaller notes the one caller, and the session that exists.
 func (p *contender) noteCaller(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.waiters = append(p.waiters, ev.Request)
 }
 
-// noteRevoke tells once for each term that somebody asks for the lock.
+// noteRevoke notes that somebody asks the holder to release the lock.
 func (p *contender) noteRevoke(ev events.Event, out *engine.Outbox) {
 	if p.read == forData && !p.revoked {
 		p.revoked = string(ev.Data) == Revoke
@@ -350,15 +353,16 @@ func (p *contender) noteRevoke(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// tellRevoked tells a holder; one that still waits is told when it holds.
+// tellRevoked notifies a holder that it is asked to release the lock, or does so when it begins to
+// hold.
 func (p *contender) tellRevoked(out *engine.Outbox) {
 	if p.revoked && p.leads {
 		out.Notify(events.Notify{What: events.Revoked, Path: p.path()})
 	}
 }
 
-// dropAllButCreate forgets what was asked on a connection that is gone, but for the write
-// that makes the own node: its outcome is unknown only once it has returned.
+// dropAllButCreate drops the requests of a connection that has ended, except the write that creates
+// the own node: its outcome is unknown only once it has returned.
 func (p *contender) dropAllButCreate(ev events.Event, out *engine.Outbox) {
 	if p.creating == 0 {
 		out.DropPending()
@@ -366,13 +370,13 @@ func (p *contender) dropAllButCreate(ev events.Event, out *engine.Outbox) {
 	p.forgetReads(ev, out)
 }
 
-// tellSelfNodeGone tells the machine itself that no node of its own is left.
+// tellSelfNodeGone sends the machine the event that no own node is left.
 func (p *contender) tellSelfNodeGone(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(p.id), events.Event{Kind: events.NodeGone})
 }
 
-// endOnce ends the one term that such a selector was to have, or the wait for
-// it. The end is told when the work has returned.
+// endOnce ends the one term of a selector that does not queue again, or the wait for it. The handle is
+// notified when the work has returned.
 func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
 	if p.after != stayOut || p.nextIntent != keepPlace {
 		return
@@ -383,6 +387,7 @@ func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
 	}
 }
 
+// tellEnd notifies the handle of that end.
 func (p *contender) tellEnd(out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Ended, Code: p.end, Text: p.why})
 	p.end, p.why = events.OK, ""

@@ -7,20 +7,18 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// ElectionRecipe makes candidates of plain elections: the leader election of
-// ZooKeeper's recipes page, "n_0000000007", on any directory and prefix. A
-// candidate is a latch whose name carries no GUID. Options: "prefix", and those
-// of LatchRecipe.
+// ElectionRecipe makes participants of plain elections: the leader election of ZooKeeper's recipes
+// page, "n_0000000007", on any directory and prefix. Each is a latch whose name has no GUID. Options:
+// "prefix", and those of LatchRecipe.
 //
-// What the GUID is for elsewhere, the owner is for here: a node that this session
-// owns under this prefix is the candidate's own. So there must be no other
-// candidate with the same session, directory and prefix; the door sees to that.
-// And as a name may come back, with another owner, once the directory was made
-// anew, a node is deleted only by a name that was told to be this session's on
-// the same connection.
+// The owner does here what the GUID does elsewhere: a node that this session owns under this prefix
+// is the participant's own. So there must be no other participant with the same session, directory
+// and prefix; the public API ensures that. A name may come back with another owner after the
+// directory was deleted and created again. So a node is deleted only if a reply on the same
+// connection has shown that this session owns the name.
 var ElectionRecipe = engine.NewRecipe(electionChart, newElection)
 
-// election is a place whose name carries no GUID.
+// election is a place whose name has no GUID.
 type election struct{ place }
 
 func newElection(open events.Event) (*election, error) {
@@ -32,7 +30,7 @@ func newElection(open events.Event) (*election, error) {
 
 var electionChart = engine.MustCompile(engine.Chart[election]{
 	Name:       "election",
-	Doc:        "A candidate of a plain election: a latch on names without a GUID. A lost create is found by reading who owns what.",
+	Doc:        "A participant of a plain election: a latch on names without a GUID. After a lost reply, its node is found by reading the owners of all nodes.",
 	States:     lineStates,
 	Final:      closed,
 	Composites: latchComposites,
@@ -42,9 +40,9 @@ var electionChart = engine.MustCompile(engine.Chart[election]{
 	Ignores:    keepIgnores,
 })
 
-// ownerRows find a candidate's own nodes by reading who owns what: all that a
-// synced listing shows under the prefix, after a create whose reply was lost; the
-// own one, before it is deleted on another connection than it was seen on.
+// ownerRows find the own nodes by reading owners. After a create whose reply was lost, they read all
+// nodes that a listing behind a sync shows under the prefix. Before the own node is deleted on another
+// connection than the one on which it was seen, they read that node.
 var ownerRows = []engine.Row[election]{
 	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*election).mayBeOurs, To: engine.Stay, Do: (*election).askOwnersOfAll},
 	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).awaitsMoreOwners, To: engine.Stay, Do: (*election).noteOwner},
@@ -55,40 +53,40 @@ var ownerRows = []engine.Row[election]{
 	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*election).askAgain},
 }
 
-// mayBeOurs is a listing that may show what a lost create has made.
+// mayBeOurs reports whether a listing may show what a create with a lost reply has made.
 func (p *election) mayBeOurs(ev events.Event) bool { return p.recovered(ev) }
 
-// answered is an answer to a read that says who owns the node, if there is one.
+// answered reports whether a read says which session owns the node, or that there is none.
 func answered(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil || ev.Code == events.NoNode
 }
 
-// owns is a node that this session owns.
+// owns reports whether this session owns the node.
 func (p *election) owns(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner
 }
 
-// awaitsMoreOwners is an answer after which others are still awaited.
+// awaitsMoreOwners reports whether other reads of owners are still pending after this answer.
 func (p *election) awaitsMoreOwners(ev events.Event) bool {
 	return p.unknown && p.asked > 1 && answered(ev)
 }
 
-// foundOurs is the last answer, with a node that is ours.
+// foundOurs reports whether the last answer came, and this session owns one of the nodes.
 func (p *election) foundOurs(ev events.Event) bool {
 	return p.unknown && p.asked == 1 && (p.owns(ev) || answered(ev) && len(p.ownPlaces) > 0)
 }
 
-// foundNone is the last answer, and none of the nodes is ours.
+// foundNone reports whether the last answer came, and this session owns none of the nodes.
 func (p *election) foundNone(ev events.Event) bool {
 	return p.unknown && p.asked == 1 && answered(ev) && !p.foundOurs(ev)
 }
 
-// askOwnersOfAll asks who owns each node that may be ours.
+// askOwnersOfAll reads the owner of each node that may be ours.
 func (p *election) askOwnersOfAll(ev events.Event, out *engine.Outbox) {
 	p.askOwners(p.duplicates(ev.Children), out)
 }
 
-// noteOwner takes one answer of an inquiry.
+// noteOwner notes one answer about an owner.
 func (p *election) noteOwner(ev events.Event, out *engine.Outbox) {
 	p.asked--
 	if p.owns(ev) {
@@ -97,6 +95,7 @@ func (p *election) noteOwner(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// takeLowest keeps the lowest of the own nodes, and deletes the others.
 func (p *election) takeLowest(ev events.Event, out *engine.Outbox) {
 	p.noteOwner(ev, out)
 	slices.SortFunc(p.ownPlaces, inOrder)
@@ -108,10 +107,10 @@ func (p *election) takeLowest(ev events.Event, out *engine.Outbox) {
 	p.own, p.token, p.sequence, p.owned, p.watched, p.ownerKnown = lowest.Name, 0, lowest.Sequence, false, false, true
 }
 
-// forgetNode is a node that turned out to be another's, or gone.
+// forgetNode forgets a node that is gone, or that another session owns.
 func (p *election) forgetNode(ev events.Event, out *engine.Outbox) { p.own, p.unknown = "", false }
 
-// askAgain looks once more after a while, because a read failed.
+// askAgain reads the owners again after a pause, because a read failed.
 func (p *election) askAgain(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.announce(ev.Code, "read "+ev.Path+": "+string(ev.Code), ev, out)

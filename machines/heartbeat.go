@@ -7,14 +7,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// How the session machine asks for confirmations while somebody leads or is next
-// in line.
+// How the session machine asks for confirmations while a machine leads or is next in line.
 
-// sendHeartbeat asks for a confirmation, unless one is on its way, and winds the timer.
+// sendHeartbeat asks for a confirmation, unless one is pending, and starts the timer of the next
+// heartbeat.
 func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.scheduleHeartbeat(s.period(), out)
 	if s.pendingHeartbeat != 0 || s.verifying != 0 {
-		s.since = 0 // the one that follows has to run for a while again
+		s.since = 0 // heartbeats have to run for a while again before they are relied on
 		return
 	}
 	if s.since == 0 {
@@ -27,21 +27,21 @@ func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
 	}
 	s.syncs, s.checkedEntry = 0, s.heartbeats.next()
 	s.pendingHeartbeat = out.With(engine.Urgent).Multi(s.checkedEntry.check()...)
-	if s.checkedEntry.owner != 0 { // the check may find another's: this is read behind it
+	if s.checkedEntry.owner != 0 { // the check may find another session's node, so the stat is read behind it
 		s.verifying = out.With(engine.Urgent).Exists(s.checkedEntry.path)
 	}
 }
 
-// scheduleHeartbeat winds the heartbeat's timer.
+// scheduleHeartbeat starts the timer of the next heartbeat.
 func (s *session) scheduleHeartbeat(after time.Duration, out *engine.Outbox) {
 	out.StopTimer(s.heartbeat)
 	s.heartbeat = out.Timer(heartbeatTimer, after)
 }
 
-// endVerifying lets the next heartbeat go.
+// endVerifying notes that the read behind the heartbeat was answered.
 func (s *session) endVerifying(events.Event, *engine.Outbox) { s.verifying = 0 }
 
-// replaced is a node that belongs to another session by now.
+// nodeReplaced reports whether the checked node belongs to another session by now.
 func (s *session) nodeReplaced(ev events.Event) bool { return s.checkedEntry.replaced(ev) }
 
 // tellNodeGone tells the machine whose node is no longer there.
@@ -49,10 +49,10 @@ func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(s.checkedEntry.machine), s.checkedEntry.lossEvent(s.number))
 }
 
-// noteMissedHeartbeat is a heartbeat that confirmed nothing: the node it checked is gone,
-// most likely, or another's, and its machine is told, as by the watch, of which servers say
-// nothing to whoever may not read the node any more. The others shall not lose
-// their leadership by that: each is asked for at once, before the next beat is due.
+// noteMissedHeartbeat handles a heartbeat that confirmed nothing. Most likely the node that it checked
+// is gone, or another session's. Its machine gets the event that the watch would have sent; a server
+// does not send one to a client that may no longer read the node. The other machines must not lose
+// leadership by that: their nodes are checked immediately, one after the other.
 func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.pendingHeartbeat, s.verifying = 0, 0
 	s.missedHeartbeats++
@@ -64,7 +64,7 @@ func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// addHeartbeat and leave keep the list of those who lead or are next in line.
+// addHeartbeat adds a machine that leads or is next in line.
 func (s *session) addHeartbeat(ev events.Event, out *engine.Outbox) {
 	first := s.heartbeats.empty()
 	s.heartbeats.add(heartbeatEntry{ev.Name, ev.Path, ev.Ops, ev.SessionID})
@@ -73,8 +73,8 @@ func (s *session) addHeartbeat(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// startHeartbeats begins the heartbeat: at once, unless a confirmation is fresh, or would
-// not count yet.
+// startHeartbeats begins the heartbeats: immediately, unless there was a confirmation a short time
+// ago, or one would not count yet.
 func (s *session) startHeartbeats(ev events.Event, out *engine.Outbox) {
 	if s.quorum {
 		s.watchDeadline(ev, out)
@@ -90,6 +90,7 @@ func (s *session) startHeartbeats(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// removeHeartbeat removes a machine. If it was the last, the heartbeats end.
 func (s *session) removeHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.heartbeats.remove(ev.Name)
 	if s.heartbeats.empty() {

@@ -2,23 +2,23 @@ package machines
 
 import "github.com/incumbent-go/incumbent/events"
 
-// heartbeatSet lists the machines that lead or are next in line, with what a check asks
-// for: their own nodes, or the guards of a term under a name that others have, too.
-// Any of them serves; they are asked in turn, and the turn never depends on map
-// order.
+// heartbeatSet holds the machines that lead or are next in line, with what a heartbeat checks for
+// each: its own node, or the guards of its term if other nodes may have the same name. Any of them
+// confirms the session. They are checked in turn, and the order never depends on that of a map.
 type heartbeatSet struct {
 	entries   []heartbeatEntry
 	index     map[string]int
 	nextIndex int
 }
 
+// heartbeatEntry is what heartbeats check for one machine.
 type heartbeatEntry struct {
 	machine, path string
 	guards        []events.Op
-	owner         int64 // of the node, where others may have one of its name; 0: its name is its alone
+	owner         int64 // the session that owns the node, where others may have one of its name; 0: the name is unique
 }
 
-// check is what a heartbeat asks for.
+// check returns the operations that a heartbeat sends.
 func (h heartbeatEntry) check() []events.Op {
 	if h.guards != nil {
 		return h.guards
@@ -26,18 +26,18 @@ func (h heartbeatEntry) check() []events.Op {
 	return []events.Op{{Verb: "check", Path: h.path, Version: -1}}
 }
 
-// replaced is another session's node under the name of one that is gone.
+// replaced reports whether another session owns the node of this name by now.
 func (h heartbeatEntry) replaced(ev events.Event) bool {
 	return h.owner != 0 && ev.Path == h.path && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner != h.owner
 }
 
-// nodeFound reports whether a check that was refused with this code did find the
-// node: then the refusal says nothing of it.
+// nodeFound reports whether a check that was refused with this code did find the node. Then the
+// refusal says nothing about it.
 func (h heartbeatEntry) nodeFound(code events.Code) bool {
 	return code != events.NoNode && (code != events.BadVersion || h.guards == nil)
 }
 
-// lossEvent is what the machine is told whose check found something else.
+// lossEvent returns the event for the machine whose check found something else.
 func (h heartbeatEntry) lossEvent(session int64) events.Event {
 	ev := events.Event{Kind: events.WatchDeleted, Session: session, Path: h.path}
 	if h.guards != nil { // one of several nodes
@@ -79,7 +79,7 @@ func (o *heartbeatSet) swap(i, j int) {
 
 func (o *heartbeatSet) clear() { *o = heartbeatSet{} }
 
-// next is the one whose node the next check asks for.
+// next returns the entry that the next heartbeat checks.
 func (o *heartbeatSet) next() heartbeatEntry {
 	h := o.entries[o.nextIndex%len(o.entries)]
 	o.nextIndex++

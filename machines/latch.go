@@ -7,14 +7,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// LatchRecipe makes leader latches: each holds its place and its leadership
-// until it is closed, resigns, or loses it. Curator's LeaderLatch, on the same
-// names. Options: "rideOut", "tokenFloor", "retry". Of one that another machine
-// opens: "opener", "label" for what stands before the number, and "unwatched" for a node
-// that is not read back.
+// LatchRecipe makes leader latches. A latch keeps its place and its leadership until it is closed,
+// resigns, or loses it. It is Curator's LeaderLatch, on the same names. Options: "rideOut",
+// "tokenFloor", "retry". Options of a latch that another machine opens: "opener", "label" for what is
+// before the number in the name, and "unwatched" for a node that is not read back.
 var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 
-// latch is a place that is kept, or won back, until it is closed.
+// latch is a place that is kept, or regained, until it is closed.
 type latch struct{ place }
 
 func newLatch(open events.Event) (*latch, error) {
@@ -26,9 +25,8 @@ func newLatch(open events.Event) (*latch, error) {
 	return l, o.err
 }
 
-// requeueRows are those of the recipes that stand in a line for as long as they
-// are open, and come back to it after every term: the latch, the selector and the
-// plain election.
+// requeueRows are the rows of the recipes that are in a line while they are open, and come back to it
+// after every term: the latch, the selector and the plain election.
 var requeueRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandStart), When: (*place).attached, To: enrolling, Do: (*place).begin, Then: (*place).enrol},
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
@@ -42,7 +40,7 @@ var requeueRows = []engine.Row[place]{
 
 var latchChart = engine.MustCompile(engine.Chart[latch]{
 	Name:       "latch",
-	Doc:        "A leader latch: in line until it leads, leading until it is closed, resigns or loses it.",
+	Doc:        "A leader latch: in line until it leads, and leading until it is closed, resigns or loses leadership.",
 	States:     lineStates,
 	Final:      closed,
 	Composites: latchComposites,
@@ -52,10 +50,10 @@ var latchChart = engine.MustCompile(engine.Chart[latch]{
 	Ignores:    keepIgnores,
 })
 
-// keepKinds are the commands of keepRows.
+// keepKinds are the commands of latchRows.
 var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}
 
-// latchRows are the commands of those who keep leadership until they give it up.
+// latchRows are the commands of the recipes that keep leadership until they give it up.
 var latchRows = []engine.Row[place]{
 	{From: from{leading}, On: on(events.CommandAwait), When: (*place).expired, To: leading, Do: (*place).await},
 	{From: from{leading}, On: on(events.CommandAwait), To: leading, Do: (*place).grant},
@@ -68,9 +66,9 @@ var latchRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandResign), To: latent, Do: (*place).refuseLatent},
 }
 
-// keepIgnores say what means nothing to them, and why.
+// keepIgnores say which kinds these recipes do not need in which states, and why.
 var keepIgnores = append([]engine.Ignore{
-	{In: from{latent}, On: []events.Kind{events.CommandCancel}, Why: "nobody awaits before the start"},
+	{In: from{latent}, On: []events.Kind{events.CommandCancel}, Why: "there are no awaits before the start"},
 }, lineIgnores...)
 
 // latchComposites are the states of a latch as Curator names them.

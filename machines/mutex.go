@@ -7,11 +7,10 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// MutexRecipe makes the acquisitions of a mutex: one machine is one Lock, from
-// the call to the return of the node. Curator's InterProcessMutex, on the same
-// names, or kazoo's Lock on its own. Options: "try" never waits, "revocable"
-// hears Curator's revocations, "kazoo" takes kazoo's names; and those of
-// LatchRecipe.
+// MutexRecipe makes the acquisitions of a mutex. One machine is one Lock, from the call to the
+// deletion of the node: Curator's InterProcessMutex on the same names, or kazoo's Lock on its own.
+// Options: "try" never waits, "revocable" handles Curator's revocations, "kazoo" uses kazoo's names;
+// and those of LatchRecipe.
 var MutexRecipe = engine.NewRecipe(mutexChart, newMutex)
 
 // mutex is one acquisition of a mutex.
@@ -28,7 +27,7 @@ func newMutex(open events.Event) (*mutex, error) {
 
 var mutexChart = engine.MustCompile(engine.Chart[mutex]{
 	Name:   "mutex",
-	Doc:    "One acquisition of a mutex: in line until it is held once, or until nobody wants it any more." + holdPromises,
+	Doc:    "One acquisition of a mutex: in line until it is held once, or until the caller gives up." + holdPromises,
 	States: holdStates,
 	Final:  closed,
 	Composites: []engine.Composite{

@@ -8,17 +8,16 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// downgrading is the state of a writer on its way to be a reader.
+// downgrading is the state of a writer that is becoming a reader.
 const downgrading engine.State = "downgrading"
 
-// ReadWriteRecipe makes the acquisitions of a read-write lock: a reader waits for
-// the nearest writer before it, a writer for everybody. Curator's
-// InterProcessReadWriteLock, on the same names, or kazoo's ReadLock and WriteLock
-// on theirs. Options: "reads", and those of MutexRecipe.
+// ReadWriteRecipe makes the acquisitions of a read-write lock. A reader waits for the nearest writer
+// ahead, a writer for all places ahead. It is Curator's InterProcessReadWriteLock on the same names,
+// or kazoo's ReadLock and WriteLock on theirs. Options: "reads", and those of MutexRecipe.
 //
-// It always lists: a writer of Curator since 5.5 that becomes a reader makes a
-// node with its own old number, and so does this one. Such a node appears before
-// places that are there already, and only a listing shows it.
+// It lists the line before every term. A writer that becomes a reader creates a node with its old
+// number, in Curator since 5.5 and here. Such a node appears ahead of places that exist already, and
+// only a listing shows it.
 var ReadWriteRecipe = engine.NewRecipe(readWriteChart, newReadWrite)
 
 // readWrite is one acquisition of a read-write lock, on the side of its label.
@@ -40,10 +39,10 @@ func newReadWrite(open events.Event) (*readWrite, error) {
 
 var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Name: "readwrite",
-	Doc: "One acquisition of a read-write lock: a reader behind the nearest writer, a writer behind everybody. A writer that holds may become a reader in its place." + holdPromises + `
-- A writer that becomes a reader keeps its number and its token, and nobody holds as a writer in between. Where that fails, it holds nothing any more.`,
+	Doc: "One acquisition of a read-write lock: a reader waits for the nearest writer, a writer for all places ahead. A writer that holds may become a reader in its place." + holdPromises + `
+- A writer that becomes a reader keeps its number and its token, and no other writer holds in between. If that fails, it holds nothing any more.`,
 	States: slices.Insert(slices.Clone(holdStates), slices.IndexFunc(holdStates, func(s engine.StateDoc) bool { return s.Name == leading })+1,
-		engine.StateDoc{Name: downgrading, Doc: "No longer a writer, and not yet a reader: one transaction puts the reader's node in the place of the writer's, which is then read back."}),
+		engine.StateDoc{Name: downgrading, Doc: "No longer a writer, and not yet a reader: one transaction replaces the writer's node by the reader's, which is then read back."}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting}},
@@ -62,22 +61,20 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	}, engine.Lift(likeDraining(holdRows), (*readWrite).asAcquisition), engine.Lift(likeDraining(alwaysListing(without(lineRows, blocked))), (*readWrite).inLine)),
 	Ignores: append([]engine.Ignore{
 		{In: from{downgrading}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
-			Why: "the writer's node goes by our own hand, and the reader's is not watched before it is read"},
+			Why: "this machine deletes the writer's node, and does not watch the reader's before it reads it"},
 		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed},
-			Why: "nothing is believed, and the answer that is awaited comes, or its loss"},
+			Why: "nothing is believed, and the machine waits for the transaction's answer, or for the news that it is lost"},
 		{In: from{downgrading}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
 			Why: "work runs only while leading or draining"},
 	}, holdIgnores...),
 })
 
-// alwaysListing drops from rows the one by which a place is inherited without a
-// look at the line.
+// alwaysListing removes from rows the one that lets a place lead without listing the line.
 func alwaysListing(rows []engine.Row[place]) []engine.Row[place] {
 	return slices.DeleteFunc(rows, func(r engine.Row[place]) bool { return r.On.Has(events.WatchDeleted) && r.To == leading })
 }
 
-// likeDraining has a writer on its way to be a reader deal with commands as one
-// whose work has not returned.
+// likeDraining adds downgrading to the rows in which draining handles commands.
 func likeDraining[M any](rows []engine.Row[M]) []engine.Row[M] {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
@@ -88,14 +85,14 @@ func likeDraining[M any](rows []engine.Row[M]) []engine.Row[M] {
 	return rows
 }
 
-// downgrades is the return of a writer's work with the wish to read on.
+// downgrades reports whether a writer's work has returned and asks to go on as a reader.
 func (p *readWrite) downgrades(ev events.Event) bool {
 	return ev.Request != 0 && p.shared == "" && ev.Attached
 }
 
-// downgrade puts a reader's node in the place of the writer's: the same number and
-// GUID, in one transaction, so that no other writer comes between. Its term as a
-// writer is over, because others may read from the commit on.
+// downgrade replaces the writer's node by a reader's: with the same number and GUID, in one
+// transaction, so that no other writer holds in between. The term as a writer has ended, because
+// others may read from the commit on.
 func (p *readWrite) downgrade(ev events.Event, out *engine.Outbox) {
 	p.works--
 	p.nextIntent = keepPlace
@@ -107,11 +104,11 @@ func (p *readWrite) downgrade(ev events.Event, out *engine.Outbox) {
 	)
 }
 
-// loweredName is the writer's name on the other side.
+// loweredName returns the writer's name with the reader's label.
 func (p *readWrite) loweredName() string { return relabel(p.own, p.label, p.lineLabels[1]) }
 
-// becomeReader is the transaction, committed: the node is another one now, and is
-// read back.
+// becomeReader notes that the transaction was committed: the own node is another one now, and is read
+// back.
 func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 	p.own, p.label = p.loweredName(), p.lineLabels[1]
 	p.shared, p.inherited = p.label, p.token
@@ -119,7 +116,7 @@ func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 	p.readOwn(out)
 }
 
-// giveUpDowngrade ends the hold: what is left of it, on either side, has to go.
+// giveUpDowngrade ends the hold. What is left of it, the writer's node or the reader's, is deleted.
 func (p *readWrite) giveUpDowngrade(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Kind == events.ReplyMulti && ev.Code == events.OK:
@@ -131,20 +128,20 @@ func (p *readWrite) giveUpDowngrade(ev events.Event, out *engine.Outbox) {
 	p.refuseWaiters(events.LeadershipLost, cmp.Or(string(ev.Code), "confirmed too late"), out)
 }
 
-// loseDowngrade ends the hold with its session, which takes both nodes with it.
+// loseDowngrade ends the hold with its session. The ensemble deletes both nodes.
 func (p *readWrite) loseDowngrade(ev events.Event, out *engine.Outbox) {
 	p.refuseWaiters(events.LeadershipLost, events.ReasonSessionOver.String(), out)
 	p.finish(ev, out)
 }
 
-// replaced is the transaction, committed, with somebody who still wants it.
+// replaced reports whether the transaction was committed, and the caller has not given up.
 func (p *readWrite) replaced(ev events.Event) bool {
 	return ev.Code == events.OK && p.nextIntent != closeNext
 }
 
-// mayRead is the reader's node, read back, under a confirmation. Nobody is listed:
-// the writer was first, no writer's name is ever made outside the sequence, and
-// other readers do not matter.
+// mayRead reports whether the reader's node was read back and a confirmation counts. The line is not
+// listed: the writer was first, no writer's name is ever made outside the sequence, and other readers
+// do not matter.
 func (p *readWrite) mayRead(ev events.Event) bool {
 	return p.ours(ev) && confirmed(ev) && p.nextIntent != closeNext
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// SelectorRecipe makes leader selectors: each runs the user's function once for
-// every term and gives leadership up when it returns. Curator's LeaderSelector,
-// on the same names. Options: "autoRequeue", and those of LatchRecipe.
+// SelectorRecipe makes leader selectors. A selector calls the user's function once in every term, and
+// gives up leadership when the function returns. It is Curator's LeaderSelector, on the same names.
+// Options: "autoRequeue", and those of LatchRecipe.
 var SelectorRecipe = engine.NewRecipe(selectorChart, newSelector)
 
 // selector is a place in which the user's function is called once for every term.
@@ -26,15 +26,14 @@ func newSelector(open events.Event) (*selector, error) {
 	return p, o.err
 }
 
-// minTerm is how long a term has to last for the next one to follow without a
-// pause.
+// minTerm is how long a term has to last for the next one to follow without a pause.
 const minTerm = 100 * time.Millisecond
 
 var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	Name: "selector",
-	Doc:  "A leader selector: one call of the user's function for every term, then back to the tail of the line.",
+	Doc:  "A leader selector: one call of the user's function in every term, then back to the end of the line.",
 	States: slices.Insert(slices.Clone(lineStates), len(lineStates)-1,
-		engine.StateDoc{Name: idle, Doc: "Out of the line until it is asked to queue again."}),
+		engine.StateDoc{Name: idle, Doc: "Out of the line until it gets the command to queue again."}),
 	Final: closed,
 	Composites: []engine.Composite{
 		{Name: "queued", States: from{enrolling, listing, waiting, blocked, suspended, verifying}},
@@ -43,8 +42,8 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	},
 	Happy: from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving},
 	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue}, lineKinds...),
-	// A selector that does not queue again by itself has one more place to end
-	// up in; its rows stand before those that would queue again.
+	// A selector that does not queue again by itself has one more state, idle. Its rows come before
+	// those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
 		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: idle, Do: (*selector).becomeIdle},
 		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).notMadeIdling, To: idle, Do: (*selector).becomeIdle},
@@ -61,30 +60,31 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	}),
 	Ignores: append([]engine.Ignore{
 		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
-			Why: "there is no node, no work and nothing to lose, and a requeue is told the session"},
+			Why: "there is no node and no work, and the requeue event has the session"},
 	}, lineIgnores...),
 })
 
-// leavesLine is a selector on its way out of the line.
+// leavesLine reports whether the selector is leaving the line.
 func (p *selector) leavesLine(events.Event) bool { return p.nextIntent == stayOut }
 
-// leavesWithoutNode is idles without a node, known or possible.
+// leavesWithoutNode reports whether the selector is leaving the line and surely has no node.
 func (p *selector) leavesWithoutNode(ev events.Event) bool {
 	return p.nextIntent == stayOut && !p.mayHaveNode(ev)
 }
 
-// refusedIdling is a create that made nothing, on the way out of the line.
+// refusedIdling reports whether the selector is leaving the line and the create surely created
+// nothing.
 func (p *selector) refusedIdling(ev events.Event) bool {
 	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == stayOut
 }
 
-// notMadeIdling is absent on the way out of the line.
+// notMadeIdling reports whether notMade holds and the selector is leaving the line.
 func (p *selector) notMadeIdling(ev events.Event) bool {
 	return p.notMade(ev) && p.nextIntent == stayOut
 }
 
-// conclude is the return of the user's function: it ends the term, and says
-// what comes next. Work that fails or returns at once is paced.
+// conclude ends the term when the user's function has returned, and sets what comes next. A back-off
+// follows work that fails or returns immediately.
 func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	held := p.leads
 	p.works--
@@ -105,6 +105,7 @@ func (p *selector) conclude(ev events.Event, out *engine.Outbox) {
 	p.drain(out)
 }
 
+// concludeOnce notifies the handle of the end of the one term.
 func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 	if p.nextIntent == keepPlace {
 		p.nextIntent = stayOut
@@ -115,7 +116,7 @@ func (p *selector) concludeOnce(ev events.Event, out *engine.Outbox) {
 	p.tellEnd(out)
 }
 
-// becomeIdle is out of the line; a requeue that was promised on the way begins.
+// becomeIdle notes that the selector is out of the line. A requeue that came meanwhile begins now.
 func (p *selector) becomeIdle(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	out.DropCreates()
@@ -128,14 +129,15 @@ func (p *selector) becomeIdle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// noteRequeue answers a requeue that begins now.
 func (p *selector) noteRequeue(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.clearFailure(out)
 	out.Answer(ev.Request, events.OK, "")
 }
 
-// promiseRequeue queues again as soon as the old place is given up, or tells
-// what stands in the way.
+// promiseRequeue notes a requeue that begins as soon as the old place is given up, or refuses it with
+// the reason.
 func (p *selector) promiseRequeue(ev events.Event, out *engine.Outbox) {
 	switch {
 	case p.nextIntent == closeNext:

@@ -13,31 +13,30 @@ const (
 	offline    engine.State = "offline"    // not asked to connect yet
 	connecting engine.State = "connecting" // no server has confirmed this session yet
 	connected  engine.State = "connected"  // a server has; requests go out
-	lost       engine.State = "lost"       // the session timeout went by without a server: it must be taken for dead
-	resting    engine.State = "resting"    // the session is over; the next one begins after a pause
-	ending     engine.State = "ending"     // closeSession is on its way
+	lost       engine.State = "lost"       // no server for the whole session timeout: the session is assumed to have expired
+	resting    engine.State = "resting"    // the session has ended; the next one begins after a pause
+	ending     engine.State = "ending"     // closeSession is pending
 )
 
 // Timers of the session machine.
 const (
 	heartbeatTimer = "heartbeat"       // when to ask for the next confirmation
-	deadlineTimer  = "deadline"        // when belief ends unless it was confirmed before
-	elapsedTimer   = "session-timeout" // when a session without a server must be taken for dead
+	deadlineTimer  = "deadline"        // when belief ends, unless it is confirmed before
+	elapsedTimer   = "session-timeout" // when a session without a server is assumed to have expired
 	restTimer      = "rest"            // the pause before the next session
 )
 
-// pauseAfterGiveUp is the pause between sessions once the retry policy has given up:
-// a client that was not closed goes on trying.
+// pauseAfterGiveUp is the pause between sessions once the retry policy has given up: a client that was
+// not closed keeps trying.
 const pauseAfterGiveUp = 5 * time.Second
 
-// syncsPerCheck is after how many heartbeats that check no node one does, where a
-// sync would be enough: servers do not tell whoever may not read its node any more
-// that it is gone.
+// syncsPerCheck is how many heartbeats in a row may be syncs, where syncs suffice, before one checks a
+// node. A server does not notify a client of a deletion if an access list forbids it to read the node.
 const syncsPerCheck = 3
 
-// session is the connection as a machine: it numbers ZooKeeper sessions, runs
-// the heartbeat while somebody leads or is next in line, and alone knows until
-// when anything may be believed (promises 2 to 4).
+// session is the connection as a machine. It numbers ZooKeeper sessions, and sends heartbeats while a
+// machine leads or is next in line. It alone knows until when anything may be believed (promises 2 to
+// 4).
 type session struct {
 	tick            time.Duration
 	syncLimit       int
@@ -47,42 +46,42 @@ type session struct {
 	dice            jitter
 
 	number        int64 // of the current ZooKeeper session; 0 between two
-	opened        int64 // numbers given out
-	id            int64 // ZooKeeper's own
+	opened        int64 // numbers that were used
+	id            int64 // ZooKeeper's id of it
 	timeout       time.Duration
 	attached      bool
 	attachedAt    int64 // when the present connection began
 	everConnected bool  // some session was connected before
 	failures      int   // sessions lost in a row without a connection
-	lostTold      bool  // LOST was told for the outage that is going on
+	lostTold      bool  // the handle was notified of LOST in the present outage
 	closing       uint64
-	replaced      bool // the session is being ended, and another is to begin
+	replaced      bool // the session is being ended, and another one follows
 
-	heard      int64 // when the ensemble's leader or quorum answered last
-	heardSent  int64 // and when that was asked for
-	countsFrom int64 // only what is asked for from then on confirms: the leader stood still
+	heard      int64 // when the last answer of the ensemble's leader or quorum came
+	heardSent  int64 // and when its request was sent
+	countsFrom int64 // only answers to later requests confirm, because the leader had stood still
 
 	quorum           bool  // a committed write was acknowledged on this connection
 	confirmed        int64 // when the last confirmed request was sent
 	validUntil       int64
-	pendingHeartbeat uint64         // the heartbeat that is not answered yet
+	pendingHeartbeat uint64         // the heartbeat that is pending
 	verifying        uint64         // the read behind it
 	checkedEntry     heartbeatEntry // whose node it checks
-	syncs            int            // heartbeats in a row that checked none
+	syncs            int            // heartbeats in a row that checked no node
 	missedHeartbeats int            // heartbeats in a row that confirmed nothing
-	since            int64          // since when heartbeats run without a break; 0: they do not
+	since            int64          // when the present uninterrupted heartbeats began; 0: there are none
 	heartbeats       heartbeatSet
 
-	// The servers were found to know no containers. It is kept for as long as the client
-	// lives, over reconnects and sessions. An ensemble that is being upgraded has servers
+	// The servers were found to know no containers. That stays true for the client's whole life,
+	// over reconnects and sessions. An ensemble that is being upgraded has servers
 	// of both kinds, and a container that a new one let through would be a transaction
-	// that an old one cannot read; persistent parents are understood by all.
+	// that an old one cannot read; all of them understand persistent parents.
 	noContainers bool
 
 	heartbeat, deadline, elapsed uint64 // running timers
 }
 
-// SessionRecipe makes the machine that every loop has once, under the id
+// SessionRecipe makes the session machine. Every loop has one, under the id
 // events.SessionMachine. Options: "tick", "syncLimit", "observerMasters", "rideOut",
 // "retry".
 var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
@@ -100,7 +99,7 @@ func newSession(open events.Event) (*session, error) {
 	return s, o.err
 }
 
-// Stamp tells an event what is known of the session.
+// Stamp adds to an event what is known of the session.
 func (s *session) Stamp(ev *events.Event) {
 	ev.Attached = s.attached
 	if s.quorum || !s.attached {
@@ -114,19 +113,18 @@ func (s *session) Stamp(ev *events.Event) {
 		ev.Session = s.number
 	}
 	switch ev.Kind {
-	case events.CommandStart, events.CommandAwait, events.CommandRequeue, events.CommandEnter: // what a participant may begin with
+	case events.CommandStart, events.CommandAwait, events.CommandRequeue, events.CommandEnter: // the first commands of machines that own nodes
 		ev.SessionID = s.id
 	}
 }
 
-// Current is the session whose answers count.
+// Current returns the number of the session whose answers count.
 func (s *session) Current() int64 { return s.number }
 
-// Confirms picks the replies that make a confirmation of quorum strength: a
-// committed write, sent on this connection. Reads, pings and errors confirm
-// nothing. To keep the log short, writes that come soon after each other count
-// once; but no later than half a period after the last that was heard, so that a
-// client that writes all the time never seems to have heard nothing.
+// Confirms reports whether a reply is a confirmation of quorum strength: a committed write that was
+// sent on this connection. Reads, pings and errors confirm nothing. To keep the log short, writes
+// shortly after each other count once. But one counts at the latest half a period after the last that
+// did, so that a client that writes all the time does not look as if it had heard nothing.
 func (s *session) Confirms(ev events.Event) bool {
 	switch ev.Kind {
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
@@ -140,24 +138,30 @@ func (s *session) Confirms(ev events.Event) bool {
 // noteContainersUnknown notes that parents have to be persistent nodes.
 func (s *session) noteContainersUnknown(ev events.Event, out *engine.Outbox) { s.noContainers = true }
 
+// healthy reports whether the session's timeout is long enough for any belief.
 func (s *session) healthy(events.Event) bool { return s.beliefSpan(0, 0) > 0 }
 
 // heartbeatDue reports whether the timer that fired is the heartbeat's.
 func (s *session) heartbeatDue(ev events.Event) bool { return ev.Request == s.heartbeat }
+
+// deadlinePassed reports whether the timer of the deadline fired, and the deadline has not moved.
 func (s *session) deadlinePassed(ev events.Event) bool {
 	return ev.Request == s.deadline && ev.At >= s.validUntil
 }
 
-// late is a confirmation that comes after the deadline: belief was over in
-// between, so it has to be won back and not just prolonged.
+// late reports whether a confirmation comes after the deadline: belief ended in between, so it has to
+// begin again.
 func (s *session) late(ev events.Event) bool {
 	return s.confirming(ev) && s.validUntil != 0 && ev.At >= s.validUntil && !s.heartbeats.empty()
 }
 
+// confirming reports whether a reply is a success.
 func (s *session) confirming(ev events.Event) bool { return ev.Code == events.OK }
 
+// timedOut reports whether the session timeout went by without a server.
 func (s *session) timedOut(ev events.Event) bool { return ev.Request == s.elapsed }
 
+// ridesOut reports whether belief goes on without a connection, because the user chose so.
 func (s *session) ridesOut(events.Event) bool {
 	return s.rideOut && s.validUntil != 0 && !s.heartbeats.empty()
 }
@@ -172,8 +176,8 @@ func (s *session) connect(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// attach begins a connection: nothing is confirmed on it yet, and what was
-// ridden out ends when it would have ended without it.
+// attach begins a connection. Nothing is confirmed on it yet. Belief that rode the disconnect out ends
+// when it would have ended without it.
 func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
@@ -185,12 +189,12 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 		s.validUntil = ridden
 		s.watchDeadline(ev, out)
 	}
-	told := events.Reconnected
+	what := events.Reconnected
 	if !s.everConnected {
-		told = events.Connected
+		what = events.Connected
 	}
 	s.everConnected, s.lostTold = true, false
-	out.Notify(events.Notify{What: told, Session: s.number, Text: ev.Server})
+	out.Notify(events.Notify{What: what, Session: s.number, Text: ev.Server})
 	if !s.healthy(ev) {
 		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: fmt.Sprintf(
 			"the server granted a session timeout of %s, too short to lead safely with a tick of %s: ask for more, or set the ensemble's real tick", s.timeout, s.tick)})
@@ -201,12 +205,12 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// unconfirmed forgets every confirmation of the connection before.
+// unconfirmed forgets all confirmations of the previous connection.
 func (s *session) unconfirmed() {
 	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0, 0, 0, 0
 }
 
-// suspend is the end of a connection.
+// suspend handles the end of a connection.
 func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.attached, s.pendingHeartbeat, s.verifying, s.since = false, 0, 0, 0
@@ -221,13 +225,13 @@ func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text})
 }
 
-// giveUp tells LOST: the timeout went by, so the session must be taken for dead.
+// giveUp notifies the handle of LOST: the timeout went by, so the session is assumed to have expired.
 func (s *session) giveUp(ev events.Event, out *engine.Outbox) {
 	s.lostTold = true
 	out.Notify(events.Notify{What: events.Lost, Session: s.number, Text: "no server for the whole session timeout"})
 }
 
-// lose is the end of a session: what it owned goes with it.
+// lose handles the end of a session: the ensemble deletes what it owned.
 func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	lost := s.number
@@ -248,12 +252,12 @@ func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	out.Timer(restTimer, wait)
 }
 
-// report tells why one attempt to connect failed.
+// report notifies the handle why an attempt to connect failed.
 func (s *session) report(ev events.Event, out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Failed, Session: s.number, Code: ev.Code, Text: ev.Text})
 }
 
-// extendBelief takes a confirmed request: belief holds until a span after it was sent.
+// extendBelief notes a confirmed request: belief holds for a span after it was sent.
 func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	s.hear(ev)
 	if ev.Kind != events.ConnectionConfirmed {
@@ -273,9 +277,9 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// renew takes a confirmation that came after the deadline: all belief is over,
-// and can only be won again on top of it. The machine tells itself of it behind
-// the news, so that every term has been ended before the deadline moves on.
+// renew handles a confirmation that comes after the deadline. All belief has ended, and may begin
+// again only after that. So the machine sends itself the confirmation behind the news, and every term
+// has ended before the deadline moves.
 func (s *session) renew(ev events.Event, out *engine.Outbox) {
 	s.hear(ev)
 	s.expire(ev, out)
@@ -287,7 +291,7 @@ func (s *session) renew(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// settle takes an answer that does not count. The next is asked for when one does.
+// settle handles an answer that does not count. The next heartbeat is sent when its answer will.
 func (s *session) settle(ev events.Event, out *engine.Outbox) {
 	if s.stoodStill(ev) {
 		s.countsFrom = ev.At + int64(s.settling())
@@ -307,7 +311,7 @@ func (s *session) watchDeadline(ev events.Event, out *engine.Outbox) {
 	s.deadline = out.Timer(deadlineTimer, time.Duration(s.validUntil-ev.At))
 }
 
-// rearmDeadline winds a deadline timer that rang before the deadline, which moved.
+// rearmDeadline starts the deadline's timer again if it fired before the deadline, which had moved.
 func (s *session) rearmDeadline(ev events.Event, out *engine.Outbox) {
 	if ev.Request == s.deadline && s.validUntil != 0 && !s.heartbeats.empty() {
 		s.watchDeadline(ev, out)

@@ -7,22 +7,22 @@ import (
 
 type from = []engine.State
 
-// on names the kinds that a row is taken on. It is a variable, for engine.On notes
-// the line that calls it.
+// on returns the kinds on which a row fires. It is a variable, because engine.On notes the line that
+// calls it.
 var on = engine.On
 
 var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Name: "session",
-	Doc:  "The connection: ZooKeeper sessions one after another, the heartbeat, and the deadline of belief.",
+	Doc:  "The connection: ZooKeeper sessions one after another, the heartbeats, and the deadline of belief.",
 	States: []engine.StateDoc{
 		{Name: offline, Doc: "Not asked to connect yet."},
 		{Name: connecting, Doc: "No server has confirmed this session yet."},
-		{Name: connected, Doc: "A server has confirmed the session; requests go out. While somebody leads or is next in line the heartbeat runs."},
-		{Name: suspended, Doc: "The connection is gone; the session and its nodes may live on."},
-		{Name: lost, Doc: "No server for the whole session timeout: users were told LOST. The session may still turn out to live."},
-		{Name: resting, Doc: "The session is over. The next one, with the next number, begins after a pause."},
-		{Name: ending, Doc: "closeSession is on its way."},
-		{Name: closed, Doc: "Over."},
+		{Name: connected, Doc: "A server has confirmed the session; requests go out. Heartbeats are sent while a machine leads or is next in line."},
+		{Name: suspended, Doc: "The connection has ended; the session and its nodes may still exist."},
+		{Name: lost, Doc: "No server for the whole session timeout: users were notified of LOST. The session may turn out to exist still."},
+		{Name: resting, Doc: "The session has ended. The next one, with the next number, begins after a pause."},
+		{Name: ending, Doc: "closeSession is pending."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Composites: []engine.Composite{
@@ -76,16 +76,16 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	},
 	Ignores: []engine.Ignore{
 		{In: from{offline, resting}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed, events.ConnectionConfirmed},
-			Why: "there is no session that it could be about"},
-		{In: from{connecting, connected, suspended, lost}, On: []events.Kind{events.ConnectionClosed}, Why: "nobody asked to close"},
+			Why: "there is no session to which it could belong"},
+		{In: from{connecting, connected, suspended, lost}, On: []events.Kind{events.ConnectionClosed}, Why: "no close was requested"},
 		{In: from{connecting, suspended, lost}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{connecting, suspended, lost, ending}, On: []events.Kind{events.ConnectionConfirmed}, Why: "an acknowledgement counts only on a live connection"},
-		{In: from{connected, ending}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused}, Why: "the connection is there already, or no longer wanted"},
-		{In: from{ending}, On: []events.Kind{events.ConnectionSuspended}, Why: "the close request's own outcome is awaited"},
-		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.CommandEndSession}, Why: "without a connection the ensemble cannot be asked; who needs it asks again"},
-		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.HeartbeatWanted}, Why: "nobody leads without a session"},
+		{In: from{connecting, suspended, lost, ending}, On: []events.Kind{events.ConnectionConfirmed}, Why: "a confirmation counts only on a present connection"},
+		{In: from{connected, ending}, On: []events.Kind{events.ConnectionAttached, events.ConnectionRefused}, Why: "there is a connection already, or none is wanted any more"},
+		{In: from{ending}, On: []events.Kind{events.ConnectionSuspended}, Why: "the machine waits for the outcome of the close request"},
+		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.CommandEndSession}, Why: "without a connection the ensemble cannot be asked; the machine that needs it asks again"},
+		{In: from{offline, connecting, resting, ending}, On: []events.Kind{events.HeartbeatWanted}, Why: "no machine leads without a session"},
 		{In: from{offline, connecting, lost, resting, ending}, On: []events.Kind{events.BeliefLapsed}, Why: "nothing is believed"},
-		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.ContainersUnknown}, Why: "a machine leaves the state in which it asked when the connection ends"},
-		{In: from{offline, connecting}, On: []events.Kind{events.HeartbeatUnneeded}, Why: "nobody leads without a session"},
+		{In: from{offline, connecting, suspended, lost, resting, ending}, On: []events.Kind{events.ContainersUnknown}, Why: "a machine leaves the state in which it sent this when the connection ends"},
+		{In: from{offline, connecting}, On: []events.Kind{events.HeartbeatUnneeded}, Why: "no machine leads without a session"},
 	},
 })

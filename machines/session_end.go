@@ -5,12 +5,11 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// The ends of the session machine and of ZooKeeper's session.
+// How the session machine and ZooKeeper's session end.
 
-// endSession asks the ensemble to end the session, and with it every node that it
-// owns, also those that may not be deleted one by one; the next session begins after
-// that. As always, the connection ends before the session does: what was sent on it has
-// an unknown outcome.
+// endSession asks the ensemble to end the session, and so to delete every node that it owns, also
+// those that may not be deleted one by one. Then the next session begins. As always, the connection
+// ends before the session does: requests on it have an unknown outcome.
 func (s *session) endSession(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.replaced, s.attached = true, false
@@ -24,14 +23,14 @@ func (s *session) endSession(ev events.Event, out *engine.Outbox) {
 // beginsAnother reports whether another session follows the one that is being ended.
 func (s *session) beginsAnother(events.Event) bool { return s.replaced }
 
-// closeAfterwards is a close while the session is being ended in order to begin
-// another: none begins any more.
+// closeAfterwards handles a close while one session is being ended to begin another: the other does
+// not begin.
 func (s *session) closeAfterwards(ev events.Event, out *engine.Outbox) {
 	s.replaced, s.closing = false, ev.Request
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: events.Closed})
 }
 
-// finish closes the session in an orderly way; abandonment is the executor's.
+// finish closes the session. If no server answers, the executor gives up in time.
 func (s *session) finish(ev events.Event, out *engine.Outbox) {
 	s.closing = ev.Request
 	s.attached = false
@@ -48,18 +47,18 @@ func (s *session) answerClosed(ev events.Event, out *engine.Outbox) {
 		s.closing = ev.Request
 	}
 	code, text := ev.Code, ev.Text
-	if ev.Kind == events.ConnectionLost || s.id == 0 { // over already, or never there
+	if ev.Kind == events.ConnectionLost || s.id == 0 { // it had ended already, or never began
 		code, text = events.OK, ""
 	}
 	out.Answer(s.closing, code, text)
 }
 
-// refuseStart answers a second start.
+// refuseStart refuses a second start.
 func (s *session) refuseStart(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.AlreadyStarted, "")
 }
 
-// refuseClose answers a close while one is going on.
+// refuseClose refuses a close while another is pending.
 func (s *session) refuseClose(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Closed, "")
 }
