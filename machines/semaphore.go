@@ -8,16 +8,15 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// SemaphoreRecipe makes the acquisitions of a semaphore: one machine is one
-// Acquire of so many permits, from the call to their return. Curator's
-// InterProcessSemaphoreV2 on the same names, or kazoo's Semaphore on its own.
+// SemaphoreRecipe makes the acquisitions of a semaphore. One machine is one Acquire of one or more
+// permits, from the call to their release: Curator's InterProcessSemaphoreV2 on the same names, or
+// kazoo's Semaphore on its own.
 //
-// Whoever is first in the line of locks may take permits, and gives its place up
-// in the same transaction that takes them. So there is never one permit too many,
-// and only one in the line waits for a permit.
+// The first in the line of locks may take permits. The transaction that creates them also deletes its
+// place in that line. So there is never a permit too many, and only the first in line waits for one.
 //
 // Path is the semaphore's. Options: "limit" is how many permits there are,
-// "permits" how many are wanted, "try" never waits, "kazoo" takes kazoo's names;
+// "permits" how many are wanted, "try" never waits, "kazoo" uses kazoo's names;
 // and those of LatchRecipe.
 var SemaphoreRecipe = engine.NewRecipe(semaphoreChart, newSemaphore)
 
@@ -27,24 +26,24 @@ type semaphore struct {
 	sublatch        // the latch in the line of locks
 	locks    string // the directory of that line
 	kazoo    bool
-	tries    bool // it never waits behind anybody
+	tries    bool // it never waits behind another place
 	limit    int  // how many permits there are
 	permits  int  // how many are wanted
 
 	pool       pool
-	names      []string      // of our permits, the own node first: those that may still stand
-	checkTimer uint64        // the timer of the next look at all of them
-	period     time.Duration // between two such looks
+	names      []string      // of the own permits, the own node first: those that may still exist
+	checkTimer uint64        // the timer of the next check of all of them
+	period     time.Duration // between two such checks
 }
 
-// pool is the directory of the permits, as it was read under the lock.
+// pool is the directory of the permits, as it was read while the lock was held.
 type pool struct {
-	there   bool
-	agreed  bool  // its data say the limit
+	there   bool  // it exists
+	agreed  bool  // its data hold the limit
 	version int32 // of its data
 }
 
-// MaxPermits is how many permits one acquisition takes at most. They are created in
+// MaxPermits is the largest number of permits of one acquisition. They are created in
 // one transaction, which has to fit into a request of ZooKeeper's (jute.maxbuffer,
 // 1 MiB unless it is configured).
 const MaxPermits = 4096
@@ -64,29 +63,29 @@ func newSemaphore(open events.Event) (*semaphore, error) {
 }
 
 var (
-	// acquiring are those who hold no permits and want some.
+	// acquiring are the states without permits, on the way to them.
 	acquiring    = from{probing, queueing, looking, full, taking, confirming}
 	permitStates = append(from{leading, draining, leaving, suspended, pausing}, acquiring...)
 )
 
 var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 	Name: "semaphore",
-	Doc:  "One acquisition of a semaphore's permits: k of n as one, until they are held once, or until nobody wants them any more." + holdPromises,
+	Doc:  "One acquisition of a semaphore's permits: k of n together, until they are held once, or until the caller gives up." + holdPromises,
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: probing, Doc: "A try looks whether permits are free and nobody waits; nothing is written before."},
-		{Name: queueing, Doc: "A latch, a machine of its own, stands in the line of locks for the right to take permits."},
-		{Name: looking, Doc: "The lock is held: the directory of the permits is read, with the limit in its data."},
-		{Name: full, Doc: "The lock is held, and too few permits are free: their directory is watched, by nobody else in the line."},
-		{Name: taking, Doc: "All permits are being made, and the lock's node deleted, in one transaction."},
-		{Name: confirming, Doc: "The permits were taken: the first is read back with a watch; or they are looked for, after a lost reply."},
-		{Name: leading, Doc: "The permits are held: made, read back, owned by this session, confirmed. Belief holds until validUntil."},
-		{Name: draining, Doc: "Belief is over, but the work done under it has not returned."},
-		{Name: suspended, Doc: "No connection. The nodes may live on; nothing is believed."},
-		{Name: leaving, Doc: "The permits, or the latch, have to go; then it is over."},
-		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: probing, Doc: "A try reads whether permits are free and the line is empty. It writes nothing before that."},
+		{Name: queueing, Doc: "A latch, a machine of its own, is in the line of locks for the right to take permits."},
+		{Name: looking, Doc: "The lock is held. The directory of the permits is read, with the limit in its data."},
+		{Name: full, Doc: "The lock is held, and too few permits are free. Their directory is watched, by no other place in the line."},
+		{Name: taking, Doc: "One transaction creates all permits and deletes the lock's node."},
+		{Name: confirming, Doc: "The permits were taken: the first is read back with a watch. After a lost reply they are looked for."},
+		{Name: leading, Doc: "The permits are held: they exist, the first was read back, this session owns it, and it is confirmed. Belief holds until validUntil."},
+		{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned."},
+		{Name: suspended, Doc: "There is no connection. The nodes may still exist; nothing is believed."},
+		{Name: leaving, Doc: "The permits and the latch's node are being deleted; then the machine ends."},
+		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: decidingDoc},
-		{Name: closed, Doc: "Over."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Composites: []engine.Composite{
@@ -201,7 +200,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).mayProbe, To: probing, Do: (*semaphore).probe},
 		{From: from{deciding}, On: on(engine.AtOnce), To: queueing, Do: (*semaphore).queue},
 
-		// The way out.
+		// Close, and the deletion of the permits.
 		{From: append(from{latent, suspended, pausing}, acquiring...), On: on(events.CommandClose), To: leaving, Do: (*semaphore).withdraw, Then: (*semaphore).clear},
 		{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*semaphore).withdraw},
 		{From: from{leaving}, On: on(events.ReplyMulti), When: (*semaphore).inFlight, To: leaving, Do: (*semaphore).noteResult, Then: (*semaphore).clear},
@@ -222,23 +221,23 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 
 var semaphoreWatches = []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}
 
-// semaphoreIgnores say what means nothing to a semaphore, and why.
+// semaphoreIgnores say which kinds a semaphore does not need in which states, and why.
 var semaphoreIgnores = []engine.Ignore{
 	{In: from{latent}, On: []events.Kind{
 		events.WatchDeleted, events.WatchChanged, events.WatchChildren,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
 		events.LatchHeld, events.LatchWaiting, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained},
-		Why: "nothing was asked before the await, which is told the session"},
+		Why: "nothing was sent before the await, and the await event has the session"},
 	{In: from{probing, looking, taking, draining, suspended, leaving, pausing}, On: semaphoreWatches,
 		Why: "the permits are read, taken or deleted before anything is decided"},
-	{In: from{queueing}, On: []events.Kind{events.WatchDeleted, events.WatchChildren}, Why: "the permits are looked at when the lock is held"},
-	{In: from{confirming, leading}, On: []events.Kind{events.WatchChildren}, Why: "nobody waits for permits any more"},
+	{In: from{queueing}, On: []events.Kind{events.WatchDeleted, events.WatchChildren}, Why: "the permits are read when the lock is held"},
+	{In: from{confirming, leading}, On: []events.Kind{events.WatchChildren}, Why: "the machine does not wait for permits any more"},
 	{In: acquiring, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
 	{In: but(permitStates, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and holding permits asks for a confirmation"},
-	{In: but(permitStates, queueing), On: []events.Kind{events.LatchWaiting}, Why: "what is under way is not over the latch's place"},
-	{In: but(permitStates, leaving), On: []events.Kind{events.NodeGone}, Why: "told only on the way out"},
+	{In: but(permitStates, queueing), On: []events.Kind{events.LatchWaiting}, Why: "what is pending does not depend on the latch's place"},
+	{In: but(permitStates, leaving), On: []events.Kind{events.NodeGone}, Why: "the machine sends it to itself only while leaving"},
 	{In: but(permitStates, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
-	{In: but(permitStates, draining), On: []events.Kind{events.WorkDrained}, Why: "told only on the way out of leading"},
+	{In: but(permitStates, draining), On: []events.Kind{events.WorkDrained}, Why: "the machine sends it to itself only while leading ends"},
 }

@@ -10,41 +10,42 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Watches says which nodes matter: the own permit, or the directory of all while
-// we surely have none.
+// Watches reports which nodes matter: the own permit, or the directory of all while the machine surely
+// has none.
 func (s *semaphore) Watches(path string) bool {
 	return s.mine(path) || s.own == "" && !s.unknown && path == s.ownDir
 }
 
-// disagrees is a directory whose data say another limit, or something that is none.
+// disagrees reports whether the directory's data hold another limit, or no limit at all.
 func (s *semaphore) disagrees(ev events.Event) bool {
 	limit, ok := ParseLimit(ev.Data)
 	return !ok || limit != 0 && limit != s.limit
 }
 
-// tooFewPermits is a directory with too few permits left. Every child counts, as it
-// does for Curator and kazoo.
+// tooFewPermits reports whether the directory has too few permits left. Every child counts, as it does
+// for Curator and kazoo.
 func (s *semaphore) tooFewPermits(ev events.Event) bool {
 	return ev.Stat != nil && int(ev.Stat.NumChildren)+s.permits > s.limit
 }
 
-// tryTooFew is a try that finds too few.
+// tryTooFew reports whether a try finds too few permits.
 func (s *semaphore) tryTooFew(ev events.Event) bool { return s.tries && s.tooFewPermits(ev) }
 
-// enoughPermits is a listing that leaves enough.
+// enoughPermits reports whether a listing leaves enough permits.
 func (s *semaphore) enoughPermits(ev events.Event) bool {
 	return !s.unlisted(ev) && len(ev.Children)+s.permits <= s.limit
 }
 
-// mayProbe is a try that has nothing in the line and may look.
+// mayProbe reports whether a try may read the permits and the line: it is connected and has neither a
+// place nor permits.
 func (s *semaphore) mayProbe(ev events.Event) bool {
 	return s.latch == "" && s.tries && ev.Attached && !s.gaveUp && s.nextIntent != closeNext && !s.mayHaveNode(ev)
 }
 
-// neverWaits is a try.
+// neverWaits reports whether the acquisition is a try.
 func (s *semaphore) neverWaits(events.Event) bool { return s.tries }
 
-// lineOccupied is somebody in the line of locks.
+// lineOccupied reports whether a place is in the line of locks.
 func (s *semaphore) lineOccupied(ev events.Event) bool {
 	for range places(ev.Children, s.lockLabel()) {
 		return true
@@ -52,55 +53,55 @@ func (s *semaphore) lineOccupied(ev events.Event) bool {
 	return false
 }
 
-// staleDirectory is a transaction that failed because the directory of the permits is not
-// what it was, while the lock is held.
+// staleDirectory reports whether a transaction failed because the directory of the permits has
+// changed, while the lock is held.
 func (s *semaphore) staleDirectory(ev events.Event) bool {
 	return s.latchNode != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there)
 }
 
-// lostRace is a transaction that came too late: the lock's node, or the directory of
-// the permits, is not what it was.
+// lostRace reports whether a transaction came too late: the lock's node, or the directory of the
+// permits, has changed.
 func (s *semaphore) lostRace(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there
 }
 
-// recovered is a listing with our permits.
+// recovered reports whether a listing shows the own permits.
 func (s *semaphore) recovered(ev events.Event) bool {
 	return ev.Code == events.OK && len(s.ownPermits(ev.Children)) > 0
 }
 
-// stillHeld is a lock that was not given up: the transaction was not carried out.
+// stillHeld reports whether the lock is still held: then the transaction was not carried out.
 func (s *semaphore) stillHeld(ev events.Event) bool { return s.latchNode != "" }
 
-// mayHold is ours with all that belief needs besides.
+// mayHold reports whether the own permit was read back and a confirmation counts.
 func (s *semaphore) mayHold(ev events.Event) bool { return s.ours(ev) && confirmed(ev) }
 
-// latchFailedForGood is a failure of the latch that does not pass by itself, or one too many
-// for the retry policy.
+// latchFailedForGood reports whether the latch's failure is not transient, or the retry policy gives
+// up on it.
 func (s *semaphore) latchFailedForGood(ev events.Event) bool {
 	_, again := s.retry.Next(s.failures, time.Duration(ev.At-s.failedAt), 0)
 	return !ev.Code.Transient() || !again
 }
 
-// mayHavePermits is an acquisition that has, or may have, permits.
+// mayHavePermits reports whether the acquisition has, or may have, permits.
 func (s *semaphore) mayHavePermits(ev events.Event) bool {
 	return len(s.names) > 0 || s.mayHaveNode(ev)
 }
 
-// hasNoPermits is an acquisition that has no permits.
+// hasNoPermits reports whether the acquisition surely has no permits.
 func (s *semaphore) hasNoPermits(ev events.Event) bool { return !s.mayHavePermits(ev) }
 
-// hasPermitsOrLatch is an acquisition that has permits, or a latch.
+// hasPermitsOrLatch reports whether the acquisition may have permits, or has a latch.
 func (s *semaphore) hasPermitsOrLatch(ev events.Event) bool {
 	return s.mayHavePermits(ev) || s.openLatches > 0
 }
 
-// mustClean is an acquisition that is over, and has permits or a latch.
+// mustClean reports whether the acquisition is closing and may have permits, or has a latch.
 func (s *semaphore) mustClean(ev events.Event) bool {
 	return s.nextIntent == closeNext && s.hasPermitsOrLatch(ev)
 }
 
-// ownPermits are our permits in a listing, in order.
+// ownPermits returns the own permits in a listing, in order.
 func (s *semaphore) ownPermits(children []string) []string {
 	if s.kazoo {
 		own := slices.DeleteFunc(slices.Clone(children), func(name string) bool { return !slices.Contains(s.kazooNames(), name) })
@@ -114,6 +115,7 @@ func (s *semaphore) ownPermits(children []string) []string {
 	return own
 }
 
+// lockLabel returns the label of the places in the line of locks.
 func (s *semaphore) lockLabel() string {
 	if s.kazoo {
 		return KazooLabel
@@ -121,13 +123,13 @@ func (s *semaphore) lockLabel() string {
 	return LockLabel
 }
 
-// rename gives the permits names that no session before has used.
+// rename gives the permits names that no session has used before.
 func (s *semaphore) rename() {
 	s.count++
 	s.guid = guid(s.seed, s.count)
 }
 
-// kazooNames are what kazoo's permits are called: 32 digits, without a number.
+// kazooNames returns the names of the permits in kazoo's layout: 32 digits, without a number.
 func (s *semaphore) kazooNames() []string {
 	names := make([]string, s.permits)
 	for i := range names {
@@ -136,13 +138,13 @@ func (s *semaphore) kazooNames() []string {
 	return names
 }
 
-// probe looks at the permits and at the line of locks, and writes nothing.
+// probe reads the permits and lists the line of locks, and writes nothing.
 func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Data).Get(s.ownDir)
 	out.Children(s.locks)
 }
 
-// queue has a latch stand in the line of locks.
+// queue opens a latch in the line of locks.
 func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
 	options := map[string]string{"label": s.lockLabel(), "unwatched": "true"}
 	s.openLatch(s.locks, &s.contender, options, out)
@@ -154,7 +156,7 @@ func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch | engine.Data).Get(s.ownDir)
 }
 
-// notePool keeps what was read under the lock.
+// notePool notes what was read under the lock.
 func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 	s.pool = pool{there: ev.Code == events.OK, agreed: len(ev.Data) > 0}
 	if ev.Stat != nil {
@@ -162,15 +164,15 @@ func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// watchPool waits for permits to come back, whosever they are.
+// watchPool watches for permits that are given back, by any client.
 func (s *semaphore) watchPool(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	out.With(engine.Watch).Children(s.ownDir)
 }
 
-// take makes the permits, and gives the place in the line up. It commits only
-// while the lock's node stands, before which nobody else may take permits, and
-// while the limit is what was read.
+// take creates the permits and gives up the place in the line. The transaction commits only while the
+// lock's node exists, before which no other client may take permits, and while the limit is what was
+// read.
 func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	limit := events.Op{Verb: "check", Path: s.ownDir, Version: s.pool.version}
@@ -191,8 +193,8 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	s.creating = out.Multi(ops...)
 }
 
-// noteResult notes what the transaction came to. Nothing else is asked for while it is
-// under way, so its answer is the only one that may come late.
+// noteResult notes the transaction's outcome. Nothing else is sent while it is pending, so its answer
+// is the only one that may come late.
 func (s *semaphore) noteResult(ev events.Event, out *engine.Outbox) {
 	s.creating, s.unknown = 0, ev.Code.Unknown()
 	if ev.Code != events.OK {
@@ -206,17 +208,17 @@ func (s *semaphore) noteResult(ev events.Event, out *engine.Outbox) {
 	s.notePermits(s.ownPermits(names), out)
 }
 
-// adopt takes the permits that a listing shows.
+// adopt notes the permits that a listing shows.
 func (s *semaphore) adopt(ev events.Event, out *engine.Outbox) {
 	s.unknown = false
 	s.notePermits(s.ownPermits(ev.Children), out)
 }
 
-// notePermits notes our permits. The lock's node went with the transaction that made
-// them, so the latch is told, and is over.
+// notePermits notes the own permits. The transaction that created them also deleted the lock's node,
+// so the latch gets that event and ends.
 func (s *semaphore) notePermits(names []string, out *engine.Outbox) {
 	if !slices.Contains(names[:min(1, len(names))], s.own) {
-		s.dropHeartbeats(out) // the heartbeat shall not go on checking a node that is gone
+		s.dropHeartbeats(out) // the heartbeat must not check a node that is gone
 	}
 	s.names, s.own = names, ""
 	if len(names) > 0 {
@@ -228,12 +230,12 @@ func (s *semaphore) notePermits(names []string, out *engine.Outbox) {
 	s.closeLatch(out)
 }
 
-// noteNoPermits is a transaction that was not carried out.
+// noteNoPermits notes that the transaction was not carried out.
 func (s *semaphore) noteNoPermits(ev events.Event, out *engine.Outbox) {
 	s.creating, s.unknown = 0, false
 }
 
-// leaveLine gives the place in the line up, for a new one at its tail.
+// leaveLine gives up the place in the line, for a new one at its end.
 func (s *semaphore) leaveLine(ev events.Event, out *engine.Outbox) {
 	s.noteNoPermits(ev, out)
 	s.closeLatch(out)
@@ -246,7 +248,7 @@ func (s *semaphore) readBack(ev events.Event, out *engine.Outbox) {
 	s.readOwn(out)
 }
 
-// takePermits begins the one term. A guarded write asks for every permit.
+// takePermits begins the one term. A guarded write checks every permit.
 func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 	if len(s.names) > 1 {
 		for _, name := range s.names {
@@ -258,8 +260,8 @@ func (s *semaphore) takePermits(ev events.Event, out *engine.Outbox) {
 	s.schedulePermitCheck(ev, out)
 }
 
-// schedulePermitCheck asks after permits that are not watched, as often as belief by
-// checks is confirmed: a watch for each would cost a request for each.
+// schedulePermitCheck schedules a check of the permits that are not watched, as often as heartbeats
+// check a node. A watch for each would cost a request for each.
 func (s *semaphore) schedulePermitCheck(ev events.Event, out *engine.Outbox) {
 	if len(s.guards) > 0 {
 		out.StopTimer(s.checkTimer)
@@ -267,42 +269,42 @@ func (s *semaphore) schedulePermitCheck(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// checkPermits asks whether every permit still stands.
+// checkPermits checks that every permit exists.
 func (s *semaphore) checkPermits(ev events.Event, out *engine.Outbox) {
 	if ev.Attached {
 		out.Multi(s.guards...)
 	}
 }
 
-// takeLatchFailure makes the latch's trouble one's own.
+// takeLatchFailure reports the latch's failure as the own one.
 func (s *semaphore) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 	s.announce(ev.Code, ev.Text, ev, out)
 	s.wait(ev)
 }
 
-// failAndYield is complain without keeping others from the permits.
+// failAndYield reports a failure and pauses, without keeping other clients from the permits.
 func (s *semaphore) failAndYield(ev events.Event, out *engine.Outbox) {
 	s.closeLatch(out)
 	s.failAndBackOff(ev, out)
 }
 
-// endBelief ends belief because the own permit is gone; others may stand.
+// endBelief ends belief because the own permit is gone. The others may still exist.
 func (s *semaphore) endBelief(ev events.Event, out *engine.Outbox) {
 	s.names = s.names[1:]
 	s.stepDownGone(ev, out)
 }
 
-// drop forgets permits that went with the session.
+// drop forgets permits that ended with the session.
 func (s *semaphore) drop(ev events.Event, out *engine.Outbox) { s.names = nil }
 
-// losePermits is the end of the session: the permits go with it.
+// losePermits handles the end of the session: the ensemble deletes the permits.
 func (s *semaphore) losePermits(ev events.Event, out *engine.Outbox) {
 	s.lose(ev, out)
 	s.names = nil
 	s.rename()
 }
 
-// refuse ends the acquisition: its caller is told, and nothing stays.
+// refuse ends the acquisition: it answers the caller, and deletes everything.
 func (s *semaphore) refuse(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	s.nextIntent = closeNext
 	s.refuseWaiters(code, text, out)
@@ -315,9 +317,9 @@ func (s *semaphore) refuseLocked(ev events.Event, out *engine.Outbox) {
 	s.refuse(events.Locked, "", ev, out)
 }
 
-// refuseLimit ends an acquisition that was told another limit than the others.
+// refuseLimit ends an acquisition whose limit differs from the one in ZooKeeper.
 func (s *semaphore) refuseLimit(ev events.Event, out *engine.Outbox) {
-	s.refuse(events.LimitDisagrees, fmt.Sprintf("%d here, and %q in the data of %s", s.limit, ev.Data, s.ownDir), ev, out)
+	s.refuse(events.LimitDisagrees, fmt.Sprintf("the limit is %d here, and %q in the data of %s", s.limit, ev.Data, s.ownDir), ev, out)
 }
 
 // refuseGone ends an acquisition whose permit was deleted before it was held.
@@ -327,27 +329,26 @@ func (s *semaphore) refuseGone(ev events.Event, out *engine.Outbox) {
 	s.refuse(events.LeadershipLost, events.ReasonNodeGone.String(), ev, out)
 }
 
-// rejectPermits gives back permits that are not this session's, or whose token is
-// below the floor.
+// rejectPermits gives back permits that another session owns, or whose token is below the floor.
 func (s *semaphore) rejectPermits(ev events.Event, out *engine.Outbox) {
 	code, text := s.rejection(ev)
 	s.announce(code, text, ev, out)
 	s.refuse(code, text, ev, out)
 }
 
-// quitAndClear ends an acquisition that a failure stands in the way of.
+// quitAndClear ends an acquisition because of a failure.
 func (s *semaphore) quitAndClear(ev events.Event, out *engine.Outbox) {
 	s.refuse(s.code, s.text, ev, out)
 }
 
-// withdraw is close, with the place in the line of locks given up.
+// withdraw closes the acquisition and gives up its place in the line of locks.
 func (s *semaphore) withdraw(ev events.Event, out *engine.Outbox) {
 	s.close(ev, out)
 	s.closeLatch(out)
 }
 
-// clear makes sure that no permit is left, as soon as there is a connection: all
-// are deleted in one transaction, or looked for where that is not certain.
+// clear makes sure that no permit is left, as soon as there is a connection. It deletes all in one
+// transaction, or looks for them if it is not certain which exist.
 func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	if s.creating != 0 { // its answer comes first
 		return
@@ -368,7 +369,7 @@ func (s *semaphore) clear(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// release forgets permits that are gone.
+// release forgets permits that are deleted.
 func (s *semaphore) release(ev events.Event, out *engine.Outbox) {
 	s.forgetOwn(out)
 	s.names = nil
