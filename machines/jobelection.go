@@ -5,15 +5,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// JobElectionRecipe makes candidates for the leadership of an Elastic-Job job: a
-// fixed ephemeral node, the marker, is leadership, and it is written under a
-// latch. Path is the job's node, Data the instance's id. Options: those of
+// JobElectionRecipe makes participants of the election of an Elastic-Job job. The instance that owns
+// a node with a fixed name, the marker, leads. The marker is written while a latch is held. Path is the job's node, Data the instance's id. Options: those of
 // LatchRecipe.
 var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
 
-// jobElection is one instance that stands for a job's leadership. Its own node is
-// the marker, which has a fixed name. So nothing is done to it by name alone: what guards a write, and what
-// deletes the marker, names its version and the seal.
+// jobElection is one instance that takes part in a job's election. Its own node is the marker, which
+// has a fixed name. So nothing is done to the marker by name alone: the guards of a write, and the
+// deletion, also name its version and the seal.
 type jobElection struct {
 	contender
 	marker string // the marker's path
@@ -31,7 +30,7 @@ func newJobElection(open events.Event) (*jobElection, error) {
 	return &jobElection{contender: newContender(open, &o), marker: JobMarker(job)}, o.err
 }
 
-// States of job elections, besides those in states.go.
+// States of job elections, in addition to those in states.go.
 const (
 	standby  engine.State = "standby"  // another instance leads
 	checking engine.State = "checking" // the latch is held: the marker is read again
@@ -39,28 +38,28 @@ const (
 
 var (
 	running = from{looking, standby, queueing, checking, marking, confirming, leading, draining, leaving, suspended, pausing}
-	// electing are those who stand between the start and office.
+	// electing are the states between the start and a term.
 	electing = from{looking, standby, queueing, checking, marking, confirming}
 )
 
 var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	Name: "jobelection",
-	Doc:  "Elastic-Job's election: a marker with a fixed name, written under a short latch, says which instance leads the job.",
+	Doc:  "Elastic-Job's election: a marker with a fixed name says which instance leads the job. It is written while a latch is held for a short time.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: looking, Doc: "The marker is being read, with a watch that stands on a missing one, too."},
-		{Name: standby, Doc: "Another instance leads: its marker is watched, and nothing is asked until it goes."},
-		{Name: queueing, Doc: "Nobody leads: a latch, a machine of its own, stands in line for the right to write the marker."},
-		{Name: checking, Doc: "The latch is held: the marker is read again under it, and the seals are listed."},
-		{Name: marking, Doc: "The write of the marker is on its way. It commits only while the latch's node stands, and ends all other seals."},
-		{Name: confirming, Doc: "The marker was read back and is ours; a write through the quorum is asked for."},
-		{Name: leading, Doc: "The marker is ours, read back, owned by this session, confirmed: belief holds until validUntil."},
-		{Name: draining, Doc: "Belief is over, but the work done under it has not returned. Nothing new begins before it has."},
-		{Name: suspended, Doc: "No connection. The marker may live on; nothing is believed."},
-		{Name: leaving, Doc: "The marker, or the latch, has to go; what comes after is decided already."},
-		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
+		{Name: looking, Doc: "The marker is being read, with a watch that is armed even if there is none."},
+		{Name: standby, Doc: "Another instance leads. Its marker is watched, and nothing is sent until it is deleted."},
+		{Name: queueing, Doc: "There is no leader. A latch, a machine of its own, is in line for the right to write the marker."},
+		{Name: checking, Doc: "The latch is held. The marker is read again, and the seals are listed."},
+		{Name: marking, Doc: "The marker is being written. The write commits only while the latch's node exists, and deletes all other seals."},
+		{Name: confirming, Doc: "The marker was read back and is ours. A write through the quorum was sent as a confirmation."},
+		{Name: leading, Doc: "The marker was read back, this session owns it, and it is confirmed: belief holds until validUntil."},
+		{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
+		{Name: suspended, Doc: "There is no connection. The marker may still exist; nothing is believed."},
+		{Name: leaving, Doc: "The marker and the latch's node are being deleted. What comes next is decided already."},
+		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: decidingDoc},
-		{Name: closed, Doc: "Over."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Composites: []engine.Composite{
@@ -138,7 +137,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*jobElection).noteSession, Then: (*jobElection).clear},
 		{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*jobElection).noteSession},
 
-		// The user, and the work done in office.
+		// The user's commands, and the work of a term.
 		{From: from{leading}, On: on(events.CommandAwait), When: (*jobElection).expired, To: leading, Do: (*jobElection).await},
 		{From: from{leading}, On: on(events.CommandAwait), To: leading, Do: (*jobElection).grant},
 		{From: but(running, leading), On: on(events.CommandAwait), To: engine.Stay, Do: (*jobElection).await},
@@ -161,7 +160,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).inFlight, To: marking},
 		{From: from{deciding}, On: on(engine.AtOnce), To: looking, Do: (*jobElection).answerResign, Then: (*jobElection).look},
 
-		// The way out.
+		// Close, and the deletion of the marker.
 		{From: append(from{suspended, pausing}, electing...), On: on(events.CommandClose), When: (*jobElection).hasMarkerOrLatch, To: leaving, Do: (*jobElection).withdraw, Then: (*jobElection).clear},
 		{From: append(from{latent, suspended, pausing}, electing...), On: on(events.CommandClose), To: closed, Do: (*jobElection).withdraw, Then: (*jobElection).finish},
 		{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*jobElection).closeStepDown},
@@ -184,15 +183,15 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
 			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
 			events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone, events.WorkReturned, events.WorkDrained},
-			Why: "nothing was asked before the start, which is told the session"},
+			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
 			Why: "the marker is read, written or deleted by its version before anything is decided"},
-		{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the watch stands on a marker that is there"},
+		{In: from{standby, confirming, leading}, On: []events.Kind{events.WatchCreated}, Why: "the marker that is watched exists already"},
 		{In: electing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
-		{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and taking office asks for a confirmation"},
-		{In: but(running, leaving), On: []events.Kind{events.NodeGone}, Why: "told only on the way out"},
+		{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and a term begins only with a confirmation"},
+		{In: but(running, leaving), On: []events.Kind{events.NodeGone}, Why: "the machine sends it to itself only while leaving"},
 		{In: but(running, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
-		{In: but(running, draining), On: []events.Kind{events.WorkDrained}, Why: "told only on the way out of leading"},
+		{In: but(running, draining), On: []events.Kind{events.WorkDrained}, Why: "the machine sends it to itself only while leading ends"},
 	},
 })

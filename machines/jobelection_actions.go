@@ -9,97 +9,97 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Watches says which node matters: the marker.
+// Watches reports which node matters: the marker.
 func (c *jobElection) Watches(path string) bool { return path == c.marker }
 
-// listed is the directory of marker and seals, or what says that it is gone.
+// listed reports whether the directory of the marker and the seals was listed, or does not exist.
 func (c *jobElection) listed(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// markerAbsent is a marker that is not there: nobody leads.
+// markerAbsent reports whether there is no marker: no instance leads.
 func (c *jobElection) markerAbsent(ev events.Event) bool {
 	return ev.Path == c.marker && ev.Code == events.NoNode
 }
 
-// markerAbsentLatchHeld is vacant, while this machine holds the latch.
+// markerAbsentLatchHeld reports whether there is no marker while this machine holds the latch.
 func (c *jobElection) markerAbsentLatchHeld(ev events.Event) bool {
 	return c.markerAbsent(ev) && c.latchNode != ""
 }
 
-// markerPresent is a marker that is there.
+// markerPresent reports whether there is a marker.
 func (c *jobElection) markerPresent(ev events.Event) bool {
 	return ev.Path == c.marker && ev.Code == events.OK && ev.Stat != nil
 }
 
-// markerPersistent is a marker that no session owns: it will never go by itself.
+// markerPersistent reports whether no session owns the marker: it is never deleted by itself.
 func (c *jobElection) markerPersistent(ev events.Event) bool {
 	return c.markerPresent(ev) && !ev.Stat.Ephemeral()
 }
 
-// markerOurs is a marker that this session owns: ours, for a client makes one
+// markerOurs reports whether this session owns the marker. Then it is ours, because a client has one
 // election for each job.
 func (c *jobElection) markerOurs(ev events.Event) bool {
 	return c.markerPresent(ev) && ev.Stat.EphemeralOwner == c.owner
 }
 
-// markerNotOurs is a marker that is gone, or another's.
+// markerNotOurs reports whether the marker is gone, or another session's.
 func (c *jobElection) markerNotOurs(ev events.Event) bool {
 	return c.markerAbsent(ev) || c.markerPresent(ev)
 }
 
-// markerBelowFloor is a marker of ours with a token that the floor refuses.
+// markerBelowFloor reports whether the marker is ours and its token is below the floor.
 func (c *jobElection) markerBelowFloor(ev events.Event) bool {
 	return c.markerOurs(ev) && ev.Stat.Czxid < c.tokenFloor
 }
 
-// mayLeadByMarker is a marker of ours with all that belief needs besides.
+// mayLeadByMarker reports whether the marker and its seal are ours and a confirmation counts.
 func (c *jobElection) mayLeadByMarker(ev events.Event) bool {
 	return c.markerOurs(ev) && c.sealed && confirmed(ev)
 }
 
-// resealed is a marker that was given another seal.
+// resealed reports whether the marker was given another seal.
 func (c *jobElection) resealed(ev events.Event) bool { return ev.Code == events.OK && !c.sealed }
 
-// unchanged is a marker of ours that is the very one that the term rests on.
+// unchanged reports whether the marker is still the one that the term depends on.
 func (c *jobElection) unchanged(ev events.Event) bool {
 	return c.markerOurs(ev) && ev.Stat.Czxid == c.token && ev.Stat.Version == c.version
 }
 
-// markerConfirmed is the confirmation that lets us lead.
+// markerConfirmed reports whether a confirmation lets this instance lead.
 func (c *jobElection) markerConfirmed(ev events.Event) bool {
 	return ev.Code == events.OK && confirmed(ev)
 }
 
-// lostRace is a transaction that came too late: the marker, a seal or the latch's
-// node is not what it was.
+// lostRace reports whether a transaction came too late: the marker, a seal or the latch's node has
+// changed.
 func (c *jobElection) lostRace(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code == events.NoNode || ev.Code == events.BadVersion
 }
 
-// hasMarkerOrLatch is a job election that has, or may have, a marker or a latch.
+// hasMarkerOrLatch reports whether the job election may have a marker, or has a latch.
 func (c *jobElection) hasMarkerOrLatch(ev events.Event) bool {
 	return c.mayHaveNode(ev) || c.openLatches > 0
 }
 
-// mustClean is a job election that wants out and is tied.
+// mustClean reports whether the marker, or at a close the latch, has to be deleted first.
 func (c *jobElection) mustClean(ev events.Event) bool {
 	return c.nextIntent != keepPlace && c.mayHaveNode(ev) || c.nextIntent == closeNext && c.openLatches > 0
 }
 
-// exhaustedWithNode is a retry policy that gave up, with something to clear away.
+// exhaustedWithNode reports whether the retry policy gave up while there may be a marker, or is a
+// latch.
 func (c *jobElection) exhaustedWithNode(ev events.Event) bool {
 	return c.gaveUp && c.hasMarkerOrLatch(ev)
 }
 
-// leavesLatch is a closing job election whose latch is not over yet.
+// leavesLatch reports whether the job election is closing and its latch has not ended yet.
 func (c *jobElection) leavesLatch(events.Event) bool {
 	return c.nextIntent == closeNext && c.openLatches > 0
 }
 
-// look reads the marker, and asks for the seal before it where the marker may be
-// ours and the seal is not known to stand. A write whose outcome is unknown shows
-// for certain only after a sync.
+// look reads the marker. If the marker may be ours and the seal is not known to exist, it lists the
+// seals first. A write whose outcome is unknown is certain to show only after a sync.
 func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.forgetReads(ev, out)
@@ -112,14 +112,14 @@ func (c *jobElection) look(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(c.marker)
 }
 
-// lookAndListSeals is look without taking the seal for known.
+// lookAndListSeals reads the marker and lists the seals, whatever was known of the seal.
 func (c *jobElection) lookAndListSeals(ev events.Event, out *engine.Outbox) {
 	c.sealed = false
 	c.look(ev, out)
 }
 
-// readUnderLatch reads the marker under the latch, and then lists the seals: once no
-// marker stands none can be added.
+// readUnderLatch reads the marker while the latch is held, and then lists the seals: once there is no
+// marker, none can be added.
 func (c *jobElection) readUnderLatch(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.release(out)
@@ -133,14 +133,14 @@ func (c *jobElection) release(out *engine.Outbox) {
 	c.sealed, c.version = false, 0
 }
 
-// noteMarker takes a marker that is ours.
+// noteMarker notes a marker that is ours.
 func (c *jobElection) noteMarker(ev events.Event, out *engine.Outbox) {
 	c.own, c.unknown = base(c.marker), false
 	c.owned, c.watched = true, true
 	c.token, c.version = ev.Stat.Czxid, ev.Stat.Version
 }
 
-// beginMarkerTerm takes office: at the marker's reply, or after a confirmation.
+// beginMarkerTerm begins a term, when the marker was read or after a confirmation.
 func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyStat {
 		c.noteMarker(ev, out)
@@ -150,15 +150,15 @@ func (c *jobElection) beginMarkerTerm(ev events.Event, out *engine.Outbox) {
 	c.beginTerm(ev, out)
 }
 
-// wantTermHeartbeats has the heartbeat ask for what guards the term, for the marker's name
-// while there is none.
+// wantTermHeartbeats asks for heartbeats that check the guards of the term, or the marker's name while
+// there are no guards.
 func (c *jobElection) wantTermHeartbeats(guards []events.Op, out *engine.Outbox) {
 	c.guards, c.heartbeating = guards, true
 	out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: c.id, Path: c.marker, Ops: guards})
 }
 
-// confirmByWrite asks for a write through the quorum before taking office. Where
-// somebody deleted the seal that makes another one.
+// confirmByWrite asks for a write through the quorum before a term begins. If somebody deleted the
+// seal, the write creates another one.
 func (c *jobElection) confirmByWrite(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.noteMarker(ev, out)
@@ -166,7 +166,7 @@ func (c *jobElection) confirmByWrite(ev events.Event, out *engine.Outbox) {
 	c.reconfirm(ev, out)
 }
 
-// reconfirm asks for that write: now, or when it is worth it.
+// reconfirm asks for that write: now, or when its answer will count.
 func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.AskAt > ev.At:
@@ -178,13 +178,13 @@ func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// queue stands in line for the latch.
+// queue opens a latch in the line for the right to write the marker.
 func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
 	c.deleteSeal(out)
 	c.openLatch(join(c.ownDir, jobLatch), &c.contender, map[string]string{}, out)
 }
 
-// takeLatchFailure makes the latch's trouble one's own.
+// takeLatchFailure reports the latch's failure as the own one.
 func (c *jobElection) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 	c.announce(ev.Code, ev.Text, ev, out)
 }
@@ -195,27 +195,28 @@ func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
 	c.clearFailure(out)
 }
 
-// followPersistent is follow of a marker that no session owns, and says so.
+// followPersistent reports a marker that no session owns, and follows it.
 func (c *jobElection) followPersistent(ev events.Event, out *engine.Outbox) {
 	c.settle(out)
 	c.announcePersistent(ev, out)
 }
 
+// settle drops pending requests and gives up the seal and the latch.
 func (c *jobElection) settle(out *engine.Outbox) {
 	out.DropPending()
 	c.deleteSeal(out)
 	c.closeLatch(out)
 }
 
-// failAndYield is complain without keeping others from the latch.
+// failAndYield reports a failure and pauses, without keeping other instances from the latch.
 func (c *jobElection) failAndYield(ev events.Event, out *engine.Outbox) {
 	c.closeLatch(out)
 	ev.Path = cmp.Or(ev.Path, c.marker)
 	c.failAndBackOff(ev, out)
 }
 
-// writeMarker writes the marker, if the latch's node still stands, and ends all seals
-// but its own: with them goes what could pass for another's term.
+// writeMarker writes the marker if the latch's node still exists, and deletes all seals but its own:
+// what remained of them could pass for another term.
 func (c *jobElection) writeMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	ops := []events.Op{
@@ -229,15 +230,15 @@ func (c *jobElection) writeMarker(ev events.Event, out *engine.Outbox) {
 	c.creating = out.Multi(append(ops, c.newSeal())...)
 }
 
-// noteMarkerWritten is the marker, written: the latch is for the next, and the marker is
-// read back.
+// noteMarkerWritten notes that the marker was written. It closes the latch, which is for the next, and
+// reads the marker back.
 func (c *jobElection) noteMarkerWritten(ev events.Event, out *engine.Outbox) {
 	c.noteResult(ev, out)
 	c.closeLatch(out)
 	c.look(ev, out)
 }
 
-// noteResult notes what a write came to.
+// noteResult notes the outcome of a write.
 func (c *jobElection) noteResult(ev events.Event, out *engine.Outbox) {
 	c.creating, c.unknown = 0, ev.Code.Unknown()
 	if ev.Code == events.OK {
@@ -246,26 +247,27 @@ func (c *jobElection) noteResult(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteLostRace is a write that came too late.
+// noteLostRace notes that a write came too late.
 func (c *jobElection) noteLostRace(ev events.Event, out *engine.Outbox) {
 	c.release(out)
 	c.look(ev, out)
 }
 
-// settleWrite takes the answer of a write that was under way when the connection
-// ended; other answers mean nothing any more.
+// settleWrite notes the answer of a write that was pending when the connection ended. Other answers
+// mean nothing any more.
 func (c *jobElection) settleWrite(ev events.Event, out *engine.Outbox) {
 	if ev.Request == c.creating {
 		c.noteResult(ev, out)
 	}
 }
 
-// loseMarker is the end of the session: the marker goes with it.
+// loseMarker handles the end of the session: the ensemble deletes the marker.
 func (c *jobElection) loseMarker(ev events.Event, out *engine.Outbox) {
 	c.lose(ev, out)
 	c.release(out)
 }
 
+// loseMarkerLeaving handles the end of the session while the marker is being deleted.
 func (c *jobElection) loseMarkerLeaving(ev events.Event, out *engine.Outbox) {
 	c.loseMarker(ev, out)
 	c.tellSelfNodeGone(ev, out)
@@ -277,17 +279,17 @@ func (c *jobElection) endBelief(ev events.Event, out *engine.Outbox) {
 	c.deleteSeal(out)
 }
 
-// drop forgets a marker that went with the session.
+// drop forgets a marker that ended with the session.
 func (c *jobElection) drop(ev events.Event, out *engine.Outbox) { c.release(out) }
 
-// attachReread is noteSession while belief rides a disconnect out.
+// attachReread notes the new connection and reads the marker, while belief rides a disconnect out.
 func (c *jobElection) attachReread(ev events.Event, out *engine.Outbox) {
 	c.noteSession(ev, out)
 	out.With(engine.Watch).Exists(c.marker)
 }
 
-// clear makes sure that no marker of ours is left, as soon as there is a
-// connection: it deletes the marker with its seal, or looks for both.
+// clear makes sure that no marker of ours is left, as soon as there is a connection. It deletes the
+// marker with its seal, or looks for both.
 func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 	if c.creating != 0 { // its answer comes first
 		return
@@ -304,8 +306,8 @@ func (c *jobElection) clear(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// deleteMarker deletes the marker, and nobody else's: without the seal that tells it from
-// theirs it gets another one first.
+// deleteMarker deletes the own marker and never another instance's. If the seal that tells them apart
+// is gone, the marker gets another one first.
 func (c *jobElection) deleteMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Kind == events.ReplyStat {
@@ -321,19 +323,19 @@ func (c *jobElection) deleteMarker(ev events.Event, out *engine.Outbox) {
 	)
 }
 
-// noteMarkerGone is the marker, gone: what comes after is decided in one place.
+// noteMarkerGone notes that the marker was deleted. What comes next is decided in one place.
 func (c *jobElection) noteMarkerGone(ev events.Event, out *engine.Outbox) {
 	c.release(out)
 	c.tellSelfNodeGone(ev, out)
 }
 
-// endMarkerTerm is letGo of a marker that somebody else has ended.
+// endMarkerTerm forgets a marker that somebody else has deleted.
 func (c *jobElection) endMarkerTerm(ev events.Event, out *engine.Outbox) {
 	c.deleteSeal(out)
 	c.tellSelfNodeGone(ev, out)
 }
 
-// noteLatchGone is a latch that is over, on the way out.
+// noteLatchGone notes that a latch has ended while the machine is leaving.
 func (c *jobElection) noteLatchGone(ev events.Event, out *engine.Outbox) {
 	c.openLatches--
 	if !c.mayHaveNode(ev) {
@@ -341,14 +343,14 @@ func (c *jobElection) noteLatchGone(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// clearLater tries again a while after the server refused.
+// clearLater deletes the marker again after a pause, because the server refused.
 func (c *jobElection) clearLater(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.announce(ev.Code, "delete "+c.marker+": "+string(ev.Code), ev, out)
 	out.Timer(deleteAgainTimer, c.backOffForever(ev))
 }
 
-// rejectMarker gives back a marker whose token is below the floor.
+// rejectMarker gives up a marker whose token is below the floor.
 func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.noteMarker(ev, out)
 	c.closeLatch(out)
@@ -357,14 +359,13 @@ func (c *jobElection) rejectMarker(ev events.Event, out *engine.Outbox) {
 	c.clear(ev, out)
 }
 
-// withdraw is close, with the place in the line of the latch given up.
+// withdraw closes the job election and gives up its place in the latch's line.
 func (c *jobElection) withdraw(ev events.Event, out *engine.Outbox) {
 	c.close(ev, out)
 	c.closeLatch(out)
 }
 
-// answerResign answers the resign whose marker is gone. Where there is no connection, what
-// the retry policy said of it last is over, too.
+// answerResign answers the resign whose marker is gone, and forgets that the retry policy gave up.
 func (c *jobElection) answerResign(ev events.Event, out *engine.Outbox) {
 	c.nextIntent, c.gaveUp = keepPlace, false
 	c.answerMove(out)

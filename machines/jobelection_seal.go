@@ -7,19 +7,17 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// seal is an ephemeral node beside the marker, made and deleted in one transaction
-// with it. Its name is one term's alone. Whoever writes the next marker deletes
-// every seal that a listing under the latch shows, in the same transaction: so a
-// seal that stands says that no other of this library has led since. Elastic-Job
-// does not know it, and writes markers of version 0; ours have 1.
+// seal is an ephemeral node in the marker's directory, created and deleted in one transaction with the
+// marker. Its name belongs to one term. The transaction that writes the next marker deletes every seal
+// that a listing under the latch shows. So while a seal exists, no other instance with this library
+// has led since. Elastic-Job does not know seals, and writes markers of version 0; ours have 1.
 type seal struct {
 	sealName string
-	sealed   bool // it stood when the directory was listed last, or was made by us since
+	sealed   bool // the seal was in the last listing, or was created since
 }
 
-// deleteSeal is release of a marker that somebody else has ended: its seal, which
-// goes with the next marker or the session, is left to neither where that can be
-// helped.
+// deleteSeal forgets a marker that somebody else has deleted, and deletes its seal. Otherwise the seal
+// would remain until the next marker is written or the session ends.
 func (c *jobElection) deleteSeal(out *engine.Outbox) {
 	if c.sealed {
 		out.With(engine.Unawaited).Delete(c.sealPath())
@@ -27,25 +25,26 @@ func (c *jobElection) deleteSeal(out *engine.Outbox) {
 	c.release(out)
 }
 
-// forgetSeal has the seal looked for again: the marker was changed, or the heartbeat
-// found that what guards the term is not what it was.
+// forgetSeal makes the machine look for the seal again: the marker was changed, or the heartbeat found
+// that the guards of the term do not hold.
 func (c *jobElection) forgetSeal(ev events.Event, out *engine.Outbox) { c.sealed = false }
 
-// noteSeal looks for the own seal in a listing.
+// noteSeal notes whether a listing shows the own seal.
 func (c *jobElection) noteSeal(ev events.Event, out *engine.Outbox) {
 	c.sealed = slices.Contains(ev.Children, c.sealName)
 }
 
+// sealPath returns the path of the own seal.
 func (c *jobElection) sealPath() string { return join(c.ownDir, c.sealName) }
 
-// newSeal makes one under a name that none had before.
+// newSeal returns the create of a seal under a new name.
 func (c *jobElection) newSeal() events.Op {
 	c.count++
 	c.sealName, c.sealed = sealPrefix+guid(c.seed, c.count), false
 	return events.Op{Verb: "create", Path: c.sealPath(), Mode: events.Ephemeral, Data: c.data}
 }
 
-// termChecks are the checks that hold only under this term.
+// termChecks returns the checks that succeed only during this term.
 func (c *jobElection) termChecks() []events.Op {
 	return []events.Op{
 		{Verb: "check", Path: c.marker, Version: c.version},
@@ -53,8 +52,8 @@ func (c *jobElection) termChecks() []events.Op {
 	}
 }
 
-// replaceSeal gives the marker that was read another seal. It may be another's by
-// now: nothing rests on the seal before both were read again.
+// replaceSeal gives the marker that was read another seal. The marker may be another instance's by
+// now, so nothing depends on the seal before both were read again.
 func (c *jobElection) replaceSeal(out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "check", Path: c.marker, Version: c.version}, c.newSeal())
 }
