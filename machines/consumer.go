@@ -5,48 +5,47 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of consumers, besides those in states.go.
+// States of consumers, in addition to those in states.go.
 const (
-	settling engine.State = "settling" // what became of an item is being written, and the next one's lock made
-	working  engine.State = "working"  // the user's function has an item
+	settling engine.State = "settling" // the outcome of an item is being written, and the next one's lock created
+	working  engine.State = "working"  // the user's function works on an item
 )
 
-// consumer takes items out of a queue, one at a time. At least once: an item is
-// locked by an ephemeral node, read, handed over, and deleted together with its lock,
-// in a multi that makes the next one's lock too. At most once: it is read, deleted,
-// and handed over.
+// consumer takes items out of a queue, one at a time. At least once: it locks an item by an ephemeral
+// node, reads it, delivers it, and deletes it together with its lock, in a multi that also creates the
+// next one's lock. At most once: it reads the item, deletes it, and delivers it.
 type consumer struct {
 	standalone // path is the queue
 	directories
 	kind       ItemKind
-	once       bool   // at most
+	once       bool   // at most once
 	locks      string // the directory of the locks
-	dead       string // of the items that were given up
-	markersDir string // of the producers' markers; its own time is the ensemble's
-	tries      int    // before that; 0: without end
+	dead       string // the directory of the items that were given up
+	markersDir string // the directory of the producers' markers; its mtime is the leader's time
+	tries      int    // tries of an item before it is given up; 0: no limit
 	backoff    Policy // between tries
-	refresh    int    // items that are taken at least, before a better one is looked for
+	refresh    int    // items that are taken before the consumer looks for a better one
 	seed       string
 
-	backlog     []Item          // what is believed to be there, the next first
-	locked      map[string]bool // what others had locked, where that was asked
-	listedCount int             // names in the last listing
+	backlog     []Item          // the items that are believed to exist, the next first
+	locked      map[string]bool // the items that other consumers had locked, if that was listed
+	listedCount int             // children in the last listing
 	listedAt    int64           // when it came; 0: never
-	taken       int             // items since
-	stale       bool            // something has changed since
-	skipped     bool            // some are left to others, or to later
-	contended   bool            // others lock items
-	skipCount   int             // items that are left out after the next that cannot be had
+	taken       int             // items taken since
+	stale       bool            // the queue has changed since
+	skipped     bool            // some items were left to others, or to later
+	contended   bool            // other consumers lock items
+	skipCount   int             // items that are left out behind the next item that is taken already
 
 	held           *holding
-	next           *Item   // whose lock is being made
-	outcome        outcome // what is to be written about the one that is held
-	outcomeUnknown bool    // whether that was carried out
-	alone          bool    // the outcome is written without the next lock: together it failed
-	unlocked       bool    // the lock of what is worked on is gone
+	next           *Item   // the item whose lock is being created
+	outcome        outcome // what is to be written about the item that is held
+	outcomeUnknown bool    // whether that was carried out is unknown
+	alone          bool    // the outcome is written without the next lock, because together it failed
+	unlocked       bool    // the lock of the item that is worked on is gone
 	parked         []holding
 	deferred       map[string]deferral // items that cannot be read, by name
-	lastRefusal    failure             // of the last item that was put aside
+	lastRefusal    failure             // why the last item was deferred
 	counterEnded   bool                // the queue's counter has passed its end
 	clock          clock
 	closing        []uint64
@@ -55,15 +54,15 @@ type consumer struct {
 // holding is an item that this consumer has locked, or is about to take.
 type holding struct {
 	Item
-	payload   uint64  // the request that read its data; 0: they are not read
+	payload   uint64  // the number of the request that read its data; 0: they were not read
 	version   int32   // how often it has failed, as its node says
 	due       int64   // when it is tried again, if it has failed
-	unwritten outcome // what could not be written about it
-	uncounted int     // tries that failed and could not be written down
-	refusals  int     // of what was to be written, in a row
+	unwritten outcome // the outcome that could not be written
+	uncounted int     // failed tries that could not be written
+	refusals  int     // refused writes of its outcome, in a row
 }
 
-// failures is how often the item has failed.
+// failures returns how often the item has failed.
 func (h holding) failures() int { return int(h.version) + h.uncounted }
 
 // outcome is what is to be written about an item.
@@ -71,11 +70,11 @@ type outcome string
 
 const (
 	noOutcome    outcome = ""
-	finished     outcome = "finished"    // it and its lock are deleted
+	finished     outcome = "finished"    // the item and its lock are deleted
 	failed       outcome = "failed"      // its version counts the tries; its lock stays
-	deadLettered outcome = "dead-letter" // it goes to the dead letters
+	deadLettered outcome = "dead-letter" // it is moved to the dead letters
 	released     outcome = "released"    // its lock is deleted
-	timed        outcome = "timed"       // of no item: the time of the ensemble's leader is asked for
+	timed        outcome = "timed"       // no item's: the time of the ensemble's leader is asked for
 )
 
 // ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),
@@ -91,19 +90,19 @@ var (
 
 var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	Name: "consumer",
-	Doc:  "Takes items out of a queue, one at a time, and hands them over.",
+	Doc:  "Takes items out of a queue, one at a time, and delivers them.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: waiting, Doc: "There is nothing to do, or nothing yet. The queue's children are watched."},
-		{Name: listing, Doc: "The queue is being listed, with a watch, and the locks before it where others were met; or, where a directory did not exist, all that are needed are being made before it."},
-		{Name: settling, Doc: "What became of an item is being written, and the lock of the next one made, in one multi. Before it, where a directory did not exist, all that are needed."},
-		{Name: verifying, Doc: "A reply was lost: whose a lock is, is being read."},
-		{Name: reading, Doc: "An item is being read. Its data go to the handle and to nobody else."},
-		{Name: taking, Doc: "An item that is delivered at most once is being deleted, before it is handed over."},
-		{Name: working, Doc: "The user's function has an item."},
-		{Name: suspended, Doc: "No connection. The locks live on with the session."},
-		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
-		{Name: closed, Doc: "Over."},
+		{Name: waiting, Doc: "There is nothing to do now. The queue's children are watched."},
+		{Name: listing, Doc: "The queue is being listed, with a watch. If other consumers lock items, their locks are listed first. If a directory did not exist, all that are needed are created first."},
+		{Name: settling, Doc: "One multi writes the outcome of an item and creates the lock of the next one. If a directory did not exist, all that are needed are created first."},
+		{Name: verifying, Doc: "A reply was lost. The lock is being read, to see which consumer owns it."},
+		{Name: reading, Doc: "An item is being read. Its data go to the handle only."},
+		{Name: taking, Doc: "An item that is delivered at most once is being deleted, before it is delivered."},
+		{Name: working, Doc: "The user's function works on an item."},
+		{Name: suspended, Doc: "There is no connection. The locks exist while the session does."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Happy: from{latent, waiting, settling, reading, working},
@@ -117,7 +116,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).accept, Then: (*consumer).tellNext},
 		{From: consuming, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
-		// What is next, first what is not finished.
+		// What is next: first whatever is not finished.
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).detached, To: suspended},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).lockUnknown, To: verifying, Do: (*consumer).verify},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).outcomePending, To: settling, Do: (*consumer).settle},
@@ -194,11 +193,11 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.WorkReturned, events.QueueNext, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended,
 			events.ConnectionLost, events.WatchChildren, events.WatchDeleted},
-			Why: "nothing was asked before the start"},
-		{In: but(consuming, waiting), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
+			Why: "nothing was sent before the start"},
+		{In: but(consuming, waiting), On: []events.Kind{events.QueueNext}, Why: "a busy consumer looks at what is next when it has finished"},
 		{In: but(consuming, working), On: []events.Kind{events.WorkReturned}, Why: "no work is running"},
-		{In: but(consuming, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
-		{In: append(from{waiting, working, pausing}, requesting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
-		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is under way that the connection carries"},
+		{In: but(consuming, listing, settling), On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
+		{In: append(from{waiting, working, pausing}, requesting...), On: []events.Kind{events.ConnectionAttached}, Why: "the machine does not wait for a connection"},
+		{In: from{working, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "no request is pending on the connection"},
 	},
 })

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// maxParked bounds the items that failed and whose locks are kept for the next
-	// try: a consumer whose every item fails leaves the others theirs.
+	// maxParked bounds the failed items whose locks are kept for the next try. So a consumer
+	// whose items all fail leaves the rest to the others.
 	maxParked = 16
-	// listingCostPerName is what a listing costs in time before the next one may begin, for each name
-	// that it had: whatever others do to the queue, listing takes a bounded share.
+	// listingCostPerName is the pause between two listings for each name in the first. So the
+	// listings take a bounded share of the time, whatever others do to the queue.
 	listingCostPerName = 100 * time.Microsecond
-	// maxSkip is how many items are left out at most after one that could not be had.
+	// maxSkip is the largest number of items that are left out behind one that is taken already.
 	maxSkip = 64
-	// recheck is about how long it takes until an item that another consumer had locked
-	// is looked at again. Nothing tells that its lock has gone.
+	// recheck is about how long an item that another consumer had locked is left alone. No event
+	// says that its lock is gone.
 	recheck = 5 * time.Second
-	// maxTimer is how long a timer runs at most: due times may lie centuries ahead.
+	// maxTimer bounds a timer: due times may be centuries ahead.
 	maxTimer = time.Hour
 )
 
@@ -43,10 +43,10 @@ func newConsumer(open events.Event) (*consumer, error) {
 	return c, o.err
 }
 
-// Watches says which nodes matter: the queue.
+// Watches reports which nodes matter: the queue.
 func (c *consumer) Watches(path string) bool { return path == c.path }
 
-// tellNext has the machine look at what is next.
+// tellNext makes the machine look at what is next.
 func (c *consumer) tellNext(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueNext})
 }
@@ -54,8 +54,8 @@ func (c *consumer) tellNext(ev events.Event, out *engine.Outbox) {
 // noteChange notes that the queue has changed.
 func (c *consumer) noteChange(ev events.Event, out *engine.Outbox) { c.stale = true }
 
-// list lists the queue, with a watch on the next change. Until that is answered, what
-// was seen before counts for nothing: no watch may be there.
+// list lists the queue, with a watch on the next change. Until the answer comes, what was seen before
+// counts for nothing, because there may be no watch.
 func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	c.resetDirectories()
@@ -66,19 +66,19 @@ func (c *consumer) list(ev events.Event, out *engine.Outbox) {
 	c.relist(ev, out)
 }
 
-// relist lists the queue behind its directories, or the locks.
+// relist lists the queue, behind the creates of its directories or the listing of the locks.
 func (c *consumer) relist(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Children(c.path)
 }
 
-// createWithParents asks for all directories. What is to be written behind them is so without
-// the next item's lock, if there is an item to write about.
+// createWithParents creates all directories. The multi behind them does not lock the next item, if
+// there is an outcome to write.
 func (c *consumer) createWithParents(ev events.Event, out *engine.Outbox) {
 	c.separateNextLock(ev, out)
 	c.makeAll(out)
 }
 
-// noteLocks notes what others have locked.
+// noteLocks notes the items that other consumers have locked.
 func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 	c.locked = map[string]bool{}
 	for _, name := range ev.Children {
@@ -89,8 +89,8 @@ func (c *consumer) noteLocks(ev events.Event, out *engine.Outbox) {
 	c.contended = len(c.locked) > 0
 }
 
-// order notes what is there, in the order in which it is to be taken. What others
-// have locked is left to them for now, and what is parked has its own time.
+// order notes the items in the order in which they are to be taken. Those that others have locked are
+// left to them for now, and parked ones have their own time.
 func (c *consumer) order(ev events.Event, out *engine.Outbox) {
 	c.resetDirectories()
 	all, foreign := c.kind.Backlog(ev.Children)
@@ -109,12 +109,12 @@ func (c *consumer) isParked(name string) bool {
 	return slices.ContainsFunc(c.parked, func(h holding) bool { return h.Name == name })
 }
 
-// read has the item's data brought to the handle.
+// read reads the item's data for the handle.
 func (c *consumer) read(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Data | engine.ForUser).Get(join(c.path, c.held.Name))
 }
 
-// note is what was read.
+// note notes what was read.
 func (c *consumer) note(ev events.Event, out *engine.Outbox) {
 	c.held.payload = ev.Request
 	if ev.Stat != nil {
@@ -122,10 +122,10 @@ func (c *consumer) note(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// pick takes the next item to be read without a lock.
+// pick takes the next item, to be read without a lock.
 func (c *consumer) pick(ev events.Event, out *engine.Outbox) { c.held = c.shift() }
 
-// shift takes the next item off the backlog.
+// shift removes the first item of the backlog and returns it.
 func (c *consumer) shift() *holding {
 	h := &holding{Item: c.backlog[0]}
 	c.backlog = c.backlog[1:]
@@ -133,26 +133,26 @@ func (c *consumer) shift() *holding {
 	return h
 }
 
-// take deletes an item that is delivered at most once: who deletes it has it.
+// take deletes an item that is delivered at most once: the consumer that deletes it delivers it.
 func (c *consumer) take(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: join(c.path, c.held.Name), Version: c.held.version})
 }
 
-// deliver hands the item over.
+// deliver delivers the item to the user's function.
 func (c *consumer) deliver(ev events.Event, out *engine.Outbox) {
 	delete(c.deferred, c.held.Name)
 	c.clearQueueFailure(ev, out)
 	out.Notify(events.Notify{What: events.Delivered, Path: join(c.path, c.held.Name), Work: c.held.payload, Try: c.held.failures() + 1})
 }
 
-// reportItemLost tells of an item that this consumer may have deleted and has not handed over.
+// reportItemLost reports an item that this consumer may have deleted and has not delivered.
 func (c *consumer) reportItemLost(ev events.Event, out *engine.Outbox) {
 	c.code = events.ItemLost
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Path: join(c.path, c.held.Name), Code: events.ItemLost})
 	c.drop(ev, out)
 }
 
-// decideOutcome decides what becomes of an item whose work has returned.
+// decideOutcome decides the outcome of an item whose work has returned.
 func (c *consumer) decideOutcome(ev events.Event, out *engine.Outbox) {
 	switch {
 	case c.once:
@@ -160,7 +160,7 @@ func (c *consumer) decideOutcome(ev events.Event, out *engine.Outbox) {
 	case ev.Text == "":
 		c.outcome = finished
 	case ev.Code == events.Cancelled:
-		c.outcome = released // it was told to end, and that is no failure of the item's
+		c.outcome = released // the work was cancelled, so the item has not failed
 	case c.tries > 0 && c.held.failures()+1 >= c.tries:
 		c.outcome = deadLettered
 	default:
@@ -168,13 +168,13 @@ func (c *consumer) decideOutcome(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// drop lets go of an item that is not ours, or over.
+// drop forgets an item that is not ours, or finished.
 func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
 	c.held, c.outcome, c.outcomeUnknown, c.alone, c.unlocked = nil, noOutcome, false, false, false
 }
 
-// giveBack gives an item back, or up where it is gone. Where it is not, nothing else
-// tells of it.
+// giveBack releases the item, or drops it if it has no lock. The queue is listed again, because no
+// event says that the item still exists.
 func (c *consumer) giveBack(ev events.Event, out *engine.Outbox) {
 	c.outcome, c.outcomeUnknown, c.stale = released, false, true
 	if c.once {
@@ -182,8 +182,8 @@ func (c *consumer) giveBack(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// giveUpDelete gives an item up that the ensemble refuses to delete, before the end. An
-// attempt without an answer may have deleted it.
+// giveUpDelete gives up an item that the ensemble refuses to delete, before the end. An attempt
+// without an answer may have deleted it.
 func (c *consumer) giveUpDelete(ev events.Event, out *engine.Outbox) {
 	if c.outcomeUnknown {
 		c.reportItemLost(ev, out)
@@ -191,7 +191,7 @@ func (c *consumer) giveUpDelete(ev events.Event, out *engine.Outbox) {
 	c.giveBack(ev, out)
 }
 
-// settle writes what became of the item that is held, and makes the next one's lock.
+// settle writes the outcome of the item that is held, and creates the next one's lock.
 func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	if c.next == nil && c.includesNextLock(ev) {
 		c.next = &c.shift().Item
@@ -204,11 +204,11 @@ func (c *consumer) settle(ev events.Event, out *engine.Outbox) {
 	out.Multi(ops...)
 }
 
-// lockData is the data of the locks of one session. Those of the session before may stand
-// for a while yet, and will go.
+// lockData returns the data of the locks of one session. Those of the previous session may still exist
+// for a while.
 func (c *consumer) lockData(ev events.Event) string { return guid(c.seed, uint64(ev.Session)) }
 
-// outcomeOps is what is written about the item that is held.
+// outcomeOps returns the operations that write the outcome of the item that is held.
 func (c *consumer) outcomeOps() []events.Op {
 	switch {
 	case c.outcome == timed:
@@ -229,8 +229,8 @@ func (c *consumer) outcomeOps() []events.Op {
 	return gone
 }
 
-// conclude notes that what was to be written about an item is written. A directory
-// that could not be made was not needed for it.
+// conclude notes that an outcome was written. A directory that could not be created was not needed for
+// it.
 func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 	c.dirFailure = failure{}
 	switch c.outcome {
@@ -244,16 +244,16 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 	c.clearQueueFailure(ev, out)
 }
 
-// holdNext is conclude, and the next item is held.
+// holdNext notes that the outcome was written, and holds the next item.
 func (c *consumer) holdNext(ev events.Event, out *engine.Outbox) {
 	next := &holding{Item: *c.next}
 	c.conclude(ev, out)
 	c.held, c.next, c.skipCount = next, nil, 0
 }
 
-// skip leaves an item that another consumer has locked, or has had. When that happens
-// twice in a row it leaves out some that follow, too, more each time: whoever was
-// faster is ahead, and what was left out is looked at again when all else is done.
+// skip leaves out an item that another consumer has locked or taken. When that happens twice in a row,
+// it also leaves out some that follow, more each time, because the faster consumer is ahead. Those are
+// looked at again when all others are done.
 func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
 	for leap := c.skipCount; leap > 0 && len(c.backlog) > 0 && c.backlog[0].Rank == c.next.Rank; leap-- {
 		c.backlog = c.backlog[1:]
@@ -262,8 +262,8 @@ func (c *consumer) skip(ev events.Event, out *engine.Outbox) {
 	c.skipCount = min(2*c.skipCount+1, maxSkip)
 }
 
-// separateNextLock takes the next item's lock out of what is written. What is missing may be
-// made once more.
+// separateNextLock takes the next item's lock out of the multi. Missing directories may be created
+// once more.
 func (c *consumer) separateNextLock(ev events.Event, out *engine.Outbox) {
 	c.resetDirectories()
 	if c.next != nil {
@@ -273,12 +273,12 @@ func (c *consumer) separateNextLock(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteOutcomeUnknown notes that the outcome of what was under way is not known.
+// noteOutcomeUnknown notes that the outcome of the pending multi is unknown.
 func (c *consumer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
 	c.outcomeUnknown = c.outcomeUnknown || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
 }
 
-// verify reads whose the lock is.
+// verify reads the lock, to see which consumer owns it.
 func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
 	lock := c.next
 	if lock == nil {
@@ -288,7 +288,8 @@ func (c *consumer) verify(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Data).Get(join(c.locks, lock.Name))
 }
 
-// confirmLock is a lock that this consumer has made: what was written with it is written.
+// confirmLock notes that this consumer created the lock: what was written in the same multi is
+// written.
 func (c *consumer) confirmLock(ev events.Event, out *engine.Outbox) {
 	if c.next != nil {
 		c.holdNext(ev, out)
@@ -296,7 +297,7 @@ func (c *consumer) confirmLock(ev events.Event, out *engine.Outbox) {
 	c.outcomeUnknown = false
 }
 
-// noteLockFailed is a lock that was not made, or not any more.
+// noteLockFailed notes that a lock was not created, or is gone.
 func (c *consumer) noteLockFailed(ev events.Event, out *engine.Outbox) {
 	if c.next == nil || c.held == nil {
 		c.drop(ev, out)
@@ -309,18 +310,19 @@ func (c *consumer) takeParked(ev events.Event, out *engine.Outbox) {
 	c.held = c.unparkAt(c.earliest())
 }
 
-// unpark takes up a parked item only to give it back.
+// unpark takes up a parked item only to release it.
 func (c *consumer) unpark(ev events.Event, out *engine.Outbox) {
 	c.held, c.outcome = c.unparkAt(0), released
 }
 
+// unparkAt removes the parked item with this index and returns it.
 func (c *consumer) unparkAt(i int) *holding {
 	h := c.parked[i]
 	c.parked = slices.Delete(c.parked, i, i+1)
 	return &h
 }
 
-// earliest is the parked item that is due first; -1 where none is parked.
+// earliest returns the index of the parked item that is due first; -1 if none is parked.
 func (c *consumer) earliest() int {
 	best := -1
 	for i, h := range c.parked {
@@ -334,7 +336,7 @@ func (c *consumer) earliest() int {
 // askTime asks for the time of the ensemble's leader.
 func (c *consumer) askTime(ev events.Event, out *engine.Outbox) { c.outcome = timed }
 
-// waitForNext waits for the first of: an item that is due, a parked one, the time to list
+// waitForNext starts a timer for the first of: an item that is due, a parked one, the time to list
 // again.
 func (c *consumer) waitForNext(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
@@ -362,7 +364,7 @@ func (c *consumer) waitForNext(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// withdraw tells the work that its item may be another's by now.
+// withdraw notifies the work that another consumer may take its item now.
 func (c *consumer) withdraw(ev events.Event, out *engine.Outbox) {
 	if !c.once {
 		out.Notify(events.Notify{What: events.Withdrawn, Path: join(c.path, c.held.Name), Work: c.held.payload, Code: ev.Code})

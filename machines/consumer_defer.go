@@ -9,44 +9,45 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// An item that stands in the way of nothing but itself is put aside, and the consumer
-// goes on with the others. One that cannot be read is left to whoever can. One about
-// which nothing can be written stays locked: nobody shall do it again.
+// A refusal that is about one item defers that item, and the consumer goes on with the others. An item
+// that cannot be read is left to consumers that can. An item whose outcome cannot be written stays
+// locked, so that no consumer does its work again.
 
-// deferPolicy paces the looks at an item that cannot be read: somebody has to change
-// its access list first.
+// deferPolicy sets the pauses between reads of an item that cannot be read: somebody has to change its
+// access list first.
 var deferPolicy = BoundedExponential(-1, 5*time.Second, 5*time.Minute)
 
-// deferral is when an item that cannot be read is looked at again.
+// deferral is when an item that cannot be read is read again.
 type deferral struct {
 	due   int64
 	times int
 }
 
-// refusedForGood is an answer that will be the same the next time.
+// refusedForGood reports whether the same request would be refused again.
 func (c *consumer) refusedForGood(ev events.Event) bool { return c.refused(ev) && !c.transient(ev) }
 
-// nextRefused is a next item that may not be looked at, as a check of its node does.
+// nextRefused reports whether the next item may not be read, as the check of its node does.
 func (c *consumer) nextRefused(ev events.Event) bool {
 	return c.next != nil && c.refusedForGood(ev) && ev.Code != events.NoNode && ev.Path == join(c.path, c.next.Name)
 }
 
-// deadLettersRefused is a directory of dead letters that cannot be made for the item that belongs there.
+// deadLettersRefused reports whether the directory of dead letters cannot be created for an item that
+// belongs there.
 func (c *consumer) deadLettersRefused(ev events.Event) bool {
 	return c.dirRefused(ev) && !c.transient(c.rootCause(ev)) && c.outcome == deadLettered
 }
 
-// unwritable is what became of an item, refused for itself, and not for the next one's
-// lock.
+// unwritable reports whether the outcome of an item was refused for the item itself, and not for the
+// next one's lock.
 func (c *consumer) unwritable(ev events.Event) bool {
 	itself := c.next == nil || ev.Path != "" && ev.Path != join(c.locks, c.next.Name)
 	return c.held != nil && c.outcome != released && c.refusedForGood(ev) && itself
 }
 
-// hasChildren is an item that has children.
+// hasChildren reports whether the item has children.
 func (c *consumer) hasChildren(ev events.Event) bool { return ev.Code == events.NotEmpty }
 
-// outcomeDecided is an item that was read only to have its outcome written.
+// outcomeDecided reports whether the item was read only to write its outcome.
 func (c *consumer) outcomeDecided(events.Event) bool { return c.held.unwritten != noOutcome }
 
 // resume takes up the outcome that could not be written before.
@@ -55,21 +56,21 @@ func (c *consumer) resume(ev events.Event, out *engine.Outbox) {
 	c.outcome = c.held.unwritten
 }
 
-// deferNext leaves out the next item.
+// deferNext defers the next item.
 func (c *consumer) deferNext(ev events.Event, out *engine.Outbox) {
 	name := c.next.Name
 	c.next = nil
 	c.deferItem(name, ev, out)
 }
 
-// deferHeld gives back the item that is held.
+// deferHeld releases the item that is held, and defers it.
 func (c *consumer) deferHeld(ev events.Event, out *engine.Outbox) {
 	name := c.held.Name
 	c.giveBack(ev, out)
 	c.deferItem(name, ev, out)
 }
 
-// deferItem notes when an item is looked at again.
+// deferItem notes when an item is read again.
 func (c *consumer) deferItem(name string, ev events.Event, out *engine.Outbox) {
 	one := c.deferred[name]
 	wait, _ := deferPolicy.Next(one.times, 0, c.dice.next())
@@ -78,10 +79,10 @@ func (c *consumer) deferItem(name string, ev events.Event, out *engine.Outbox) {
 	c.reportDeferred(join(c.path, name), ev, out)
 }
 
-// isDeferred is an item that is not looked at yet.
+// isDeferred reports whether an item is not to be read yet.
 func (c *consumer) isDeferred(name string, at int64) bool { return c.deferred[name].due > at }
 
-// forgetGone forgets the items that are not there any more.
+// forgetGone forgets deferred items that do not exist any more.
 func (c *consumer) forgetGone(listed []Item) {
 	kept := map[string]deferral{}
 	for _, i := range listed {
@@ -92,8 +93,8 @@ func (c *consumer) forgetGone(listed []Item) {
 	c.deferred = kept
 }
 
-// writeLater keeps the item that is held, with its lock, until its outcome is written
-// after a while. A try that cannot be written down is remembered here.
+// writeLater keeps the item that is held, with its lock, until its outcome can be written. A failed
+// try that cannot be written is counted here.
 func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 	h := *c.held
 	if c.outcome == failed {
@@ -108,17 +109,17 @@ func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 	c.reportDeferred(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
 }
 
-// writeLaterByRootCause is putOff, by the directory that is to blame.
+// writeLaterByRootCause is writeLater with the refused directory as the reason.
 func (c *consumer) writeLaterByRootCause(ev events.Event, out *engine.Outbox) {
 	c.writeLater(c.rootCause(ev), out)
 }
 
-// failByRootCause is complain, of the directory that is to blame.
+// failByRootCause is failAndBackOff with the refused directory as the reason.
 func (c *consumer) failByRootCause(ev events.Event, out *engine.Outbox) {
 	c.failAndBackOff(c.rootCause(ev), out)
 }
 
-// separateAndFail is complainAbove where the next item's lock was asked for.
+// separateAndFail is failByRootCause if the next item's lock was in the multi.
 func (c *consumer) separateAndFail(ev events.Event, out *engine.Outbox) {
 	ev = c.rootCause(ev)
 	c.separateNextLock(ev, out)
@@ -135,7 +136,7 @@ func (c *consumer) park(h holding, times int, ev events.Event) {
 	c.parked = append(c.parked, h)
 }
 
-// deferredCount is how many items are put aside.
+// deferredCount returns how many items are deferred, or parked because their outcome was refused.
 func (c *consumer) deferredCount() int {
 	n := len(c.deferred)
 	if c.held != nil && c.held.refusals > 0 {
@@ -149,22 +150,23 @@ func (c *consumer) deferredCount() int {
 	return n
 }
 
-// reportDeferred tells what is in the way of an item, and of how many.
+// reportDeferred reports why an item was deferred, and how many are.
 func (c *consumer) reportDeferred(path string, ev events.Event, out *engine.Outbox) {
 	c.lastRefusal = failure{code: ev.Code, path: path}
 	c.notifyDeferred(ev, out)
 }
 
+// notifyDeferred shows the last refusal on the handle.
 func (c *consumer) notifyDeferred(ev events.Event, out *engine.Outbox) {
 	text := c.lastRefusal.path
 	if n := c.deferredCount(); n > 1 {
-		text = fmt.Sprintf("%s (%d items are put aside)", text, n)
+		text = fmt.Sprintf("%s (%d items are deferred)", text, n)
 	}
 	c.reportFailure(c.lastRefusal.code, text, ev, out)
 }
 
-// clearQueueFailure ends a trouble, except for what is in the way of single items, or wrong with
-// the queue.
+// clearQueueFailure ends a failure, except for refusals of single items and for a counter that has
+// ended.
 func (c *consumer) clearQueueFailure(ev events.Event, out *engine.Outbox) {
 	c.failures = 0
 	switch {

@@ -5,8 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// lose is the end of the session, and of all locks. What was being taken without
-// one is asked for again.
+// lose handles the end of the session, and so of all locks. An item that is being taken without a lock
+// is asked for again.
 func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
 	if !c.once {
 		c.drop(ev, out)
@@ -19,11 +19,12 @@ func (c *consumer) forget() {
 	c.next, c.parked, c.listedAt, c.clock = nil, nil, 0, clock{}
 }
 
+// close notes the command that closes the consumer.
 func (c *consumer) close(ev events.Event, out *engine.Outbox) {
 	c.closing = append(c.closing, ev.Request)
 }
 
-// end answers who closed it.
+// end answers the commands that closed the consumer.
 func (c *consumer) end(ev events.Event, out *engine.Outbox) {
 	for _, n := range c.closing {
 		out.Answer(n, events.OK, "")

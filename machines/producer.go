@@ -7,52 +7,52 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of producers and consumers, besides those in states.go.
+// States of producers, in addition to those in states.go.
 const (
-	measuring engine.State = "measuring" // how many items the queue holds is asked
-	putting   engine.State = "putting"   // items are on their way
+	measuring engine.State = "measuring" // the number of items in the queue is being read
+	putting   engine.State = "putting"   // items are being put
 )
 
-// producer puts items into a queue, in the order in which it was asked. Every put
-// is one multi that also sets the producer's own node, the marker, at the version
-// that it had: so a put whose reply was lost is sent again, and is carried out once.
+// producer puts items into a queue, in the order of the commands. Every put is one multi that also
+// sets the producer's own node, the marker, at the version that it had. So a put whose reply was lost
+// is sent again, and is carried out once.
 type producer struct {
 	standalone // path is the queue
 	directories
 	kind       ItemKind
 	seed       string
 	markersDir string // the directory of the markers
-	bound      int    // of items in the queue; 0: none
-	waits      bool   // for room, and does not refuse
+	bound      int    // maximum of items in the queue; 0: none
+	waits      bool   // it waits for room, and does not refuse
 
 	marker       string // the path of the own node
-	markerExists bool   // it stands, as far as is known
-	markers      uint64 // names that were made for it
+	markerExists bool   // it exists, as far as is known
+	markers      uint64 // names that were derived for it
 	version      int32  // of its data
-	number       int64  // of the last multi, which its data tell
+	number       int64  // of the last multi; the marker's data are the number
 
-	queue          []batch // what was asked for and is not under way
-	sending        []batch // what is under way, or may have been carried out
-	outcomeUnknown bool    // whether it was
-	singly         int     // so many puts are sent one by one
-	looks          int     // at a full queue, in a row
+	queue          []batch // batches that are not pending
+	sending        []batch // batches that are pending, or may have been carried out
+	outcomeUnknown bool    // whether they were is unknown
+	singly         int     // how many batches are still to be sent one by one
+	looks          int     // reads of a full queue, in a row
 	clock          clock
 	closing        []uint64
 }
 
-// batch is one command: items whose payloads have numbers that follow each other.
+// batch is one command: items whose payloads have consecutive numbers.
 type batch struct {
 	command, payload uint64
 	items, bytes     int
 	delay            time.Duration
-	later            bool   // due after delay, by the ensemble's clock
-	namePrefix       string // what the names begin with; "" as long as that clock is not known
+	later            bool   // it is due after delay, by the leader's clock
+	namePrefix       string // what the names begin with; "" while that clock is not known
 }
 
 // ProducerRecipe makes producers. Path is the queue's. Options: "kind" (of
 // ItemKind), "producers" (the directory of the markers), "bound" and "waits",
 // "retry". Options of command.put: "items", "bytes", and "priority", "id", "due"
-// (milliseconds since 1970) or "delay" (from now, by the ensemble's clock).
+// (milliseconds since 1970) or "delay" (from now, by the leader's clock).
 var ProducerRecipe = engine.NewRecipe(producerChart, newProducer)
 
 var (
@@ -62,18 +62,18 @@ var (
 
 var producerChart = engine.MustCompile(engine.Chart[producer]{
 	Name: "producer",
-	Doc:  "Puts items into a queue: one multi each time, which can be sent again without harm.",
+	Doc:  "Puts items into a queue. Each put is one multi, which is carried out once even if it is sent again.",
 	States: []engine.StateDoc{
-		{Name: idle, Doc: "Nothing is to be put."},
-		{Name: marking, Doc: "The producer's own node, the marker, is being made: once. Before it, where a directory did not exist, all that are needed."},
-		{Name: measuring, Doc: "How many items the queue holds is being asked, because it is bounded."},
-		{Name: full, Doc: "The queue is full. It is looked at again after a while."},
-		{Name: putting, Doc: "Items are on their way, together with a new version of the marker."},
-		{Name: verifying, Doc: "What was sent again was refused, mostly because the marker was written meanwhile: by whom, its data tell. Where it is gone, nothing can tell."},
-		{Name: suspended, Doc: "No connection. What was under way is sent again after the next one."},
-		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: idle, Doc: "There is nothing to put."},
+		{Name: marking, Doc: "The producer's own node, the marker, is being created, once. If a directory did not exist, all that are needed are created first."},
+		{Name: measuring, Doc: "The queue is bounded, so the number of its items is being read."},
+		{Name: full, Doc: "The queue is full. It is read again after a pause."},
+		{Name: putting, Doc: "A multi is pending that creates items and writes a new version of the marker."},
+		{Name: verifying, Doc: "A multi that was sent again was refused, mostly because the first had written the marker. The marker's data say so. If the marker is gone, the outcome stays unknown."},
+		{Name: suspended, Doc: "There is no connection. What was pending is sent again on the next one."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: leaving, Doc: "The marker is being deleted."},
-		{Name: closed, Doc: "Over."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Happy: from{idle, putting},
@@ -141,10 +141,10 @@ var producerChart = engine.MustCompile(engine.Chart[producer]{
 		{From: from{leaving}, On: on(events.ReplyDelete), To: closed, Do: (*producer).end},
 	},
 	Ignores: []engine.Ignore{
-		{In: but(producing, idle), On: []events.Kind{events.QueueNext}, Why: "whoever is busy looks at what is next when it has finished"},
-		{In: from{leaving}, On: []events.Kind{events.QueueNext}, Why: "all who wait were answered"},
-		{In: append(from{leaving}, but(producing, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
-		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "nothing waits for the connection"},
-		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing is under way that the connection carries"},
+		{In: but(producing, idle), On: []events.Kind{events.QueueNext}, Why: "a busy producer looks at what is next when it has finished"},
+		{In: from{leaving}, On: []events.Kind{events.QueueNext}, Why: "all waiting commands were answered"},
+		{In: append(from{leaving}, but(producing, marking)...), On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
+		{In: append(from{idle, full, pausing}, busyPutting...), On: []events.Kind{events.ConnectionAttached}, Why: "the machine does not wait for a connection"},
+		{In: from{idle, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionLost}, Why: "no request is pending on the connection"},
 	},
 })

@@ -11,13 +11,13 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// One multi takes at most so many items and bytes, unless one command has more.
+// The maximum of items and bytes in one multi, unless one command has more.
 const (
 	maxItems = 100
 	maxBytes = 512 << 10
 )
 
-// roomPolicy paces the looks at a full queue.
+// roomPolicy sets the pauses between reads of a full queue.
 var roomPolicy = BoundedExponential(-1, 50*time.Millisecond, time.Second)
 
 func newProducer(open events.Event) (*producer, error) {
@@ -28,7 +28,7 @@ func newProducer(open events.Event) (*producer, error) {
 	return p, o.err
 }
 
-// batch reads a command.
+// batch returns the batch of a command.
 func (p *producer) batch(ev events.Event) (batch, error) {
 	o := options{values: ev.Options}
 	b := batch{command: ev.Request, payload: ev.Work, items: o.integer("items", 1), bytes: o.integer("bytes", 0)}
@@ -46,6 +46,7 @@ func (p *producer) batch(ev events.Event) (batch, error) {
 	return b, o.err
 }
 
+// enqueue adds the batch of a command to those that wait.
 func (p *producer) enqueue(ev events.Event, out *engine.Outbox) {
 	b, err := p.batch(ev)
 	if err != nil {
@@ -55,7 +56,7 @@ func (p *producer) enqueue(ev events.Event, out *engine.Outbox) {
 	p.queue = append(p.queue, b)
 }
 
-// tellNext has the machine look at what is next.
+// tellNext makes the machine look at what is next.
 func (p *producer) tellNext(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(p.id), events.Event{Kind: events.QueueNext})
 }
@@ -64,8 +65,8 @@ func (p *producer) refuseClosed(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Closed, "")
 }
 
-// cancel takes a put back that is not under way. One that is goes on. Its own answer
-// comes behind that of the put, if that has one already.
+// cancel cancels a put that is not pending. One that is pending goes on. The cancel's own answer comes
+// behind that of the put, if the put has been answered.
 func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 	p.queue = slices.DeleteFunc(p.queue, func(b batch) bool {
 		if b.command == ev.Work {
@@ -78,7 +79,7 @@ func (p *producer) cancel(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// Guards of what comes next.
+// Guards that decide what is next.
 
 func (p *producer) closedWithoutMarker(events.Event) bool {
 	return len(p.closing) > 0 && p.marker == ""
@@ -90,29 +91,30 @@ func (p *producer) bounded(events.Event) bool        { return p.bound > 0 && len
 func (p *producer) mayHaveMarker(events.Event) bool  { return p.marker != "" }
 func (p *producer) mayBeCommitted(events.Event) bool { return p.outcomeUnknown }
 
-// markerReady is the marker, made now or before. Items need all directories, too.
+// markerReady reports whether the marker was created, now or before. Items also need all directories.
 func (p *producer) markerReady(ev events.Event) bool { return createdOrThere(p.rootCause(ev)) }
 
-// delayed is a marker, or a directory, that may do better later.
+// delayed reports whether the create of the marker or a directory may succeed later.
 func (p *producer) delayed(ev events.Event) bool { return p.transient(p.rootCause(ev)) }
 
-// failByRootCause is complain, of the directory that is to blame.
+// failByRootCause is failAndBackOff with the refused directory as the reason.
 func (p *producer) failByRootCause(ev events.Event, out *engine.Outbox) {
 	p.failAndBackOff(p.rootCause(ev), out)
 }
 
-// createMarker asks for the own node. Its name has a GUID: nobody else makes it.
+// createMarker creates the own node. Its name has a GUID, so no other client creates it.
 func (p *producer) createMarker(ev events.Event, out *engine.Outbox) {
 	p.resetDirectories()
 	p.sendCreate(out)
 }
 
-// createWithParents asks for all directories, and for the own node behind them.
+// createWithParents creates all directories, and the own node behind them.
 func (p *producer) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeAll(out)
 	p.sendCreate(out)
 }
 
+// sendCreate sends the create of the marker.
 func (p *producer) sendCreate(out *engine.Outbox) {
 	if p.marker == "" {
 		p.markers++
@@ -121,8 +123,7 @@ func (p *producer) sendCreate(out *engine.Outbox) {
 	out.Create(events.Op{Path: p.marker, Mode: events.Persistent})
 }
 
-// noteMarker notes that the marker stands. One that stood before has the version that
-// is known.
+// noteMarker notes that the marker exists. If it existed before, its version is known.
 func (p *producer) noteMarker(ev events.Event, out *engine.Outbox) {
 	p.markerExists = true
 	if ev.Code == events.OK {
@@ -131,10 +132,10 @@ func (p *producer) noteMarker(ev events.Event, out *engine.Outbox) {
 	p.clearFailure(out)
 }
 
-// measure asks how many items there are.
+// measure reads how many items there are.
 func (p *producer) measure(ev events.Event, out *engine.Outbox) { out.Exists(p.path) }
 
-// room is how many items the queue may take, going by a look at it.
+// room returns how many items the queue may take, according to the last read.
 func (p *producer) room(ev events.Event) int {
 	switch {
 	case ev.Kind != events.ReplyStat:
@@ -145,23 +146,23 @@ func (p *producer) room(ev events.Event) int {
 	return p.bound - int(ev.Stat.NumChildren)
 }
 
-// hasRoom is a queue that the next items fit into.
+// hasRoom reports whether the next items fit into the queue.
 func (p *producer) hasRoom(ev events.Event) bool {
 	return len(p.queue) == 0 || (ev.Code == events.OK || ev.Code == events.NoNode) && p.room(ev) >= p.queue[0].items
 }
 
-// waitsForRoom is a producer that waits for room.
+// waitsForRoom reports whether the producer waits for room.
 func (p *producer) waitsForRoom(ev events.Event) bool { return ev.Code == events.OK && p.waits }
 
-// waitForRoom waits for a while, and longer the next time.
+// waitForRoom starts a pause, which is longer each time.
 func (p *producer) waitForRoom(ev events.Event, out *engine.Outbox) {
 	wait, _ := roomPolicy.Next(p.looks, 0, p.dice.next())
 	p.looks++
 	out.Timer(roomTimer, wait)
 }
 
-// gather takes what goes into the next multi. Where a delay is to be counted from a
-// time that is not known yet, that is nothing: the multi asks for the time.
+// gather takes the batches of the next multi. If a delay is to be counted from a time that is not
+// known yet, there are none: that multi asks for the time.
 func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	if len(p.sending) > 0 {
 		return
@@ -183,17 +184,17 @@ func (p *producer) gather(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// severalSent are several puts under way: which of them was refused is not known.
+// severalSent reports whether several puts are in the multi: which of them was refused is not known.
 func (p *producer) severalSent(ev events.Event) bool { return len(p.sending) > 1 }
 
-// separate is takeBack, to be sent one by one.
+// separate queues the pending puts again, to be sent one by one.
 func (p *producer) separate(ev events.Event, out *engine.Outbox) {
 	p.singly = len(p.sending)
 	p.queue, p.sending = append(p.sending, p.queue...), nil
 }
 
-// send asks for all that is to be sent, and for the marker's next version: whoever
-// sends the same again finds that version taken.
+// send sends the multi, with the marker's next version: when the same multi is sent again, it finds
+// that version taken.
 func (p *producer) send(ev events.Event, out *engine.Outbox) {
 	if !p.outcomeUnknown {
 		p.number++
@@ -208,32 +209,33 @@ func (p *producer) send(ev events.Event, out *engine.Outbox) {
 	out.Multi(ops...)
 }
 
-// carriedOut is a multi that was committed.
+// carriedOut reports whether the multi was committed.
 func (p *producer) carriedOut(ev events.Event) bool { return ev.Code == events.OK }
 
-// verify reads who wrote it.
+// verify reads the marker, to see which multi wrote it last.
 func (p *producer) verify(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Unawaited).Sync(p.marker)
 	out.With(engine.Data).Get(p.marker)
 }
 
-// markerSaysCommitted is a marker that says that the last multi was carried out, and nothing since.
+// markerSaysCommitted reports whether the marker shows that the last multi was carried out, and
+// nothing since.
 func (p *producer) markerSaysCommitted(ev events.Event) bool {
 	return ev.Code == events.OK && string(ev.Data) == strconv.FormatInt(p.number, 10) && ev.Stat != nil && ev.Stat.Version == p.version+1
 }
 
-// markerUnchanged is a marker that nobody has written since: nothing was carried out.
+// markerUnchanged reports whether the marker has not been written since: nothing was carried out.
 func (p *producer) markerUnchanged(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.Version == p.version
 }
 
-// resend ends the doubt: what was under way is sent once more.
+// resend sends what was pending once more: it was not carried out.
 func (p *producer) resend(ev events.Event, out *engine.Outbox) { p.outcomeUnknown = false }
 
-// markerRewritten is a marker that somebody else has written.
+// markerRewritten reports whether another client has written the marker.
 func (p *producer) markerRewritten(ev events.Event) bool { return ev.Code == events.BadVersion }
 
-// succeed answers what was put.
+// succeed answers the puts that were carried out.
 func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
 	p.version++
 	if ev.Kind == events.ReplyMulti {
@@ -245,7 +247,7 @@ func (p *producer) succeed(ev events.Event, out *engine.Outbox) {
 	p.clearFailure(out)
 }
 
-// answer ends what was under way.
+// answer answers the pending puts.
 func (p *producer) answer(code events.Code, text string, out *engine.Outbox) {
 	for _, b := range p.sending {
 		out.Answer(b.command, code, text)
@@ -253,32 +255,34 @@ func (p *producer) answer(code events.Code, text string, out *engine.Outbox) {
 	p.sending, p.outcomeUnknown = nil, false
 }
 
-// noteOutcomeUnknown notes that the outcome of what was under way is not known.
+// noteOutcomeUnknown notes that the outcome of the pending multi is unknown.
 func (p *producer) noteOutcomeUnknown(ev events.Event, out *engine.Outbox) {
 	p.outcomeUnknown = p.outcomeUnknown || ev.Code.Unknown() || ev.Kind != events.ReplyMulti
 	p.clock = clock{}
 }
 
-// giveUp tells that nothing is left which could tell. The next put has another marker.
+// giveUp answers that the outcome is unknown, because the marker cannot say it. The next put has
+// another marker.
 func (p *producer) giveUp(ev events.Event, out *engine.Outbox) {
 	p.answer(events.OutcomeUnknown, p.path, out)
 	p.replaceMarker(ev, out)
 }
 
-// requeueSending is a multi of which nothing was carried out, to be sent once more.
+// requeueSending queues the pending puts again: nothing of the multi was carried out.
 func (p *producer) requeueSending(ev events.Event, out *engine.Outbox) {
 	p.queue, p.sending, p.markerExists = append(p.sending, p.queue...), nil, false
 }
 
-// replaceMarker is takeBack, to be sent with another marker. The old one has nothing to tell.
+// replaceMarker queues the pending puts again, to be sent with another marker, and deletes the old
+// one.
 func (p *producer) replaceMarker(ev events.Event, out *engine.Outbox) {
 	p.requeueSending(ev, out)
 	out.With(engine.Unawaited).Delete(p.marker)
 	p.marker = ""
 }
 
-// refuseSending answers with what the ensemble said. A name with a number that is
-// taken already means that the numbers have come to their end.
+// refuseSending answers the pending puts with the ensemble's code. If a name with a new number exists
+// already, the counter has passed its end.
 func (p *producer) refuseSending(ev events.Event, out *engine.Outbox) {
 	p.resetDirectories()
 	code := ev.Code
@@ -288,7 +292,7 @@ func (p *producer) refuseSending(ev events.Event, out *engine.Outbox) {
 	p.answer(code, strings.TrimSpace(p.path+" "+ev.Text), out)
 }
 
-// refuseFirst answers the put that does not fit, or cannot be judged.
+// refuseFirst refuses the put that does not fit, or whose room cannot be read.
 func (p *producer) refuseFirst(ev events.Event, out *engine.Outbox) {
 	code := ev.Code
 	if code == events.OK {
@@ -298,7 +302,7 @@ func (p *producer) refuseFirst(ev events.Event, out *engine.Outbox) {
 	p.queue = p.queue[1:]
 }
 
-// refuseAll answers everything that waits with what stands in the way.
+// refuseAll answers all waiting puts with the failure.
 func (p *producer) refuseAll(ev events.Event, out *engine.Outbox) {
 	ev = p.rootCause(ev)
 	p.resetDirectories()
@@ -312,14 +316,14 @@ func (p *producer) refuseQueued(code events.Code, text string, out *engine.Outbo
 	p.queue = nil
 }
 
-// close answers all that is not under way; what is, is told when it is known.
+// close refuses all puts that are not pending. Pending ones are answered when their outcome is known.
 func (p *producer) close(ev events.Event, out *engine.Outbox) {
 	p.closing = append(p.closing, ev.Request)
 	p.refuseQueued(events.Closed, "", out)
 }
 
-// deleteMarker deletes the marker. What was under way, and may have been carried out, is
-// not known to anybody from here on.
+// deleteMarker deletes the marker. From here on, nothing can say whether a put with an unknown outcome
+// was carried out.
 func (p *producer) deleteMarker(ev events.Event, out *engine.Outbox) {
 	p.answer(events.OutcomeUnknown, p.path, out)
 	if ev.Attached {
@@ -330,8 +334,7 @@ func (p *producer) deleteMarker(ev events.Event, out *engine.Outbox) {
 
 func (p *producer) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
-// end answers who closed it, and whoever waits still: a put that was taken back after
-// the close.
+// end answers the commands that closed the producer, and a put that was queued again after the close.
 func (p *producer) end(ev events.Event, out *engine.Outbox) {
 	p.refuseQueued(events.Closed, "", out)
 	for _, c := range p.closing {

@@ -9,35 +9,35 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// directories are those that a producer or a consumer needs. All are persistent: in
-// a container that vanishes when it is empty the numbers would begin anew. Where one
-// is missing all are asked for in one flight, and behind them on the same connection
-// what found it missing is asked for again: that answer decides, and comes last.
+// directories are those that a producer or a consumer needs. All are persistent: an empty container is
+// deleted, and then the numbers would begin again. If one is missing, the creates of all are sent
+// together. The request that found it missing is sent again behind them on the same connection: its
+// answer comes last, and decides.
 type directories struct {
 	dirs          []string
-	dirCreates    []uint64 // the creates of the directories themselves, in the last flight
-	firstCreate   uint64   // its first create
-	dirsTried     bool     // they were asked for, and nothing has succeeded since: not twice in a row
-	parentFailure failure  // the lowest parent of the directory at hand that could not be made
-	dirFailure    failure  // what stands in the way of the first directory that could not be made
+	dirCreates    []uint64 // the last creates of the directories themselves
+	firstCreate   uint64   // the first of the creates that were sent together
+	dirsTried     bool     // they were created, and nothing has succeeded since: not twice in a row
+	parentFailure failure  // why the lowest parent of the present directory that failed was refused
+	dirFailure    failure  // why the first directory that failed was refused
 }
 
-// dirMissing is a request that found a directory missing which can be made.
+// dirMissing reports whether a request found no directory, and it can be created.
 func (d *directories) dirMissing(ev events.Event) bool {
 	return ev.Code == events.NoNode && !d.dirsTried
 }
 
-// ofDirectory is the answer to the create of a directory, or of a parent of one.
+// ofDirectory reports whether an answer is to the create of a directory, or of a parent of one.
 func (d *directories) ofDirectory(ev events.Event) bool {
 	return len(d.dirCreates) > 0 && d.firstCreate <= ev.Request && ev.Request <= d.dirCreates[len(d.dirCreates)-1]
 }
 
-// createdOrThere is a node that was made, now or before.
+// createdOrThere reports whether a node was created, now or before.
 func createdOrThere(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NodeExists
 }
 
-// makeAll asks for all directories with their parents.
+// makeAll creates all directories with their parents.
 func (d *directories) makeAll(out *engine.Outbox) {
 	d.resetDirectories()
 	d.dirsTried, d.dirCreates, d.firstCreate = true, nil, 0
@@ -57,8 +57,8 @@ func (d *directories) makeAll(out *engine.Outbox) {
 	}
 }
 
-// noteDirectory keeps why a directory was not made. Where it is there, what is wrong
-// with those above it does not matter.
+// noteDirectory notes why a directory was not created. If it exists, failures of its parents do not
+// matter.
 func (d *directories) noteDirectory(ev events.Event, out *engine.Outbox) {
 	switch {
 	case createdOrThere(ev):
@@ -74,18 +74,18 @@ func (d *directories) noteDirectory(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// resetDirectories is an attempt that knows nothing of earlier ones.
+// resetDirectories begins an attempt that knows nothing of earlier ones.
 func (d *directories) resetDirectories() {
 	d.dirsTried, d.parentFailure, d.dirFailure = false, failure{}, failure{}
 }
 
-// dirRefused is a request that found a directory missing which could not be made.
+// dirRefused reports whether a request found no directory, and that could not be created.
 func (d *directories) dirRefused(ev events.Event) bool {
 	return ev.Code == events.NoNode && d.dirsTried && d.dirFailure.code != events.OK
 }
 
-// rootCause is the answer to what was asked behind the directories, or what stands in
-// the way of one of them.
+// rootCause returns the answer to the request behind the directories, or the refusal of one of them if
+// there was one.
 func (d *directories) rootCause(ev events.Event) events.Event {
 	if d.dirFailure.code != events.OK {
 		ev.Code, ev.Path, ev.Text = d.dirFailure.code, d.dirFailure.path, d.dirFailure.text
@@ -93,26 +93,28 @@ func (d *directories) rootCause(ev events.Event) events.Event {
 	return ev
 }
 
-// clock is what is known of the time of the ensemble's leader: it wrote this time
-// between these two instants of the loop's clock.
+// clock is what is known of the time of the ensemble's leader: the leader wrote this time between two
+// instants of the loop's clock.
 type clock struct {
 	millis      int64 // since 1970; 0: not known
 	sent, heard int64
 }
 
+// note notes the time that the leader wrote with a multi.
 func (c *clock) note(ev events.Event) {
 	if ev.Stat != nil && ev.Stat.Mtime != 0 {
 		*c = clock{millis: ev.Stat.Mtime, sent: ev.SentAt, heard: ev.At}
 	}
 }
 
+// known reports whether any time of the leader is known.
 func (c clock) known() bool { return c.millis != 0 }
 
-// clockAge is for how long a time that the leader wrote is good enough to count from:
-// clocks drift apart, and leaders change.
+// clockAge is for how long a time that the leader wrote is good enough to count from: clocks drift
+// apart, and leaders change.
 const clockAge = time.Minute
 
-// fresh is a time that may be counted from at an instant of the loop's clock.
+// fresh reports whether the time may be counted from at an instant of the loop's clock.
 func (c clock) fresh(at int64) bool { return c.known() && at-c.heard <= int64(clockAge) }
 
 // least and most are the bounds of the leader's time at an instant of the loop's clock.

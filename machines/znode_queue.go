@@ -15,13 +15,13 @@ const (
 	itemSeparator = "|"
 )
 
-// LocksOf is the directory of the locks of a queue's items, where a user names none.
+// LocksOf returns the default directory of the locks of a queue's items.
 func LocksOf(queue string) string { return queue + "-locks" }
 
-// DeadLettersOf is that of the items that were given up.
+// DeadLettersOf returns the default directory of the items that were given up.
 func DeadLettersOf(queue string) string { return queue + "-dead" }
 
-// ProducersOf is that of the markers of producers.
+// ProducersOf returns the default directory of the producers' markers.
 func ProducersOf(queue string) string { return queue + "-producers" }
 
 // ItemKind says what the items of a queue are ordered by.
@@ -35,16 +35,16 @@ const (
 	ByID       ItemKind = "id"       // in the order of puts: "queue-|an_id|" and the number
 )
 
-// Item is the name of one item, taken apart.
+// Item is the parsed name of one item.
 type Item struct {
 	Name       string
-	NamePrefix string // what stands before the number
+	NamePrefix string // what is before the number
 	Rank       int64  // the priority, or when it is due
 	ID         string
 	Sequence   int64
 }
 
-// namePrefix is what a create asks for: the sequence flag adds the number.
+// namePrefix returns the name that a create asks for: the sequence flag adds the number.
 func (k ItemKind) namePrefix(rank int64, id string) string {
 	switch k {
 	case ByPriority:
@@ -61,14 +61,14 @@ func (k ItemKind) namePrefix(rank int64, id string) string {
 	return itemLabel
 }
 
-// NamePrefixOf is what a create of an item with an id asks for.
+// NamePrefixOf returns the name that a create of an item with an id asks for.
 func NamePrefixOf(id string) string { return itemLabel + itemSeparator + FixID(id) + itemSeparator }
 
-// FixID is an id as it stands in a name: "/" and "|" have become "_".
+// FixID returns an id as it is in a name: "/" and "|" are replaced by "_".
 func FixID(id string) string { return strings.NewReplacer("/", "_", itemSeparator, "_").Replace(id) }
 
-// Parse takes a child's name apart. It reports false for every name that is not
-// an item of this kind: such children are ignored.
+// Parse parses a child's name. It reports false if the name is not that of an item of this kind: such
+// children are ignored.
 func (k ItemKind) Parse(name string) (Item, bool) {
 	i := Item{Name: name}
 	rest, ok := strings.CutPrefix(name, itemLabel)
@@ -97,13 +97,12 @@ func (k ItemKind) Parse(name string) (Item, bool) {
 	return i, ok && valid && (k == ByID || name[:len(name)-len(rest)] == k.namePrefix(i.Rank, ""))
 }
 
-// ended reports whether the queue's counter has passed its end: the order of what is
-// put from there on is nobody's promise.
+// ended reports whether the queue's counter has passed its end. The order of items that are put after
+// that is not guaranteed.
 func (i Item) ended() bool { return i.Sequence < 0 || i.Sequence == 1<<31-1 }
 
-// Backlog is the items of a listing in the order in which they are to be consumed,
-// and how many children were none. A negative number comes after all others: in the
-// put that took the counter over its end it does.
+// Backlog returns the items of a listing in the order in which they are to be consumed, and how many
+// children are none. Negative numbers come after all others, because the counter wraps to them.
 func (k ItemKind) Backlog(children []string) (items []Item, foreign int) {
 	for _, name := range children {
 		if i, ok := k.Parse(name); ok {
