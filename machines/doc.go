@@ -1,38 +1,37 @@
-// Package machines may change in any release; only the root package and zkio/zkmem keep
-// their API. It holds the state machines of incumbent: one recipe is one chart, and
-// every chart is a table of rows whose guards and actions are methods of a
-// plain struct. Nothing here sees a clock, a random source, a socket or a
-// goroutine: time arrives in events, and every random-looking name or delay is
-// derived from the seed in the command that opened the machine.
+// Package machines may change in any release; only the root package and zkio/zkmem keep their API. It
+// holds the state machines of incumbent: one recipe is one chart, and every chart is a table of rows
+// whose guards and actions are methods of a plain struct. Nothing here uses a clock, a random source,
+// a socket or a goroutine: time arrives in events, and every random-looking name or delay is derived
+// from the seed in the command that opened the machine.
 //
-//	session.go      the connection: session_chart.go its rows, session_end.go its ends, heartbeat.go when it asks for
-//	                confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that the heartbeat checks
+//	session.go      the connection: session_chart.go its rows, session_end.go how it ends, heartbeat.go when it asks for
+//	                confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that heartbeats check
 //	states.go       states that several recipes have; timers.go the names of timers; options.go what a machine is opened with
 //	node.go         the own node; naming.go how the nodes of a line are told apart
-//	term.go         belief, and the work done under it
-//	retrystate.go      the last failure, and the back-off
+//	term.go         belief, and the work that runs under it
+//	retrystate.go      the last failure, the retry policy's progress, and the back-off
 //	contender.go    all three, for what may lead or hold; contender_actions.go what its rows do
 //	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do
-//	acquisition.go  a place that is held once and given up: the rows of mutexes and read-write locks
-//	parents.go      makes missing directories
+//	acquisition.go  a place that is held once: the rows of mutexes and read-write locks
+//	parents.go      creates missing directories
 //	sublatch.go     a latch that another machine opens, which waits in a line for it
 //	latch.go        the leader latch
 //	selector.go     the leader selector
 //	election.go     the plain election, on names without a GUID
 //	mutex.go        the mutex: one machine for each acquisition
 //	readwrite.go    the two sides of a read-write lock
-//	semaphore.go    the semaphore, the same way; semaphore_actions.go what its rows do
+//	semaphore.go    the semaphore: one machine for each acquisition; semaphore_actions.go what its rows do
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
 //	standalone.go   what the recipes without a line share
 //	leaderwatch.go  who leads a line, from outside
-//	persistent.go   one ephemeral node, kept over sessions; persistent_actions.go what its rows do
-//	onlook.go       watching from outside: membership.go the members of a group, nodewatch.go one node
+//	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
+//	nodewatch_model.go  watching from outside: membership.go the members of a group, nodewatch.go one node
 //	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_actions.go what the rows do
 //	number.go       one operation on a number in a node
-//	deletion.go     a node that has to go, over sessions
+//	deletion.go     a node that is deleted, over sessions if need be
 //	barriercall.go      one call at a barrier (barrier.go), which waits until the node is gone, or at a gate (gate.go), until it is there
 //	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go
-//	request.go      one read or write of a user's
+//	request.go      one read or write of a user
 //	producer.go     puts items into a queue; producer_actions.go what its rows do
 //	consumer.go     takes items out of one; consumer_guards.go, consumer_actions.go; consumer_defer.go items that
 //	                cannot be read or written, consumer_end.go the end of its session and of the machine
@@ -43,7 +42,7 @@ package machines
 
 import "github.com/incumbent-go/incumbent/engine"
 
-// Recipes lists every chart that a loop or a replay has to know.
+// Recipes returns every recipe that a loop or a replay has to know.
 func Recipes() []engine.Recipe {
 	return []engine.Recipe{SessionRecipe, LatchRecipe, SelectorRecipe, MutexRecipe, ReadWriteRecipe, SemaphoreRecipe, ElectionRecipe, LeaderWatchRecipe, JobElectionRecipe,
 		PersistentRecipe, MembershipRecipe, BarrierRecipe, GateRecipe, DoubleBarrierRecipe, RequestRecipe, ProducerRecipe, ConsumerRecipe,

@@ -7,20 +7,20 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of double barriers, besides those in states.go.
+// States of double barriers, in addition to those in states.go.
 const (
 	outside     engine.State = "outside"     // not in the barrier
-	entering    engine.State = "entering"    // the own node is being made, or looked for
-	counting    engine.State = "counting"    // the ready node is asked for, and the members are listed
-	opening     engine.State = "opening"     // enough are there: the ready node is being made
+	entering    engine.State = "entering"    // the own node is being created, or looked for
+	counting    engine.State = "counting"    // the ready node is read, and the members are listed
+	opening     engine.State = "opening"     // there are enough members: the ready node is being created
 	inside      engine.State = "inside"      // entered
-	parting     engine.State = "parting"     // on the way out: the members are listed
-	emptying    engine.State = "emptying"    // on the way out: another member is watched
+	parting     engine.State = "parting"     // leaving: the members are being listed
+	emptying    engine.State = "emptying"    // leaving: another member is watched
 	withdrawing engine.State = "withdrawing" // the own node is being deleted
-	departing   engine.State = "departing"   // what comes next when the own node has to go, or has gone: a choice
+	departing   engine.State = "departing"   // what comes next when the own node has to be deleted, or is: a choice
 )
 
-// goal is what a double barrier was asked for, and has not reached.
+// goal is what a command has asked of a double barrier, and is not reached yet.
 type goal int
 
 const (
@@ -43,35 +43,35 @@ type doubleBarrier struct {
 	readiness
 	awaitedMembers
 
-	enters  uint64 // the command that waits to enter, or has
-	leaves  uint64 // the command that waits to have left
+	enters  uint64 // the enter that waits, or was answered last
+	leaves  uint64 // the leave that waits, or was answered last
 	closing []uint64
 }
 
 // member is the own node of this round.
 type member struct {
-	count    uint64   // nodes begun; with the seed it gives the names
-	own      string   // its name; "": none
-	creating uint64   // the create that is not answered yet
-	unknown  bool     // its outcome
-	made     int64    // its czxid; 0: not known to stand
-	watched  bool     // it was seen to stand, with a watch
-	oldNodes []string // names of older sessions' nodes: theirs until they go
-	lost     bool     // the node went while the member was inside
+	count    uint64   // nodes begun; the names are derived from it and the seed
+	own      string   // its name; "": there is none
+	creating uint64   // the number of the create that is pending; 0: none
+	unknown  bool     // the outcome of the create
+	made     int64    // its czxid; 0: it is not known to exist
+	watched  bool     // it was seen to exist, with a watch
+	oldNodes []string // names of older sessions' nodes, until they are gone
+	lost     bool     // the node was deleted while the member was inside
 }
 
-// readiness is the ready node as it was seen last.
+// readiness is what is known of the ready node.
 type readiness struct {
-	readyOlder bool  // it stands, and is older than the own node: of another round
-	readyNewer bool  // it stands, and is younger
+	readyOlder bool  // it exists, and is older than the own node: another round's
+	readyNewer bool  // it exists, and is newer
 	version    int32 // of its data
 }
 
-// awaitedMembers is who is waited for on the way out.
+// awaitedMembers are the members that are waited for while leaving.
 type awaitedMembers struct {
 	begun        bool
-	others       []string // members of the round that have not gone, lowest first
-	listedZxid   int64    // zxid of the listing that showed them: who came later is of the next round
+	others       []string // members of the round that have not left, lowest first
+	listedZxid   int64    // zxid of the listing that showed them: members that came later are of the next round
 	readyUnknown bool     // the ready node was not the one that the member knew
 }
 
@@ -90,22 +90,22 @@ var engaged = from{entering, counting, opening, waiting, inside, parting, emptyi
 
 var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 	Name: "doublebarrier",
-	Doc:  "One member of a double barrier: it goes in when enough are there, and is out when all who were inside have left.",
+	Doc:  "One member of a double barrier: it enters when enough members are there, and has left when all that were inside have left.",
 	States: []engine.StateDoc{
 		{Name: outside, Doc: "Not in the barrier."},
-		{Name: entering, Doc: "The own node is being made; before it, where the barrier's directory did not exist, that, as a container where the server can. Or it is looked for, behind a check through the quorum, after its create's reply was lost."},
-		{Name: counting, Doc: "The ready node is asked for, with a watch, and the members are listed."},
-		{Name: opening, Doc: "Enough are there: the ready node is being made, on condition that they still are."},
-		{Name: waiting, Doc: "Fewer are there: the ready node's creation and the own node are watched. Under an older ready node, the members too."},
+		{Name: entering, Doc: "The own node is being created. If the barrier's directory did not exist, that is created first, as a container if the server knows them. After a lost reply the node is looked for, behind a check through the quorum."},
+		{Name: counting, Doc: "The ready node is read, with a watch, and the members are listed."},
+		{Name: opening, Doc: "There are enough members. The ready node is being created, on condition that they still exist."},
+		{Name: waiting, Doc: "There are too few members. The ready node's creation and the own node are watched; if there is an older ready node, the members too."},
 		{Name: inside, Doc: "Entered."},
-		{Name: parting, Doc: "On the way out: the members are listed, the first time after a check through the quorum."},
-		{Name: emptying, Doc: "On the way out: one of the members that were inside is watched until it goes."},
-		{Name: withdrawing, Doc: "The own node is being deleted: the last act of a leave, or the end of an enter or leave that nobody waits for."},
-		{Name: suspended, Doc: "No connection. The own node may live on."},
-		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
-		{Name: deciding, Doc: "What comes next is decided at once: after a pause or an outage."},
-		{Name: departing, Doc: "What comes next is decided at once: when the own node has to go, or has gone."},
-		{Name: closed, Doc: "Over."},
+		{Name: parting, Doc: "Leaving: the members are being listed, the first time after a check through the quorum."},
+		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone."},
+		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled."},
+		{Name: suspended, Doc: "There is no connection. The own node may still exist."},
+		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage."},
+		{Name: departing, Doc: "Decides immediately what comes next: when the own node has to be deleted, or is."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Happy: from{outside, entering, counting, waiting, inside, parting, emptying},
@@ -210,7 +210,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).createUnknown, To: entering, Do: (*doubleBarrier).lookUp},
 		{From: from{deciding}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
 
-		// What comes next: when the own node has to go, or has gone.
+		// What comes next: when the own node has to be deleted, or is.
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).mayHaveNode, To: withdrawing, Do: (*doubleBarrier).deleteOwn},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).isClosing, To: closed, Do: (*doubleBarrier).departEnd},
 		{From: from{departing}, On: on(engine.AtOnce), When: (*doubleBarrier).hasNoGoal, To: outside},
@@ -219,21 +219,21 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 	},
 	Ignores: []engine.Ignore{
 		{In: from{outside}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
-			Why: "there is no node, and nothing is waited for"},
+			Why: "there is no node, and the machine waits for nothing"},
 		{In: from{counting, opening, waiting, inside, parting, emptying, pausing}, On: []events.Kind{events.ReplyCreate},
-			Why: "the create was answered before this state could be entered"},
-		{In: from{entering, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "all is asked for again"},
-		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren}, Why: "the answer says whether enough were there"},
-		{In: from{inside, emptying}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters on the way in only"},
-		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "nobody reads the data"},
+			Why: "the create was answered before the machine could enter this state"},
+		{In: from{entering, parting, withdrawing, suspended, pausing}, On: anyWatch, Why: "everything is read again"},
+		{In: from{opening}, On: []events.Kind{events.WatchCreated, events.WatchChanged, events.WatchChildren}, Why: "the answer says whether there were enough members"},
+		{In: from{inside, emptying}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "it matters only while entering"},
+		{In: from{inside}, On: []events.Kind{events.WatchChanged}, Why: "the machine does not use the data"},
 		{In: but(engaged, withdrawing, suspended, pausing), On: []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},
-		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "all is asked for again"},
+		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "everything is read again"},
 	},
 })
 
-// Watches says which nodes matter: the directory, the ready node, the own one and
-// the member that is waited for.
+// Watches reports which nodes matter: the directory, the ready node, the own one and the member that
+// is waited for.
 func (b *doubleBarrier) Watches(path string) bool {
 	return path == b.dir || path == b.ready() || b.own != "" && path == b.ownPath() || len(b.others) > 0 && path == join(b.dir, b.others[0])
 }

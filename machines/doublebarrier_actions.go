@@ -7,7 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// noteEnter notes who wants to be in.
+// noteEnter notes the command to enter.
 func (b *doubleBarrier) noteEnter(ev events.Event, out *engine.Outbox) {
 	b.goal, b.enters, b.lost, b.awaitedMembers = enter, ev.Request, false, awaitedMembers{}
 	if ev.SessionID != 0 {
@@ -23,9 +23,9 @@ func (b *doubleBarrier) refuseLeave(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Outside, "")
 }
 
-// create asks for an own node of a new name. What older sessions of this machine
-// left is deleted first: one process must not count twice. Names are never used
-// again, so nobody else's node can be hit.
+// create creates an own node with a new name. Nodes that older sessions of this machine left are
+// deleted first: one process must not count twice. Names are never used again, so no other member's
+// node can be deleted.
 func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.resetParents()
@@ -37,18 +37,19 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	b.sendCreate(out)
 }
 
-// createWithParents asks for the missing parents, and for the own node behind them, whose name
-// was not used yet.
+// createWithParents creates the missing parents, and the own node behind them, whose name was not used
+// yet.
 func (b *doubleBarrier) createWithParents(ev events.Event, out *engine.Outbox) {
 	b.makeParents(ev, out)
 	b.sendCreate(out)
 }
 
+// sendCreate sends the create of the own node.
 func (b *doubleBarrier) sendCreate(out *engine.Outbox) {
 	b.creating = out.Create(events.Op{Path: b.ownPath(), Mode: events.Ephemeral})
 }
 
-// settle keeps in mind what a create came to.
+// settle notes the outcome of a create.
 func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 	b.creating = 0
 	switch {
@@ -61,9 +62,8 @@ func (b *doubleBarrier) settle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// lookUp finds out what a create has made whose reply was lost. The check before it
-// goes through the quorum: a leader that was deposed answers a sync, and does not
-// show the node.
+// lookUp reads whether a create with a lost reply was carried out. The check before it goes through
+// the quorum: a deposed leader answers a sync, and does not show the node.
 func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.creating, b.unknown = 0, true
@@ -71,13 +71,13 @@ func (b *doubleBarrier) lookUp(ev events.Event, out *engine.Outbox) {
 	out.Exists(b.ownPath())
 }
 
-// adopt takes the node that was looked for.
+// adopt notes the node that was looked for.
 func (b *doubleBarrier) adopt(ev events.Event, out *engine.Outbox) {
 	b.made, b.unknown = ev.Stat.Czxid, false
 	b.recount(ev, out)
 }
 
-// answerRefused answers the enter with what the ensemble refuses for good.
+// answerRefused answers the enter with a refusal that is not transient.
 func (b *doubleBarrier) answerRefused(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.settle(ev, out)
@@ -85,16 +85,15 @@ func (b *doubleBarrier) answerRefused(ev events.Event, out *engine.Outbox) {
 	b.deleteAndRefuse(b.rootCause(ev), out)
 }
 
-// deleteAndRefuse is turnAway of a member whose node stands, and has to go.
+// deleteAndRefuse answers the enter with a refusal. The node exists, and is deleted next.
 func (b *doubleBarrier) deleteAndRefuse(ev events.Event, out *engine.Outbox) {
 	b.clearFailure(out)
 	out.Answer(b.enters, ev.Code, b.failureText(ev))
 	b.goal = nothing
 }
 
-// recount asks for the ready node, with a watch either way, and then for the
-// members: whoever is the last to come sees all others, and makes the ready node
-// after they watch it.
+// recount reads the ready node, with a watch either way, and then lists the members. So the last
+// member to come sees all others, and creates the ready node after they watch it.
 func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.readyOlder, b.readyNewer, b.watched = false, false, false
@@ -102,7 +101,7 @@ func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 	out.Children(b.dir)
 }
 
-// noteReady notes a ready node, of this round or another, or that there is none.
+// noteReady notes whether there is a ready node, and of which round.
 func (b *doubleBarrier) noteReady(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK && ev.Stat != nil {
 		b.readyNewer = ev.Stat.Czxid > b.made
@@ -110,13 +109,13 @@ func (b *doubleBarrier) noteReady(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteOwn notes that the own node stands, and is watched.
+// noteOwn notes that the own node exists and is watched.
 func (b *doubleBarrier) noteOwn(ev events.Event, out *engine.Outbox) {
 	b.watched = b.watched || ev.Path == b.ownPath()
 }
 
-// wait watches the own node. Under an old ready node the members are watched, too:
-// Curator's go through it without making a new one.
+// wait watches the own node. If there is an old ready node, it watches the members too: Curator's
+// enter under it without creating a new one.
 func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
 	b.clearFailure(out)
 	b.forgetGone(ev)
@@ -126,17 +125,17 @@ func (b *doubleBarrier) wait(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// forgetGone forgets the older sessions' nodes that a listing shows no more.
+// forgetGone forgets the older sessions' nodes that a listing does not show any more.
 func (b *doubleBarrier) forgetGone(ev events.Event) {
 	b.oldNodes = slices.DeleteFunc(b.oldNodes, func(name string) bool { return !slices.Contains(ev.Children, name) })
 }
 
-// maxChecks is how many members one multi checks; with more of them, only the own node.
+// maxChecks is how many members one multi checks. If the quantity is larger, it checks only the own node.
 const maxChecks = 512
 
-// open makes the ready node, on condition that the quantity is there at that very
-// moment. An old one is replaced, and is not merely deleted: nobody can tell what
-// was made in its place meanwhile.
+// open creates the ready node, on condition that the quantity of members exists at that moment. An old
+// ready node is replaced in the same multi and not merely deleted: otherwise it would be unknown what
+// another client created in between.
 func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.forgetGone(ev)
@@ -162,8 +161,8 @@ func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	out.Multi(ops...)
 }
 
-// nextVersion is the version of a ready node that takes an old one's place: another
-// one, so that whoever leaves the old round cannot delete it.
+// nextVersion returns the version of a ready node that replaces an old one. It differs, so that a member
+// that leaves the old round cannot delete the new one.
 func nextVersion(before int32) int32 {
 	if before >= 8 { // a set costs an operation
 		return 0
@@ -171,7 +170,7 @@ func nextVersion(before int32) int32 {
 	return before + 1
 }
 
-// answerEntered ends the way in.
+// answerEntered answers the enter.
 func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.goal = remain
@@ -179,26 +178,26 @@ func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 	out.Answer(b.enters, events.OK, "")
 }
 
-// answerEnteredByWatch is letIn by a ready node that appeared just now.
+// answerEnteredByWatch answers the enter when a ready node has just appeared.
 func (b *doubleBarrier) answerEnteredByWatch(ev events.Event, out *engine.Outbox) {
 	b.version = 0
 	b.answerEntered(ev, out)
 }
 
-// loseNode is a member whose node goes while it is inside.
+// loseNode notes that the own node was deleted while the member was inside.
 func (b *doubleBarrier) loseNode(ev events.Event, out *engine.Outbox) {
 	b.own, b.made, b.lost = "", 0, true
 	b.reportFailure(events.MemberGone, b.dir, ev, out)
 }
 
-// noteLeave notes who wants to be out.
+// noteLeave notes the command to leave.
 func (b *doubleBarrier) noteLeave(ev events.Event, out *engine.Outbox) {
 	b.goal, b.leaves, b.awaitedMembers = leaveBarrier, ev.Request, awaitedMembers{}
 }
 
-// list looks who is there. The first time a check goes through the quorum before:
-// on a server that lags, or whose leader was deposed, a member that is inside may
-// not have arrived yet. A ready node that is in doubt is asked for first.
+// list lists the members. The first time it sends a check through the quorum before: on a server that
+// lags, or whose leader was deposed, a member that is inside may not be visible yet. A ready node that
+// is not known is read first.
 func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if !b.begun {
@@ -211,7 +210,7 @@ func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	out.Children(b.dir)
 }
 
-// relist looks who of the round is left after one has gone.
+// relist lists the members of the round again after one has left.
 func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 	if len(b.others) > 0 {
 		b.others = b.others[1:]
@@ -222,9 +221,9 @@ func (b *doubleBarrier) relist(ev events.Event, out *engine.Outbox) {
 	b.list(ev, out)
 }
 
-// watchOne waits for one of the others: everybody else deletes the own node first,
-// only the lowest keeps it until it is alone, and then deletes the ready node with
-// it. Who comes for the next round meanwhile is not waited for.
+// watchOne waits for one of the others. Every other member deletes its own node first; only the lowest
+// keeps its node until it is alone, and then deletes the ready node with it. Members that come for the
+// next round meanwhile are not waited for.
 func (b *doubleBarrier) watchOne(ev events.Event, out *engine.Outbox) {
 	others := b.remainingOthers(ev.Children)
 	b.noteAbsence(ev)
@@ -238,8 +237,8 @@ func (b *doubleBarrier) watchOne(ev events.Event, out *engine.Outbox) {
 	b.rewatch(ev, out)
 }
 
-// noteAbsence is a listing without the own node: before the way out has begun, it
-// went while the member was inside.
+// noteAbsence handles a listing without the own node. If leaving had not begun, the node was deleted
+// while the member was inside.
 func (b *doubleBarrier) noteAbsence(ev events.Event) {
 	if !b.listed(ev) {
 		b.lost = b.lost || !b.begun
@@ -247,22 +246,23 @@ func (b *doubleBarrier) noteAbsence(ev events.Event) {
 	}
 }
 
+// rewatch sets a watch on the member that is waited for.
 func (b *doubleBarrier) rewatch(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(join(b.dir, b.others[0]))
 }
 
-// noteDeleted is the own node, gone by our own hand.
+// noteDeleted notes that this machine deleted the own node.
 func (b *doubleBarrier) noteDeleted(ev events.Event, out *engine.Outbox) { b.own, b.made = "", 0 }
 
-// reportStuckMember tells of a member that will never leave by itself.
+// reportStuckMember reports a member that will never leave by itself.
 func (b *doubleBarrier) reportStuckMember(ev events.Event, out *engine.Outbox) {
 	if !ev.Stat.Ephemeral() {
 		b.reportFailure(events.PersistentNode, ev.Path, ev, out)
 	}
 }
 
-// deleteWithReady deletes the own node and the ready node of its round, both or none. One that
-// has taken that one's place may be of the next round, unless nobody else is there.
+// deleteWithReady deletes the own node and the ready node of its round, both or none. A ready node
+// that has replaced that one may be the next round's, unless no other member is there.
 func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 	b.begun = true
 	if b.readyUnknown && (len(b.members(ev.Children)) > 1 || !b.readyOlder && !b.readyNewer) {
@@ -272,15 +272,14 @@ func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: b.ownPath(), Version: -1}, events.Op{Verb: "delete", Path: b.ready(), Version: b.version})
 }
 
-// relook asks for the ready node that has taken the place of the one that let the
-// member in, because others came later, and then whether any of them is left.
+// relook reads the ready node that has replaced the one that let the member in, because others came
+// later, and lists whether any of them is left.
 func (b *doubleBarrier) relook(ev events.Event, out *engine.Outbox) {
 	b.readyUnknown = true
 	b.list(ev, out)
 }
 
-// deleteOwn deletes the own node, as soon as there is a connection and no create under
-// way.
+// deleteOwn deletes the own node, as soon as there is a connection and no create is pending.
 func (b *doubleBarrier) deleteOwn(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Attached && b.creating == 0 {
@@ -288,12 +287,13 @@ func (b *doubleBarrier) deleteOwn(ev events.Event, out *engine.Outbox) {
 	}
 }
 
+// settleAndDelete notes that the create was answered, and deletes the own node.
 func (b *doubleBarrier) settleAndDelete(ev events.Event, out *engine.Outbox) {
 	b.creating = 0
 	b.deleteOwn(ev, out)
 }
 
-// finishLeave is the end of the way out, or of an enter that nobody waits for.
+// finishLeave ends a leave, or an enter that was cancelled.
 func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 	if ev.Kind == events.ReplyChildren {
 		b.noteAbsence(ev)
@@ -313,14 +313,14 @@ func (b *doubleBarrier) finishLeave(ev events.Event, out *engine.Outbox) {
 	out.Answer(b.leaves, events.OK, "")
 }
 
-// departLost is depart by the end of the session.
+// departLost ends a leave, or a cancelled enter, with the session.
 func (b *doubleBarrier) departLost(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
 	b.keepAsOld()
 	b.finishLeave(ev, out)
 }
 
-// departEnd is depart at the end of everything.
+// departEnd answers the commands that closed the machine.
 func (b *doubleBarrier) departEnd(ev events.Event, out *engine.Outbox) {
 	b.finishLeave(ev, out)
 	for _, c := range b.closing {
@@ -329,7 +329,7 @@ func (b *doubleBarrier) departEnd(ev events.Event, out *engine.Outbox) {
 	b.closing = nil
 }
 
-// giveUp answers a command that is taken back.
+// giveUp answers a command that is cancelled.
 func (b *doubleBarrier) giveUp(ev events.Event, out *engine.Outbox) {
 	b.answerPending(events.Cancelled, out)
 	b.goal = nothing
@@ -348,6 +348,7 @@ func (b *doubleBarrier) answerPending(code events.Code, out *engine.Outbox) {
 	}
 }
 
+// close notes the command that closes the machine, and refuses the one that waits.
 func (b *doubleBarrier) close(ev events.Event, out *engine.Outbox) {
 	b.answerPending(events.Closed, out)
 	b.goal = nothing
@@ -356,7 +357,7 @@ func (b *doubleBarrier) close(ev events.Event, out *engine.Outbox) {
 
 func (b *doubleBarrier) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
-// lose is the end of the session: the own node goes by itself.
+// lose handles the end of the session: the ensemble deletes the own node.
 func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
 	out.DropCreates()
 	b.keepAsOld()
@@ -366,7 +367,7 @@ func (b *doubleBarrier) lose(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// keepAsOld turns the own node into an older session's.
+// keepAsOld makes the own node one of an older session's.
 func (b *doubleBarrier) keepAsOld() {
 	if b.own != "" {
 		b.oldNodes = append(b.oldNodes, b.own)
@@ -374,10 +375,10 @@ func (b *doubleBarrier) keepAsOld() {
 	b.own, b.made, b.creating, b.unknown = "", 0, 0, false
 }
 
-// attach takes the session that the new connection belongs to.
+// attach notes the session of the new connection.
 func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
 
-// failByRootCause is complain, of the parent that is to blame.
+// failByRootCause is failAndBackOff with the refused parent as the reason.
 func (b *doubleBarrier) failByRootCause(ev events.Event, out *engine.Outbox) {
 	b.failAndBackOff(b.rootCause(ev), out)
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// ready is the path of the node that says that enough were there.
+// ready returns the path of the node that says that there were enough members.
 func (b *doubleBarrier) ready() string { return join(b.dir, ReadyNode) }
 
-// ownPath is the own node's path.
+// ownPath returns the own node's path.
 func (b *doubleBarrier) ownPath() string { return join(b.dir, b.own) }
 
-// members are those of a listing, lowest first: every child but the ready node,
-// and but what older sessions of this machine left behind.
+// members returns the members in a listing, lowest first: every child except the ready node and nodes
+// of older sessions of this machine.
 func (b *doubleBarrier) members(children []string) []string {
 	var all []string
 	for _, name := range children {
@@ -25,134 +25,136 @@ func (b *doubleBarrier) members(children []string) []string {
 	return all
 }
 
-// remainingOthers are those of the round that a listing still shows, without the own node:
-// at first everybody, later those of them who have not gone.
+// remainingOthers returns the members of the round that a listing still shows, without the own node:
+// at first all, later those of them that have not left.
 func (b *doubleBarrier) remainingOthers(children []string) []string {
 	return slices.DeleteFunc(b.members(children), func(name string) bool {
 		return name == b.own || b.begun && !slices.Contains(b.others, name)
 	})
 }
 
+// listed reports whether a listing shows the own node.
 func (b *doubleBarrier) listed(ev events.Event) bool {
 	return b.own != "" && slices.Contains(ev.Children, b.own)
 }
 
-// entered is a request that was carried out.
+// entered reports whether a request was carried out.
 func (b *doubleBarrier) entered(ev events.Event) bool { return ev.Code == events.OK }
 
-// answered is a node that is there, or is not.
+// answered reports whether an answer says that a node exists, or that it does not.
 func (b *doubleBarrier) answered(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// failed is any other answer.
+// failed reports whether an answer says neither.
 func (b *doubleBarrier) failed(ev events.Event) bool { return !b.answered(ev) }
 
-// createMayExist is a create that may have made the node.
+// createMayExist reports whether a create may have created the node, although it was not answered with
+// success.
 func (b *doubleBarrier) createMayExist(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code.Unknown()
 }
 
-// delayed is a create that may do better later, as its parents' may.
+// delayed reports whether the create of the node or of its parents may succeed later.
 func (b *doubleBarrier) delayed(ev events.Event) bool { return b.transient(b.rootCause(ev)) }
 
-// ours is the own node, owned by this session.
+// ours reports whether an answer is about the own node, and this session owns it.
 func (b *doubleBarrier) ours(ev events.Event) bool {
 	return ev.Path == b.ownPath() && ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == b.owner
 }
 
-// ownGone is an answer about the own node, which is not there, or not ours.
+// ownGone reports whether an answer says that the own node does not exist, or is another session's.
 func (b *doubleBarrier) ownGone(ev events.Event) bool {
 	return ev.Path == b.ownPath() && b.answered(ev) && !b.ours(ev)
 }
 
-// readyIsNewer is a listing with the own node after a ready node that was made while
-// it stood: enough were there, and this one among them. A ready node that is older
-// is of another round and says nothing.
+// readyIsNewer reports whether the ready node is newer than the own one: there were enough members,
+// and this one was among them. An older ready node is another round's and says nothing.
 func (b *doubleBarrier) readyIsNewer(ev events.Event) bool { return b.readyNewer }
 
-// refusedForGood is what the ensemble refuses for good.
+// refusedForGood reports whether a refusal is not transient.
 func (b *doubleBarrier) refusedForGood(ev events.Event) bool {
 	return b.failed(ev) && !b.transient(ev)
 }
 
-// ownMissing is a listing without the own node.
+// ownMissing reports whether a listing does not show the own node.
 func (b *doubleBarrier) ownMissing(ev events.Event) bool {
 	return b.answered(ev) && !b.listed(ev)
 }
 
-// quantityReached is a listing that shows the quantity.
+// quantityReached reports whether a listing shows the quantity of members.
 func (b *doubleBarrier) quantityReached(ev events.Event) bool {
 	return len(b.members(ev.Children)) >= b.quantity
 }
 
-// moved is a ready node that somebody made or replaced, or a member that went, in
-// the moment in which it was to be made.
+// moved reports whether the ready node was created or replaced, or a member left, at the moment in
+// which it was to be created.
 func (b *doubleBarrier) moved(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.NodeExists || ev.Code == events.BadVersion
 }
 
-// readyAppeared is a ready node that appears while the own node stands, as its watch tells.
+// readyAppeared reports whether a watch says that the ready node appeared while the own node exists.
 func (b *doubleBarrier) readyAppeared(ev events.Event) bool { return ev.Path == b.ready() && b.watched }
 
+// isOwn reports whether an event is about the own node.
 func (b *doubleBarrier) isOwn(ev events.Event) bool {
 	return b.own != "" && ev.Path == b.ownPath()
 }
 
-// isAwaited is the member that is waited for.
+// isAwaited reports whether an event is about the member that is waited for.
 func (b *doubleBarrier) isAwaited(ev events.Event) bool {
 	return len(b.others) > 0 && ev.Path == join(b.dir, b.others[0])
 }
 
-// unlisted is a listing that the ensemble refuses.
+// unlisted reports whether a listing was refused.
 func (b *doubleBarrier) unlisted(ev events.Event) bool { return b.failed(ev) }
 
-// allLeft is a barrier that all members of the round have left, this one too.
+// allLeft reports whether all members of the round have left, this one too.
 func (b *doubleBarrier) allLeft(ev events.Event) bool {
 	return len(b.remainingOthers(ev.Children)) == 0 && !b.listed(ev)
 }
 
-// alone is a barrier that all others of the round have left.
+// alone reports whether all other members of the round have left.
 func (b *doubleBarrier) alone(ev events.Event) bool { return len(b.remainingOthers(ev.Children)) == 0 }
 
-// stillThere is the member that is waited for, still there. A node of its name that
-// was made later is of the next round: Curator's members keep their names.
+// stillThere reports whether the member that is waited for is still there. A node with its name that
+// was created later is the next round's: Curator's members keep their names.
 func (b *doubleBarrier) stillThere(ev events.Event) bool {
 	return b.isAwaited(ev) && ev.Code == events.OK && ev.Stat != nil &&
 		(b.listedZxid == 0 || ev.Stat.Czxid <= b.listedZxid)
 }
 
-// asked is a command that is to be taken back.
+// asked reports whether the command to cancel names the present goal's command.
 func (b *doubleBarrier) asked(ev events.Event) bool {
 	return ev.Work != 0 && (ev.Work == b.enters && (b.goal == enter || b.goal == remain) || ev.Work == b.leaves && b.goal == leaveBarrier)
 }
 
-// mayHaveNode is a machine with a node, known or possible.
+// mayHaveNode reports whether the machine may have a node.
 func (b *doubleBarrier) mayHaveNode(events.Event) bool { return b.own != "" }
 
-// unmade is a create that has surely made nothing.
+// unmade reports whether a create surely created nothing.
 func (b *doubleBarrier) unmade(ev events.Event) bool {
 	return ev.Code != events.OK && !b.createMayExist(ev)
 }
 
-// inFlight is a create that has not returned yet.
+// inFlight reports whether a create is pending.
 func (b *doubleBarrier) inFlight(events.Event) bool { return b.creating != 0 }
 
-// createUnknown is a create that may have made the node.
+// createUnknown reports whether a create with an unknown outcome may have created the node.
 func (b *doubleBarrier) createUnknown(events.Event) bool { return b.unknown }
 
-// hasNoGoal is a machine that was asked for nothing else.
+// hasNoGoal reports whether no command waits.
 func (b *doubleBarrier) hasNoGoal(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
 
 func (b *doubleBarrier) remains(events.Event) bool   { return b.goal == remain }
 func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBarrier }
 
-// counted is an own node that stands, as far as is known.
+// counted reports whether the own node exists, as far as is known.
 func (b *doubleBarrier) counted(events.Event) bool { return b.made != 0 }
 
 func (b *doubleBarrier) isClosing(events.Event) bool { return len(b.closing) > 0 }
 
-// replaced is a ready node in another version than the one that let the member in:
+// replaced reports whether the ready node has another version than the one that let the member in:
 // nothing was deleted.
 func (b *doubleBarrier) replaced(ev events.Event) bool {
 	return ev.Code == events.BadVersion && b.goal == leaveBarrier

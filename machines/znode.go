@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// Curator's layout: "_c_<uuid>-latch-0000000007". The uuid is the GUID that
-// finds a node again after a lost reply, the label is the recipe's, the number
-// is the parent's int32 counter when the node was made.
+// Curator's layout: "_c_<uuid>-latch-0000000007". The uuid is the GUID by which a node is found after a
+// lost reply, the label is the recipe's, and the number is the parent's int32 counter when the node
+// was created.
 const (
 	GUIDPrefix    = "_c_"
 	guidLength    = 36
 	LatchLabel    = "latch-"
 	LockLabel     = "lock-"
 	SelectorLabel = LockLabel  // a LeaderSelector's lock is an InterProcessMutex
-	ReadyNode     = "ready"    // of a double barrier, beside its members
-	ReadLabel     = "__READ__" // of a read-write lock; both its sides stand in one line
+	ReadyNode     = "ready"    // of a double barrier, in the directory of its members
+	ReadLabel     = "__READ__" // of a read-write lock; the places of both sides are in one line
 	WriteLabel    = "__WRIT__"
 	LeaseLabel    = "lease-" // a permit of an InterProcessSemaphoreV2
 )
@@ -31,13 +31,13 @@ const (
 	jobDir      = "leader/election"
 	jobLatch    = "latch"    // the line for the right to write the marker
 	jobInstance = "instance" // the marker
-	sealPrefix  = "seal-"    // ours: stands beside the marker, under a name that no other term has
+	sealPrefix  = "seal-"    // ours: in the marker's directory, under a name that no other term has
 )
 
-// JobMarker is the path of the node that says which instance leads a job.
+// JobMarker returns the path of the node that says which instance leads a job.
 func JobMarker(job string) string { return job + "/" + jobDir + "/" + jobInstance }
 
-// seals are those among the nodes beside a marker.
+// seals returns the seals among the nodes in a marker's directory.
 func seals(children []string) (found []string) {
 	for _, name := range children {
 		if strings.HasPrefix(name, sealPrefix) {
@@ -47,15 +47,15 @@ func seals(children []string) (found []string) {
 	return found
 }
 
-// Curator's layout of a semaphore, and kazoo's: the line of those who may take
-// permits, and the directory of the permits, whose data are the agreed limit.
+// Curator's layout of a semaphore, and kazoo's: the line for the right to take permits, and the
+// directory of the permits, whose data are the agreed limit.
 const (
 	semaphoreLocks  = "/locks"
 	semaphoreLeases = "/leases"
-	kazooLocks      = "-__lock__" // kazoo's permits stand in the semaphore's own directory
+	kazooLocks      = "-__lock__" // kazoo's permits are in the semaphore's own directory
 )
 
-// SemaphorePool is the directory of a semaphore's permits.
+// SemaphorePool returns the directory of a semaphore's permits.
 func SemaphorePool(path string, kazoo bool) string {
 	if kazoo {
 		return path
@@ -63,7 +63,7 @@ func SemaphorePool(path string, kazoo bool) string {
 	return path + semaphoreLeases
 }
 
-// SemaphoreLocks is where those queue who want permits.
+// SemaphoreLocks returns the directory of the line for the right to take permits.
 func SemaphoreLocks(path string, kazoo bool) string {
 	if kazoo {
 		return path + kazooLocks
@@ -71,8 +71,8 @@ func SemaphoreLocks(path string, kazoo bool) string {
 	return path + semaphoreLocks
 }
 
-// ParseLimit reads a semaphore's agreed limit; zero for a directory without data,
-// and false for data that are none.
+// ParseLimit returns a semaphore's agreed limit; zero for a directory without data, and false for data
+// that are no limit.
 func ParseLimit(data []byte) (limit int, ok bool) {
 	if len(data) == 0 {
 		return 0, true
@@ -81,15 +81,14 @@ func ParseLimit(data []byte) (limit int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// FormatLimit is how a limit is written, as kazoo does.
+// FormatLimit returns the data that hold a limit, as kazoo writes them.
 func FormatLimit(limit int) []byte { return []byte(strconv.Itoa(limit)) }
 
-// leases are permits: all hold beside each other.
+// leases is the kind of permits: all of them hold together.
 var leases = LineKind{Recipe: LeaseLine, Shared: LeaseLabel}
 
-// Permits is a listing of a semaphore's permits: on Curator's names the oldest
-// first, on kazoo's, which have no numbers, by name. The others are foreign, and
-// take a permit from everybody all the same.
+// Permits returns a semaphore's permits in a listing: on Curator's names the oldest first, on kazoo's,
+// which have no numbers, by name. The others are foreign, and still count as permits.
 func Permits(children []string, kazoo bool) (permits []Place, foreign int) {
 	if !kazoo {
 		permits, foreign = Line(children, LeaseLabel)
@@ -104,17 +103,17 @@ func Permits(children []string, kazoo bool) (permits []Place, foreign int) {
 	return permits, foreign
 }
 
-// KazooLabel is that of kazoo's Lock, in kazoo's own layout: the uuid in 32
-// digits, then the label, then the number: "<uuid>__lock__0000000007".
+// KazooLabel is the label of kazoo's Lock. In kazoo's layout the uuid comes first, in 32 digits, then
+// the label, then the number: "<uuid>__lock__0000000007".
 const KazooLabel = "__lock__"
 
-// KazooReadLabel is that of kazoo's ReadLock. A WriteLock's is KazooLabel.
+// KazooReadLabel is the label of kazoo's ReadLock. A WriteLock's is KazooLabel.
 const KazooReadLabel = "__rlock__"
 
 func isKazoo(label string) bool { return label == KazooLabel || label == KazooReadLabel }
 
-// ownPrefix is what a create asks for: the sequence flag adds the number. A plain
-// name has no GUID.
+// ownPrefix returns the name that a create asks for: the sequence flag adds the number. A plain name
+// has no GUID.
 func ownPrefix(guid, label string) string {
 	if guid == "" {
 		return label
@@ -125,7 +124,7 @@ func ownPrefix(guid, label string) string {
 	return GUIDPrefix + guid + "-" + label
 }
 
-// relabel is a place's name with another label, and the same GUID and number.
+// relabel returns a place's name with another label, and the same GUID and number.
 func relabel(name, from, to string) string {
 	i := strings.LastIndex(name, from)
 	if i < 0 {
@@ -134,24 +133,24 @@ func relabel(name, from, to string) string {
 	return name[:i] + to + name[i+len(from):]
 }
 
-// lastSequence is where a counter counts as ended: a million before int32 does.
-// A 3.8.0 server was seen to hand out the same number again and again there.
+// lastSequence is the number from which a counter counts as ended: a million before int32 ends. A
+// 3.8.0 server was seen to hand out the same number again and again there.
 const lastSequence = 1<<31 - 1_000_000
 
-// Place is one node of a line, taken apart.
+// Place is the parsed name of one node of a line.
 type Place struct {
 	Name     string
-	GUID     string // "" where the name carries none
+	GUID     string // "" if the name has none
 	Sequence int64
-	Label    string   // what stands before the number
+	Label    string   // what is before the number
 	Kind     LineKind // of the line; set by Places
 }
 
-// Shares reports whether it holds beside others that share.
+// Shares reports whether the place holds together with others that share.
 func (p Place) Shares() bool { return p.Label == p.Kind.Shared }
 
-// ParsePlace takes a child's name apart. It reports false for every name that
-// has none of a recipe's labels: such children are ignored.
+// ParsePlace parses a child's name. It reports false if the name has none of the recipe's labels: such
+// children are ignored.
 func ParsePlace(name string, labels ...string) (Place, bool) {
 	for _, label := range labels {
 		if p, ok := parsePlace(name, label); ok {
@@ -182,8 +181,8 @@ func parsePlace(name, label string) (Place, bool) {
 	return p, ok
 }
 
-// withGUID is the name that a protected create gave with this GUID, "" when it is
-// not among the children.
+// withGUID returns the name of a protected create with this GUID, or "" if it is not among the
+// children.
 func withGUID(children []string, guid string) string {
 	for _, name := range children {
 		if strings.HasPrefix(name, GUIDPrefix+guid+"-") {
@@ -193,8 +192,7 @@ func withGUID(children []string, guid string) string {
 	return ""
 }
 
-// parseKazoo is parsePlace for kazoo, which takes every name that ends so for one
-// of its own.
+// parseKazoo is parsePlace for kazoo, which treats every name with this ending as one of its own.
 func parseKazoo(p Place) (Place, bool) {
 	i := strings.LastIndex(p.Name, p.Label)
 	if i < 0 {
@@ -211,7 +209,7 @@ func parseKazoo(p Place) (Place, bool) {
 	return p, ok
 }
 
-// parseSequence reads what ZooKeeper writes with %010d for an int32.
+// parseSequence parses what ZooKeeper writes with %010d for an int32.
 func parseSequence(s string) (int64, bool) {
 	if len(s) < 10 || len(s) > 11 || len(s) == 11 && s[0] != '-' {
 		return 0, false
@@ -235,7 +233,7 @@ func isGUID(s string) bool {
 	return true
 }
 
-// places are those of a listing, in its own order.
+// places returns the places of a listing, in the listing's order.
 func places(children []string, labels ...string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for _, name := range children {
@@ -246,13 +244,12 @@ func places(children []string, labels ...string) iter.Seq[Place] {
 	}
 }
 
-// inOrder is the order of a line. Equal numbers (a broken counter) keep the order
-// of names.
+// inOrder compares two places of a line. Equal numbers (a broken counter) are ordered by name.
 func inOrder(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), strings.Compare(a.Name, b.Name))
 }
 
-// ofGUID are the places of one enrolment, lowest first.
+// ofGUID returns the places of one enrolment, lowest first.
 func ofGUID(children []string, guid string, labels ...string) []Place {
 	var own []Place
 	for place := range places(children, labels...) {
@@ -264,8 +261,7 @@ func ofGUID(children []string, guid string, labels ...string) []Place {
 	return own
 }
 
-// Line is the places of a listing in queue order, and how many children were
-// not of this recipe.
+// Line returns the places of a listing in queue order, and how many children are none of the recipe's.
 func Line(children []string, labels ...string) (line []Place, foreign int) {
 	line = slices.SortedFunc(places(children, labels...), inOrder)
 	return line, len(children) - len(line)
@@ -274,7 +270,7 @@ func Line(children []string, labels ...string) (line []Place, foreign int) {
 // ended reports whether the counter that made this place is about to wrap, or has.
 func (p Place) ended() bool { return p.Sequence >= lastSequence || p.Sequence < 0 }
 
-// join is a child's full path.
+// join returns a child's full path.
 func join(dir, name string) string {
 	if dir == "/" {
 		return "/" + name
@@ -284,7 +280,7 @@ func join(dir, name string) string {
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// ancestors are a path's parents and the path itself, from the top.
+// ancestors returns a path's parents and the path itself, from the top.
 func ancestors(path string) []string {
 	var all []string
 	for i := 1; i < len(path); i++ {
@@ -298,7 +294,7 @@ func ancestors(path string) []string {
 	return append(all, path)
 }
 
-// guid derives the n-th name from a seed: a version 4 UUID in form, the same in
+// guid derives the n-th name from a seed. It has the form of a version 4 UUID, and is the same in
 // every replay of the log that holds the seed.
 func guid(seed string, n uint64) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%s/guid/%d", seed, n))
@@ -308,7 +304,8 @@ func guid(seed string, n uint64) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
-// jitter turns a seed into a sequence of numbers in [0, 1): jitter that replays.
+// jitter is a sequence of numbers in [0, 1) that is derived from a seed, and so is the same in a
+// replay.
 type jitter struct{ state uint64 }
 
 func newJitter(seed string) jitter {
@@ -328,23 +325,22 @@ func (d *jitter) next() float64 {
 	return float64((z^z>>31)>>11) / (1 << 53)
 }
 
-// Kinds of line that a directory may hold, as an onlooker can tell them apart.
-// Selectors and mutexes make the same names, in Curator too: they stand in one
-// line, and nothing in it says which is which.
+// Kinds of line in a directory that can be told apart from outside. Selectors and mutexes create the
+// same names, in Curator too: they are in one line, and nothing there says which is which.
 const (
 	LatchLine     = "latch"
 	LockLine      = "lock"
 	ReadWriteLine = "readwrite"
 	KazooLine     = "kazoo"
 	ElectionLine  = "election"
-	LeaseLine     = "lease" // permits that are held: no order among them means anything
+	LeaseLine     = "lease" // permits that are held: their order means nothing
 )
 
-// LineKind is a kind of line, with what stands before the number of its places;
-// Shared is "", or the label of those who hold beside each other.
+// LineKind is a kind of line, with what is before the number of its places. Shared is "", or the label
+// of places that hold together.
 type LineKind struct{ Recipe, Label, Shared string }
 
-// labels are one or two; the one of a plain election may be empty.
+// labels returns one label or two. The one of a plain election may be empty.
 func (k LineKind) labels() []string {
 	if k.Recipe == ElectionLine {
 		return []string{k.Label}
@@ -352,14 +348,14 @@ func (k LineKind) labels() []string {
 	return slices.DeleteFunc([]string{k.Label, k.Shared}, func(l string) bool { return l == "" })
 }
 
-// LabelOf is what stands before the number in the node's name.
+// LabelOf returns what is before the number in the node's name.
 func (k LineKind) LabelOf(path string) string {
 	place, _ := ParsePlace(base(path), k.labels()...)
 	return place.Label
 }
 
-// Lines are the kinds of line that are known by their names, and those of the
-// plain elections with these prefixes. Each prefix counts once.
+// Lines returns the kinds of line that are known by their names, and those of the plain elections with
+// these prefixes. Each prefix counts once.
 func Lines(prefixes ...string) []LineKind {
 	kinds := []LineKind{{LatchLine, LatchLabel, ""}, {LockLine, LockLabel, ""}, {ReadWriteLine, WriteLabel, ReadLabel}, {KazooLine, KazooLabel, KazooReadLabel}, leases}
 	for _, prefix := range prefixes {
@@ -370,9 +366,9 @@ func Lines(prefixes ...string) []LineKind {
 	return kinds
 }
 
-// Places is a listing for somebody outside: the places of every line, latches
-// first, then locks of all kinds, then the plain elections with these prefixes, each line in
-// queue order, and how many children are of none.
+// Places returns the places of every line in a listing: latches first, then locks of all kinds, then
+// the plain elections with these prefixes, each line in queue order. It also returns how many children
+// are in no line.
 func Places(children []string, prefixes ...string) (all []Place, foreign int) {
 	foreign = len(children)
 	for _, kind := range Lines(prefixes...) {
@@ -386,7 +382,7 @@ func Places(children []string, prefixes ...string) (all []Place, foreign int) {
 	return all, foreign
 }
 
-// parent is the directory of a path.
+// parent returns the directory of a path.
 func parent(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
