@@ -7,15 +7,15 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// barrierCall is one call at a barrier or a gate: to wait, to set the node or to
-// remove it. A machine deals with one call and is over.
+// barrierCall is one call at a barrier or a gate: it waits, creates the node or deletes it. A machine
+// handles one call and ends.
 type barrierCall struct {
 	standalone
 	parentMaker
 	task    events.Kind // command.await, command.set or command.remove
 	command uint64
-	seen    int64 // the first zxid at which the wait knows that the node stood; 0: none
-	hidden  bool  // the node may not be read: servers since 3.8.4 do not tell of its end
+	seen    int64 // the first zxid at which the node existed, as far as the wait knows; 0: none
+	hidden  bool  // the node may not be read: servers since 3.8.4 send no event when it is deleted
 }
 
 func newBarrierCall(open events.Event) (*barrierCall, error) {
@@ -23,10 +23,10 @@ func newBarrierCall(open events.Event) (*barrierCall, error) {
 	return &barrierCall{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path))}, o.err
 }
 
-// States of passages, besides those in states.go.
+// States of these calls, in addition to those in states.go.
 const (
-	shut    engine.State = "shut"    // there is no way through; the node's path is watched
-	setting engine.State = "setting" // the node is being made
+	shut    engine.State = "shut"    // the barrier is closed; the node's path is watched
+	setting engine.State = "setting" // the node is being created
 )
 
 var (
@@ -34,17 +34,17 @@ var (
 	barrierCallConnected = but(barrierCallPending, suspended)
 )
 
-// barrierCallStates are those of both; only shut means something else for each.
+// barrierCallStates are the states of both recipes. Only shut has another meaning in each.
 func barrierCallStates(way string) []engine.StateDoc {
 	return []engine.StateDoc{
-		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: looking, Doc: "A check through the quorum and a read, with a watch, ask whether the node is there."},
+		{Name: latent, Doc: "There was no call yet."},
+		{Name: looking, Doc: "A check through the quorum and a read with a watch ask whether the node exists."},
 		{Name: shut, Doc: way},
-		{Name: setting, Doc: "The node is being made; before it, where its directory did not exist, that, as a container where the server can."},
+		{Name: setting, Doc: "The node is being created. If its directory did not exist, that is created first, as a container if the server knows them."},
 		{Name: removing, Doc: "The node is being deleted."},
-		{Name: suspended, Doc: "No connection. What was asked is done, or done again, after the next one."},
-		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
-		{Name: deciding, Doc: "What comes next is decided at once: at the start, after an outage, or after a pause."},
+		{Name: suspended, Doc: "There is no connection. The request is sent, or sent again, on the next one."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: deciding, Doc: "Decides immediately what comes next: at the start, after an outage, or after a pause."},
 		{Name: closed, Doc: "The call was answered."},
 	}
 }
@@ -55,8 +55,8 @@ var barrierCallKinds = append([]events.Kind{
 	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired,
 }, anyWatch...)
 
-// barrierCallRows are the rows of both: they differ in what lets through, as a check
-// tells it and as a read does.
+// barrierCallRows are the rows of both recipes. They differ in which answers of a check (affirms) and of
+// a read (lets) end the wait.
 func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts events.Kind) []engine.Row[barrierCall] {
 	return []engine.Row[barrierCall]{
 		{From: from{latent}, On: on(events.CommandAwait, events.CommandSet, events.CommandRemove), To: deciding, Do: (*barrierCall).begin},
@@ -101,29 +101,29 @@ func barrierCallRows(affirms, lets engine.Guard[barrierCall], opens, shuts event
 func barrierCallIgnores(opens, shuts events.Kind) []engine.Ignore {
 	return []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
-			Why: "nothing was asked yet"},
-		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+			Why: "there was no call yet"},
+		{In: from{looking, shut, removing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
 		{In: barrierCallConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "nothing is waited for, or the node is asked for again"},
-		{In: barrierCallPending, On: []events.Kind{events.WatchChildren}, Why: "nobody watches children"},
+		{In: from{setting, removing, suspended, pausing}, On: []events.Kind{opens, shuts, events.WatchChanged}, Why: "the machine does not wait, or reads the node again"},
+		{In: barrierCallPending, On: []events.Kind{events.WatchChildren}, Why: "the machine does not watch children"},
 	}
 }
 
-// Watches says which nodes matter: the one.
+// Watches reports which nodes matter: the one.
 func (p *barrierCall) Watches(path string) bool { return path == p.path }
 
-// denied is a read that the ensemble refuses for good.
+// denied reports whether the ensemble refuses a read for good.
 func (p *barrierCall) denied(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
-// nodeCreated is a node that was made, now or before.
+// nodeCreated reports whether the node was created, now or before.
 func (p *barrierCall) nodeCreated(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NodeExists
 }
 
-// gone is a node that was deleted, now or before.
+// gone reports whether the node was deleted, now or before.
 func (p *barrierCall) gone(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
@@ -136,13 +136,11 @@ func (p *barrierCall) begin(ev events.Event, out *engine.Outbox) {
 	p.task, p.command = ev.Kind, ev.Request
 }
 
-// look asks for the node, with a watch either way. The check before it makes sure
-// that whatever was done before this call began is seen, wherever it was done: it
-// goes through the quorum, whether it finds the node or not, and what lets through
-// lets through at once: the read may come a moment too late. A sync would not do,
-// for a leader that was deposed goes on answering it. Nor does a watch event that
-// comes before the answer: it may tell of what was done before the call, to another
-// call's watch.
+// look reads the node, with a watch either way. The check before it goes through the quorum, so the
+// call sees whatever was done before it began, through any server. If the check ends the wait, it ends
+// immediately: the read may come a moment too late. A sync would not do, because a deposed leader
+// keeps answering it. Nor would a watch event that comes before the answer: it may be about something
+// that was done before the call, from the watch of another call.
 func (p *barrierCall) look(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.hidden = false
@@ -150,40 +148,42 @@ func (p *barrierCall) look(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(p.path)
 }
 
-// noteNodeSeen notes when the check found the node: one that was made later is
-// another.
+// noteNodeSeen notes when the check found the node. A node that was created later is another one.
 func (p *barrierCall) noteNodeSeen(ev events.Event, out *engine.Outbox) {
 	if ev.Code == events.OK {
 		p.seen = cmp.Or(p.seen, ev.Zxid)
 	}
 }
 
-// remember notes which node was seen: another one at its path was made later.
+// remember notes which node was seen: another one at its path was created later.
 func (p *barrierCall) remember(ev events.Event, out *engine.Outbox) {
 	p.failures = 0
 	p.noteSeen(ev)
 }
 
+// noteSeen notes the czxid of the first node that was seen.
 func (p *barrierCall) noteSeen(ev events.Event) {
 	if ev.Stat != nil {
 		p.seen = cmp.Or(p.seen, ev.Stat.Czxid)
 	}
 }
 
+// set creates the node.
 func (p *barrierCall) set(ev events.Event, out *engine.Outbox) {
 	p.resetParents()
 	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
-// createWithParents makes the missing parents, and the node behind them.
+// createWithParents creates the missing parents, and the node behind them.
 func (p *barrierCall) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
 	out.Create(events.Op{Path: p.path, Mode: events.Persistent})
 }
 
-// delayed is a create that may do better later, as its parents' may.
+// delayed reports whether the create of the node or of its parents may succeed later.
 func (p *barrierCall) delayed(ev events.Event) bool { return p.transient(p.rootCause(ev)) }
 
+// remove deletes the node.
 func (p *barrierCall) remove(ev events.Event, out *engine.Outbox) { out.Delete(p.path) }
 
 // succeed answers the call.
@@ -191,19 +191,19 @@ func (p *barrierCall) succeed(ev events.Event, out *engine.Outbox) {
 	out.Answer(p.command, events.OK, "")
 }
 
-// answerRefused answers the call with what the ensemble refuses.
+// answerRefused answers the call with the refusal.
 func (p *barrierCall) answerRefused(ev events.Event, out *engine.Outbox) {
 	ev = p.rootCause(ev)
 	out.Answer(p.command, ev.Code, p.failureText(ev))
 }
 
-// withdraw is a call that nobody waits for any more.
+// withdraw ends a call that was cancelled.
 func (p *barrierCall) withdraw(ev events.Event, out *engine.Outbox) {
 	out.Answer(p.command, events.Closed, "")
 	p.finish(ev, out)
 }
 
-// failByRootCause is complain, of the parent that is to blame.
+// failByRootCause is failAndBackOff with the refused parent as the reason.
 func (p *barrierCall) failByRootCause(ev events.Event, out *engine.Outbox) {
 	p.failAndBackOff(p.rootCause(ev), out)
 }

@@ -5,15 +5,14 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// deletion deletes one node, over outages and sessions, until it is gone. It is
-// the node that stood there at the first look: one that is made in its place
-// stays.
+// deletion deletes one node, over outages and sessions, until it is gone. It deletes only the node
+// that existed at the first read: one that is created in its place stays.
 type deletion struct {
 	standalone
 	command uint64
 	wanted  int32 // version of the data; -1 is any
 	target  int64 // czxid of the node; 0: not seen yet
-	sent    bool  // a delete that was not answered
+	sent    bool  // a delete was sent and not answered
 }
 
 // DeletionRecipe makes guaranteed deletions. Ops of command.open holds the one
@@ -34,14 +33,14 @@ var (
 
 var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 	Name: "deletion",
-	Doc:  "A node that has to go, whatever happens meanwhile: it is deleted, again if need be, until it is gone or the ensemble refuses for good.",
+	Doc:  "Deletes a node, over outages and sessions, until it is gone or the ensemble refuses for good.",
 	States: []engine.StateDoc{
-		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: reading, Doc: "A check through the quorum and a read ask which node stands there."},
+		{Name: latent, Doc: "There was no call yet."},
+		{Name: reading, Doc: "A check through the quorum and a read ask which node exists there."},
 		{Name: removing, Doc: "The node is being deleted, in the version that was read."},
-		{Name: suspended, Doc: "No connection. After the next one, in whichever session, it is looked at again."},
-		{Name: pausing, Doc: "The ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
-		{Name: closed, Doc: "The node is gone, or is not to be deleted, or nobody wants it any more."},
+		{Name: suspended, Doc: "There is no connection. On the next one, in any session, the node is read again."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: closed, Doc: "The node is gone, or may not be deleted, or the caller gave up."},
 	},
 	Final: closed,
 	Happy: from{latent, reading, removing, closed},
@@ -76,53 +75,52 @@ var deletionChart = engine.MustCompile(engine.Chart[deletion]{
 		{From: deletionStates, On: on(events.CommandClose), To: closed, Do: (*deletion).withdraw, Then: (*deletion).finish},
 	},
 	Ignores: []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing was asked yet"},
+		{In: from{latent}, On: []events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "there was no call yet"},
 		{In: deletionConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 	},
 })
 
-// vanished is a path without the node that has to go.
+// vanished reports whether the node that is to be deleted does not exist.
 func (d *deletion) vanished(ev events.Event) bool {
 	return ev.Code == events.NoNode || ev.Code == events.OK && d.target != 0 && ev.Stat.Czxid != d.target
 }
 
-// outdated is a node in another version than the one that has to go.
+// outdated reports whether the node has another version than the caller wants to delete.
 func (d *deletion) outdated(ev events.Event) bool {
 	return d.wanted >= 0 && ev.Stat.Version != d.wanted
 }
 
-// gone is a delete that was carried out, or needless.
+// gone reports whether the delete was carried out, or there was nothing to delete.
 func (d *deletion) gone(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// written is a node that somebody wrote to between the read and the delete.
+// written reports whether somebody wrote the node between the read and the delete.
 func (d *deletion) written(ev events.Event) bool {
 	return ev.Code == events.BadVersion && d.wanted < 0
 }
 
-// wasSent is a delete that may have been carried out.
+// wasSent reports whether the delete may have been carried out.
 func (d *deletion) wasSent(events.Event) bool { return d.sent }
 
 func (d *deletion) begin(ev events.Event, out *engine.Outbox) { d.command = ev.Request }
 
-// look asks which node stands there, behind a check that goes through the quorum:
-// whatever was done before is seen. A sync would not do, for a leader that was
-// deposed goes on answering it.
+// look reads which node exists, behind a check through the quorum: so it sees whatever was done
+// before. A sync would not do, because a deposed leader keeps answering it.
 func (d *deletion) look(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Check(d.path))
 	out.Exists(d.path)
 }
 
-// remove deletes the node that was read, if nobody has changed or replaced it.
+// remove deletes the node that was read, unless it has been changed or replaced.
 func (d *deletion) remove(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	d.target, d.sent = ev.Stat.Czxid, true
 	out.Multi(events.Op{Verb: "delete", Path: d.path, Version: ev.Stat.Version})
 }
 
-// settle notes that nothing was done, unless that is not known.
+// settle notes whether the delete may have been carried out.
 func (d *deletion) settle(ev events.Event, out *engine.Outbox) { d.sent = ev.Code.Unknown() }
 
 // succeed answers that the node is gone.
@@ -130,7 +128,7 @@ func (d *deletion) succeed(ev events.Event, out *engine.Outbox) {
 	out.Answer(d.command, events.OK, "")
 }
 
-// refuse answers with what the ensemble refuses for good.
+// refuse answers with a refusal that is not transient.
 func (d *deletion) refuse(ev events.Event, out *engine.Outbox) {
 	out.Answer(d.command, ev.Code, d.path)
 }

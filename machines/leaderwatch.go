@@ -5,24 +5,24 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of observers.
+// The state that only leader watches have.
 const (
-	vacant engine.State = "vacant" // nobody is in line; the directory is watched
+	vacant engine.State = "vacant" // no place is in the line; the directory is watched
 )
 
-// leaderWatch tells who leads a line, from outside: it makes no node and costs one
-// watch and two reads for each change.
+// leaderWatch reports which node leads a line, from outside. It creates no node, and costs one watch and
+// two reads for each change.
 type leaderWatch struct {
 	standalone
 	dir  string
 	kind LineKind
 
 	leader string // the node that is read or watched
-	token  int64  // of the leader told last; 0: none
-	told   bool   // since the last connection began
+	token  int64  // of the leader that was notified last; 0: none
+	told   bool   // the handle was notified since the last connection began
 }
 
-// LeaderWatchRecipe makes observers of one recipe's places in a directory. Options:
+// LeaderWatchRecipe makes watches of the leader among one recipe's places in a directory. Options:
 // "label", "shared", "retry".
 var LeaderWatchRecipe = engine.NewRecipe(leaderWatchChart, func(open events.Event) (*leaderWatch, error) {
 	o := options{values: open.Options}
@@ -36,17 +36,17 @@ var (
 
 var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 	Name: "leaderwatch",
-	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the place where one would appear.",
+	Doc:  "Who leads a line, seen from outside: the leader's node is watched, or the directory in which one would appear.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
 		{Name: listing, Doc: "The line is being listed."},
 		{Name: reading, Doc: "The first in line is being read, with a watch."},
-		{Name: watching, Doc: "The leader was told; its node is watched."},
-		{Name: vacant, Doc: "Nobody is in line; the directory's children are watched."},
+		{Name: watching, Doc: "The handle knows the leader, whose node is watched."},
+		{Name: vacant, Doc: "The line is empty; the directory's children are watched."},
 		{Name: absent, Doc: "The directory does not exist; its path is watched."},
-		{Name: suspended, Doc: "No connection: who leads is not known."},
-		{Name: pausing, Doc: "A read failed, visibly. The next attempt waits for a back-off with jitter."},
-		{Name: closed, Doc: "Over."},
+		{Name: suspended, Doc: "There is no connection: the leader is not known."},
+		{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Happy: from{latent, listing, reading, watching},
@@ -83,46 +83,46 @@ var leaderWatchChart = engine.MustCompile(engine.Chart[leaderWatch]{
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
-			Why: "nothing was asked before the start"},
+			Why: "nothing was sent before the start"},
 		{In: leaderWatchConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
 		{In: from{listing, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
-			Why: "all is listed again"},
+			Why: "the line is listed again"},
 		{In: from{reading, watching}, On: []events.Kind{events.WatchCreated, events.WatchChildren}, Why: "only the leader's node matters"},
 		{In: from{vacant}, On: []events.Kind{events.WatchCreated, events.WatchChanged}, Why: "only the directory's children matter"},
 		{In: from{absent}, On: []events.Kind{events.WatchDeleted, events.WatchChanged, events.WatchChildren}, Why: "only the directory's creation matters"},
 	},
 })
 
-// Watches says which nodes matter: the directory and the leader.
+// Watches reports which nodes matter: the directory and the leader.
 func (o *leaderWatch) Watches(path string) bool {
 	return path == o.dir || o.leader != "" && path == join(o.dir, o.leader)
 }
 
-// hasPlaces is a line with somebody in it.
+// hasPlaces reports whether the line contains a place.
 func (o *leaderWatch) hasPlaces(ev events.Event) bool {
 	line, _ := Line(ev.Children, o.kind.labels()...)
 	return len(line) > 0
 }
 
-// noteGap is the end of a connection: whoever leads may not be seen, so what is
-// seen afterwards is told again, even if it is the same.
+// noteGap handles the end of a connection. The leader may change unseen, so the handle is notified
+// again afterwards, even if it is the same.
 func (o *leaderWatch) noteGap(ev events.Event, out *engine.Outbox) { o.told = false }
 
-// list looks at the line.
+// list lists the line.
 func (o *leaderWatch) list(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	o.leader = ""
 	out.Children(o.dir)
 }
 
-// watchLine lists an empty line again, with a watch: whoever joined in between
-// is in the answer.
+// watchLine lists an empty line again, with a watch: a place that was created in between is in the
+// answer.
 func (o *leaderWatch) watchLine(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Children(o.dir)
 }
 
-// watchPath waits for the directory.
+// watchPath watches for the directory's creation.
 func (o *leaderWatch) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(o.dir)
 }
@@ -134,12 +134,12 @@ func (o *leaderWatch) readLeader(ev events.Event, out *engine.Outbox) {
 	o.readAgain(ev, out)
 }
 
-// readAgain reads a leader whose data was set.
+// readAgain reads the leader's node again after its data were set.
 func (o *leaderWatch) readAgain(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch | engine.Data).Get(join(o.dir, o.leader))
 }
 
-// tellLeader tells a leader that was not told before.
+// tellLeader notifies the handle of a leader, unless it knows that one.
 func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
 	o.clearFailure(out)
 	if o.told && o.token == ev.Stat.Czxid {
@@ -149,7 +149,7 @@ func (o *leaderWatch) tellLeader(ev events.Event, out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Leader, Path: ev.Path, Token: ev.Stat.Czxid, Owner: ev.Stat.EphemeralOwner, Text: string(ev.Data)})
 }
 
-// tellVacancy tells that nobody is in line, once.
+// tellVacancy notifies the handle once that the line is empty.
 func (o *leaderWatch) tellVacancy(ev events.Event, out *engine.Outbox) {
 	o.clearFailure(out)
 	if o.told && o.token == 0 {

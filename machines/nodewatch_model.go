@@ -7,16 +7,16 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// nodeWatch watches one node, its children or its data, from outside: it makes no
-// node and costs one read for each change.
+// nodeWatch watches one node, its children or its data, from outside. It creates no node, and costs one
+// read for each change.
 type nodeWatch struct {
 	standalone
-	replyKind events.Kind // of the replies: reply.children or reply.stat
-	view      bool        // the answers are the user's: they go past the machine
-	names     []string    // told last
-	told      bool        // something was told
+	replyKind events.Kind // reply.children or reply.stat
+	view      bool        // the data go to the user's handle, past the machine
+	names     []string    // that the handle was notified of last
+	told      bool        // the handle was notified at least once
 	gap       bool        // there was no connection for a while since
-	again     bool        // names are told though they are the same
+	again     bool        // the handle is notified of the names even if they are the same
 }
 
 func newNodeWatch(open events.Event, look events.Kind) (*nodeWatch, error) {
@@ -26,12 +26,11 @@ func newNodeWatch(open events.Event, look events.Kind) (*nodeWatch, error) {
 
 var anyWatch = []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged, events.WatchChildren}
 
-// nodeWatchChartOf is a chart of those who look on: from looking on, an answer of this
-// kind leads to watching, and whatever spends the watch leads back: its deletion,
-// and these kinds.
+// nodeWatchChartOf returns a chart of a watch. An answer of the kind reply leads from looking to
+// watching. What makes the watch fire leads back: the node's deletion, and the kinds in spending.
 func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Kind, spending ...events.Kind) engine.Chart[nodeWatch] {
-	onlooking := from{looking.Name, watching, absent, suspended, pausing}
-	around := but(onlooking, suspended)
+	startedStates := from{looking.Name, watching, absent, suspended, pausing}
+	connectedStates := but(startedStates, suspended)
 	kinds := []events.Kind{events.CommandStart, events.CommandClose, events.ReplyStat,
 		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.TimerFired}
 	if reply != events.ReplyStat {
@@ -50,11 +49,11 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 		States: []engine.StateDoc{
 			{Name: latent, Doc: "Not started."},
 			looking,
-			{Name: watching, Doc: "What is there was told; it is watched."},
-			{Name: absent, Doc: "The node does not exist, which was told; its path is watched."},
-			{Name: suspended, Doc: "No connection: what is there is not known."},
-			{Name: pausing, Doc: "A read failed, visibly. The next attempt waits for a back-off with jitter."},
-			{Name: closed, Doc: "Over."},
+			{Name: watching, Doc: "The handle knows what is there, which is watched."},
+			{Name: absent, Doc: "The node does not exist, which the handle knows; its path is watched."},
+			{Name: suspended, Doc: "There is no connection: what is there is not known."},
+			{Name: pausing, Doc: "A read failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+			{Name: closed, Doc: "The machine has ended."},
 		},
 		Final: closed,
 		Happy: from{latent, looking.Name, watching},
@@ -62,7 +61,7 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 		Rows: []engine.Row[nodeWatch]{
 			{From: from{latent}, On: on(events.CommandStart), When: (*nodeWatch).attached, To: looking.Name, Do: (*nodeWatch).accept, Then: (*nodeWatch).read},
 			{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*nodeWatch).accept},
-			{From: onlooking, On: on(events.CommandStart), To: engine.Stay, Do: (*nodeWatch).refuseStart},
+			{From: startedStates, On: on(events.CommandStart), To: engine.Stay, Do: (*nodeWatch).refuseStart},
 
 			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).noNode, To: absent, Do: (*nodeWatch).watchPath},
 			{From: from{looking.Name}, On: on(reply), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
@@ -71,18 +70,18 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 			{From: from{absent}, On: on(events.ReplyStat), When: (*nodeWatch).refused, To: pausing, Do: (*nodeWatch).failAndBackOff, Then: (*nodeWatch).tellAgain},
 			{From: from{absent}, On: on(events.ReplyStat), To: looking.Name, Do: (*nodeWatch).read},
 
-			{From: around, On: on(events.ConnectionSuspended), To: suspended, Do: (*nodeWatch).noteGap},
-			{From: onlooking, On: on(events.ConnectionLost), To: suspended, Do: (*nodeWatch).noteGap},
+			{From: connectedStates, On: on(events.ConnectionSuspended), To: suspended, Do: (*nodeWatch).noteGap},
+			{From: startedStates, On: on(events.ConnectionLost), To: suspended, Do: (*nodeWatch).noteGap},
 			{From: from{suspended}, On: on(events.ConnectionAttached), To: looking.Name, Do: (*nodeWatch).read},
 			{From: from{pausing}, On: on(events.TimerFired), To: looking.Name, Do: (*nodeWatch).read},
-			{From: append(from{latent}, onlooking...), On: on(events.CommandClose), To: closed, Do: (*nodeWatch).finish},
+			{From: append(from{latent}, startedStates...), On: on(events.CommandClose), To: closed, Do: (*nodeWatch).finish},
 		},
 		Ignores: []engine.Ignore{
 			{In: from{latent}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
-				Why: "nothing was asked before the start"},
-			{In: around, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
+				Why: "nothing was sent before the start"},
+			{In: connectedStates, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 			{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-			{In: from{suspended, pausing}, On: anyWatch, Why: "all is read again"},
+			{In: from{suspended, pausing}, On: anyWatch, Why: "everything is read again"},
 			{In: from{looking.Name, watching}, On: others, Why: "another machine of the same client watches that"},
 			{In: from{absent}, On: []events.Kind{events.WatchChildren}, Why: "another machine of the same client watches that"},
 		},
@@ -96,10 +95,10 @@ func nodeWatchChartOf(name, doc string, looking engine.StateDoc, reply events.Ki
 	return chart
 }
 
-// Watches says which nodes matter: the one.
+// Watches reports which nodes matter: the one.
 func (o *nodeWatch) Watches(path string) bool { return path == o.path }
 
-// read looks what is there, with a watch on the next change.
+// read reads what is there, with a watch on the next change.
 func (o *nodeWatch) read(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	switch {
@@ -112,16 +111,15 @@ func (o *nodeWatch) read(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// watchPath waits for the node.
+// watchPath watches for the node's creation.
 func (o *nodeWatch) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(o.path)
 }
 
-// tell tells what is there. Names are told once on each connection: after an
-// outage, and after a failure, they are told again, because changes may have been
-// missed, and because whoever was told of the failure wants to know that it is over.
-// With what a user reads goes the number of the request, also where there is no node:
-// the handle drops the answers to earlier ones.
+// tell notifies the handle of what is there. Names are notified once on each connection, and again
+// after a failure: changes may have been missed, and the handle has to learn that the failure is over.
+// A notice about what a user reads has the number of the request, also if there is no node: the handle
+// drops the answers to earlier ones.
 func (o *nodeWatch) tell(ev events.Event, out *engine.Outbox) {
 	o.clearFailure(out)
 	n := events.Notify{What: events.Present, Path: o.path, Work: ev.Request}
@@ -146,8 +144,8 @@ func (o *nodeWatch) tell(ev events.Event, out *engine.Outbox) {
 	out.Notify(n)
 }
 
-// noteGap is the end of a connection: things may come and go unseen.
+// noteGap handles the end of a connection: changes may be missed.
 func (o *nodeWatch) noteGap(ev events.Event, out *engine.Outbox) { o.gap, o.again = o.told, true }
 
-// tellAgain has what is there told again after a failure.
+// tellAgain makes the next notice go to the handle even if nothing has changed, after a failure.
 func (o *nodeWatch) tellAgain(ev events.Event, out *engine.Outbox) { o.again = true }
