@@ -9,33 +9,33 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// number is one operation on a number that a node holds, in Curator's layout: four
-// bytes, or eight, the highest first. A machine deals with one and is over.
+// number is one operation on a number that a node holds, in Curator's layout: four bytes, or eight, the
+// highest first. A machine handles one operation and ends.
 type number struct {
 	standalone
 	parentMaker
 	task     string
 	width    int   // bytes
-	operand  int64 // what is set or added
+	operand  int64 // the value to set or add
 	expected int64 // of swap: the value; of replace: the version
-	seed     int64 // what a number that is not there begins with
-	tries    int   // conflicts that may still be met with another try
+	seed     int64 // the first value of a number that does not exist
+	tries    int   // how many further tries may follow conflicts
 	command  uint64
 
-	value   int64 // read last
+	value   int64 // that was read last
 	version int32
-	sent    bool // a write was not answered
+	sent    bool // a write was sent and not answered
 	asked   int32
-	node    int64 // the czxid of what was to be written
+	node    int64 // the czxid of the node that was to be written
 }
 
-// What can be done with a number.
+// The operations on a number.
 const (
 	numberGet     = "get"
 	numberSet     = "set"
 	numberAdd     = "add"
-	numberSwap    = "swap"    // if it has this value
-	numberReplace = "replace" // if it has this version
+	numberSwap    = "swap"    // set, if it has this value
+	numberReplace = "replace" // set, if it has this version
 )
 
 // NumberRecipe makes operations on numbers. Options: "task", "width", "operand",
@@ -55,14 +55,14 @@ var (
 
 var numberChart = engine.MustCompile(engine.Chart[number]{
 	Name: "number",
-	Doc:  "One operation on a number in a node: it is read, and written if nobody has written meanwhile; else it is tried again.",
+	Doc:  "One operation on a number in a node: it is read, and written unless somebody has written it meanwhile; then it is tried again.",
 	States: []engine.StateDoc{
-		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or a sync where a write follows anyway."},
-		{Name: creating, Doc: "There was none; it is being made with its first value; before it, where its directory did not exist, that, as a container where the server can."},
+		{Name: latent, Doc: "There was no call yet."},
+		{Name: reading, Doc: "The number is being read, behind a check through the quorum, or behind a sync if a write follows anyway."},
+		{Name: creating, Doc: "There was no number. It is being created with its first value. If its directory did not exist, that is created first, as a container if the server knows them."},
 		{Name: writing, Doc: "The new value is being written, in the version that was read."},
-		{Name: suspended, Doc: "No connection. After the next one the number is read again: that tells whether an unanswered write was carried out, unless others have written, too."},
-		{Name: pausing, Doc: "Somebody else was faster, or the ensemble could not do it for now. The next attempt waits for a back-off with jitter."},
+		{Name: suspended, Doc: "There is no connection. On the next one the number is read again. That shows whether an unanswered write was carried out, unless others have written, too."},
+		{Name: pausing, Doc: "Another client was faster, or the ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The call was answered."},
 	},
 	Final: closed,
@@ -108,27 +108,27 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: numberStates, On: on(events.CommandClose), To: closed, Do: (*number).withdraw, Then: (*number).finish},
 	},
 	Ignores: []engine.Ignore{
-		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "nothing was asked yet"},
+		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, Why: "there was no call yet"},
 		{In: numberConnected, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that asked awaits it"},
+		{In: from{reading, writing, suspended, pausing}, On: []events.Kind{events.ReplyCreate}, Why: "only the state that sent the request waits for it"},
 	},
 })
 
-// changedMeanwhile is a number that somebody has written since a write of ours that was not
-// answered, or another node in its place: who it was cannot be told.
+// changedMeanwhile reports whether the number was written, or its node replaced, since the own write
+// that was not answered. Which client did it is not known.
 func (n *number) changedMeanwhile(ev events.Event) bool {
 	return n.sent && (ev.Code != events.OK || ev.Stat.Version != n.asked || ev.Stat.Czxid != n.node)
 }
 
-// malformed is a node that holds something else. One that holds nothing is zero,
-// as for Curator.
+// malformed reports whether the node holds something else. A node without data holds zero, as for
+// Curator.
 func (n *number) malformed(ev events.Event) bool { return len(ev.Data) != 0 && len(ev.Data) != n.width }
 
-// read is a call that only wants to know.
+// read reports whether the call only reads the number.
 func (n *number) read(events.Event) bool { return n.task == numberGet }
 
-// unequal is a number that is not what the call expects.
+// unequal reports whether the number is not what the call expects.
 func (n *number) unequal(ev events.Event) bool {
 	switch n.task {
 	case numberSwap:
@@ -139,27 +139,27 @@ func (n *number) unequal(ev events.Event) bool {
 	return false
 }
 
-// createRefused is a create that the ensemble refuses for good.
+// createRefused reports whether the ensemble refuses the create for good.
 func (n *number) createRefused(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NodeExists
 }
 
-// done is a write that was carried out.
+// done reports whether the write was carried out.
 func (n *number) done(ev events.Event) bool { return ev.Code == events.OK }
 
-// lostRace is a write that came after somebody else's, with a try left.
+// lostRace reports whether the write came after another client's, and a try is left.
 func (n *number) lostRace(ev events.Event) bool {
 	return ev.Code == events.BadVersion && n.tries > 0
 }
 
-// wasSent is a write that may have been carried out.
+// wasSent reports whether the write may have been carried out.
 func (n *number) wasSent(events.Event) bool { return n.sent }
 
 func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Request }
 
-// look reads the number, behind a check that goes through the quorum: whatever was
-// written is seen. Where a write follows anyway, which fails on what is out of date,
-// a sync will do: a leader that was deposed goes on answering it.
+// look reads the number, behind a check through the quorum: so it sees whatever was written. A sync is
+// enough if a write follows anyway, because the write fails on a version that is out of date: a
+// deposed leader keeps answering a sync.
 func (n *number) look(ev events.Event, out *engine.Outbox) {
 	if n.sent || n.task != numberSet && n.task != numberAdd {
 		out.Multi(events.Check(n.path))
@@ -169,22 +169,22 @@ func (n *number) look(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Data).Get(n.path)
 }
 
-// create makes the number. A get, too: Curator's readers expect the node.
+// create creates the number. A get does, too: Curator's readers expect the node.
 func (n *number) create(ev events.Event, out *engine.Outbox) {
 	n.resetParents()
 	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
-// createWithParents makes the missing parents, and the number behind them.
+// createWithParents creates the missing parents, and the number behind them.
 func (n *number) createWithParents(ev events.Event, out *engine.Outbox) {
 	n.makeParents(ev, out)
 	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
 }
 
-// delayed is a create that may do better later, as its parents' may.
+// delayed reports whether the create of the node or of its parents may succeed later.
 func (n *number) delayed(ev events.Event) bool { return n.transient(n.rootCause(ev)) }
 
-// write writes what comes of what was read.
+// write writes the new value.
 func (n *number) write(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	n.note(ev)
@@ -192,6 +192,7 @@ func (n *number) write(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "set", Path: n.path, Data: encode(n.next(), n.width), Version: n.version})
 }
 
+// next returns the new value.
 func (n *number) next() int64 {
 	if n.task == numberAdd {
 		return n.value + n.operand
@@ -204,7 +205,7 @@ func (n *number) note(ev events.Event) { n.value, n.version = decode(ev.Data), e
 // settle notes that nothing was written.
 func (n *number) settle(ev events.Event, out *engine.Outbox) { n.sent = false }
 
-// retryLater tries again after a while.
+// retryLater tries again after a pause.
 func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	n.sent = false
 	n.tries--
@@ -213,13 +214,13 @@ func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	out.Timer(backOffTimer, wait)
 }
 
-// answerRead answers with the number as it was read.
+// answerRead answers with the number that was read.
 func (n *number) answerRead(ev events.Event, out *engine.Outbox) {
 	n.note(ev)
 	n.succeed(ev, out)
 }
 
-// answerWritten answers with the number as it was written.
+// answerWritten answers with the number that was written.
 func (n *number) answerWritten(ev events.Event, out *engine.Outbox) {
 	n.value, n.version = n.next(), n.version+1
 	n.succeed(ev, out)
@@ -230,18 +231,19 @@ func (n *number) succeed(ev events.Event, out *engine.Outbox) {
 	out.Answer(n.command, events.OK, "")
 }
 
-// decline answers that the number is another one.
+// decline answers that the number is another one than the caller expects.
 func (n *number) decline(ev events.Event, out *engine.Outbox) {
 	n.note(ev)
 	n.report(out)
 	out.Answer(n.command, events.BadVersion, n.path)
 }
 
+// report notifies the handle of the number and its version.
 func (n *number) report(out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Value, Path: n.path, Work: uint64(n.version), Value: n.value})
 }
 
-// refuse answers with what the ensemble refuses.
+// refuse answers with the refusal.
 func (n *number) refuse(ev events.Event, out *engine.Outbox) {
 	ev = n.rootCause(ev)
 	out.Answer(n.command, ev.Code, n.failureText(ev))
@@ -249,7 +251,7 @@ func (n *number) refuse(ev events.Event, out *engine.Outbox) {
 
 // reject answers that the node holds no such number.
 func (n *number) reject(ev events.Event, out *engine.Outbox) {
-	out.Answer(n.command, events.BadArguments, fmt.Sprintf("%s holds %d bytes, which are no number of %d", n.path, len(ev.Data), n.width))
+	out.Answer(n.command, events.BadArguments, fmt.Sprintf("%s holds %d bytes: want %d, as a number has", n.path, len(ev.Data), n.width))
 }
 
 // answerUnknown answers that the write may have been carried out.
@@ -262,7 +264,7 @@ func (n *number) withdraw(ev events.Event, out *engine.Outbox) {
 	out.Answer(n.command, events.Closed, "")
 }
 
-// encode writes a number as Curator does.
+// encode returns the bytes of a number, as Curator writes them.
 func encode(value int64, width int) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(value))[8-width:]
 }
@@ -277,7 +279,7 @@ func decode(data []byte) int64 {
 	return 0
 }
 
-// failByRootCause is complain, of the parent that is to blame.
+// failByRootCause is failAndBackOff with the refused parent as the reason.
 func (n *number) failByRootCause(ev events.Event, out *engine.Outbox) {
 	n.failAndBackOff(n.rootCause(ev), out)
 }

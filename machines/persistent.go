@@ -7,33 +7,32 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// States of persistent nodes, besides those in states.go.
+// States of persistent nodes, in addition to those in states.go.
 const (
-	present  engine.State = "present"  // the node stands, is ours, and is watched
-	occupied engine.State = "occupied" // somebody else's node stands at the path, and is watched
-	clearing engine.State = "clearing" // the node of our own older session is being deleted
+	present  engine.State = "present"  // the node exists, is ours, and is watched
+	occupied engine.State = "occupied" // another client's node is at the path, and is watched
+	clearing engine.State = "clearing" // the node of an older session of this machine is being deleted
 )
 
-// persistent keeps one ephemeral node at a fixed path: it is made again in every
-// session, and whenever it is deleted. What it may not touch are the nodes of
-// others.
+// persistent keeps one ephemeral node at a fixed path. It creates the node again in every session, and
+// whenever it is deleted. It never touches the nodes of other clients.
 type persistent struct {
 	standalone
 	parentMaker
 
 	owner     int64     // ZooKeeper's id of the session
-	creating  uint64    // the create that is not answered yet
-	check     uint64    // goes through the quorum before a node is said to be gone
-	unknown   bool      // a create's outcome: the node at the path may be ours
-	made      int64     // czxid of the node that we made in this session; 0: none that we know of
+	creating  uint64    // the number of the create that is pending; 0: none
+	check     uint64    // the check through the quorum before the node is said to be gone
+	unknown   bool      // the outcome of a create: the node at the path may be ours
+	made      int64     // czxid of the node that this session created; 0: none that is known
 	version   int32     // of its data
-	otherNode int64     // czxid of the node of somebody else's that was seen last
-	oldNodes  []oldNode // what older sessions of ours may have left at the path
-	told      bool      // that the node is present
+	otherNode int64     // czxid of another client's node that was seen last
+	oldNodes  []oldNode // nodes that older sessions of this machine may have left at the path
+	told      bool      // the handle was notified that the node is present
 
 	payload uint64 // the number of the user's data that the node should have
-	asked   uint64 // the number of those that the last create or write carried
-	written uint64 // the number of those that it surely has
+	asked   uint64 // the number of the data in the last create or write
+	written uint64 // the number of the data that the node surely has
 
 	awaits  []uint64     // commands that are answered when the node is present
 	sets    []setCommand // commands that are answered when their payload is written
@@ -43,7 +42,7 @@ type persistent struct {
 // oldNode is a node that an older session of this machine made, or may have made.
 type oldNode struct{ owner, czxid int64 }
 
-// setCommand is a command and the payload that it wants written.
+// setCommand is a command and the payload that it sets.
 type setCommand struct{ command, payload uint64 }
 
 // PersistentRecipe makes persistent nodes: Curator's PersistentNode in its mode
@@ -62,19 +61,19 @@ var (
 
 var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 	Name: "persistent",
-	Doc:  "An ephemeral node at a fixed path, made again in every session and whenever it is deleted.",
+	Doc:  "An ephemeral node at a fixed path, created again in every session and whenever it is deleted.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: creating, Doc: "The create of the node is on its way; before it, where its directory did not exist, that of this, as a container where the server can."},
-		{Name: reading, Doc: "Whatever stands at the path is being read, with a watch."},
-		{Name: present, Doc: "The node stands, is owned by this session, and is watched."},
-		{Name: writing, Doc: "The node's data are being set, if nobody has changed them meanwhile."},
-		{Name: occupied, Doc: "Somebody else's node stands at the path. It is watched, and an error says so."},
-		{Name: clearing, Doc: "A node that an older session of this machine made is being deleted, if it is still the same."},
-		{Name: suspended, Doc: "No connection. The node may live on."},
-		{Name: pausing, Doc: "Something failed, visibly. The next attempt waits for a back-off with jitter."},
-		{Name: leaving, Doc: "The node is being deleted for good."},
-		{Name: closed, Doc: "Over."},
+		{Name: creating, Doc: "The node is being created. If its directory did not exist, that is created first, as a container if the server knows them."},
+		{Name: reading, Doc: "The node at the path is being read, with a watch."},
+		{Name: present, Doc: "The node exists, is owned by this session, and is watched."},
+		{Name: writing, Doc: "The node's data are being set, unless somebody has changed them meanwhile."},
+		{Name: occupied, Doc: "Another client's node is at the path. It is watched, and an error says so."},
+		{Name: clearing, Doc: "A node that an older session of this machine created is being deleted, if it is still the same."},
+		{Name: suspended, Doc: "There is no connection. The node may still exist."},
+		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: leaving, Doc: "The node is being deleted, and not created again."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Happy: from{latent, creating, reading, present, leaving, closed},
@@ -158,45 +157,45 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.CommandCancel, events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, nodeKinds...),
-			Why: "nothing was asked before the start"},
-		{In: from{leaving}, On: []events.Kind{events.CommandCancel}, Why: "all who wait were answered"},
+			Why: "nothing was sent before the start"},
+		{In: from{leaving}, On: []events.Kind{events.CommandCancel}, Why: "all waiting commands were answered"},
 		{In: from{reading, present, writing, occupied, clearing, pausing}, On: []events.Kind{events.ReplyCreate},
-			Why: "the create was answered before this state could be entered"},
-		{In: persistentStates, On: []events.Kind{events.WatchCreated}, Why: "whoever made the node, a create or a read of ours finds it"},
+			Why: "the create was answered before the machine could enter this state"},
+		{In: persistentStates, On: []events.Kind{events.WatchCreated}, Why: "a create or a read finds the node, whatever client created it"},
 		{In: from{creating, clearing, suspended, pausing, leaving}, On: []events.Kind{events.WatchDeleted, events.WatchChanged},
-			Why: "the node is made, read or deleted before anything is decided"},
+			Why: "the node is created, read or deleted before anything is decided"},
 		{In: from{writing}, On: []events.Kind{events.WatchChanged}, Why: "the node is read again after the write"},
 		{In: append(from{present, writing}, persistentUnsettled...), On: []events.Kind{events.ConnectionAttached},
 			Why: "a connection ends, through suspended, before the next begins"},
-		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "all is read again"},
+		{In: from{suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "everything is read again"},
 	},
 })
 
-// Watches says which nodes matter: the one.
+// Watches reports which nodes matter: the one.
 func (p *persistent) Watches(path string) bool { return path == p.path }
 
-// createDone is our create, done.
+// createDone reports whether the create succeeded.
 func (p *persistent) createDone(ev events.Event) bool { return ev.Code == events.OK }
 
-// mayStandAlready is a node that stands already, or may be the one that we made.
+// mayStandAlready reports whether a node exists already, or the create's outcome is unknown.
 func (p *persistent) mayStandAlready(ev events.Event) bool {
 	return ev.Code == events.NodeExists || ev.Code.Unknown()
 }
 
-// notCreated is a create that has surely made nothing.
+// notCreated reports whether the create surely created nothing.
 func (p *persistent) notCreated(ev events.Event) bool {
 	return ev.Code != events.OK && !ev.Code.Unknown()
 }
 
-// ours is a node that this session owns and this machine made: another machine
-// of the same client may own a node at the same path. What stood there before a
-// create was sent is not what that create has made.
+// ours reports whether this session owns the node and this machine created it: another machine of the
+// same client may own a node at the same path. A node that existed before a create was sent is not
+// what that create has made.
 func (p *persistent) ours(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && ev.Stat.EphemeralOwner == p.owner && p.owner != 0 &&
 		(ev.Stat.Czxid == p.made || p.unknown && ev.Stat.Czxid != p.otherNode)
 }
 
-// oursStale is ours with data that are not the user's last.
+// oursStale reports whether the node is ours and its data are not the user's last.
 func (p *persistent) oursStale(ev events.Event) bool {
 	has := p.written
 	if p.unknown { // the create was carried out
@@ -205,44 +204,44 @@ func (p *persistent) oursStale(ev events.Event) bool {
 	return p.ours(ev) && has != p.payload
 }
 
-// isOldNode is what an older session of this machine provably made.
+// isOldNode reports whether an older session of this machine provably created the node.
 func (p *persistent) isOldNode(ev events.Event) bool {
 	return ev.Code == events.OK && ev.Stat != nil && slices.ContainsFunc(p.oldNodes, func(r oldNode) bool {
 		return r.owner == ev.Stat.EphemeralOwner && (r.czxid == ev.Stat.Czxid || r.czxid == 0)
 	})
 }
 
-// wrote is a multi that was carried out.
+// wrote reports whether the write was carried out.
 func (p *persistent) wrote(ev events.Event) bool { return ev.Code == events.OK }
 
-// cleared is a deletion, done or needless.
+// cleared reports whether the node was deleted, or did not exist.
 func (p *persistent) cleared(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// checked is the answer to the check: what the read says counts.
+// checked reports whether an answer is to the check. What the read says counts.
 func (p *persistent) checked(ev events.Event) bool { return ev.Request == p.check }
 
-// unchecked is a check that could not be done for now.
+// unchecked reports whether the check failed for a transient reason.
 func (p *persistent) unchecked(ev events.Event) bool { return p.checked(ev) && p.transient(ev) }
 
-// outdated is a version that somebody has moved on.
+// outdated reports whether somebody has written the node since it was read.
 func (p *persistent) outdated(ev events.Event) bool { return ev.Code == events.BadVersion }
 
-// answered is any definite answer of the ensemble to a read.
+// answered reports whether a read says that a node exists, or that it does not.
 func (p *persistent) answered(ev events.Event) bool {
 	return ev.Code == events.OK || ev.Code == events.NoNode
 }
 
-// inFlight is a create that has not returned yet.
+// inFlight reports whether a create is pending.
 func (p *persistent) inFlight(events.Event) bool { return p.creating != 0 }
 
-// mayHaveNodeHere is a node that stands, or may, in the session that is attached again.
+// mayHaveNodeHere reports whether the session that is connected again may own the node.
 func (p *persistent) mayHaveNodeHere(ev events.Event) bool {
 	return ev.SessionID == p.owner && (p.made != 0 || p.unknown)
 }
 
-// mayHaveNode is a machine that has, or may have, a node in this session.
+// mayHaveNode reports whether the machine has, or may have, a node in this session.
 func (p *persistent) mayHaveNode(events.Event) bool {
 	return p.made != 0 || p.unknown || p.creating != 0
 }

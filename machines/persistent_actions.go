@@ -7,31 +7,33 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+// begin notes the session that exists at the start.
 func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
 	p.owner = ev.SessionID
 	p.accept(ev, out)
 }
 
-// create asks for the node with the user's last data.
+// create creates the node with the user's last data.
 func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.resetParents()
 	p.sendCreate(out)
 }
 
-// createWithParents asks for the missing parents, and for the node behind them.
+// createWithParents creates the missing parents, and the node behind them.
 func (p *persistent) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
 	p.sendCreate(out)
 }
 
+// sendCreate sends the create of the node.
 func (p *persistent) sendCreate(out *engine.Outbox) {
 	p.made, p.unknown = 0, false
 	p.asked = p.payload
 	p.creating = out.Create(events.Op{Path: p.path, Mode: events.Ephemeral, Payload: p.payload})
 }
 
-// settle keeps in mind what a create came to.
+// settle notes the outcome of a create.
 func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
 	switch {
@@ -42,9 +44,8 @@ func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// look reads what stands at the path. After a create whose reply was lost, only a
-// check through the quorum makes it certain that a read would show the node: a
-// leader that was deposed answers a sync.
+// look reads the node at the path. After a create whose reply was lost, a read is certain to show the
+// node only behind a check through the quorum: a deposed leader answers a sync.
 func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 	if p.creating != 0 && ev.Kind == events.ReplyCreate {
 		p.settle(ev, out)
@@ -56,7 +57,7 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(p.path)
 }
 
-// note takes the own node's stat: no other can stand at the path.
+// note notes the own node's stat: no other node can be at the path.
 func (p *persistent) note(ev events.Event) {
 	if p.unknown {
 		p.written = p.asked
@@ -64,7 +65,7 @@ func (p *persistent) note(ev events.Event) {
 	p.made, p.version, p.unknown, p.oldNodes = ev.Stat.Czxid, ev.Stat.Version, false, nil
 }
 
-// tellPresent ends the waits.
+// tellPresent notifies the handle that the node exists, and answers what waited for it.
 func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 	p.note(ev)
 	p.clearFailure(out)
@@ -79,7 +80,7 @@ func (p *persistent) tellPresent(ev events.Event, out *engine.Outbox) {
 	p.answerSets(p.written, events.OK, "", out)
 }
 
-// tellAbsent tells that the node does not stand, or may not.
+// tellAbsent notifies the handle that the node does not exist, or may not.
 func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
 	if p.told {
 		p.told = false
@@ -87,7 +88,7 @@ func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// answerSets tells those whose payloads are numbered up to this.
+// answerSets answers the sets whose payloads are numbered up to upTo.
 func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out *engine.Outbox) {
 	p.sets = slices.DeleteFunc(p.sets, func(a setCommand) bool {
 		if a.payload <= upTo {
@@ -98,34 +99,35 @@ func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out 
 	})
 }
 
-// set notes the user's data: they are written with the next create or after it.
+// set notes the user's data: the next create has them, or a write after it.
 func (p *persistent) set(ev events.Event, out *engine.Outbox) {
 	p.payload = max(p.payload, ev.Work)
 	p.sets = append(p.sets, setCommand{ev.Request, ev.Work})
 }
 
+// noteAndWrite notes the own node's stat and writes its data.
 func (p *persistent) noteAndWrite(ev events.Event, out *engine.Outbox) {
 	p.note(ev)
 	p.write(ev, out)
 }
 
-// write sets the data of the node as it was read last: not of one that another
-// session has made in its place and changed.
+// write sets the data of the node in the version that was read last. So it does not write to a node
+// that another session has created in its place and changed.
 func (p *persistent) write(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.asked = p.payload
 	out.Multi(events.Op{Verb: "set", Path: p.path, Payload: p.payload, Version: p.version})
 }
 
-// noteWritten reads the node again: the write has spent the watch.
+// noteWritten reads the node again, because the write has made the watch fire.
 func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 	p.written = p.asked
 	p.answerSets(p.written, events.OK, "", out)
 	p.look(ev, out)
 }
 
-// giveUpWrite gives up data that the ensemble refuses (too large, no permission), and
-// goes on with the node as it is.
+// giveUpWrite gives up data that the ensemble refuses (too large, no permission), and keeps the node
+// as it is.
 func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
 	p.answerSets(p.asked, ev.Code, p.failureText(ev), out)
 	if p.payload == p.asked {
@@ -134,7 +136,7 @@ func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
 	p.look(ev, out)
 }
 
-// noteOccupied is a node that is not ours: it is watched, and nothing else.
+// noteOccupied notes another client's node. It is only watched.
 func (p *persistent) noteOccupied(ev events.Event, out *engine.Outbox) {
 	p.made, p.unknown, p.otherNode = 0, false, ev.Stat.Czxid
 	p.tellAbsent(ev, out)
@@ -145,12 +147,12 @@ func (p *persistent) noteOccupied(ev events.Event, out *engine.Outbox) {
 	p.reportFailure(code, p.path, ev, out)
 }
 
-// clear deletes what an older session of ours left, if nobody changed it.
+// clear deletes a node that an older session of this machine left, unless somebody has changed it.
 func (p *persistent) clear(ev events.Event, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: p.path, Version: ev.Stat.Version})
 }
 
-// giveUp ends an attempt: the next one comes after a while.
+// giveUp ends an attempt. The next one follows after a pause.
 func (p *persistent) giveUp(ev events.Event, out *engine.Outbox) {
 	p.creating = 0
 	ev = p.rootCause(ev)
@@ -169,7 +171,7 @@ func (p *persistent) await(ev events.Event, out *engine.Outbox) {
 	p.awaits = append(p.awaits, ev.Request)
 }
 
-// cancel takes an await back, or the wait for a set: its data stay wanted.
+// cancel cancels an await, or the wait for a set: its data are still to be written.
 func (p *persistent) cancel(ev events.Event, out *engine.Outbox) {
 	if i := slices.Index(p.awaits, ev.Work); i >= 0 {
 		p.awaits = slices.Delete(p.awaits, i, i+1)
@@ -191,20 +193,20 @@ func (p *persistent) refuseClosed(ev events.Event, out *engine.Outbox) {
 	out.Answer(ev.Request, events.Closed, "")
 }
 
-// suspend is the end of a connection: the node may be deleted meanwhile.
+// suspend handles the end of a connection: the node may be deleted meanwhile.
 func (p *persistent) suspend(ev events.Event, out *engine.Outbox) { p.tellAbsent(ev, out) }
 
 func (p *persistent) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }
 
-// lose is the end of the session: its node goes by itself, or is in the way of
-// the next one for a while.
+// lose handles the end of the session: the ensemble deletes the node, which may still be at the path
+// for a while in the next one.
 func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
 	p.suspend(ev, out)
 	out.DropCreates()
 	p.keepAsOld()
 }
 
-// keepAsOld turns what this session made into what an older one did.
+// keepAsOld makes the own node one of an older session's.
 func (p *persistent) keepAsOld() {
 	if p.mayHaveNode(events.Event{}) {
 		p.oldNodes = append(p.oldNodes, oldNode{p.owner, p.made})
@@ -212,7 +214,7 @@ func (p *persistent) keepAsOld() {
 	p.made, p.unknown, p.creating = 0, false, 0
 }
 
-// attach takes the session that the new connection belongs to.
+// attach notes the session of the new connection.
 func (p *persistent) attach(ev events.Event, out *engine.Outbox) { p.owner = ev.SessionID }
 
 func (p *persistent) close(ev events.Event, out *engine.Outbox) {
@@ -228,14 +230,14 @@ func (p *persistent) close(ev events.Event, out *engine.Outbox) {
 	p.tellAbsent(ev, out)
 }
 
-// closeRemove deletes the node as it was read last.
+// closeRemove closes the machine and deletes the node in the version that was read last.
 func (p *persistent) closeRemove(ev events.Event, out *engine.Outbox) {
 	p.close(ev, out)
 	p.deleteVersion(p.version, out)
 }
 
-// findToDelete reads what stands at the path, as soon as there is a connection and no
-// create under way, as look does: it is deleted if it is ours.
+// findToDelete reads the node at the path, as look does, as soon as there is a connection and no
+// create is pending. If it is ours, it is deleted.
 func (p *persistent) findToDelete(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	if ev.Attached && p.creating == 0 {
@@ -244,17 +246,18 @@ func (p *persistent) findToDelete(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// remove deletes the own node as it was just read.
+// remove deletes the own node in the version that was just read.
 func (p *persistent) remove(ev events.Event, out *engine.Outbox) {
 	p.note(ev)
 	p.deleteVersion(ev.Stat.Version, out)
 }
 
+// deleteVersion deletes the node in one version.
 func (p *persistent) deleteVersion(version int32, out *engine.Outbox) {
 	out.Multi(events.Op{Verb: "delete", Path: p.path, Version: version})
 }
 
-// end tells all who asked for it.
+// end answers the commands that closed the machine.
 func (p *persistent) end(ev events.Event, out *engine.Outbox) {
 	for _, c := range p.closing {
 		out.Answer(c, events.OK, "")

@@ -9,25 +9,25 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// request is one operation of a user's: a read, or a write that is carried out
-// once at most. A machine deals with one and is over.
+// request is one operation of a user: a read, or a write that is carried out at most once. A machine
+// handles one operation and ends.
 type request struct {
 	standalone
 	parentMaker
 	ops       []events.Op
 	isMulti   bool     // it is a multi, even of one operation
-	parents   bool     // missing parents are made
+	parents   bool     // missing parents are created
 	protected bool     // the node's name holds a GUID, by which it is found again
 	guid      string   // of a protected node
-	command   uint64   // the call; 0 once it was answered
+	command   uint64   // the call; 0 once it is answered
 	closing   []uint64 // commands to answer at the end
-	session   int64    // that a write belongs to; 0: none yet
-	mayExist  bool     // a protected create was sent and not answered: the node is looked for
-	abandoned bool     // nobody wants the protected node any more
+	session   int64    // to which a write belongs; 0: none yet
+	mayExist  bool     // a protected create was sent and not answered, so the node is looked for
+	abandoned bool     // the caller has given up the protected node
 }
 
-// RequestRecipe makes a user's requests. Path is the node's, Ops of command.open
-// the operations: one that reads, one create, or those of a multi. Options:
+// RequestRecipe makes a user's requests. Path is the node's. Ops of command.open are the operations:
+// one read, one create, or those of a multi. Options:
 // "multi", "parents", "protected", "retry".
 var RequestRecipe = engine.NewRecipe(requestChart, newRequest)
 
@@ -44,12 +44,12 @@ func newRequest(open events.Event) (*request, error) {
 	return r, o.err
 }
 
-// States of requests, besides those in states.go.
+// States of requests, in addition to those in states.go.
 const (
 	preparing  engine.State = "preparing"  // missing parents are being created, before an unprotected create
-	asking     engine.State = "asking"     // the request is on its way
+	asking     engine.State = "asking"     // the request is pending
 	tracing    engine.State = "tracing"    // a protected node is looked for by its GUID
-	discarding engine.State = "discarding" // a protected node that nobody wants any more is looked for and deleted
+	discarding engine.State = "discarding" // a protected node that the caller has given up is looked for and deleted
 )
 
 var (
@@ -59,15 +59,15 @@ var (
 
 var requestChart = engine.MustCompile(engine.Chart[request]{
 	Name: "request",
-	Doc:  "One read or write of a user's. A write is sent once at most, in the session in which it was asked for; a protected create finds its node by a GUID.",
+	Doc:  "One read or write of a user. A write is sent at most once, in the session in which the call was made. A protected create finds its node by a GUID.",
 	States: []engine.StateDoc{
-		{Name: latent, Doc: "Nothing was asked yet."},
-		{Name: asking, Doc: "The request is on its way; before a protected node, where its parents did not exist, those. The end of the connection is not its end: the answer says whether it was sent."},
-		{Name: preparing, Doc: "The parents of an unprotected node did not exist; they are being made, as containers where the server can. The node is asked for when they are there."},
-		{Name: tracing, Doc: "Whether the protected node was made is being looked up, by its GUID."},
-		{Name: suspended, Doc: "No connection. What was not sent is sent after the next one, and so is a read again."},
-		{Name: pausing, Doc: "The node could not be looked for. The next attempt waits for a back-off with jitter."},
-		{Name: discarding, Doc: "The call is over. The node that it may have made is being looked for and deleted."},
+		{Name: latent, Doc: "There was no call yet."},
+		{Name: asking, Doc: "The request is pending; if the parents of a protected node did not exist, their creates are pending before it. The end of the connection does not end this state: the answer says whether the request was sent."},
+		{Name: preparing, Doc: "The parents of an unprotected node did not exist. They are being created, as containers if the server knows them. The node is created when they exist."},
+		{Name: tracing, Doc: "The protected node is being looked for by its GUID."},
+		{Name: suspended, Doc: "There is no connection. What was not sent is sent on the next one, and a read is sent again."},
+		{Name: pausing, Doc: "The node could not be looked for. The next attempt follows after a back-off with jitter."},
+		{Name: discarding, Doc: "The call has ended. The node that it may have created is being looked for and deleted."},
 		{Name: closed, Doc: "The call was answered."},
 	},
 	Final: closed,
@@ -134,15 +134,15 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 	},
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost},
-			Why: "nothing was asked yet"},
+			Why: "there was no call yet"},
 		{In: from{asking}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached}, Why: "the answer, which always comes, says whether the request was sent"},
 		{In: from{preparing, tracing, discarding, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{tracing, suspended, pausing, discarding}, On: []events.Kind{events.ReplyCreate}, Why: "the node is looked for, behind the create"},
+		{In: from{tracing, suspended, pausing, discarding}, On: []events.Kind{events.ReplyCreate}, Why: "the node is looked for behind the create"},
 	},
 })
 
-// reads is a request that changes nothing, and can be asked again.
+// reads reports whether the request changes nothing, and can be sent again.
 func (r *request) reads(events.Event) bool {
 	switch r.ops[0].Verb {
 	case "get", "exists", "children", "sync":
@@ -151,82 +151,84 @@ func (r *request) reads(events.Event) bool {
 	return false
 }
 
-// unsent is a request that its connection ended before it left.
+// unsent reports whether the connection ended before the request was sent.
 func (r *request) unsent(ev events.Event) bool {
 	return ev.Code == events.NotSent && !ev.Attached
 }
 
-// unknown is a request that left and was not answered.
+// unknown reports whether the request was sent and not answered.
 func (r *request) unknown(ev events.Event) bool { return ev.Code.Unknown() }
 
-// readUnanswered is a read without an answer.
+// readUnanswered reports whether a read got no answer.
 func (r *request) readUnanswered(ev events.Event) bool {
 	return r.unsent(ev) || r.unknown(ev) || ev.Code == events.SessionExpired
 }
 
-// isProtected is a protected create.
+// isProtected reports whether the request is a protected create.
 func (r *request) isProtected(events.Event) bool { return r.protected }
 
-// protectedUnanswered is a protected create without an answer.
+// protectedUnanswered reports whether the request is a protected create that was sent and not
+// answered.
 func (r *request) protectedUnanswered(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
-// wantsParents is a create without a parent that shall have one. Parents that were
-// there and have gone again are made again at once: a request is not paced.
+// wantsParents reports whether the create found no parent, and the parents are to be created. If they
+// existed and are gone, they are created again immediately: a request has no back-off.
 func (r *request) wantsParents(ev events.Event) bool {
 	return r.parents && (r.parentMissing(ev) || ev.Code == events.NoNode && r.parentExisted)
 }
 
-// protectedWantsParents is orphaned of a protected create. It leaves right behind its
-// parents: where a server that knows no containers ends the connection behind the
-// first of them, the node is looked for. An unprotected create would be answered
-// with "outcome unknown" then, so it waits until its parents are there.
+// protectedWantsParents reports whether wantsParents holds for a protected create, which is sent right
+// behind its parents. If a server that knows no containers ends the connection after the first of
+// them, the node is looked for. An unprotected create would then be answered with "outcome unknown",
+// so it waits until its parents exist.
 func (r *request) protectedWantsParents(ev events.Event) bool {
 	return r.protected && r.wantsParents(ev)
 }
 
-// parentsMade is the lowest parent, there now.
+// parentsMade reports whether the lowest parent exists now.
 func (r *request) parentsMade(ev events.Event) bool {
 	return ev.Request == r.lowestCreate && createdOrThere(ev)
 }
 
-// parentsRefused is the lowest parent, not to be made: not even as a persistent node.
+// parentsRefused reports whether the lowest parent cannot be created, not even as a persistent node.
 func (r *request) parentsRefused(ev events.Event) bool {
 	return ev.Request == r.lowestCreate && !(ev.Code == events.Unimplemented && r.parentMode == events.Container)
 }
 
-// nodeListed is a listing with the protected node in it.
+// nodeListed reports whether a listing shows the protected node.
 func (r *request) nodeListed(ev events.Event) bool { return withGUID(ev.Children, r.guid) != "" }
 
-// node is the path of the protected node in a listing.
+// node returns the path of the protected node in a listing.
 func (r *request) node(ev events.Event) string {
 	return join(parent(r.path), withGUID(ev.Children, r.guid))
 }
 
-// denied is a listing, or a delete, that the ensemble refuses.
+// denied reports whether the ensemble refuses a listing or a delete.
 func (r *request) denied(ev events.Event) bool {
 	return ev.Code != events.OK && ev.Code != events.NoNode
 }
 
-// otherSession is another session than the one that the create belongs to.
+// otherSession reports whether this is another session than the one to which the create belongs.
 func (r *request) otherSession(ev events.Event) bool { return ev.Session != r.session }
 
-// outlivesSession is a protected node that outlives its session.
+// outlivesSession reports whether the node is protected and outlives its session.
 func (r *request) outlivesSession(events.Event) bool {
 	return r.protected && r.ops[0].Mode != events.Ephemeral && r.ops[0].Mode != events.EphemeralSequential
 }
 
-// survivesSession is what the end of a session does not end, while the client has another.
+// survivesSession reports whether the request goes on after the end of a session, while the client has
+// another.
 func (r *request) survivesSession(ev events.Event) bool {
 	return ev.Code != events.Closed && (r.session == 0 || r.reads(ev) || r.mayExist && r.outlivesSession(ev))
 }
 
-// mustTrace is a protected create whose outcome is being looked up.
+// mustTrace reports whether a protected create's outcome is unknown, so that its node is looked for.
 func (r *request) mustTrace(events.Event) bool { return r.mayExist }
 
-// isAbandoned is a protected node that goes as soon as it is found.
+// isAbandoned reports whether the protected node is to be deleted as soon as it is found.
 func (r *request) isAbandoned(events.Event) bool { return r.abandoned }
 
-// begin notes the call. A write belongs to the session that is there now.
+// begin notes the call. A write belongs to the present session.
 func (r *request) begin(ev events.Event, out *engine.Outbox) {
 	r.command = ev.Request
 	if ev.SessionID != 0 {
@@ -234,12 +236,13 @@ func (r *request) begin(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// ask sends what was asked for.
+// ask sends the request.
 func (r *request) ask(ev events.Event, out *engine.Outbox) {
 	r.resetParents()
 	r.send(ev, out)
 }
 
+// send sends the request, in the session of the event.
 func (r *request) send(ev events.Event, out *engine.Outbox) {
 	r.session, r.mayExist = ev.Session, false
 	op := r.ops[0]
@@ -259,7 +262,7 @@ func (r *request) send(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// name is the path that a create asks for.
+// name returns the path that a create asks for.
 func (r *request) name() string {
 	if r.guid == "" {
 		return r.path
@@ -267,12 +270,11 @@ func (r *request) name() string {
 	return join(parent(r.path), ownPrefix(r.guid, base(r.path)))
 }
 
-// noteMayExist notes that the node may have been made.
+// noteMayExist notes that the node may have been created.
 func (r *request) noteMayExist(ev events.Event, out *engine.Outbox) { r.mayExist = true }
 
-// listParent lists the parent, behind a check that goes through the quorum: whatever was
-// carried out is seen. A sync would not do, for a leader that was deposed goes on
-// answering it.
+// listParent lists the parent, behind a check through the quorum: so it sees whatever was carried out.
+// A sync would not do, because a deposed leader keeps answering it.
 func (r *request) listParent(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	dir := parent(r.path)
@@ -290,11 +292,11 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 	r.answer(events.OK, r.node(ev), out)
 }
 
-// createParents asks for the missing parents.
+// createParents creates the missing parents.
 func (r *request) createParents(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
 
-// noteParentPreparing is noteParent where the node waits for its parents: a server that
-// knows no containers, and goes on answering, is asked for persistent ones.
+// noteParentPreparing is noteParent while the node waits for its parents. If the server knows no
+// containers and keeps answering, the parents are created as persistent nodes.
 func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 	r.noteParent(ev, out)
 	if ev.Request == r.lowestCreate {
@@ -303,8 +305,8 @@ func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// conclude answers with what the ensemble said; where it refused, on which node.
-// Whether a node exists is answered by its absence, too.
+// conclude answers with the ensemble's answer, and on which node if it was refused. A node's absence
+// also answers whether it exists.
 func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	ev = r.rootCause(ev)
 	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.lowestCreate {
@@ -321,7 +323,7 @@ func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	r.answer(code, text, out)
 }
 
-// answerNodeType says why a type of node is not to be had.
+// answerNodeType answers why the servers cannot create a node of this type.
 func (r *request) answerNodeType(out *engine.Outbox) {
 	why := r.path + ": ZooKeeper knows containers since 3.5.3"
 	if r.ops[0].TTL != 0 {
@@ -336,13 +338,13 @@ func (r *request) answerUnknown(ev events.Event, out *engine.Outbox) {
 	r.end(ev, out)
 }
 
-// expire answers that the session is over, and with it what could have been made.
+// expire answers that the session has ended, and with it what could have been created.
 func (r *request) expire(ev events.Event, out *engine.Outbox) {
 	r.answer(events.SessionExpired, r.path, out)
 	r.end(ev, out)
 }
 
-// noteClose is a caller who goes, or a client that closes.
+// noteClose notes a command that closes the request: the caller gives up, or the client closes.
 func (r *request) noteClose(ev events.Event, out *engine.Outbox) {
 	r.closing = append(r.closing, ev.Request)
 }
@@ -353,8 +355,7 @@ func (r *request) withdraw(ev events.Event, out *engine.Outbox) {
 	r.end(ev, out)
 }
 
-// abandon leaves a protected node behind that may have been made: nobody will ever
-// want it.
+// abandon gives up a protected node that may have been created: it is to be deleted.
 func (r *request) abandon(ev events.Event, out *engine.Outbox) {
 	r.noteClose(ev, out)
 	r.answer(events.Closed, "", out)
@@ -369,7 +370,7 @@ func (r *request) answer(code events.Code, text string, out *engine.Outbox) {
 	}
 }
 
-// end answers those who wait for the end.
+// end answers the commands that wait for the end.
 func (r *request) end(ev events.Event, out *engine.Outbox) {
 	for _, c := range r.closing {
 		out.Answer(c, events.OK, "")

@@ -38,8 +38,7 @@ func NTimes(n int, interval time.Duration) Policy {
 	return Policy{kind: "times", times: n, interval: interval}
 }
 
-// Check says what is wrong with a policy that was made with numbers or times below
-// zero where they mean nothing.
+// Check returns an error if a number or time of the policy is below zero where that means nothing.
 func (p Policy) Check() error {
 	switch {
 	case p.kind == "times" && p.times < 0:
@@ -55,8 +54,8 @@ func (p Policy) Check() error {
 // Once retries one time.
 func Once(interval time.Duration) Policy { return NTimes(1, interval) }
 
-// UntilElapsed retries until d has gone by since the first failure. The last
-// interval is cut so that no retry begins later than d.
+// UntilElapsed retries until d has passed since the first failure. The last interval is cut so that no
+// retry begins later than d.
 func UntilElapsed(d, interval time.Duration) Policy {
 	return Policy{kind: "elapsed", times: -1, interval: interval, bound: d}
 }
@@ -72,8 +71,8 @@ func BoundedExponential(n int, base, most time.Duration) Policy {
 	return Policy{kind: "bounded", times: n, interval: base, bound: most}
 }
 
-// Next is the wait before the retry after `retries` earlier ones, `elapsed`
-// after the first failure; false means give up. Random is in [0, 1).
+// Next returns the wait before the retry after `retries` earlier ones, `elapsed` after the first
+// failure; false means to give up. Random is in [0, 1).
 func (p Policy) Next(retries int, elapsed time.Duration, random float64) (time.Duration, bool) {
 	if p.kind == "" || (p.times >= 0 || p.kind == "times") && retries >= p.times {
 		return 0, false
@@ -88,7 +87,7 @@ func (p Policy) Next(retries int, elapsed time.Duration, random float64) (time.D
 	return p.interval, true
 }
 
-// ceiling doubles without overflowing.
+// ceiling returns the doubled interval without an overflow.
 func (p Policy) ceiling(retries int) time.Duration {
 	most := p.bound
 	if most <= 0 {
@@ -104,7 +103,7 @@ func (p Policy) ceiling(retries int) time.Duration {
 	return min(c, most)
 }
 
-// String is the policy's one written form: what the log's options hold.
+// String returns the policy's one written form, as in the log's options.
 func (p Policy) String() string {
 	if p.kind == "" {
 		return "never"
@@ -112,7 +111,7 @@ func (p Policy) String() string {
 	return fmt.Sprintf("%s/%d/%s/%s", p.kind, p.times, p.interval, p.bound)
 }
 
-// ParsePolicy reads what String wrote.
+// ParsePolicy parses what String returned.
 func ParsePolicy(s string) (Policy, error) {
 	if s == "never" {
 		return Policy{}, nil

@@ -5,30 +5,29 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// TreeCacheRecipe makes caches of a node and what is below it: Curator's
-// TreeCache, and its PathChildrenCache at a depth of 1. The user is told the data
-// past the machine. Options: "depth" (levels below the node; below zero, all),
-// "most" (nodes), "retry".
+// TreeCacheRecipe makes caches of a node and what is below it: Curator's TreeCache, and its
+// PathChildrenCache at a depth of 1. The data go to the user's handle, past the machine. Options: "depth" (levels below the node; below zero, all),
+// "most" (the maximum of nodes), "retry".
 var TreeCacheRecipe = engine.NewRecipe(treeCacheChart, newTreeCache)
 
-// treeWindow is how many reads of one cache are under way at a time: those of a
-// large tree must not keep what else the client asks for waiting.
+// treeWindow is how many reads of one cache are pending at a time, so that a large tree does not delay
+// the client's other requests.
 const treeWindow = 32
 
-// treeCache reads each node, and lists those that can have children, with a watch
-// each; what a watch tells of is read again. The nodes' states are data; the
-// chart's are about the whole.
+// treeCache reads each node, and lists those that can have children, each with a watch. When a watch
+// fires, it reads the node again. The state of each node is data; the chart's states are about all of
+// them together.
 type treeCache struct {
 	standalone
 	depth    int
-	maxNodes int // nodes
+	maxNodes int // maximum of nodes
 	root     *cachedNode
 	size     int     // nodes that are known, read or not yet
 	due      []*look // to be sent, in order
 	inFlight []*look
-	seen     bool // something was told, in some session
-	told     bool // that all is read, on this connection
-	gap      bool // there was no connection for a while since that was told
+	seen     bool // the handle was notified of a node, in some session
+	told     bool // the handle was notified that everything is read, on this connection
+	gap      bool // there was no connection for a while since
 }
 
 func newTreeCache(open events.Event) (*treeCache, error) {
@@ -42,7 +41,7 @@ func newTreeCache(open events.Event) (*treeCache, error) {
 	return t, o.err
 }
 
-// overfull is a tree of more nodes than the cache may hold.
+// overfull is the state of a tree with more nodes than the cache may hold.
 const overfull engine.State = "overfull"
 
 var (
@@ -53,16 +52,16 @@ var (
 
 var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	Name: "treecache",
-	Doc:  "A node and what is below it, read once and then again wherever a watch says so.",
+	Doc:  "A node and what is below it. Each node is read once, and again when a watch fires.",
 	States: []engine.StateDoc{
 		{Name: latent, Doc: "Not started."},
-		{Name: reading, Doc: "Nodes are being read and listed, each with a watch, so many at a time."},
-		{Name: watching, Doc: "All that was to be read has been, and was told; every node is watched."},
+		{Name: reading, Doc: "Nodes are being read and listed, each with a watch, up to 32 at a time."},
+		{Name: watching, Doc: "Everything was read and notified; every node is watched."},
 		{Name: absent, Doc: "The node at the top does not exist; its path is watched."},
-		{Name: suspended, Doc: "No connection: what was told may be out of date. After the next one all is read again, and the difference told."},
-		{Name: pausing, Doc: "A read failed, visibly. What is left to read waits for a back-off with jitter."},
-		{Name: overfull, Doc: "There are more nodes than the cache may hold, which was told. Nothing is read any more."},
-		{Name: closed, Doc: "Over."},
+		{Name: suspended, Doc: "There is no connection: the cache may be out of date. On the next one everything is read again, and the handle is notified of the differences."},
+		{Name: pausing, Doc: "A read failed, and the handle shows it. The remaining reads follow after a back-off with jitter."},
+		{Name: overfull, Doc: "There are more nodes than the cache may hold, and the handle shows that. Nothing is read any more."},
+		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
 	Happy: from{latent, reading, watching, closed},
@@ -71,12 +70,12 @@ var treeCacheChart = engine.MustCompile(engine.Chart[treeCache]{
 	Rows: treeCacheRows(),
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: append([]events.Kind{events.TreeRead, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
-			Why: "nothing was asked before the start"},
-		{In: from{watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends so, in the same moment"},
+			Why: "nothing was sent before the start"},
+		{In: from{watching, absent, suspended, pausing, overfull}, On: []events.Kind{events.TreeRead}, Why: "only reading ends with it, in the same moment"},
 		{In: from{reading, watching, absent, pausing}, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{suspended}, On: []events.Kind{events.ConnectionSuspended}, Why: "there is no connection to lose"},
-		{In: from{suspended}, On: anyWatch, Why: "all is read again"},
-		{In: treeReading, On: []events.Kind{events.WatchCreated}, Why: "another machine of the same client waits for that"},
+		{In: from{suspended}, On: anyWatch, Why: "everything is read again"},
+		{In: treeReading, On: []events.Kind{events.WatchCreated}, Why: "another machine of the same client watches that"},
 		{In: from{absent}, On: changes, Why: "only the node's creation matters"},
 		{In: from{overfull}, On: append([]events.Kind{events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost}, anyWatch...),
 			Why: "nothing is read any more"},
@@ -112,8 +111,8 @@ func treeCacheRows() []engine.Row[treeCache] {
 	}...)
 }
 
-// lookRows are the answers that are no news of a node's: a listing and a read of
-// its data may both say that it is gone, or may fail.
+// lookRows are the rows for answers of both kinds without data: a listing and a read may both say that
+// the node is gone, or may fail.
 func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	return []engine.Row[treeCache]{
 		{From: from{reading}, On: on(reply), When: (*treeCache).nodeDropped, To: reading, Do: (*treeCache).discard, Then: (*treeCache).proceed},
@@ -124,26 +123,25 @@ func lookRows(reply events.Kind) []engine.Row[treeCache] {
 	}
 }
 
-// Watches says which nodes matter: those that are known.
+// Watches reports which nodes matter: those that are known.
 func (t *treeCache) Watches(path string) bool { return t.find(path) != nil }
 
-// nodeDropped is an answer about a node that has left the cache meanwhile.
+// nodeDropped reports whether an answer is about a node that has left the cache meanwhile.
 func (t *treeCache) nodeDropped(ev events.Event) bool {
 	b := t.about(ev)
 	return b == nil || b.dead
 }
 
-// topGone is the node at the top, gone.
+// topGone reports whether the node at the top is gone.
 func (t *treeCache) topGone(ev events.Event) bool { return t.noNode(ev) && t.about(ev) == t.root }
 
-// blocksAll is a failure that keeps everything waiting: one that may be over by
-// itself, or that the node at the top cannot be read. Any other node that cannot
-// be read is known as such, and the rest goes on.
+// blocksAll reports whether a failure delays all reads: a transient one, or one of the node at the
+// top. Any other node that cannot be read is noted as such, and the rest goes on.
 func (t *treeCache) blocksAll(ev events.Event) bool {
 	return t.transient(ev) || t.refused(ev) && !t.noNode(ev) && t.about(ev) == t.root
 }
 
-// overflows is a listing that makes more nodes known than there may be.
+// overflows reports whether a listing would make more nodes known than the maximum.
 func (t *treeCache) overflows(ev events.Event) bool {
 	size := t.size
 	for kid, name := range t.about(ev).pairChildren(ev.Children) {

@@ -8,8 +8,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// schedule has a node read, or its children listed, once more, however often that is
-// asked for before it is sent.
+// schedule schedules a read of a node, or a listing of its children. Until it is sent, further calls
+// add nothing.
 func (t *treeCache) schedule(l *look) {
 	if !l.due && l.request == 0 {
 		t.due = append(t.due, l)
@@ -17,7 +17,7 @@ func (t *treeCache) schedule(l *look) {
 	l.due = true
 }
 
-// proceed sends what is due, so much at a time. When nothing is left, all is read.
+// proceed sends scheduled reads, up to treeWindow at a time. If none is left, everything is read.
 func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 	for len(t.due) > 0 && len(t.inFlight) < treeWindow {
 		l := t.due[0]
@@ -38,7 +38,7 @@ func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// about is the node that an answer is about, nil when none was asked after.
+// about returns the node that an answer is about, nil if the answer was not asked for.
 func (t *treeCache) about(ev events.Event) *cachedNode {
 	for _, l := range t.inFlight {
 		if l.request == ev.Request {
@@ -48,23 +48,23 @@ func (t *treeCache) about(ev events.Event) *cachedNode {
 	return nil
 }
 
-// takeAnswer takes an answer in: what changed while it was under way is asked again.
+// takeAnswer notes an answer. If the node changed while it was pending, it is read again.
 func (t *treeCache) takeAnswer(ev events.Event) *cachedNode {
 	b := t.about(ev)
 	t.inFlight = slices.DeleteFunc(t.inFlight, func(l *look) bool {
-		landed := l.request == ev.Request
-		if landed {
+		match := l.request == ev.Request
+		if match {
 			l.request = 0
 			if l.due {
 				t.due = append(t.due, l)
 			}
 		}
-		return landed
+		return match
 	})
 	return b
 }
 
-// dropInFlight is the end of what is under way: its answers will not come any more.
+// dropInFlight drops the pending reads: their answers will not come any more.
 func (t *treeCache) dropInFlight() []*look {
 	looks := append(t.inFlight, t.due...)
 	for _, l := range looks {
@@ -74,7 +74,7 @@ func (t *treeCache) dropInFlight() []*look {
 	return looks
 }
 
-// keepDue puts off what was under way, and what was due after it.
+// keepDue schedules the pending reads again, and those behind them, for after the pause.
 func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
 	for _, l := range t.dropInFlight() {
 		t.schedule(l)
@@ -85,7 +85,7 @@ func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
 	t.tellStale(ev.Code, out)
 }
 
-// tellStale tells that what was told may be out of date, once.
+// tellStale notifies the handle once that the cache may be out of date.
 func (t *treeCache) tellStale(why events.Code, out *engine.Outbox) {
 	if t.told {
 		out.Notify(events.Notify{What: events.Stale, Path: t.path, Code: why})
@@ -93,7 +93,7 @@ func (t *treeCache) tellStale(why events.Code, out *engine.Outbox) {
 	t.told = false
 }
 
-// noteGap is the end of a connection: nodes may change, come and go unseen.
+// noteGap handles the end of a connection: changes may be missed.
 func (t *treeCache) noteGap(ev events.Event, out *engine.Outbox) {
 	t.dropInFlight()
 	t.told = t.seen && !t.gap
@@ -101,7 +101,7 @@ func (t *treeCache) noteGap(ev events.Event, out *engine.Outbox) {
 	t.tellStale(events.ConnectionLoss, out)
 }
 
-// settle tells that all is read, once on each connection.
+// settle notifies the handle that everything is read, once on each connection.
 func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
 	t.clearFailure(out)
 	if t.told {
@@ -115,15 +115,15 @@ func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
 	out.Notify(n)
 }
 
-// readTop reads the node at the top; all else follows from that.
+// readTop reads the node at the top. All other reads follow from that.
 func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	t.schedule(&t.root.self)
 	t.proceed(ev, out)
 }
 
-// renew has all that is known read again, with new watches. A server that is
-// behind what was seen in another session is brought up to date first.
+// renew reads all known nodes again, with new watches. A server that is behind what was seen in
+// another session is brought up to date first.
 func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
 	if t.seen {
 		out.With(engine.Unawaited).Sync(t.path)
@@ -131,6 +131,7 @@ func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
 	t.rereadBelow(t.root)
 }
 
+// rereadBelow schedules reads of a node and of all below it.
 func (t *treeCache) rereadBelow(b *cachedNode) {
 	b.listed = false
 	t.schedule(&b.self)
@@ -139,8 +140,8 @@ func (t *treeCache) rereadBelow(b *cachedNode) {
 	}
 }
 
-// noteWatch has read again what a watch tells of. A deletion is told of the directory,
-// too: its listing shows whether there is another node at the path by now.
+// noteWatch schedules the read for a watch that fired. A deletion also makes the directory's watch
+// fire: its listing shows whether there is another node at the path by now.
 func (t *treeCache) noteWatch(ev events.Event, out *engine.Outbox) {
 	b := t.find(ev.Path)
 	switch {
@@ -157,9 +158,8 @@ func (t *treeCache) noteWatch(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteData tells what a node holds, and has its children listed where no watch on them
-// stands. Ephemeral nodes have none; the owner of a container, and of a node with a
-// TTL, is below zero.
+// noteData notifies the handle of what a node holds, and lists its children unless a watch on them is
+// armed. Ephemeral nodes have none; the owner of a container, and of a node with a TTL, is below zero.
 func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 	b, stat := t.takeAnswer(ev), events.Stat{}
 	if ev.Stat != nil {
@@ -174,19 +174,19 @@ func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// tellUnreadable tells that a node cannot be read; nor is known what is below it.
+// tellUnreadable notifies the handle that a node cannot be read. What is below it is not known either.
 func (t *treeCache) tellUnreadable(ev events.Event, out *engine.Outbox) {
 	b := t.takeAnswer(ev)
 	t.prune(b, out)
 	t.tell(b, events.Stat{}, events.Notify{Code: ev.Code}, out)
 }
 
-// tell tells what a read has found, without a word to listeners (silent) where
-// that was known: the rest of the Stat may be news.
+// tell notifies the handle of what a read has found. If that was known, listeners are not called
+// (Silent), but the rest of the Stat may have changed.
 func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *engine.Outbox) {
 	n.Silent = b.told && b.refused == n.Code && b.czxid == now.Czxid && b.version == now.Version
 	if b.czxid != now.Czxid {
-		b.listed = false // another node: so are its children
+		b.listed = false // another node, so its children are others, too
 	}
 	b.told, b.refused, b.czxid, b.version = true, n.Code, now.Czxid, now.Version
 	n.What, n.Path = events.Present, b.path
@@ -194,8 +194,8 @@ func (t *treeCache) tell(b *cachedNode, now events.Stat, n events.Notify, out *e
 	out.Notify(n)
 }
 
-// noteListing takes a listing: what is new is read, and so is what took the place of
-// another, or could not be read before; what is gone is told.
+// noteListing handles a listing. It reads new nodes, and those that replaced another or could not be
+// read before, and notifies the handle of those that are gone.
 func (t *treeCache) noteListing(ev events.Event, out *engine.Outbox) {
 	b := t.takeAnswer(ev)
 	var kids []*cachedNode
@@ -217,7 +217,7 @@ func (t *treeCache) noteListing(ev events.Event, out *engine.Outbox) {
 	b.children, b.listed = kids, true
 }
 
-// drop is a node that is gone before its directory was listed again.
+// drop handles a node that is gone before its directory was listed again.
 func (t *treeCache) drop(ev events.Event, out *engine.Outbox) {
 	b := t.takeAnswer(ev)
 	if i, known := b.parent.findChild(b.name()); known {
@@ -226,10 +226,10 @@ func (t *treeCache) drop(ev events.Event, out *engine.Outbox) {
 	t.tellRemoved(b, out)
 }
 
-// discard is an answer that is of no use any more.
+// discard drops an answer that is no longer needed.
 func (t *treeCache) discard(ev events.Event, out *engine.Outbox) { t.takeAnswer(ev) }
 
-// tellRemoved tells that a node is gone, and first what was below it.
+// tellRemoved notifies the handle that a node is gone, and before that the nodes below it.
 func (t *treeCache) tellRemoved(b *cachedNode, out *engine.Outbox) {
 	t.prune(b, out)
 	b.dead = true
@@ -239,6 +239,7 @@ func (t *treeCache) tellRemoved(b *cachedNode, out *engine.Outbox) {
 	}
 }
 
+// prune removes all nodes below one.
 func (t *treeCache) prune(b *cachedNode, out *engine.Outbox) {
 	for _, kid := range b.children {
 		t.tellRemoved(kid, out)
@@ -246,7 +247,7 @@ func (t *treeCache) prune(b *cachedNode, out *engine.Outbox) {
 	b.children, b.listed = nil, false
 }
 
-// clear is the end of the node at the top, until there is another.
+// clear empties the cache, because the node at the top is gone.
 func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	t.dropInFlight()
@@ -254,12 +255,12 @@ func (t *treeCache) clear(ev events.Event, out *engine.Outbox) {
 	t.root, t.size = newCachedNode(nil, t.path), 1
 }
 
-// watchPath waits for it.
+// watchPath watches for the creation of the node at the top.
 func (t *treeCache) watchPath(ev events.Event, out *engine.Outbox) {
 	out.With(engine.Watch).Exists(t.path)
 }
 
-// giveUp stops reading for good: half a tree would be none.
+// giveUp stops reading, because half a tree would be of no use.
 func (t *treeCache) giveUp(ev events.Event, out *engine.Outbox) {
 	t.dropInFlight()
 	t.root = newCachedNode(nil, t.path)

@@ -13,15 +13,15 @@ type cachedNode struct {
 	path     string
 	parent   *cachedNode
 	children []*cachedNode // by name
-	level    int           // below the top
+	level    int           // levels below the top
 	dead     bool          // it has left the cache
 
-	self  look // of the node's data
-	below look // of its children
+	self  look // the read of the node's data
+	below look // the listing of its children
 
-	told    bool // it was read, and that was told
-	listed  bool // its children were, and the watch on them may stand
-	deleted bool // it was deleted: what is listed at its path after that is another
+	told    bool // it was read, and the handle was notified
+	listed  bool // its children were listed, and the watch on them may be armed
+	deleted bool // it was deleted: a node that is listed at its path after that is another
 	refused events.Code
 	czxid   int64
 	version int32
@@ -31,7 +31,7 @@ type cachedNode struct {
 type look struct {
 	of      *cachedNode
 	due     bool   // it has to be sent, or sent again
-	request uint64 // the one under way
+	request uint64 // the number of the one that is pending
 }
 
 func newCachedNode(parent *cachedNode, path string) *cachedNode {
@@ -45,7 +45,7 @@ func newCachedNode(parent *cachedNode, path string) *cachedNode {
 
 func (b *cachedNode) name() string { return base(b.path) }
 
-// count is how many nodes it is, with all below it.
+// count returns the number of nodes from this one down.
 func (b *cachedNode) count() int {
 	n := 1
 	for _, kid := range b.children {
@@ -54,16 +54,16 @@ func (b *cachedNode) count() int {
 	return n
 }
 
-// findChild is where the child of this name stands, or would.
+// findChild returns the index at which the child of this name is, or would be.
 func (b *cachedNode) findChild(name string) (int, bool) {
 	return slices.BinarySearchFunc(b.children, name, func(kid *cachedNode, name string) int { return strings.Compare(kid.name(), name) })
 }
 
-// pairChildren are the children as they are known and as they are listed, by name: no
-// branch for one that is new, no name for one that is gone.
+// pairChildren returns the known children and the listed ones, paired by name: no node for a new
+// child, no name for one that is gone.
 func (b *cachedNode) pairChildren(listing []string) iter.Seq2[*cachedNode, string] {
 	names := slices.Compact(slices.Sorted(slices.Values(listing)))
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "/") }) // no server says so
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "/") }) // no server sends such names
 	return func(yield func(*cachedNode, string) bool) {
 		kids := b.children
 		for len(kids)+len(names) > 0 {
@@ -82,7 +82,7 @@ func (b *cachedNode) pairChildren(listing []string) iter.Seq2[*cachedNode, strin
 	}
 }
 
-// find is the node with this path, nil when it is not known.
+// find returns the node with this path, nil if it is not known.
 func (t *treeCache) find(path string) *cachedNode {
 	if path == t.path {
 		return t.root
