@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// A deposed leader answers sync until it notices. Belief that rests on its last
-// answer has to end before the session can expire at its successor, whose count
-// began with the whole timeout when the followers left: also where a disconnect
-// is never noticed, or ridden out.
+// A deposed leader answers syncs until it notices. Belief that depends on its last answer has to end
+// before its successor can expire the session. The successor counts the whole timeout from when the
+// followers left. That has to hold even if a disconnect is never noticed, or is ridden out.
 func TestBeliefBySyncEndsBeforeASuccessorCanExpireTheSession(t *testing.T) {
 	bySync := 0
 	for _, tick := range []time.Duration{100 * time.Millisecond, 2 * time.Second, 3 * time.Second} {
@@ -46,9 +45,8 @@ func TestTheDefaultSessionIsConfirmedByWritesAndALongOneBySync(t *testing.T) {
 	}
 }
 
-// However long this process was paused before a confirmation, the session is not
-// said to live longer than the ensemble gives it after the last contact that its
-// leader surely had heard of.
+// However long this process was paused before a confirmation: sessionLife is never longer than the
+// timeout after the last contact that the ensemble's leader surely knew of.
 func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
 	for _, tick := range []time.Duration{500 * time.Millisecond, 2 * time.Second} {
 		for ticks := 4; ticks <= 40; ticks++ {
@@ -68,8 +66,8 @@ func TestASessionIsNotSaidToOutliveItsLastContact(t *testing.T) {
 	}
 }
 
-// Behind observer masters a session is reported up to a whole tick after it was
-// heard of, so that belief has to end half a tick earlier, whatever it rests on.
+// Behind observer masters a session is reported up to a whole tick after the contact. So belief has to
+// end half a tick earlier, whatever it depends on.
 func TestBehindObserverMastersAReportTakesAWholeTick(t *testing.T) {
 	for ticks := 3; ticks <= 40; ticks++ {
 		near := session{tick: 2 * time.Second, syncLimit: 5, timeout: time.Duration(ticks) * 2 * time.Second, since: 1}

@@ -5,15 +5,14 @@ import (
 	"testing"
 )
 
-// A chart that grows past these wants to be two charts, or to have more of its
-// truth in data.
+// A chart that exceeds these should be two charts, or should have more of its state in data.
 const (
 	mostStates  = 14
 	mostRows    = 100
 	mostIgnores = 25
 )
 
-// Those who stand in a line share their rows; each of them has to stay smaller yet.
+// maxRowsInLine is lower, because the recipes with a line share their rows.
 const mostRowsInLine = 92
 
 var inLines = []string{"latch", "selector", "mutex", "readwrite", "election"}

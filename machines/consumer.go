@@ -74,7 +74,7 @@ const (
 	failed       outcome = "failed"      // its version counts the tries; its lock stays
 	deadLettered outcome = "dead-letter" // it is moved to the dead letters
 	released     outcome = "released"    // its lock is deleted
-	timed        outcome = "timed"       // no item's: the time of the ensemble's leader is asked for
+	timed        outcome = "timed"       // no item's: the leader's time is to be read
 )
 
 // ConsumerRecipe makes consumers. Path is the queue's. Options: "kind" (of ItemKind),

@@ -5,8 +5,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// lose handles the end of the session, and so of all locks. An item that is being taken without a lock
-// is asked for again.
+// lose handles the end of the session, and so of all locks. An item that is being taken without
+// a lock is taken again.
 func (c *consumer) lose(ev events.Event, out *engine.Outbox) {
 	if !c.once {
 		c.drop(ev, out)

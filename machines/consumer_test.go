@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// A consumer whose every item fails leaves the others theirs, and waits for the first
-// of its own: it does not spin over what it may not lock.
+// A consumer whose items all fail leaves the rest to other consumers, and waits until the first of its
+// own is due. It does not loop over items that it may not lock.
 func TestAConsumerKeepsSoManyLocks(t *testing.T) {
 	c := newConversation(t, newCoverage())
 	say := func(line string) string {
@@ -34,7 +34,7 @@ func TestAConsumerKeepsSoManyLocks(t *testing.T) {
 		say(line)
 	}
 	last := ""
-	for i := range maxParked + 1 { // one is worked on besides
+	for i := range maxParked + 1 { // and one is being worked on
 		say("consumer reply.multi")
 		say("consumer reply.stat")
 		if last = say(fmt.Sprintf("consumer work.returned work=%d text=broken", i+1)); i < maxParked && !strings.Contains(last, items[i+1]) {

@@ -11,9 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// FuzzReplay: a log may come from anywhere. Whatever stands in it, the machines
-// that are fed with it do not panic: a replay ends with the end, a divergence or
-// a refusal. The charts' digests are not looked at.
+// FuzzReplay feeds logs of any content to the machines. They must not panic: a replay ends at the end
+// of the log, with a divergence, or with a refusal. The charts' digests are not compared.
 func FuzzReplay(f *testing.F) {
 	for _, recipe := range Recipes() {
 		f.Add(wellBehaved(f, recipe.Name()))
@@ -42,8 +41,8 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// FuzzEvents: a log may hold any events in any order, with or without what their
-// kind needs. Four bytes make one.
+// FuzzEvents feeds any events in any order, with or without what their kind needs. Four bytes are one
+// event.
 func FuzzEvents(f *testing.F) {
 	f.Add("latch", []byte("\x01\x01\x00\x0f\x09\x01\x00\x0f\x0b\x02\x00\x0f\x0c\x03\x00\x0f"))
 	for _, recipe := range Recipes() {
@@ -68,7 +67,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// odd is an event of four bytes: its kind, request, code, and what it carries.
+// odd returns the event of four bytes: its kind, request, code, and what it contains.
 func odd(codes []events.Code, b []byte, at int64) (events.ID, events.Event) {
 	kinds := events.Kinds()
 	ev := events.Event{Kind: kinds[int(b[0])%len(kinds)], Request: uint64(b[1] & 0x3f), Code: codes[int(b[2])%len(codes)], Session: 1, SentAt: at, Work: uint64(b[1] & 7)}
@@ -97,7 +96,7 @@ func odd(codes []events.Code, b []byte, at int64) (events.ID, events.Event) {
 	return "one", ev
 }
 
-// wellBehaved is the log of one machine of a recipe that joins a line and leads.
+// wellBehaved returns the log of one machine of a recipe that queues in a line and leads.
 func wellBehaved(f *testing.F, recipe string) []byte {
 	var log bytes.Buffer
 	w, err := events.NewWriter(&log, events.Header{})

@@ -10,7 +10,7 @@ func TestHeartbeatSet(t *testing.T) {
 	var o heartbeatSet
 	o.remove("nobody")
 	if !o.empty() || o.size() != 0 {
-		t.Fatal("a new office is not empty")
+		t.Fatal("a new set is not empty")
 	}
 	o.add(heartbeatEntry{machine: "a", path: "/l/a"})
 	o.add(heartbeatEntry{machine: "b", path: "/l/b"})
@@ -33,7 +33,7 @@ func TestHeartbeatSet(t *testing.T) {
 	}
 }
 
-// TestHeartbeatSetAgainstAMap: its index never disagrees with its list.
+// TestHeartbeatSetAgainstAMap checks that the set's index always agrees with its list.
 func TestHeartbeatSetAgainstAMap(t *testing.T) {
 	dice := rand.New(rand.NewSource(1))
 	var o heartbeatSet
@@ -53,11 +53,11 @@ func TestHeartbeatSetAgainstAMap(t *testing.T) {
 			}
 		}
 		if o.size() != len(truth) || o.empty() != (len(truth) == 0) {
-			t.Fatalf("step %d: %d holders, want %d", n, o.size(), len(truth))
+			t.Fatalf("step %d: %d entries, want %d", n, o.size(), len(truth))
 		}
 		for i, h := range o.entries {
 			if truth[h.machine] != h.path || o.index[h.machine] != i {
-				t.Fatalf("step %d: holder %d is %+v, index %d, want path %s", n, i, h, o.index[h.machine], truth[h.machine])
+				t.Fatalf("step %d: entry %d is %+v, index %d, want path %s", n, i, h, o.index[h.machine], truth[h.machine])
 			}
 		}
 	}

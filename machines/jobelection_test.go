@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// jobs is a world with one candidate for a job, whose instances elsewhere are
-// Elastic-Job's: they write and delete markers, and queue at the latch.
+// jobs is a world with one instance of a job election. The other instances are Elastic-Job's: they
+// write and delete markers, and queue at the latch.
 type jobs struct {
 	*world
 	broken map[string]bool // seals that an operator deleted
@@ -66,7 +66,7 @@ func TestRandomJobs(t *testing.T) {
 	}
 }
 
-// use is something that the candidate's user does.
+// use does something that the instance's user may do.
 func (w *jobs) use() {
 	switch n := w.dice.Intn(12); {
 	case n < 3:
@@ -86,7 +86,7 @@ func (w *jobs) use() {
 	}
 }
 
-// operate is something that others do to the job.
+// operate does something that other clients may do to the job.
 func (w *jobs) operate() {
 	marker := w.stat(theMarker)
 	switch n := w.dice.Intn(14); {
@@ -114,8 +114,8 @@ func (w *jobs) operate() {
 	}
 }
 
-// mustWriteUnderTheLatch: a marker of ours is made only in a transaction in which
-// the latch's node, ours, headed its line.
+// mustWriteUnderTheLatch checks that our marker is written only in a transaction during which our
+// latch's node was first in its line.
 func (w *jobs) mustWriteUnderTheLatch() {
 	marker := w.stat(theMarker)
 	if marker == nil || marker.Czxid != w.server.Zxid() || marker.EphemeralOwner != w.number {
@@ -127,8 +127,8 @@ func (w *jobs) mustWriteUnderTheLatch() {
 	}
 }
 
-// mustHoldWhatItBelieves: once all news have arrived, who believes owns the marker,
-// and what guards its writes would go through.
+// mustHoldWhatItBelieves checks that, once all events have arrived, an instance that leads owns the
+// marker, and the guards of its writes would succeed.
 func (w *jobs) mustHoldWhatItBelieves() {
 	c := w.stands[theCandidate]
 	if c == nil || !c.leads || !w.attached || len(w.inbox)+len(w.pending) > 0 {
@@ -143,7 +143,7 @@ func (w *jobs) mustHoldWhatItBelieves() {
 	}
 }
 
-// heal ends all faults, and takes away what others left.
+// heal ends all faults, and removes what other clients left.
 func (w *jobs) heal() {
 	w.calm = true
 	w.reap()
@@ -155,7 +155,7 @@ func (w *jobs) heal() {
 	}
 }
 
-// run lets everything take its course, all work included.
+// run lets all requests be answered, all timers fire and all work return.
 func (w *jobs) run(steps int) {
 	for range steps {
 		switch {
@@ -175,7 +175,7 @@ func (w *jobs) run(steps int) {
 	}
 }
 
-// mustBeGone demands that a closed candidate has left nothing.
+// mustBeGone checks that a closed instance has left nothing.
 func (w *jobs) mustBeGone(t *testing.T) {
 	t.Helper()
 	w.report(t)
@@ -189,10 +189,9 @@ func (w *jobs) mustBeGone(t *testing.T) {
 	}
 }
 
-// ways are those of machines that have a latch of their own, L: "leads
-// jobelection" brings it to office, its latch gone again, "waits jobelection"
-// behind another's marker; "leads semaphore" has it hold two permits, and "waits
-// semaphore" wait for them at the head of the line.
+// ways are scripts for machines that open a latch, L. After "leads jobelection" it leads and its latch
+// has ended; after "waits jobelection" another's marker exists. After "leads semaphore" it holds two
+// permits; after "waits semaphore" it is first in line and waits for them.
 var ways = map[string][]string{
 	"waits jobelection": {"command.start", "reply.stat czxid=5 owner=7"},
 	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
@@ -203,7 +202,7 @@ var ways = map[string][]string{
 		"reply.stat data=3 version=1 count=2", "reply.children children=(lease-0,lease-1)"},
 }
 
-// usherAlong plays a way.
+// usherAlong plays a script.
 func (c *conversation) usherAlong(t *testing.T, way []string, name string) string {
 	for _, line := range way {
 		to := name

@@ -9,8 +9,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// TestOddEvents feeds what no executor should send, at any moment of a walk:
-// machines may make nothing of it, but must not panic, and must replay.
+// TestOddEvents feeds events that no executor should send, at any moment of a walk. The machines may
+// ignore them, but must not panic, and must replay.
 func TestOddEvents(t *testing.T) {
 	for seed := range int64(60) {
 		w := newWorld(1000 + seed)
@@ -29,8 +29,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// odd is any kind with any payload; half of the answers are to something that
-// was asked for.
+// odd returns an event of any kind with any content. Half of the answers are to requests that were
+// sent.
 func (w *world) odd(dice *rand.Rand, id events.ID) events.Event {
 	kinds := events.Kinds()
 	ev := events.Event{Kind: kinds[dice.Intn(len(kinds))], Request: uint64(dice.Intn(20))}

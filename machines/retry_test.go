@@ -7,7 +7,7 @@ import (
 
 const most = 0.999999 // of the random numbers in [0, 1)
 
-// follow asks a policy until it gives up, the clock moving on by each wait.
+// follow asks a policy until it gives up. The clock advances by each wait.
 func follow(p Policy, random float64, atMost int) (waits []time.Duration, total time.Duration) {
 	for len(waits) < atMost {
 		wait, again := p.Next(len(waits), total, random)
@@ -20,7 +20,7 @@ func follow(p Policy, random float64, atMost int) (waits []time.Duration, total 
 	return waits, total
 }
 
-// TestPolicies is the table in Policy's comment.
+// TestPolicies checks the table in Policy's comment.
 func TestPolicies(t *testing.T) {
 	s := time.Second
 	for _, c := range []struct {
@@ -58,8 +58,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestUntilElapsedNeverOvershoots: whatever the failures themselves took, no
-// retry begins after the time that was given.
+// TestUntilElapsedNeverOvershoots checks that no retry begins after the given time, however long the
+// failed attempts took.
 func TestUntilElapsedNeverOvershoots(t *testing.T) {
 	const d = 10 * time.Second
 	p := UntilElapsed(d, 3*time.Second)
@@ -71,8 +71,7 @@ func TestUntilElapsedNeverOvershoots(t *testing.T) {
 	}
 }
 
-// TestExponentialDoesNotOverflow: a policy that is asked for years waits long,
-// and never a negative time.
+// TestExponentialDoesNotOverflow checks that the wait is never negative, after however many retries.
 func TestExponentialDoesNotOverflow(t *testing.T) {
 	for _, p := range []Policy{Exponential(-1, time.Hour), BoundedExponential(-1, time.Hour, 1<<62), BoundedExponential(-1, 0, time.Minute), BoundedExponential(-1, time.Hour, time.Minute)} {
 		for _, retries := range []int{0, 1, 20, 31, 62, 63, 64, 1000, 1 << 30} {

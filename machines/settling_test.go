@@ -8,16 +8,15 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// answer is one that a session machine gets: when, and when it was asked for.
+// answer is an answer to a session machine: when it comes, and when its request was sent.
 type answer struct {
 	kind     events.Kind // reply.multi, or connection.attached for a handshake
 	sent, at time.Duration
 }
 
-// A leader that stood still commits what waits for it before it looks at its
-// sessions. So belief begins only with an answer that it gave once it had the
-// reports of its followers; and an answer that it gave while it was awake is never
-// taken for one of those.
+// A leader that was paused commits waiting writes before it looks at its sessions. So belief begins
+// only with an answer from after it had the reports of its followers. And an answer of a leader that
+// was not paused is never taken for one of a leader that was.
 func TestAnswersOfALeaderThatStoodStillDoNotCount(t *testing.T) {
 	const ms = time.Millisecond
 	write, handshake := events.ReplyMulti, events.ConnectionAttached
@@ -26,7 +25,7 @@ func TestAnswersOfALeaderThatStoodStillDoNotCount(t *testing.T) {
 		timeout   time.Duration
 		observers string
 		answers   []answer
-		from      time.Duration // when the request was sent on which belief rests in the end; 0: there is none
+		from      time.Duration // when the request was sent on which belief depends in the end; 0: there is no belief
 	}{
 		{"no rest", 15 * time.Second, "", []answer{{write, 0, 5 * ms}, {write, 4 * time.Second, 5 * time.Second}}, 4 * time.Second},
 		{"a rest of more than a third", 15 * time.Second, "", []answer{{write, 0, 0}, {write, 4 * time.Second, 5*time.Second + ms}}, 0},
@@ -43,15 +42,15 @@ func TestAnswersOfALeaderThatStoodStillDoNotCount(t *testing.T) {
 	} {
 		got, s := hear(c.timeout, c.observers, c.answers)
 		if want := int64(c.from); c.from == 0 && got != 0 || c.from != 0 && got != start+want+int64(s.beliefSpan(start+want, 0)) {
-			t.Errorf("%s: belief lasts until %s, and should rest on what was sent at %s", c.name, time.Duration(got-start), c.from)
+			t.Errorf("%s: belief lasts until %s, want it to depend on the request that was sent at %s", c.name, time.Duration(got-start), c.from)
 		}
 	}
 }
 
 const start = int64(time.Hour)
 
-// hear has a session machine that somebody needs hear answers, and returns until
-// when it believes after the last.
+// hear feeds answers to a session machine that sends heartbeats, and returns the deadline of belief
+// after the last.
 func hear(timeout time.Duration, observers string, answers []answer) (until int64, s *session) {
 	e := engine.New(false, engine.NewRecipe(sessionChart, func(open events.Event) (*session, error) {
 		made, err := newSession(open)

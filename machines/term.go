@@ -11,7 +11,7 @@ type term struct {
 	first        bool        // no place is ahead: only a confirmation is missing
 	rideOut      bool        // a disconnect does not end belief
 	guards       []events.Op // the first operations of guarded writes, where other nodes may have the own node's name
-	heartbeating bool        // the session machine was told that this one leads or is next in line
+	heartbeating bool        // heartbeats for the own node were asked for
 	works        int         // pieces of work that have not returned yet
 	waiters      []uint64
 	since        int64 // when the term began

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Names that are in order, for each kind of queue.
+// itemOrders are names in the right order, for each kind of queue.
 var itemOrders = map[ItemKind][]string{
 	FIFO: {"queue-0000000000", "queue-0000000009", "queue-0000000010", "queue-2147483647", "queue--2147483648", "queue--1000000000"},
 	ByPriority: {"queue-0800000000000000003", "queue-0FFFFFFFF0000000002", "queue-1000000000000000001", "queue-1000000050000000007",
@@ -46,7 +46,7 @@ func TestItemsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// What a producer asks for is what a consumer takes apart.
+// A consumer parses the names that a producer creates.
 func TestItemsAreTakenApart(t *testing.T) {
 	for _, rank := range []int64{0, 1, -1, 1<<31 - 1, -1 << 31, 1_700_000_000_000, 1<<63 - 1} {
 		for _, kind := range []ItemKind{FIFO, ByPriority, ByDue, ByID} {

@@ -110,19 +110,19 @@ func TestNamesAndDiceComeFromTheSeed(t *testing.T) {
 	for range 1000 {
 		x := a.next()
 		if x < 0 || x >= 1 || x != b.next() {
-			t.Fatal("the dice do not repeat themselves")
+			t.Fatal("the same seed gives other numbers")
 		}
 		if x == other.next() {
 			same++
 		}
 	}
 	if same > 0 {
-		t.Error("two seeds, the same dice")
+		t.Error("two seeds give the same numbers")
 	}
 }
 
-// FuzzParsePlace: whatever is taken for a place can be written again, and
-// sorting a line loses nothing.
+// FuzzParsePlace checks that a parsed place has its name when it is written again, and that sorting a
+// line loses nothing.
 func FuzzParsePlace(f *testing.F) {
 	for _, name := range []string{"latch-0000000007", "latch--2147483648", "_c_" + someGUID + "-latch-0000000007", "_c_short", "0", "latch-7", "_c_" + someGUID + "-latch-", "\x00latch-0000000001", "latch-٠١٢٣٤"} {
 		f.Add(name)
