@@ -10,7 +10,7 @@ import (
 
 // A consumer whose items all fail leaves the rest to other consumers, and waits until the first of its
 // own is due. It does not loop over items that it may not lock.
-func TestAConsumerKeepsSoManyLocks(t *testing.T) {
+func TestAConsumerKeepsABoundedNumberOfLocks(t *testing.T) {
 	c := newConversation(t, newCoverage())
 	say := func(line string) string {
 		words := strings.Fields(line)

@@ -15,7 +15,7 @@ import (
 // of the log, with a divergence, or with a refusal. The charts' digests are not compared.
 func FuzzReplay(f *testing.F) {
 	for _, recipe := range Recipes() {
-		f.Add(wellBehaved(f, recipe.Name()))
+		f.Add(logOfOneMachine(f, recipe.Name()))
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
 		reader, err := events.NewReader(bytes.NewReader(log))
@@ -96,8 +96,8 @@ func odd(codes []events.Code, b []byte, at int64) (events.ID, events.Event) {
 	return "one", ev
 }
 
-// wellBehaved returns the log of one machine of a recipe that queues in a line and leads.
-func wellBehaved(f *testing.F, recipe string) []byte {
+// logOfOneMachine returns the log of one machine of a recipe that queues in a line and leads.
+func logOfOneMachine(f *testing.F, recipe string) []byte {
 	var log bytes.Buffer
 	w, err := events.NewWriter(&log, events.Header{})
 	if err != nil {

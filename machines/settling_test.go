@@ -17,7 +17,7 @@ type answer struct {
 // A leader that was paused commits waiting writes before it looks at its sessions. So belief begins
 // only with an answer from after it had the reports of its followers. And an answer of a leader that
 // was not paused is never taken for one of a leader that was.
-func TestAnswersOfALeaderThatStoodStillDoNotCount(t *testing.T) {
+func TestAnswersOfALeaderThatWasPausedDoNotCount(t *testing.T) {
 	const ms = time.Millisecond
 	write, handshake := events.ReplyMulti, events.ConnectionAttached
 	for _, c := range []struct {

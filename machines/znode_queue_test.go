@@ -18,8 +18,8 @@ var itemOrders = map[ItemKind][]string{
 	ByID: {"queue-|b|0000000001", "queue-|a|0000000002", "queue-||0000000003", "queue-|a b|0000000010"},
 }
 
-// oddItems are names that belong to no queue of the kind.
-var oddItems = map[ItemKind][]string{
+// foreignItems are names that belong to no queue of the kind.
+var foreignItems = map[ItemKind][]string{
 	FIFO: {"", "queue", "queue-", "queue-000000001", "queue-00000000001", "queue-+000000001", "queue--0000000001", "queue-2147483648", "Queue-0000000001",
 		"queue-|a|0000000001", "queue-1000000050000000007", "lock-0000000001"},
 	ByPriority: {"queue-0000000001", "queue-00000000", "queue-1000000gg0000000001", "queue-0000000050000000001", "queue-1FFFFFFFF0000000001",
@@ -32,14 +32,14 @@ var oddItems = map[ItemKind][]string{
 func TestItemsKeepTheirOrder(t *testing.T) {
 	for kind, want := range itemOrders {
 		for range 20 {
-			names := append(slices.Clone(want), oddItems[kind]...)
+			names := append(slices.Clone(want), foreignItems[kind]...)
 			rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 			items, foreign := kind.Backlog(names)
 			var got []string
 			for _, i := range items {
 				got = append(got, i.Name)
 			}
-			if !slices.Equal(got, want) || foreign != len(oddItems[kind]) {
+			if !slices.Equal(got, want) || foreign != len(foreignItems[kind]) {
 				t.Fatalf("%s: %q and %d others, want %q", kind, got, foreign, want)
 			}
 		}

@@ -95,7 +95,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestNamesAndDiceComeFromTheSeed(t *testing.T) {
+func TestNamesAndJitterComeFromTheSeed(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	seen := map[string]bool{}
 	for n := range uint64(1000) {
