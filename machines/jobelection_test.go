@@ -11,56 +11,54 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// jobWorld is a world with one instance of a job election. The other instances are Elastic-Job's: they
+// jobs is a world with one instance of a job election. The other instances are Elastic-Job's: they
 // write and delete markers, and queue at the latch.
-type jobWorld struct {
+type jobs struct {
 	*world
 	broken map[string]bool // seals that an operator deleted
 }
 
 const (
-	theInstance = events.ID("jobelection")
-	theElection = "/job/leader/election"
-	theMarker   = theElection + "/instance"
-	theLatch    = theElection + "/latch"
+	theCandidate = events.ID("jobelection")
+	theElection  = "/job/leader/election"
+	theMarker    = theElection + "/instance"
+	theLatch     = theElection + "/latch"
 )
 
-func newJobWorld(seed int64) *jobWorld {
-	w := &jobWorld{broken: map[string]bool{}, world: &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second), zxid: 100,
-		nodes: map[string]*events.Stat{}, count: map[string]int32{}, watchers: map[string][]events.ID{},
-		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}}
+func newJobs(seed int64) *jobs {
+	w := &jobs{broken: map[string]bool{}, world: emptyWorld(seed)}
 	ride := fmt.Sprint(w.dice.Intn(2) == 0)
 	options := map[string]string{"rideOut": ride}
 	if seed%4 == 1 {
 		options["retry"] = "times/3/1s/0s"
 	}
 	w.open("session", "session", "", map[string]string{"rideOut": ride})
-	w.open("jobelection", theInstance, "/job", options)
+	w.open("jobelection", theCandidate, "/job", options)
 	w.do("session", events.CommandStart, events.Event{})
-	w.do(theInstance, events.CommandStart, events.Event{})
+	w.do(theCandidate, events.CommandStart, events.Event{})
 	return w
 }
 
-// TestRandomJobElections walks at random as TestRandomWalk does.
-func TestRandomJobElections(t *testing.T) {
-	for seed := range int64(*walks) {
+// TestRandomJobs walks at random as TestRandomWalk does.
+func TestRandomJobs(t *testing.T) {
+	for seed := range int64(someWalks(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newJobWorld(seed)
+			w := newJobs(seed)
 			for range 1500 {
 				w.move(w.use, w.operate)
-				w.mustWriteMarkerUnderLatch()
-				w.mustOwnWhatItBelieves()
+				w.mustWriteUnderTheLatch()
+				w.mustHoldWhatItBelieves()
 				w.report(t)
 			}
 			w.heal()
 			w.run(800)
 			w.report(t)
-			if state := w.engine.State(theInstance); state != leading && state != "" {
-				t.Errorf("still %s in a healthy world (awaits %v)\n%s", state, w.engine.Awaits(theInstance), w.story(40))
+			if state := w.engine.State(theCandidate); state != leading && state != "" {
+				t.Errorf("still %s in a healthy world (awaits %v)\n%s", state, w.engine.Awaits(theCandidate), w.story(40))
 			}
-			w.do(theInstance, events.CommandClose, events.Event{})
+			w.do(theCandidate, events.CommandClose, events.Event{})
 			w.run(300)
-			w.mustHaveLeftNothing(t)
+			w.mustBeGone(t)
 			w.do("session", events.CommandClose, events.Event{})
 			w.run(1)
 			w.mustReplay(t)
@@ -69,28 +67,28 @@ func TestRandomJobElections(t *testing.T) {
 }
 
 // use does something that the instance's user may do.
-func (w *jobWorld) use() {
+func (w *jobs) use() {
 	switch n := w.dice.Intn(12); {
 	case n < 3:
-		w.do(theInstance, events.CommandAwait, events.Event{})
+		w.do(theCandidate, events.CommandAwait, events.Event{})
 	case n < 5:
-		w.do(theInstance, events.CommandResign, events.Event{})
+		w.do(theCandidate, events.CommandResign, events.Event{})
 	case n < 6:
-		w.post(theInstance, events.Event{Kind: events.CommandCancel, Work: w.awaits(theInstance)})
+		w.post(theCandidate, events.Event{Kind: events.CommandCancel, Work: w.awaits(theCandidate)})
 	case n < 10:
-		if w.works[theInstance] > 0 {
-			w.workReturns(theInstance)
+		if w.works[theCandidate] > 0 {
+			w.workReturns(theCandidate)
 		}
 	case n == 10:
-		w.do(theInstance, events.CommandStart, events.Event{})
+		w.do(theCandidate, events.CommandStart, events.Event{})
 	case w.dice.Intn(100) == 0:
-		w.do(theInstance, events.CommandClose, events.Event{})
+		w.do(theCandidate, events.CommandClose, events.Event{})
 	}
 }
 
 // operate does something that other clients may do to the job.
-func (w *jobWorld) operate() {
-	marker := w.nodes[theMarker]
+func (w *jobs) operate() {
+	marker := w.stat(theMarker)
 	switch n := w.dice.Intn(14); {
 	case n < 3 && marker != nil:
 		w.remove(theMarker)
@@ -116,11 +114,11 @@ func (w *jobWorld) operate() {
 	}
 }
 
-// mustWriteMarkerUnderLatch checks that our marker is written only in a transaction during which our
+// mustWriteUnderTheLatch checks that our marker is written only in a transaction during which our
 // latch's node was first in its line.
-func (w *jobWorld) mustWriteMarkerUnderLatch() {
-	marker := w.nodes[theMarker]
-	if marker == nil || marker.Czxid != w.zxid || marker.EphemeralOwner != w.number {
+func (w *jobs) mustWriteUnderTheLatch() {
+	marker := w.stat(theMarker)
+	if marker == nil || marker.Czxid != w.server.Zxid() || marker.EphemeralOwner != w.number {
 		return
 	}
 	line, _ := Line(w.server.Children(theLatch), LatchLabel)
@@ -129,10 +127,10 @@ func (w *jobWorld) mustWriteMarkerUnderLatch() {
 	}
 }
 
-// mustOwnWhatItBelieves checks that, once all events have arrived, an instance that leads owns the
+// mustHoldWhatItBelieves checks that, once all events have arrived, an instance that leads owns the
 // marker, and the guards of its writes would succeed.
-func (w *jobWorld) mustOwnWhatItBelieves() {
-	c := w.stands[theInstance]
+func (w *jobs) mustHoldWhatItBelieves() {
+	c := w.stands[theCandidate]
 	if c == nil || !c.leads || !w.attached || len(w.inbox)+len(w.pending) > 0 {
 		return
 	}
@@ -146,7 +144,7 @@ func (w *jobWorld) mustOwnWhatItBelieves() {
 }
 
 // heal ends all faults, and removes what other clients left.
-func (w *jobWorld) heal() {
+func (w *jobs) heal() {
 	w.calm = true
 	w.reap()
 	for _, path := range w.server.Paths() {
@@ -158,7 +156,7 @@ func (w *jobWorld) heal() {
 }
 
 // run lets all requests be answered, all timers fire and all work return.
-func (w *jobWorld) run(steps int) {
+func (w *jobs) run(steps int) {
 	for range steps {
 		switch {
 		case len(w.inbox) > 0:
@@ -169,16 +167,16 @@ func (w *jobWorld) run(steps int) {
 			w.attach()
 			w.ring(untilDue)
 		default:
-			if w.engine.State(theInstance) == draining && w.works[theInstance] > 0 {
-				w.workReturns(theInstance)
+			if w.engine.State(theCandidate) == draining && w.works[theCandidate] > 0 {
+				w.workReturns(theCandidate)
 			}
 			w.ring(untilDue)
 		}
 	}
 }
 
-// mustHaveLeftNothing checks that a closed instance has left nothing.
-func (w *jobWorld) mustHaveLeftNothing(t *testing.T) {
+// mustBeGone checks that a closed instance has left nothing.
+func (w *jobs) mustBeGone(t *testing.T) {
 	t.Helper()
 	w.report(t)
 	if got := w.engine.Machines(); !slices.Equal(got, []events.ID{events.SessionMachine}) {
@@ -191,10 +189,10 @@ func (w *jobWorld) mustHaveLeftNothing(t *testing.T) {
 	}
 }
 
-// scripts are scripts for machines that open a latch, L. After "leads jobelection" it leads and its latch
+// ways are scripts for machines that open a latch, L. After "leads jobelection" it leads and its latch
 // has ended; after "waits jobelection" another's marker exists. After "leads semaphore" it holds two
 // permits; after "waits semaphore" it is first in line and waits for them.
-var scripts = map[string][]string{
+var ways = map[string][]string{
 	"waits jobelection": {"command.start", "reply.stat czxid=5 owner=7"},
 	"leads jobelection": {"command.start", "reply.stat code=NONODE", "L reply.create seq=0", "L reply.stat", "L reply.children children=own",
 		"reply.stat code=NONODE", "reply.children children=latch", "reply.multi zxid=20", "L reply.delete", "reply.stat czxid=20 version=1"},
@@ -204,8 +202,8 @@ var scripts = map[string][]string{
 		"reply.stat data=3 version=1 count=2", "reply.children children=(lease-0,lease-1)"},
 }
 
-// play plays a script.
-func (c *conversation) play(t *testing.T, way []string, name string) string {
+// usherAlong plays a script.
+func (c *conversation) usherAlong(t *testing.T, way []string, name string) string {
 	for _, line := range way {
 		to := name
 		if rest, latch := strings.CutPrefix(line, "L "); latch {

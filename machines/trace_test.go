@@ -181,8 +181,8 @@ func (c *conversation) usher(t *testing.T, d *datadriven.TestData) string {
 		}
 	}
 	c.create(recipe, name, d)
-	if script := scripts[d.Cmd+" "+recipe]; script != nil {
-		return c.play(t, script, name)
+	if script := ways[d.Cmd+" "+recipe]; script != nil {
+		return c.usherAlong(t, script, name)
 	}
 	play := func(kind events.Kind, args ...datadriven.CmdArg) {
 		line := &datadriven.TestData{Cmd: name, CmdArgs: append([]datadriven.CmdArg{{Key: string(kind)}}, args...)}
