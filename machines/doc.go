@@ -6,7 +6,8 @@
 //
 //	session.go      the connection: session_chart.go its rows, session_end.go how it ends, heartbeat.go when it asks for
 //	                confirmations, belief.go the deadline of belief, heartbeatset.go the nodes that heartbeats check
-//	states.go       states that several recipes have; timers.go the names of timers; options.go what a machine is opened with
+//	states.go       the states of several recipes; timers.go the names of timers; options.go the options of
+//	                command.open
 //	node.go         the own node; naming.go how the nodes of a line are told apart
 //	term.go         belief, and the work that runs under it
 //	retrystate.go      the last failure, the retry policy's progress, and the back-off
@@ -29,7 +30,8 @@
 //	treecache.go    a node and all below it; treecache_node.go what is known of each, treecache_actions.go what the rows do
 //	number.go       one operation on a number in a node
 //	deletion.go     a node that is deleted, over sessions if need be
-//	barriercall.go      one call at a barrier (barrier.go), which waits until the node is gone, or at a gate (gate.go), until it is there
+//	barriercall.go  one call at a barrier (barrier.go), which waits until the node is gone, or at a gate
+//	                (gate.go), which waits until it exists
 //	doublebarrier.go  a member of a double barrier; doublebarrier_guards.go, doublebarrier_actions.go
 //	request.go      one read or write of a user
 //	producer.go     puts items into a queue; producer_actions.go what its rows do

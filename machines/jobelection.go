@@ -5,9 +5,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// JobElectionRecipe makes participants of the election of an Elastic-Job job. The instance that owns
-// a node with a fixed name, the marker, leads. The marker is written while a latch is held. Path is the job's node, Data the instance's id. Options: those of
-// LatchRecipe.
+// JobElectionRecipe makes participants of the election of an Elastic-Job job. The instance that owns a
+// node with a fixed name, the marker, leads. The marker is written while a latch is held. Path is the
+// job's node, Data the instance's id. Options: those of LatchRecipe.
 var JobElectionRecipe = engine.NewRecipe(jobElectionChart, newJobElection)
 
 // jobElection is one instance that takes part in a job's election. Its own node is the marker, which

@@ -75,19 +75,19 @@ func (p *place) noteCreated(ev events.Event, out *engine.Outbox) {
 
 // adopt keeps the lowest node with the own GUID and deletes the others.
 func (p *place) adopt(ev events.Event, out *engine.Outbox) {
-	twins := p.duplicates(ev.Children)
-	p.discard(twins[1:], out)
+	found := p.duplicates(ev.Children)
+	p.discard(found[1:], out)
 	p.creating, p.unknown = 0, false
-	if p.own != twins[0].Name {
+	if p.own != found[0].Name {
 		p.dropHeartbeats(out) // the heartbeat must not check a deleted node any more
-		p.own, p.token, p.sequence, p.owned, p.watched = twins[0].Name, 0, twins[0].Sequence, false, false
+		p.own, p.token, p.sequence, p.owned, p.watched = found[0].Name, 0, found[0].Sequence, false, false
 	}
 	p.listLine(ev, out)
 }
 
 // discard deletes nodes with the own GUID other than the lowest.
-func (p *place) discard(twins []Place, out *engine.Outbox) {
-	for _, t := range twins {
+func (p *place) discard(found []Place, out *engine.Outbox) {
+	for _, t := range found {
 		out.With(engine.Unawaited).Delete(join(p.dir, t.Name))
 	}
 	p.purged = true
@@ -144,13 +144,13 @@ func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 // lists again, once on each connection: the machine does not wait for the deletion of those behind the
 // lowest, and a disconnect may prevent it.
 func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
-	twins := p.duplicates(ev.Children)
+	found := p.duplicates(ev.Children)
 	if p.hasDuplicates(ev) {
-		p.discard(twins[1:], out)
+		p.discard(found[1:], out)
 		p.lookUp(ev, out)
 		return
 	}
-	p.own, p.unknown = twins[0].Name, false
+	p.own, p.unknown = found[0].Name, false
 	p.deleteOwn(ev, out)
 }
 

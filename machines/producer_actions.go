@@ -41,7 +41,7 @@ func (p *producer) batch(ev events.Event) (batch, error) {
 		b.namePrefix = p.kind.namePrefix(rank, o.text("id", ""))
 	}
 	if b.items < 1 || rank < 0 && p.kind == ByDue {
-		return b, fmt.Errorf("a put of %d items, due at %d", b.items, rank)
+		return b, fmt.Errorf("a put of %d items, due at %d: want at least 1 item, due at 0 or later", b.items, rank)
 	}
 	return b, o.err
 }

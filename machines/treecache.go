@@ -6,8 +6,8 @@ import (
 )
 
 // TreeCacheRecipe makes caches of a node and what is below it: Curator's TreeCache, and its
-// PathChildrenCache at a depth of 1. The data go to the user's handle, past the machine. Options: "depth" (levels below the node; below zero, all),
-// "most" (the maximum of nodes), "retry".
+// PathChildrenCache at a depth of 1. The data go to the user's handle, past the machine. Options:
+// "depth" (levels below the node; below zero, all), "most" (the maximum of nodes), "retry".
 var TreeCacheRecipe = engine.NewRecipe(treeCacheChart, newTreeCache)
 
 // treeWindow is how many reads of one cache are pending at a time, so that a large tree does not delay
