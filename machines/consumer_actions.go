@@ -357,7 +357,7 @@ func (c *consumer) waitForNext(ev events.Event, out *engine.Outbox) {
 	case c.stale:
 		sooner(time.Duration(c.relistAt() - ev.At))
 	case c.skipped:
-		sooner(recheck/2 + time.Duration(c.dice.next()*float64(recheck)))
+		sooner(recheck/2 + time.Duration(c.jitter.next()*float64(recheck)))
 	}
 	if wait > 0 {
 		out.Timer(nextTimer, wait)

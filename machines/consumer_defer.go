@@ -73,7 +73,7 @@ func (c *consumer) deferHeld(ev events.Event, out *engine.Outbox) {
 // deferItem notes when an item is read again.
 func (c *consumer) deferItem(name string, ev events.Event, out *engine.Outbox) {
 	one := c.deferred[name]
-	wait, _ := deferPolicy.Next(one.times, 0, c.dice.next())
+	wait, _ := deferPolicy.Next(one.times, 0, c.jitter.next())
 	c.deferred[name] = deferral{ev.At + int64(wait), one.times + 1}
 	c.skipped = true
 	c.reportDeferred(join(c.path, name), ev, out)
@@ -128,7 +128,7 @@ func (c *consumer) separateAndFail(ev events.Event, out *engine.Outbox) {
 
 // park keeps an item and its lock for the next try.
 func (c *consumer) park(h holding, times int, ev events.Event) {
-	wait, again := c.backoff.Next(times, 0, c.dice.next())
+	wait, again := c.backoff.Next(times, 0, c.jitter.next())
 	if !again {
 		wait = pauseAfterGiveUp
 	}

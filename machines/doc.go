@@ -10,7 +10,7 @@
 //	                command.open
 //	node.go         the own node; naming.go how the nodes of a line are told apart
 //	term.go         belief, and the work that runs under it
-//	retrystate.go      the last failure, the retry policy's progress, and the back-off
+//	retrystate.go   the last failure, the retry policy's progress, and the back-off
 //	contender.go    all three, for what may lead or hold; contender_actions.go what its rows do
 //	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do
 //	acquisition.go  a place that is held once: the rows of mutexes and read-write locks

@@ -209,7 +209,7 @@ func (n *number) settle(ev events.Event, out *engine.Outbox) { n.sent = false }
 func (n *number) retryLater(ev events.Event, out *engine.Outbox) {
 	n.sent = false
 	n.tries--
-	wait, _ := n.retry.Next(n.failures, 0, n.dice.next())
+	wait, _ := n.retry.Next(n.failures, 0, n.jitter.next())
 	n.failures++
 	out.Timer(backOffTimer, wait)
 }

@@ -156,7 +156,7 @@ func (p *producer) waitsForRoom(ev events.Event) bool { return ev.Code == events
 
 // waitForRoom starts a pause, which is longer each time.
 func (p *producer) waitForRoom(ev events.Event, out *engine.Outbox) {
-	wait, _ := roomPolicy.Next(p.looks, 0, p.dice.next())
+	wait, _ := roomPolicy.Next(p.looks, 0, p.jitter.next())
 	p.looks++
 	out.Timer(roomTimer, wait)
 }

@@ -14,7 +14,7 @@ const maxLateConfirmations = 3
 // retryState is the last failure, how far the retry policy has come, and the back-off.
 type retryState struct {
 	retry    Policy
-	dice     jitter
+	jitter   jitter
 	code     events.Code // of the last failure; OK: there is none
 	text     string
 	failures int
@@ -25,7 +25,7 @@ type retryState struct {
 
 // newRetryState returns the state of the policy of the option "retry", or of usual.
 func newRetryState(open events.Event, o *options, usual Policy) retryState {
-	return retryState{retry: o.policy("retry", usual), dice: newJitter(open.Seed)}
+	return retryState{retry: o.policy("retry", usual), jitter: newJitter(open.Seed)}
 }
 
 // defaultRetry is the retry policy of a machine that is opened without one.
@@ -46,14 +46,14 @@ func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
 	if t.failures == 0 {
 		t.failedAt = ev.At
 	}
-	d, again = t.retry.Next(t.failures, time.Duration(ev.At-t.failedAt), t.dice.next())
+	d, again = t.retry.Next(t.failures, time.Duration(ev.At-t.failedAt), t.jitter.next())
 	t.failures++
 	return d, again
 }
 
 // nextPause returns the pause before the next attempt of a machine that never gives up.
 func (t *retryState) nextPause() time.Duration {
-	d, again := t.retry.Next(t.failures, 0, t.dice.next())
+	d, again := t.retry.Next(t.failures, 0, t.jitter.next())
 	if !again {
 		d = pauseAfterGiveUp
 	}
@@ -64,9 +64,9 @@ func (t *retryState) nextPause() time.Duration {
 // workBackOff returns the pause after work that failed or returned immediately. It follows the policy,
 // but never ends: such work is no reason to leave the line.
 func (t *retryState) workBackOff() time.Duration {
-	d, again := t.retry.Next(t.quick, 0, t.dice.next())
+	d, again := t.retry.Next(t.quick, 0, t.jitter.next())
 	if !again {
-		d, _ = defaultRetry.Next(t.quick, 0, t.dice.next())
+		d, _ = defaultRetry.Next(t.quick, 0, t.jitter.next())
 	}
 	return d
 }

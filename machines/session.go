@@ -43,7 +43,7 @@ type session struct {
 	observerMasters bool
 	rideOut         bool
 	retry           Policy
-	dice            jitter
+	jitter          jitter
 
 	number        int64 // of the current ZooKeeper session; 0 between two
 	opened        int64 // numbers that were used
@@ -94,7 +94,7 @@ func newSession(open events.Event) (*session, error) {
 		observerMasters: o.flag("observerMasters"),
 		rideOut:         o.flag("rideOut"),
 		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
-		dice:            newJitter(open.Seed),
+		jitter:          newJitter(open.Seed),
 	}
 	return s, o.err
 }
@@ -244,7 +244,7 @@ func (s *session) lose(ev events.Event, out *engine.Outbox) {
 		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text})
 	}
 	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: ev.Code, Text: ev.Text})
-	wait, again := s.retry.Next(s.failures, 0, s.dice.next())
+	wait, again := s.retry.Next(s.failures, 0, s.jitter.next())
 	if !again {
 		wait = pauseAfterGiveUp
 	}
