@@ -90,8 +90,8 @@ func (s *session) uncounted(ev events.Event) bool {
 	return s.confirming(ev) && (s.stoodStill(ev) || ev.SentAt < s.countsFrom)
 }
 
-// hear notes an answer of the ensemble's leader or quorum, counted or not.
-func (s *session) hear(ev events.Event) {
+// noteAnswer notes an answer of the ensemble's leader or quorum, counted or not.
+func (s *session) noteAnswer(ev events.Event) {
 	s.heard, s.heardSent = ev.At, max(s.heardSent, ev.SentAt)
 }
 

@@ -27,7 +27,7 @@ func (p *contender) wantHeartbeats(out *engine.Outbox) {
 	if !p.heartbeating {
 		p.heartbeating = true
 		owner := p.owner
-		if p.naming.sure() {
+		if p.naming.unique() {
 			owner = 0
 		}
 		out.Tell(events.SessionMachine, events.Event{Kind: events.HeartbeatWanted, Name: p.id, Path: p.path(), SessionID: owner})
@@ -68,7 +68,7 @@ func (p *contender) announcePersistent(ev events.Event, out *engine.Outbox) {
 // pause pauses before the next enrolment, because the node is gone. If only a copy of the node is
 // gone, the same enrolment goes on after the pause, and looks for its node first.
 func (p *contender) pause(ev events.Event, out *engine.Outbox) {
-	copied := p.unknown && p.naming.sure()
+	copied := p.unknown && p.naming.unique()
 	p.answerMove(out)
 	p.forgetOwn(out)
 	if copied {
@@ -81,7 +81,7 @@ func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.leads, p.first = true, true
-	if !p.naming.sure() {
+	if !p.naming.unique() {
 		p.pinned = p.token
 	}
 	p.since = ev.At

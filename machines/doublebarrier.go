@@ -157,7 +157,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{inside}, On: on(events.WatchDeleted), To: inside},
 
 		{From: from{inside}, On: on(events.CommandLeave), To: parting, Do: (*doubleBarrier).noteLeave, Then: (*doubleBarrier).list},
-		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).remains, To: suspended, Do: (*doubleBarrier).noteLeave},
+		{From: from{suspended}, On: on(events.CommandLeave), When: (*doubleBarrier).isInside, To: suspended, Do: (*doubleBarrier).noteLeave},
 		{From: append(from{outside}, but(engaged, inside)...), On: on(events.CommandLeave), To: engine.Stay, Do: (*doubleBarrier).refuseLeave},
 		{From: from{parting}, On: on(events.ReplyMulti), When: (*doubleBarrier).transient, To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{parting}, On: on(events.ReplyMulti), To: parting},
@@ -175,11 +175,11 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{emptying}, On: on(events.WatchDeleted), To: emptying},
 		{From: from{emptying}, On: on(events.WatchChanged), To: emptying, Do: (*doubleBarrier).rewatch},
 
-		{From: but(engaged, withdrawing), On: on(events.CommandCancel), When: (*doubleBarrier).asked, To: departing, Do: (*doubleBarrier).giveUp},
+		{From: but(engaged, withdrawing), On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal, To: departing, Do: (*doubleBarrier).giveUp},
 		{From: but(engaged, withdrawing), On: on(events.CommandCancel), To: engine.Stay},
-		{From: from{withdrawing}, On: on(events.CommandCancel), When: (*doubleBarrier).asked, To: withdrawing, Do: (*doubleBarrier).giveUp},
+		{From: from{withdrawing}, On: on(events.CommandCancel), When: (*doubleBarrier).cancelsGoal, To: withdrawing, Do: (*doubleBarrier).giveUp},
 		{From: from{withdrawing}, On: on(events.CommandCancel), To: withdrawing},
-		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).unmade, To: departing, Do: (*doubleBarrier).finishLeave},
+		{From: from{withdrawing}, On: on(events.ReplyCreate), When: (*doubleBarrier).notCreated, To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyCreate), To: withdrawing, Do: (*doubleBarrier).settleAndDelete},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: departing, Do: (*doubleBarrier).finishLeave},
 		{From: from{withdrawing}, On: on(events.ReplyMulti), When: (*doubleBarrier).replaced, To: parting, Do: (*doubleBarrier).relook},
@@ -203,7 +203,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 
 		// What comes next: after a pause or an outage.
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
-		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).remains, To: inside},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).isInside, To: inside},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).inFlight, To: entering},
@@ -235,5 +235,5 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 // Watches reports which nodes matter: the directory, the ready node, the own one and the member that
 // is waited for.
 func (b *doubleBarrier) Watches(path string) bool {
-	return path == b.dir || path == b.ready() || b.own != "" && path == b.ownPath() || len(b.others) > 0 && path == join(b.dir, b.others[0])
+	return path == b.dir || path == b.readyPath() || b.own != "" && path == b.ownPath() || len(b.others) > 0 && path == join(b.dir, b.others[0])
 }

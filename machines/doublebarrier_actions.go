@@ -97,7 +97,7 @@ func (b *doubleBarrier) deleteAndRefuse(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) recount(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	b.readyOlder, b.readyNewer, b.watched = false, false, false
-	out.With(engine.Watch).Exists(b.ready())
+	out.With(engine.Watch).Exists(b.readyPath())
 	out.Children(b.dir)
 }
 
@@ -151,12 +151,12 @@ func (b *doubleBarrier) open(ev events.Event, out *engine.Outbox) {
 	}
 	before := b.version
 	if b.version = 0; b.readyOlder {
-		ops = append(ops, events.Op{Verb: "delete", Path: b.ready(), Version: before})
+		ops = append(ops, events.Op{Verb: "delete", Path: b.readyPath(), Version: before})
 		b.version = nextVersion(before)
 	}
-	ops = append(ops, events.Op{Verb: "create", Path: b.ready(), Mode: events.Persistent})
+	ops = append(ops, events.Op{Verb: "create", Path: b.readyPath(), Mode: events.Persistent})
 	for range b.version {
-		ops = append(ops, events.Op{Verb: "set", Path: b.ready(), Version: -1})
+		ops = append(ops, events.Op{Verb: "set", Path: b.readyPath(), Version: -1})
 	}
 	out.Multi(ops...)
 }
@@ -205,7 +205,7 @@ func (b *doubleBarrier) list(ev events.Event, out *engine.Outbox) {
 	}
 	if b.readyUnknown {
 		b.readyOlder, b.readyNewer = false, false
-		out.Exists(b.ready())
+		out.Exists(b.readyPath())
 	}
 	out.Children(b.dir)
 }
@@ -269,7 +269,7 @@ func (b *doubleBarrier) deleteWithReady(ev events.Event, out *engine.Outbox) {
 		b.deleteOwn(ev, out)
 		return
 	}
-	out.Multi(events.Op{Verb: "delete", Path: b.ownPath(), Version: -1}, events.Op{Verb: "delete", Path: b.ready(), Version: b.version})
+	out.Multi(events.Op{Verb: "delete", Path: b.ownPath(), Version: -1}, events.Op{Verb: "delete", Path: b.readyPath(), Version: b.version})
 }
 
 // relook reads the ready node that has replaced the one that let the member in, because others came

@@ -6,8 +6,8 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// ready returns the path of the node that says that there were enough members.
-func (b *doubleBarrier) ready() string { return join(b.dir, ReadyNode) }
+// readyPath returns the path of the node that says that there were enough members.
+func (b *doubleBarrier) readyPath() string { return join(b.dir, ReadyNode) }
 
 // ownPath returns the own node's path.
 func (b *doubleBarrier) ownPath() string { return join(b.dir, b.own) }
@@ -94,7 +94,9 @@ func (b *doubleBarrier) moved(ev events.Event) bool {
 }
 
 // readyAppeared reports whether a watch says that the ready node appeared while the own node exists.
-func (b *doubleBarrier) readyAppeared(ev events.Event) bool { return ev.Path == b.ready() && b.watched }
+func (b *doubleBarrier) readyAppeared(ev events.Event) bool {
+	return ev.Path == b.readyPath() && b.watched
+}
 
 // isOwn reports whether an event is about the own node.
 func (b *doubleBarrier) isOwn(ev events.Event) bool {
@@ -124,16 +126,16 @@ func (b *doubleBarrier) stillThere(ev events.Event) bool {
 		(b.listedZxid == 0 || ev.Stat.Czxid <= b.listedZxid)
 }
 
-// asked reports whether the command to cancel names the present goal's command.
-func (b *doubleBarrier) asked(ev events.Event) bool {
+// cancelsGoal reports whether the command to cancel names the present goal's command.
+func (b *doubleBarrier) cancelsGoal(ev events.Event) bool {
 	return ev.Work != 0 && (ev.Work == b.enters && (b.goal == enter || b.goal == remain) || ev.Work == b.leaves && b.goal == leaveBarrier)
 }
 
 // mayHaveNode reports whether the machine may have a node.
 func (b *doubleBarrier) mayHaveNode(events.Event) bool { return b.own != "" }
 
-// unmade reports whether a create surely created nothing.
-func (b *doubleBarrier) unmade(ev events.Event) bool {
+// notCreated reports whether a create surely created nothing.
+func (b *doubleBarrier) notCreated(ev events.Event) bool {
 	return ev.Code != events.OK && !b.createMayExist(ev)
 }
 
@@ -146,7 +148,7 @@ func (b *doubleBarrier) createUnknown(events.Event) bool { return b.unknown }
 // hasNoGoal reports whether no command waits.
 func (b *doubleBarrier) hasNoGoal(events.Event) bool { return b.goal == nothing && len(b.closing) == 0 }
 
-func (b *doubleBarrier) remains(events.Event) bool   { return b.goal == remain }
+func (b *doubleBarrier) isInside(events.Event) bool  { return b.goal == remain }
 func (b *doubleBarrier) leavesNow(events.Event) bool { return b.goal == leaveBarrier }
 
 // counted reports whether the own node exists, as far as is known.

@@ -253,7 +253,7 @@ func (j *judge) member(id events.ID) {
 	}
 	attached := j.session != nil && j.session.attached
 	own := p.read == notRead || j.armed[id][p.path()] || owed[events.ReplyStat]
-	inquires := !p.naming.sure() && p.unknown && owed[events.ReplyStat]
+	inquires := !p.naming.unique() && p.unknown && owed[events.ReplyStat]
 	awake := true
 	switch state {
 	case enrolling:

@@ -9,8 +9,8 @@ import (
 type naming interface {
 	// fresh returns what the names of an enrolment have besides the label.
 	fresh(seed string, count uint64) string
-	// sure reports whether no other node can ever have the name.
-	sure() bool
+	// unique reports whether no other node can ever have the name.
+	unique() bool
 }
 
 // byGUID stands for names with a new GUID for each enrolment, as Curator's.
@@ -18,14 +18,14 @@ type byGUID struct{}
 
 func (byGUID) fresh(seed string, count uint64) string { return guid(seed, count) }
 
-func (byGUID) sure() bool { return true }
+func (byGUID) unique() bool { return true }
 
 // byOwner stands for names without a GUID. The node's owner does what the GUID does elsewhere.
 type byOwner struct{}
 
 func (byOwner) fresh(string, uint64) string { return "" }
 
-func (byOwner) sure() bool { return false }
+func (byOwner) unique() bool { return false }
 
 // ownerSearch is the search for the own nodes by their owner, where names have no GUID.
 type ownerSearch struct {

@@ -131,7 +131,7 @@ func (p *place) deleteOwn(ev events.Event, out *engine.Outbox) {
 	p.line, p.first = line{}, false
 	switch {
 	case !ev.Attached:
-	case p.own != "" && !p.ownerKnown && !p.naming.sure():
+	case p.own != "" && !p.ownerKnown && !p.naming.unique():
 		p.askOwner(ev, out)
 	case p.own != "":
 		out.Delete(p.path())
@@ -167,7 +167,7 @@ func (p *place) rejectOwn(ev events.Event, out *engine.Outbox) {
 	code, text := p.rejection(ev)
 	if code == events.ForeignOwner {
 		p.ownerKnown = false // without a GUID, the owner is read again before the node is deleted
-		p.unknown = p.naming.sure()
+		p.unknown = p.naming.unique()
 		if p.unknown && p.once() {
 			p.own = "" // nothing follows the deletion: the listing finds both, and both are deleted
 		}

@@ -99,18 +99,18 @@ func (p *readWrite) downgrade(ev events.Event, out *engine.Outbox) {
 	p.dropHeartbeats(out)
 	p.waiters = append(p.waiters, ev.Request)
 	out.Multi(
-		events.Op{Verb: "create", Path: join(p.dir, p.loweredName()), Mode: events.Ephemeral, Data: p.data},
+		events.Op{Verb: "create", Path: join(p.dir, p.readerName()), Mode: events.Ephemeral, Data: p.data},
 		events.Op{Verb: "delete", Path: p.path(), Version: -1},
 	)
 }
 
-// loweredName returns the writer's name with the reader's label.
-func (p *readWrite) loweredName() string { return relabel(p.own, p.label, p.lineLabels[1]) }
+// readerName returns the writer's name with the reader's label.
+func (p *readWrite) readerName() string { return relabel(p.own, p.label, p.lineLabels[1]) }
 
 // becomeReader notes that the transaction was committed: the own node is another one now, and is read
 // back.
 func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
-	p.own, p.label = p.loweredName(), p.lineLabels[1]
+	p.own, p.label = p.readerName(), p.lineLabels[1]
 	p.shared, p.inherited = p.label, p.token
 	p.owned, p.watched, p.revoked = false, false, false
 	p.readOwn(out)
@@ -120,7 +120,7 @@ func (p *readWrite) becomeReader(ev events.Event, out *engine.Outbox) {
 func (p *readWrite) giveUpDowngrade(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Kind == events.ReplyMulti && ev.Code == events.OK:
-		p.own = p.loweredName()
+		p.own = p.readerName()
 	case ev.Kind == events.ReplyMulti && ev.Code.Unknown():
 		p.own, p.unknown = "", true
 	}

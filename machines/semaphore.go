@@ -38,7 +38,7 @@ type semaphore struct {
 
 // pool is the directory of the permits, as it was read while the lock was held.
 type pool struct {
-	there   bool  // it exists
+	exists  bool  // it exists
 	agreed  bool  // its data hold the limit
 	version int32 // of its data
 }

@@ -56,13 +56,13 @@ func (s *semaphore) lineOccupied(ev events.Event) bool {
 // staleDirectory reports whether a transaction failed because the directory of the permits has
 // changed, while the lock is held.
 func (s *semaphore) staleDirectory(ev events.Event) bool {
-	return s.latchNode != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there)
+	return s.latchNode != "" && (ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.exists)
 }
 
 // lostRace reports whether a transaction came too late: the lock's node, or the directory of the
 // permits, has changed.
 func (s *semaphore) lostRace(ev events.Event) bool {
-	return ev.Code == events.NoNode || ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.there
+	return ev.Code == events.NoNode || ev.Code == events.BadVersion || ev.Code == events.NodeExists && !s.pool.exists
 }
 
 // recovered reports whether a listing shows the own permits.
@@ -158,7 +158,7 @@ func (s *semaphore) readPool(ev events.Event, out *engine.Outbox) {
 
 // notePool notes what was read under the lock.
 func (s *semaphore) notePool(ev events.Event, out *engine.Outbox) {
-	s.pool = pool{there: ev.Code == events.OK, agreed: len(ev.Data) > 0}
+	s.pool = pool{exists: ev.Code == events.OK, agreed: len(ev.Data) > 0}
 	if ev.Stat != nil {
 		s.pool.version = ev.Stat.Version
 	}
@@ -177,7 +177,7 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	limit := events.Op{Verb: "check", Path: s.ownDir, Version: s.pool.version}
 	switch {
-	case !s.pool.there:
+	case !s.pool.exists:
 		limit = events.Op{Verb: "create", Path: s.ownDir, Mode: events.Persistent, Data: FormatLimit(s.limit)}
 	case !s.pool.agreed:
 		limit = events.Op{Verb: "set", Path: s.ownDir, Data: FormatLimit(s.limit), Version: s.pool.version}

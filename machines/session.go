@@ -259,7 +259,7 @@ func (s *session) report(ev events.Event, out *engine.Outbox) {
 
 // extendBelief notes a confirmed request: belief holds for a span after it was sent.
 func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
-	s.hear(ev)
+	s.noteAnswer(ev)
 	if ev.Kind != events.ConnectionConfirmed {
 		s.pendingHeartbeat = 0
 	}
@@ -281,7 +281,7 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 // again only after that. So the machine sends itself the confirmation behind the news, and every term
 // has ended before the deadline moves.
 func (s *session) renew(ev events.Event, out *engine.Outbox) {
-	s.hear(ev)
+	s.noteAnswer(ev)
 	s.expire(ev, out)
 	if ev.Kind != events.ConnectionConfirmed {
 		s.pendingHeartbeat = 0
@@ -296,7 +296,7 @@ func (s *session) settle(ev events.Event, out *engine.Outbox) {
 	if s.stoodStill(ev) {
 		s.countsFrom = ev.At + int64(s.settling())
 	}
-	s.hear(ev)
+	s.noteAnswer(ev)
 	if ev.Kind != events.ConnectionConfirmed {
 		s.pendingHeartbeat, s.missedHeartbeats = 0, 0
 	}
