@@ -54,11 +54,11 @@ var plantedElections = []Plant{
 			return e
 		})},
 	{Name: "election: a create whose answer was lost is asked for again", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
-		return withGuard("suspected", never)
+		return withGuard("mayBeOurs", never)
 	})},
 	{Name: "election: every node is taken for its own", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
 		return mutate.Mutation{
-			Guards:  map[string]guarding{"identified": anyOwner, "unidentified": never},
+			Guards:  map[string]guarding{"foundOurs": anyOwner, "foundNone": never},
 			Actions: map[string]acting{"note": ignoringOwner, "settleOn": ignoringOwner},
 		}
 	})},

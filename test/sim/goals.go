@@ -19,7 +19,7 @@ var unreachableRows = []struct {
 		"a selector resigns its one term between two connections, and zkio answers a create before the next one begins"},
 	{[]string{"session"}, "connection.lost", "ending",
 		"zkio answers every close with connection.closed"},
-	{[]string{"session"}, "connection.lost [beginsAnew]", "ending", "the same"},
+	{[]string{"session"}, "connection.lost [beginsAnother]", "ending", "the same"},
 	{[]string{"session"}, "timer.fired", "connected",
 		"the deadline's timer is set again whenever the deadline moves, and no timer fires early here"},
 	{[]string{"session"}, "reply.sync [late]", "connected",
@@ -30,7 +30,7 @@ var unreachableRows = []struct {
 		"a connection ends, through suspended, before its session does"},
 	{[]string{"election"}, "reply.stat [createdLater]", "waiting",
 		"a counter that repeats itself cannot make a name without a GUID twice"},
-	{[]string{"doublebarrier"}, "reply.create [doubtful]", "entering",
+	{[]string{"doublebarrier"}, "reply.create [createMayExist]", "entering",
 		"the name of an own node is never used again, and zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"doublebarrier", "persistent"}, "connection.lost", "pausing",
 		"hardly ever: a pause after a refusal would have to last from a disconnect to the end of the session"},
@@ -59,7 +59,7 @@ var sessionRows = []struct {
 	recipe string
 	Row
 }{
-	{"election", Row{"session", "connected", "reply.stat [displaced]"}},
+	{"election", Row{"session", "connected", "reply.stat [nodeReplaced]"}},
 	{"election", Row{"session", "connected", "reply.stat"}},
 }
 

@@ -100,7 +100,7 @@ var plantedMutexes = []Plant{
 	{Name: "mutex: the predecessor's deletion is ignored", Mutations: inOne("mutex", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"mayTakeOver": never},
-			Actions: map[string]acting{"rejoin": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},
+			Actions: map[string]acting{"relistLine": func(any, events.Event, *engine.Outbox, func(events.Event)) {}},
 		}
 	})},
 	{Name: "mutex: after its term it holds again", Mutations: inOne("mutex", func() mutate.Mutation {

@@ -255,7 +255,7 @@ var plantedNumbers = []Plant{
 		return e
 	})},
 	inNumber("a number that is read is one that was written next", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"tell": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		return mutate.Mutation{Actions: map[string]acting{"answerRead": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			stat := *ev.Stat
 			stat.Version++
 			ev.Stat = &stat

@@ -12,16 +12,16 @@ import (
 var plantedCurator = []Plant{
 	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() mutate.Mutation {
 		return mutate.Mutation{Guards: map[string]guarding{
-			"deletedReturning": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+			"deletedNotClosing": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
 				return ev.Code == events.OK || ev.Code == events.NoNode
 			},
-			"leavesEmpty": func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+			"closesWithoutNode": func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 				return ev.Kind != events.ReplyDelete && holds(ev)
 			},
 		}}
 	})},
 	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() mutate.Mutation {
-		return withGuard("refusedLeaving", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("refusedClosing", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Code = events.NodeExists // as if nothing had been made
 			return holds(ev)
 		})
@@ -73,7 +73,7 @@ func anyOwner(model any, ev events.Event, holds func(events.Event) bool) bool {
 // GUID, and takes what it finds.
 func sameEnrolment() mutate.Mutation {
 	return mutate.Mutation{
-		Guards: map[string]guarding{"ours": anyOwner, "unfit": anyOwner},
+		Guards: map[string]guarding{"ours": anyOwner, "unacceptable": anyOwner},
 		Actions: afterLoss(func(model any, own string, _, _ int64) {
 			if own != "" {
 				*field[bool](model, "unknown") = true
@@ -85,7 +85,7 @@ func sameEnrolment() mutate.Mutation {
 // samePath has a place outlive its session.
 func samePath() mutate.Mutation {
 	return mutate.Mutation{
-		Guards: map[string]guarding{"ours": anyOwner, "unfit": anyOwner},
+		Guards: map[string]guarding{"ours": anyOwner, "unacceptable": anyOwner},
 		Actions: afterLoss(func(model any, own string, sequence, token int64) {
 			*field[string](model, "own"), *field[int64](model, "sequence"), *field[int64](model, "token") = own, sequence, token
 		}),

@@ -113,7 +113,7 @@ var plantedProducers = []Plant{
 				}
 				do(ev)
 			}},
-			Detours: []mutate.Detour{{Row: engine.Edge{From: "suspended", Name: "connection.attached [doubtful]", To: "putting"}, To: "verifying"}},
+			Detours: []mutate.Detour{{Row: engine.Edge{From: "suspended", Name: "connection.attached [mayBeCommitted]", To: "putting"}, To: "verifying"}},
 		}
 	})},
 	{Name: "producer: a put with an unknown outcome is sent as a new one", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: replacingGuard("producer", "doubtful", never)},

@@ -150,7 +150,7 @@ var plantedReadWrite = []Plant{
 		return err == nil && c.w.outside(u.dir, name, own.Czxid)
 	})},
 	{Name: "readwrite: a writer reads on before its term as a writer is over", Shape: inDir(readWriteDir), Mutations: inOne("readwrite", func() mutate.Mutation {
-		return mutate.Mutation{Actions: map[string]acting{"depose": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+		return mutate.Mutation{Actions: map[string]acting{"endTerm": func(_ any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 			if ev.Request == 0 || ev.Kind != events.WorkReturned {
 				do(ev)
 			}

@@ -45,31 +45,31 @@ var fields = map[string]how{
 	"place.lineLabels": printed, "place.shared": value,
 
 	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside, "contender.term": inside,
-	"contender.trouble": inside, "contender.agenda": inside,
+	"contender.retryState": inside, "contender.agenda": inside,
 
-	"node.home": fixed, "node.data": fixed, "node.naming": fixed, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
+	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
 	"node.own": name, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
 	"node.pinned": fixed, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
-	"parentMaker.dir": fixed, "parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value, "parentMaker.stood": value,
-	"parentMaker.obstacle": inside, "parentMaker.flight": value, "parentMaker.willDisconnect": value,
+	"parentMaker.dir": fixed, "parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value, "parentMaker.parentExisted": value,
+	"parentMaker.parentFailure": inside, "parentMaker.parentMode": value, "parentMaker.willDisconnect": value,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
-	"line.predecessor": name, "line.hidden": value, "line.next": value, "line.behind": names, "line.purged": value,
+	"line.predecessor": name, "line.hidden": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
 
 	// A latch does not ask when its term began.
 	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several, "term.since": fixed,
 	"term.rideOut": fixed,
 
-	"trouble.retry": fixed, "trouble.dice": fixed, "trouble.code": value, "trouble.text": fixed, "trouble.failures": some,
-	"trouble.failedAt": fixed, "trouble.quick": some, "trouble.gaveUp": value,
+	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.code": value, "retryState.text": fixed, "retryState.failures": some,
+	"retryState.failedAt": fixed, "retryState.quick": some, "retryState.gaveUp": value,
 
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
 	"agenda.end": value, "agenda.why": fixed,
 
-	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.dice": fixed,
+	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
 	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.countsFrom": ahead,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
 	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value, "session.failures": fixed,
