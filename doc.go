@@ -9,7 +9,7 @@
 //
 // # Connection
 //
-//   - [Client]: one ZooKeeper session at a time, all handles are made from it.
+//   - [Client]: one ZooKeeper session at a time. All handles are made from it.
 //   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log.
 //   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
@@ -63,7 +63,8 @@
 //     Nothing is sent before Do or Background: go vet with cmd/incumbentvet finds requests without them.
 //   - [Node], [Stat], [Result]: what is read, and the outcome of a request in the background.
 //   - [Op], [OpResult]: one operation of [Client.Multi] or [Leadership.Write], and its outcome.
-//   - [NodeChange], [ChildrenChange]: from [Client.WatchNode] and [Client.WatchChildren]; [Missed] says which changes were not seen.
+//   - [NodeChange], [ChildrenChange]: from [Client.WatchNode] and [Client.WatchChildren];
+//     [Missed] says which changes were not seen.
 //   - [TreeCache], [TreeNode]: a node and everything below it, in memory. Options: [TreeCacheOptions]; [TreeChange]
 //     and [TreeChangeKind] say what changed.
 //   - [Deletion]: deletes a node, and goes on through outages and sessions until it is gone. Curator's guaranteed().

@@ -49,7 +49,8 @@ var (
 	ErrLimitDiffers = errors.New("incumbent: another limit is stored for the semaphore")
 	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
 	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
-	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on by itself, at the next connection; an ephemeral node goes with the session at the latest.
+	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on in the
+	// background, at the next connection; an ephemeral node is deleted with the session at the latest.
 	ErrNotDeleted = errors.New("incumbent: not deleted yet")
 	// ErrInterrupted: Selector.Interrupt ended the work's context.
 	ErrInterrupted = errors.New("incumbent: interrupted")

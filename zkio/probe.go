@@ -22,7 +22,7 @@ type rejections struct {
 func (s *session) noteRejection(w *wire) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const patience = 2 // session timeouts: a living ensemble has ended the session by then
+	const patience = 2 // session timeouts: by then a working ensemble has ended the session
 	if s.rejections.since == 0 || s.a.cfg.Now()-s.rejections.since < patience*int64(s.timeout) {
 		return
 	}
@@ -32,8 +32,8 @@ func (s *session) noteRejection(w *wire) {
 	s.rejections.probeNext[w.server] = !w.probe
 }
 
-// zxid returns the last zxid seen in this session, and whether the connection
-// to this server is to be a probe.
+// zxid returns the last zxid seen in this session, and whether the connection to this server
+// has to be a probe.
 func (s *session) zxid(server string) (last int64, probe bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,11 +42,10 @@ func (s *session) zxid(server string) (last int64, probe bool) {
 	return s.lastZxid, probe
 }
 
-// endProbe ends a probe that found the session alive. A sync has the server learn
-// from the ensemble's leader all that was committed: if that is still less than
-// this session has seen, the ensemble went back in time and the session with it,
-// and no server would ever take it; the probes alone would keep it and its nodes
-// alive. So it is closed.
+// endProbe ends a probe that found the session alive. A sync makes the server learn from the
+// ensemble's leader all that was committed. If that is still less than this session has seen,
+// the ensemble went back in time and the session with it: no server would ever accept it, and
+// only the probes would keep it and its nodes alive. So endProbe closes it.
 func (w *wire) endProbe() error {
 	const xid = 1 // zk.Conn sends nothing on this connection
 	_, a, err := w.exchange(newFrame(xid, opSync).bytes([]byte("/")).finish(), xid)
@@ -55,10 +54,10 @@ func (w *wire) endProbe() error {
 		return err
 	case a.code != 0:
 		_, text := code(a.code)
-		return errors.New("it refuses to say how far it is" + withColon(text))
+		return errors.New("it refuses to sync" + withColon(text))
 	case a.zxid >= w.since:
 		return errors.New("it lagged behind what this session has seen")
 	}
-	_, _, _ = w.exchange(newFrame(xid+1, opClose).finish(), xid+1) // else it times out
-	return w.s.lose(fmt.Sprintf("the ensemble went back in time: this session has seen zxid 0x%x, and it is at 0x%x", w.since, a.zxid))
+	_, _, _ = w.exchange(newFrame(xid+1, opClose).finish(), xid+1) // if that fails, it times out
+	return w.s.lose(fmt.Sprintf("the ensemble went back in time: this session has seen zxid 0x%x, and the ensemble is at 0x%x", w.since, a.zxid))
 }

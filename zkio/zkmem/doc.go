@@ -7,13 +7,13 @@
 //
 // The package keeps its API from version 1 of the module on, which is not published yet.
 //
-// There are two main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock, goroutine or lock.
-// [Server] is one Tree served to clients, with sessions, watches and hooks for tests.
+// There are two main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock,
+// goroutine or lock. [Server] is one Tree served to clients, with sessions, watches and hooks for tests.
 //
 // # What it does
 //
-// It does all of a standalone ZooKeeper 3.8 that a client of leader election uses: sessions with re-attachment and expiry at
-// tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
+// It does all of a standalone ZooKeeper 3.8 that a client of leader election uses: sessions with re-attachment
+// and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
 // multi, one-shot watches in the server's order, setWatches, and the four-letter words ruok, srvr, stat, mntr, wchp and
 // cons. A differential test runs the same operations against it and against the real server.
 //
@@ -24,7 +24,8 @@
 //   - Be silent: [Server.Freeze] in one direction or both, then [Server.Heal]; [Server.RefuseConnections].
 //   - End a session: [Server.ExpireSession].
 //   - Act as an operator: [Server.Create], [Server.Set], [Server.Delete], [Server.SetSequence], or any [Op] by [Server.Do].
-//   - Stop, start, go back in time: [Server.Stop] and [Server.Restart]; [Server.Snapshot], [Server.Restore] and [Server.Wipe].
+//   - Stop, start, go back in time: [Server.Stop] and [Server.Restart]; [Server.Snapshot], [Server.Restore] and
+//     [Server.Wipe].
 //   - Report: [Server.WaitFor] waits for a state, [Server.View] shows it, [Server.Counts] counts requests,
 //     [Server.OnApply] passes on the transactions.
 //   - Imitate another server: see [Options].
