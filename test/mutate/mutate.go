@@ -11,28 +11,28 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// Mutation says what is to be wrong with a chart. Functions are meant by the names
-// that the drawings show.
+// Mutation is a set of bugs to plant in a chart. Functions have the names that the
+// drawings show.
 type Mutation struct {
-	// Guards take the place of guards. Each sees the model (a pointer) and may
-	// ask the guard itself, also about another event.
+	// Guards replace guards. Each gets the model (a pointer), and may call the
+	// original guard, also with another event.
 	Guards map[string]func(model any, ev events.Event, holds func(events.Event) bool) bool
-	// Actions take the place of actions, likewise.
+	// Actions replace actions in the same way.
 	Actions map[string]func(model any, ev events.Event, out *engine.Outbox, do func(events.Event))
-	// Detours lead rows elsewhere.
+	// Detours change the targets of rows.
 	Detours []Detour
 }
 
-// Detour is a row as it is, and where it shall lead.
+// Detour is an arrow, and its new target.
 type Detour struct {
 	Row engine.Edge
 	To  engine.State
 }
 
-// Recipe returns a recipe whose chart has been tampered with after MustCompile
-// found it in order. The recipe it is made from stays as it was. Logs of the two do
-// not replay each other: the digests differ. Recipe panics when the mutation names
-// what the chart does not have, so that no planted bug outlives its target.
+// Recipe returns a recipe whose chart was changed after MustCompile accepted it. The
+// original recipe stays as it is. A log of one does not replay with the other, because
+// their digests differ. Recipe panics if the mutation has a name that the chart does not
+// have, so that no planted bug outlives its target.
 func Recipe(r engine.Recipe, m Mutation) engine.Recipe {
 	used := map[string]bool{}
 	wrong := engine.Rewire(r, "mutated "+r.Digest(), func(w *engine.Wiring) { m.change(w, used) })
@@ -64,7 +64,7 @@ func (m Mutation) change(w *engine.Wiring, used map[string]bool) {
 	}
 }
 
-// mustBeUsed panics with everything that a mutation names and a chart has not.
+// mustBeUsed panics with the names of a mutation that the chart does not have.
 func (m Mutation) mustBeUsed(chart string, used map[string]bool) {
 	var named []string
 	for _, name := range slices.Sorted(maps.Keys(m.Guards)) {

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// toy asks until somebody tells it more than nothing.
+// toy reads until an event has a text.
 type toy struct{ name string }
 
 func (y *toy) told(ev events.Event) bool               { return ev.Text != "" }
@@ -36,7 +36,7 @@ var chart = engine.MustCompile(engine.Chart[toy]{
 
 var right = engine.NewRecipe(chart, func(open events.Event) (*toy, error) { return &toy{open.Seed}, nil })
 
-// run tells a toy something, and returns where it is then and what it asked for.
+// run sends an event to a toy, and returns its state and its requests.
 func run(t *testing.T, r engine.Recipe, name, text string) string {
 	t.Helper()
 	e := engine.New(true, r)
@@ -50,7 +50,7 @@ func run(t *testing.T, r engine.Recipe, name, text string) string {
 	return string(e.State(events.SessionMachine)) + " " + strings.Join(did, " ")
 }
 
-// A mutated chart does what it was told to do, and the one that it was made from
+// A mutated chart has the planted bugs, and the original one
 // goes on as before.
 func TestRecipe(t *testing.T) {
 	deaf := Mutation{Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{
@@ -84,7 +84,7 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
-// What a mutation names has to be there: else a planted bug would be none.
+// A mutation may name only what is in the chart: else it would plant no bug.
 func TestRecipeWhatIsNotThere(t *testing.T) {
 	for name, m := range map[string]Mutation{
 		"guard nobody":                   {Guards: map[string]func(any, events.Event, func(events.Event) bool) bool{"nobody": nil}},
