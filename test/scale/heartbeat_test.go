@@ -15,11 +15,11 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// window is how many requests of a lane are under way at a time.
+// window is how many requests of a lane are pending at a time.
 const window = 64
 
-// order notes at which place the server was asked for the heartbeat, after it
-// was let go on.
+// order counts the requests that the server got before the heartbeat, after it was let
+// go on.
 type order struct {
 	mu      sync.Mutex
 	holding bool
@@ -146,7 +146,7 @@ func asked(r events.Record) bool {
 	})
 }
 
-// many makes latches and does not start them.
+// many creates latches and does not start them.
 func many(t *testing.T, c *incumbent.Client, n int) []*incumbent.Latch {
 	t.Helper()
 	all := make([]*incumbent.Latch, n)

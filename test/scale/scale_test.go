@@ -1,5 +1,5 @@
-// Package scale tests many handles at once: opened and closed without a pause, and
-// carried over the end of their session. What it asks is what is left behind.
+// Package scale tests many handles at the same time: they are opened and closed without a
+// pause, and outlive their session. It checks what is left behind.
 package scale
 
 import (
@@ -75,7 +75,7 @@ func gather(t *testing.T, o zkmem.Options, timeout time.Duration) *crowd {
 	return c
 }
 
-// nodes waits until so many participants' nodes were made, from the beginning.
+// nodes waits until total participants' nodes were created, from the beginning.
 func (c *crowd) nodes(total int) {
 	c.t.Helper()
 	for {
@@ -88,12 +88,12 @@ func (c *crowd) nodes(total int) {
 		select {
 		case <-more:
 		case <-c.ctx.Done():
-			c.t.Fatalf("%d nodes, waited in vain for %d", made, total)
+			c.t.Fatalf("%d nodes, gave up waiting for %d", made, total)
 		}
 	}
 }
 
-// watches waits until exactly so many watches are armed at the server.
+// watches waits until exactly want watches are armed at the server.
 func (c *crowd) watches(want int) {
 	c.t.Helper()
 	got := 0
@@ -102,14 +102,13 @@ func (c *crowd) watches(want int) {
 		return got == want
 	})
 	if err != nil {
-		c.t.Fatalf("%d watches are armed, waited in vain for %d", got, want)
+		c.t.Fatalf("%d watches are armed, gave up waiting for %d", got, want)
 	}
 }
 
-// reads waits until the server was asked for so many nodes since the last reset
-// of its counts: everybody reads their own node, and whoever is not first the one
-// before. Both leave a watch, which is one and the same for neighbours of one
-// client.
+// reads waits until the server has answered want reads since the last reset of its
+// counts: each participant reads its own node, and its predecessor if it has one. Both
+// reads leave a watch; neighbours of one client share it.
 func (c *crowd) reads(want int) {
 	c.t.Helper()
 	got := 0
@@ -118,11 +117,11 @@ func (c *crowd) reads(want int) {
 		return got >= want
 	})
 	if err != nil {
-		c.t.Fatalf("%d reads, waited in vain for %d", got, want)
+		c.t.Fatalf("%d reads, gave up waiting for %d", got, want)
 	}
 }
 
-// start makes latches and starts them, so many to a line.
+// start creates latches and starts them, perLine to a line.
 func (c *crowd) start(root string, total, perLine int) []*incumbent.Latch {
 	c.t.Helper()
 	all := make([]*incumbent.Latch, total)
@@ -135,7 +134,7 @@ func (c *crowd) start(root string, total, perLine int) []*incumbent.Latch {
 	return all
 }
 
-// close closes all at once.
+// close closes all at the same time.
 func (c *crowd) close(all []*incumbent.Latch) {
 	c.t.Helper()
 	errs := make([]error, len(all))
@@ -149,7 +148,7 @@ func (c *crowd) close(all []*incumbent.Latch) {
 	}
 }
 
-// held is the heap after everything that can be freed was.
+// held returns the size of the heap after a collection.
 func held() int64 {
 	var m runtime.MemStats
 	runtime.GC()

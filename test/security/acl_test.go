@@ -13,7 +13,7 @@ import (
 
 const ann, bob, cid = "ann:ann's secret", "bob:bob's secret", "cid:cid's secret"
 
-// What two clients of one name make belongs to them alone, all the way.
+// The nodes that two clients of one name create are theirs alone, also the parents.
 func TestOneNameEndToEnd(t *testing.T) {
 	both(t, func(t *testing.T, p place) {
 		one, two := connected(t, p, as(ann)), connected(t, p, as(ann))
@@ -67,9 +67,9 @@ func stranger(t *testing.T, p place, what string, change ...func(*incumbent.Conf
 	}
 }
 
-// Two names in one line whose directory is for everybody, each node for its
-// maker alone. Nobody may read the node of whoever is before them; servers since
-// 3.8.4, and Debian's, would spend a watch on it without a word.
+// Two names are in one line whose directory is for everybody, each node for its creator
+// alone. No participant may read its predecessor's node; servers since 3.8.4, and
+// Debian's, would remove a watch on it without an event.
 func TestTwoNamesInOneLine(t *testing.T) {
 	both(t, func(t *testing.T, p place) {
 		p.directory(t, p.line(), zk.WorldACL(zk.PermRead|zk.PermCreate|zk.PermDelete))
@@ -103,7 +103,7 @@ func TestTwoNamesInOneLine(t *testing.T) {
 	})
 }
 
-// lead leads once, tells, and waits for the end of the context.
+// lead leads once, reports it, and waits for the end of the context.
 func lead(ctx context.Context, c *client, recipe, path string, tell func()) error {
 	if recipe == "selector" {
 		s, err := c.Selector(path, func(l *incumbent.Leadership) error {
@@ -151,8 +151,8 @@ func (c *client) unread(id events.ID) {
 	})
 }
 
-// refusals are what the directory's access list may forbid, and at which request
-// it is felt.
+// refusals has what the directory's access list may forbid, and the request that it
+// refuses.
 var refusals = []struct {
 	name, effect string
 	perms        int32
@@ -163,7 +163,7 @@ var refusals = []struct {
 }
 
 // NoAuth on create, read and delete, in each recipe: an error by name, attempts
-// at a pace, and success once it is allowed.
+// with back-off, and success once it is allowed.
 func TestWhatTheAccessListForbids(t *testing.T) {
 	both(t, func(t *testing.T, p place) {
 		for _, r := range refusals {
@@ -201,7 +201,7 @@ func TestWhatTheAccessListForbids(t *testing.T) {
 	})
 }
 
-// refused counts the refusals that a machine has heard.
+// refused counts the refusals that a machine got.
 func refused(records []events.Record, id events.ID) (n int) {
 	for _, r := range records {
 		if r.Machine == id && r.Event.Code == events.NoAuth {
@@ -211,8 +211,8 @@ func refused(records []events.Record, id events.ID) (n int) {
 	return n
 }
 
-// start brings a handle under way that leads once and closes. Errors that the
-// tested refusals cause on the way are expected; ended tells all others.
+// start starts a handle that leads once and closes. Errors that the tested refusals
+// cause are expected; ended reports all others.
 func start(c *client, recipe, path string) (handle interface{ Err() error }, ended <-chan error) {
 	c.t.Helper()
 	done := make(chan error, 1)

@@ -27,8 +27,8 @@ var hostile = []string{
 	"",
 }
 
-// The library hands foreign ids on as they are, byte for byte, and writes its
-// own such that neither a terminal nor a page nor a parser is harmed.
+// The library returns foreign ids as they are, byte for byte, and writes its own output
+// so that it harms neither a terminal nor a page nor a parser.
 func TestHostileIDs(t *testing.T) {
 	both(t, func(t *testing.T, p place) {
 		c := connected(t, p)
@@ -38,7 +38,7 @@ func TestHostileIDs(t *testing.T) {
 			ok(t, l.Start())
 			c.untilMembers(p, l)
 		}
-		foreign := "\u202e<b>latch-0000000009" // what a name may hold, and ids are not told from
+		foreign := "\u202e<b>latch-0000000009" // a name may contain it; ids do not come from names
 		_, err := p.operator.Create(p.line()+"/"+foreign, []byte(hostile[0]), 0, zk.WorldACL(zk.PermAll))
 		ok(t, err)
 		line, err := c.Line(c.ctx, p.line())
@@ -102,7 +102,7 @@ func harmless(t *testing.T, what, text string) {
 	obeyed(t, what, text)
 }
 
-// obeyed are characters that a terminal does something with.
+// obeyed has characters that a terminal executes.
 func obeyed(t *testing.T, what, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {

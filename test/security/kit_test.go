@@ -1,5 +1,5 @@
-// Package security is credentials, access lists, TLS, secrets and foreign text:
-// the same tests on the in-memory server and on a real one.
+// Package security tests credentials, access lists, TLS, secrets and foreign text, on the
+// in-memory server and on a real one.
 package security
 
 import (
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var ok, is = kit.OK, kit.Is
 
-// place is a server and an operator's hands in it. Everything is below root.
+// place is a server with the operations of an operator. All nodes are below root.
 type place struct {
 	addr, root    string
 	tick, timeout time.Duration
@@ -57,8 +57,8 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// everybody are the credentials of all whom these tests know, so that the
-// operator may do what any of them may.
+// everybody has the credentials of all clients of these tests, so that the operator may
+// do what any of them may.
 var everybody = []string{"ann:ann's secret", "bob:bob's secret", "cid:cid's secret"}
 
 func operate(t testing.TB, p place) *zk.Conn {
@@ -83,11 +83,11 @@ func (p place) wipe(t testing.TB, conn *zk.Conn, path string) {
 	}
 	for _, name := range names {
 		p.wipe(t, conn, path+"/"+name)
-		_ = conn.Delete(path+"/"+name, -1) // what is left is told by the shared server
+		_ = conn.Delete(path+"/"+name, -1) // the shared server reports nodes that are left
 	}
 }
 
-// directory makes a node with an access list, or gives it another one.
+// directory creates a node with an access list, or gives it another one.
 func (p place) directory(t testing.TB, path string, acl []zk.ACL) {
 	t.Helper()
 	_, err := p.operator.Create(path, nil, 0, acl)
@@ -175,7 +175,7 @@ func (c *client) attempts(id events.ID, effect string) (asked, pauses int) {
 	return c.tape.Effects(id, effect), pauses
 }
 
-// printed is what a logger wrote.
+// printed keeps what a logger wrote.
 type printed struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -21,7 +21,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// listener keeps what servers say first: there the session's password is.
+// listener keeps the first bytes from servers: they have the session's password.
 type listener struct {
 	mu    sync.Mutex
 	conns []*overheard
@@ -63,7 +63,7 @@ func (l *listener) cut() {
 	l.conns[len(l.conns)-1].Conn.Close()
 }
 
-// passwords are those of all sessions: 16 bytes after the length of the frame,
+// passwords returns those of all sessions: 16 bytes after the length of the frame,
 // the protocol's version, the timeout, the session's id and their own length.
 func (l *listener) passwords(t *testing.T) (all [][]byte) {
 	t.Helper()
@@ -81,7 +81,7 @@ func (l *listener) passwords(t *testing.T) (all [][]byte) {
 	return all
 }
 
-// spellings are the ways in which a secret could leak.
+// spellings returns the forms in which a secret could leak.
 func spellings(secret []byte) map[string]string {
 	quoted, _ := json.Marshal(string(secret))
 	decimal := strings.Trim(fmt.Sprint(secret), "[]")

@@ -24,7 +24,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// authority makes certificates into a directory, as PEM files.
+// authority writes certificates into a directory, as PEM files.
 type authority struct {
 	t    testing.TB
 	dir  string
@@ -61,8 +61,8 @@ func (a *authority) template(name string) *x509.Certificate {
 	}
 }
 
-// issue makes a key and a certificate for a host, and returns their files; both
-// holds one after the other, as ZooKeeper wants them.
+// issue writes a key and a certificate for a host, and returns their files; both has one
+// after the other, as ZooKeeper wants them.
 func (a *authority) issue(host string) (cert, key, both string) {
 	a.t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -160,7 +160,7 @@ func (s secured) settings(name string, tls incumbent.TLS) func(*incumbent.Config
 	}
 }
 
-// refusedBy is why a client does not get its connection.
+// refusedBy returns why a client does not get its connection.
 func refusedBy(t *testing.T, change func(*incumbent.Config)) string {
 	t.Helper()
 	c := open(t, place{}, change)
