@@ -116,7 +116,7 @@ func TestWaitsThatNobodyWaitsFor(t *testing.T) {
 	})
 }
 
-// A set whose reply is lost is done again; it is not told before it is done.
+// A set whose reply is lost is sent again; it does not return before it is done.
 func TestASetWhoseReplyIsLost(t *testing.T) {
 	for _, action := range []zkmem.Action{zkmem.CutAfter, zkmem.CutBefore} {
 		e := inMemory(t)

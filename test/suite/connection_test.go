@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// states records what OnConnection tells.
+// states records the calls of OnConnection.
 type states struct {
 	t    testing.TB
 	next chan incumbent.ConnectionState
@@ -24,7 +24,7 @@ func (s *states) expect(want ...incumbent.ConnectionState) {
 	s.t.Helper()
 	for _, w := range want {
 		if got := recv(s.t, s.next, string(w)); got != w {
-			s.t.Fatalf("told %s, want %s", got, w)
+			s.t.Fatalf("got %s, want %s", got, w)
 		}
 	}
 }
@@ -32,13 +32,13 @@ func (s *states) expect(want ...incumbent.ConnectionState) {
 func TestASessionThatExpiresUnderALeader(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
-	told := c.states()
+	changes := c.states()
 	first := c.start(e.dir(), "leading")
 	second := connected(t, e).start(e.dir(), "waiting")
 	seen := watch(first.AddListener)
 	held := first.lead()
 	e.ExpireSession(e.session(held.Term().Path))
-	told.expect(incumbent.Connected, incumbent.Suspended, incumbent.Lost, incumbent.Reconnected)
+	changes.expect(incumbent.Connected, incumbent.Suspended, incumbent.Lost, incumbent.Reconnected)
 	<-held.Context().Done()
 	second.lead().Release()
 	seen.until(t, "started", "stopped")
@@ -59,17 +59,17 @@ func TestASessionThatExpiresUnderAWaiter(t *testing.T) {
 	e := inMemory(t)
 	first := connected(t, e).start(e.dir(), "leading")
 	c := connected(t, e)
-	told := c.states()
+	changes := c.states()
 	second := c.start(e.dir(), "waiting")
 	third := connected(t, e).start(e.dir(), "waiting")
 	seen := watch(second.AddListener)
 	e.ExpireSession(e.session(second.node()))
-	told.expect(incumbent.Connected, incumbent.Suspended, incumbent.Lost, incumbent.Reconnected)
+	changes.expect(incumbent.Connected, incumbent.Suspended, incumbent.Lost, incumbent.Reconnected)
 	second.enrolled(2)
 	second.settled("waiting")
 	third.settled("waiting")
 	if got := seen.all(); len(got) != 0 {
-		t.Fatalf("a waiter was told %q", got)
+		t.Fatalf("a waiter got %q", got)
 	}
 	first.close()
 	third.lead().Release()
@@ -78,7 +78,7 @@ func TestASessionThatExpiresUnderAWaiter(t *testing.T) {
 func TestSuspendedAndBackInTheSameSession(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
-		told := c.states()
+		changes := c.states()
 		first := c.start(e.dir(), "leading")
 		second := connected(t, e).start(e.dir(), "waiting")
 		seen := watch(first.AddListener)
@@ -89,7 +89,7 @@ func TestSuspendedAndBackInTheSameSession(t *testing.T) {
 		if first.HasLeadership() || held.Check() == nil {
 			t.Fatal("belief outlived the connection")
 		}
-		told.expect(incumbent.Connected, incumbent.Suspended, incumbent.Reconnected)
+		changes.expect(incumbent.Connected, incumbent.Suspended, incumbent.Reconnected)
 		seen.until(t, "started", "stopped", "started")
 		again := first.lead()
 		if again.Term().Path != held.Term().Path || again.Token() != held.Token() || held.Check() == nil {
@@ -143,10 +143,10 @@ func TestAFewCutsInARowLeaveOneNodeAndOneWatchEach(t *testing.T) {
 		second := connected(t, e).start(e.dir(), "waiting")
 		for range 4 {
 			for _, l := range []latch{first, second} {
-				told := l.c.states()
-				recv(t, told.next, "the present state")
+				changes := l.c.states()
+				recv(t, changes.next, "the present state")
 				l.c.cut()
-				told.expect(incumbent.Suspended, incumbent.Reconnected)
+				changes.expect(incumbent.Suspended, incumbent.Reconnected)
 			}
 			first.state("leading")
 			second.settled("waiting")
@@ -174,7 +174,7 @@ func TestStartedBeforeThereIsAServer(t *testing.T) {
 	if c.Connection() != incumbent.Connecting {
 		t.Fatal(c.Connection())
 	}
-	told := c.states()
+	changes := c.states()
 	l := c.newLatch(e.dir(), incumbent.LatchOptions{})
 	ok(t, l.Start())
 	l.state("suspended")
@@ -185,7 +185,7 @@ func TestStartedBeforeThereIsAServer(t *testing.T) {
 	}
 	ok(t, e.Restart())
 	l.lead().Release()
-	told.expect(incumbent.Connected)
+	changes.expect(incumbent.Connected)
 }
 
 func TestCreatesOfOneEnrolmentDoNotCrossSessions(t *testing.T) {

@@ -91,8 +91,7 @@ func TestADoubleBarrierBeginsAndEndsTogetherRoundAfterRound(t *testing.T) {
 	})
 }
 
-// A ready node that a crash has left lets nobody through, and the barrier works
-// all the same.
+// A ready node that a crash has left lets nobody through, and the barrier still works.
 func TestAStaleReadyLetsNobodyThrough(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)
@@ -157,7 +156,7 @@ func TestAMemberThatTimesOutNoLongerCounts(t *testing.T) {
 		ok(t, recv(t, in, "the way in"))
 		// A threshold, no limit.
 		ok(t, third.Enter(third.c.ctx))
-		// A leave that nobody waits for takes the node away all the same.
+		// A leave that nobody waits for deletes the node nevertheless.
 		is(t, first.Leave(brief()), context.Canceled)
 		first.state("outside")
 		out := second.leave()
@@ -180,7 +179,7 @@ func TestAnExpiredMemberCountsOnce(t *testing.T) {
 	first.armed()
 	ok(t, second.Enter(second.c.ctx))
 	ok(t, recv(t, in, "the way in"))
-	// Inside: the others do not wait for it, and it is told so.
+	// Inside: the others do not wait for it, and its leave says so.
 	out := second.leave()
 	second.state("emptying")
 	for _, name := range e.children(e.dir()) {
@@ -193,8 +192,8 @@ func TestAnExpiredMemberCountsOnce(t *testing.T) {
 	is(t, first.Err(), incumbent.ErrMemberGone)
 }
 
-// Whatever reply of an enter or a leave is lost, nobody is counted twice and
-// nothing is left behind.
+// If any reply of an enter or a leave is lost, no member is counted twice, and no node
+// is left.
 func TestADoubleBarrierWithLostReplies(t *testing.T) {
 	for _, op := range []zkmem.OpCode{zkmem.OpCreate, zkmem.OpExists, zkmem.OpGetChildren2, zkmem.OpMulti, zkmem.OpDelete} {
 		for _, action := range []zkmem.Action{zkmem.CutAfter, zkmem.CutBefore} {
@@ -240,8 +239,8 @@ func TestDoubleBarriersAreRefusedWithReasons(t *testing.T) {
 	}
 }
 
-// Whoever comes after the quantity replaces the ready node: whoever leaves last
-// deletes it all the same, in whatever order they leave.
+// A member that enters after the quantity replaces the ready node: the last member that
+// leaves still deletes it, in whatever order they leave.
 func TestMoreMembersThanTheQuantityLeaveNothingBehind(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		var members []member
@@ -301,7 +300,7 @@ func TestAMemberThatNeverLeavesIsNamed(t *testing.T) {
 	}
 }
 
-// A context that has ended before asks for nothing.
+// A call whose context has ended before sends no request.
 func TestEndedContextsAskForNothing(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)

@@ -155,7 +155,7 @@ func TestNoGuardedWriteUnderAPlainName(t *testing.T) {
 		_, err := held.Write(held.Context(), incumbent.CreateNode(e.dir()+"/written", nil))
 		is(t, err, incumbent.ErrPlainName)
 		if len(e.children(e.dir())) != 1 {
-			t.Error("it was written all the same")
+			t.Error("it was written nevertheless")
 		}
 		held.Release()
 	})
@@ -204,7 +204,7 @@ func TestALostCreateReplyIsFoundByItsOwner(t *testing.T) {
 }
 
 // TestAnothersNodeOfTheSameNameIsNotDeleted: while the candidate is away, the
-// directory is made anew and hands out the same name.
+// directory is created again and hands out the same name.
 func TestAnothersNodeOfTheSameNameIsNotDeleted(t *testing.T) {
 	e := inMemory(t)
 	el := candidate(t, e, "n_", "leading")

@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// ensemble is what a suite runs against, and the operator's hands in it. Dir is
+// ensemble is the ensemble of a suite, with the operations of an operator. Dir is
 // a line's directory of the test's own; it does not exist yet.
 type ensemble interface {
 	servers() string
@@ -77,7 +77,7 @@ func (m memory) until(what string, holds func(*zkmem.View) bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	defer cancel()
 	if err := m.WaitFor(ctx, holds); err != nil {
-		m.t.Fatalf("waited in vain for %s: %v", what, err)
+		m.t.Fatalf("gave up waiting for %s: %v", what, err)
 	}
 }
 
@@ -206,7 +206,7 @@ func (r realOne) await(changed <-chan zk.Event, what string) {
 	select {
 	case <-changed:
 	case <-time.After(tape.Within):
-		r.t.Fatalf("waited in vain for %s", what)
+		r.t.Fatalf("gave up waiting for %s", what)
 	}
 }
 

@@ -175,19 +175,19 @@ func TestALateListenerLearnsWhatIsSo(t *testing.T) {
 	})
 	removed.until(t, "started")
 	remove()
-	told := c.states()
-	told.expect(incumbent.Connected)
+	changes := c.states()
+	changes.expect(incumbent.Connected)
 	first.close()
 	waiter.until(t, "started")
 	leader.until(t, "started", "stopped")
 	if got := removed.all(); !slices.Equal(got, []string{"started"}) {
-		t.Fatalf("a listener that was taken away heard %q", got)
+		t.Fatalf("a removed listener was called with %q", got)
 	}
 	late := watch(first.AddListener)
 	second.close()
 	waiter.until(t, "started", "stopped")
 	if got := late.all(); len(got) != 0 {
-		t.Fatalf("late listener of a closed latch heard %q", got)
+		t.Fatalf("a late listener of a closed latch was called with %q", got)
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// job is a candidate on a client of its own, as instances are.
+// job is a candidate with its own client, as an instance has.
 type job struct {
 	*incumbent.JobElection
 	handle
 }
 
-// instance makes a candidate and stands; it does not wait.
+// instance starts a candidate, and does not wait.
 func instance(t *testing.T, e ensemble, id string) job {
 	t.Helper()
 	return connected(t, e).stand(e.dir(), id)
@@ -124,7 +124,7 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 	})
 }
 
-func TestRemoveLeaderElectsAnew(t *testing.T) {
+func TestRemoveLeaderElectsAgain(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		a := instance(t, e, "")
 		if want := incumbent.JobInstanceID(); a.ID() != want || !strings.HasSuffix(want, fmt.Sprintf("@-@%d", os.Getpid())) {

@@ -186,7 +186,7 @@ func (h *history) until(t testing.TB, want ...string) {
 		select {
 		case <-more:
 		case <-deadline.C:
-			t.Fatalf("history is %q, waited in vain for %q", got, want)
+			t.Fatalf("history is %q, gave up waiting for %q", got, want)
 		}
 	}
 }
@@ -235,12 +235,12 @@ func recv[T any](t testing.TB, ch <-chan T, what string) T {
 	case v := <-ch:
 		return v
 	case <-time.After(tape.Within):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("gave up waiting for %s", what)
 		panic("unreachable")
 	}
 }
 
-// brief is a context that ends at once, for calls that must not wait.
+// brief returns a context that ends immediately, for calls that must not wait.
 func brief() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -238,7 +238,7 @@ func TestTheLineSurvivesTheEndOfItsContainer(t *testing.T) {
 	held.Release()
 	again := l.lead()
 	if again.Token() <= held.Token() || !strings.HasSuffix(again.Term().Path, "-0000000000") {
-		t.Fatalf("token %d after %d on %s: the token grows though the sequence began anew", again.Token(), held.Token(), again.Term().Path)
+		t.Fatalf("token %d after %d on %s: the token grows although the sequence began again", again.Token(), held.Token(), again.Term().Path)
 	}
 	again.Release()
 }

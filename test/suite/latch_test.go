@@ -72,7 +72,7 @@ func TestCloseAwaitsTheWorkAndOnlyThenTheNextLeads(t *testing.T) {
 			t.Fatalf("%d nodes while the work runs, want both", n)
 		}
 		if second.HasLeadership() || second.Phase() != "waiting" {
-			t.Fatal("the next leads beside running work")
+			t.Fatal("the next leads while the work is running")
 		}
 		is(t, first.c.Close(brief()), incumbent.ErrWorkRunning)
 
@@ -132,7 +132,7 @@ func TestALeaderWhoseNodeIsDeletedQueuesAtTheTail(t *testing.T) {
 			t.Fatalf("token %d after %d", next.Token(), held.Token())
 		}
 		if n := len(e.children(e.dir())); n != 1 {
-			t.Fatalf("%d nodes: the participant enrolled beside its running work", n)
+			t.Fatalf("%d nodes: the participant enrolled while its work was running", n)
 		}
 		held.Release()
 		first.enrolled(2)
@@ -180,7 +180,7 @@ func TestDataSetOnTheOwnOrThePredecessorsNodeDeafensNobody(t *testing.T) {
 			})
 		}
 		if n := changes(); n != 10 {
-			t.Fatalf("%d changes were heard of, want 10", n)
+			t.Fatalf("%d changes were reported, want 10", n)
 		}
 		for _, node := range []string{first.node(), second.node()} {
 			if n := e.watches(node); n == 0 {
@@ -190,7 +190,7 @@ func TestDataSetOnTheOwnOrThePredecessorsNodeDeafensNobody(t *testing.T) {
 		first.close()
 		second.lead().Release()
 		e.remove(second.node())
-		second.c.tape.Until("the leader to hear of its own deletion", func(records []events.Record) bool {
+		second.c.tape.Until("the leader to see its own deletion", func(records []events.Record) bool {
 			return slices.ContainsFunc(records, func(r events.Record) bool {
 				return r.Machine == second.id && r.From == "leading" && r.Event.Kind == events.WatchDeleted
 			})
@@ -286,7 +286,7 @@ func TestResignQueuesAtTheTail(t *testing.T) {
 		go func() { resigned <- first.Resign(first.c.ctx) }()
 		<-held.Context().Done()
 		if second.HasLeadership() {
-			t.Fatal("the next leads beside running work")
+			t.Fatal("the next leads while the work is running")
 		}
 		held.Release()
 		ok(t, recv(t, resigned, "Resign"))

@@ -81,7 +81,7 @@ func TestAReaderLosesItsHoldAlone(t *testing.T) {
 			_, err := h.Write(ctx, set)
 			ok(t, err)
 		}
-		e.remove(third.Term().Path) // whom the writer watches
+		e.remove(third.Term().Path) // the writer watches it
 		<-third.Context().Done()
 		is(t, third.Unlock(ctx), incumbent.ErrLeadershipLost)
 		writer.settled("waiting")

@@ -1,4 +1,4 @@
-// Package suite is what latches and selectors must come through, written once
+// Package suite has the tests of all recipes, written once
 // and run against the in-memory ZooKeeper and a real one.
 package suite
 

@@ -81,7 +81,7 @@ func TestMutexIsHeldByOneAfterAnother(t *testing.T) {
 					if inside.Add(1) != 1 || h.Token() <= last || h.Check() != nil {
 						t.Errorf("%d inside, token %d after %d, %v", inside.Load(), h.Token(), last, h.Check())
 					}
-					last = h.Token() // whoever holds the lock may write here: -race would tell
+					last = h.Token() // only the holder of the lock writes here: -race would find another
 					holds.Add(1)
 					inside.Add(-1)
 					if err := h.Unlock(m.c.ctx); err != nil {

@@ -87,7 +87,7 @@ func TestWatchedChildren(t *testing.T) {
 	})
 }
 
-// After an outage the node is told again, with what is known of the time between.
+// After an outage the node is reported again, with what is known of the time between.
 func TestAWatchOverAnOutage(t *testing.T) {
 	for _, expires := range []bool{false, true} {
 		e := inMemory(t)

@@ -29,7 +29,7 @@ func (c *client) persistent(path, data string) persistent {
 	return persistent{n, handle{c, events.ID(fmt.Sprintf("persistent-%d", c.made["persistent"]))}}
 }
 
-// data is what stands at a path, read through another client.
+// data returns the data of a path, read through another client.
 func data(t testing.TB, c *client, group, id string) string {
 	t.Helper()
 	members, err := c.Members(c.ctx, group)
@@ -147,8 +147,8 @@ func TestMembersSeeEachOther(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		var members []*incumbent.Membership
 		onlooker := connected(t, e)
-		told := onlooker.follow(e.dir())
-		told.until("")
+		seen := onlooker.follow(e.dir())
+		seen.until("")
 		var clients []*client
 		for _, id := range []string{"b", "a"} {
 			c := connected(t, e)
@@ -158,19 +158,19 @@ func TestMembersSeeEachOther(t *testing.T) {
 			ok(t, m.WaitPresent(c.ctx))
 			members, clients = append(members, m), append(clients, c)
 		}
-		told.until("a b")
+		seen.until("a b")
 		got, err := members[0].Members(onlooker.ctx)
 		ok(t, err)
 		if len(got) != 2 || got[0].ID != "a" || string(got[1].Payload) != "at b" || got[0].Owner == 0 {
 			t.Fatalf("%+v", got)
 		}
 		ok(t, members[0].Close(clients[0].ctx))
-		told.until("a")
+		seen.until("a")
 		e.remove(e.dir() + "/a")
-		told.until("a")
+		seen.until("a")
 		ok(t, members[1].Close(clients[1].ctx))
-		told.until("")
-		told.stop()
+		seen.until("")
+		seen.stop()
 		onlooker.tape.State("membership-1", "closed")
 	})
 }
@@ -182,15 +182,15 @@ func TestAFeedOfMembersSurvivesOutagesAndExpiries(t *testing.T) {
 	ok(t, err)
 	ok(t, m.Start())
 	ok(t, m.WaitPresent(c.ctx))
-	told := onlooker.follow(e.dir())
-	told.until("a")
+	seen := onlooker.follow(e.dir())
+	seen.until("a")
 	onlooker.cut()
-	told.again("a")
-	// Its own session ends: whatever happens meanwhile is told afterwards.
+	seen.again("a")
+	// Its own session ends: changes in the meantime are reported afterwards.
 	e.ExpireSession(e.Sessions()[0].ID)
 	e.create(e.dir()+"/operator", "", 0)
-	told.until("a operator")
-	told.stop()
+	seen.until("a operator")
+	seen.stop()
 }
 
 // A reader that is slow gets the newest state and not a queue of old ones.
@@ -204,7 +204,7 @@ func TestAFeedKeepsOnlyTheNewest(t *testing.T) {
 		ok(t, err)
 		if seen++; seen > 1 {
 			if len(names) != 20 {
-				t.Fatalf("after the first, %d names are told", len(names))
+				t.Fatalf("after the first, %d names were reported", len(names))
 			}
 			break
 		}

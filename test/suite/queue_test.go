@@ -24,7 +24,7 @@ func (c *client) wordQueue(path string) *incumbent.Queue[string] {
 	return q
 }
 
-// eater is a consumer that hands what it gets to the test.
+// eater is a consumer that sends its items to the test.
 type eater struct {
 	*incumbent.Consumer
 	c     *client
@@ -59,7 +59,7 @@ func (e *eater) next() incumbent.Delivery[string] {
 	return recv(e.c.t, e.items, "an item")
 }
 
-// eat lets the handler succeed with so many items and returns them.
+// eat lets the handler succeed with n items and returns them.
 func (e *eater) eat(n int) string {
 	e.c.t.Helper()
 	var got []string
@@ -105,9 +105,9 @@ func TestAnItemThatFailsComesAgainAndIsGivenUp(t *testing.T) {
 		c := connected(t, e)
 		q := c.wordQueue(e.dir())
 		ok(t, q.Put(c.ctx, "bad", "good"))
-		heard := make(chan error, 9)
+		failures := make(chan error, 9)
 		eats := c.atLeast(q, incumbent.ConsumerOptions{Tries: 2, Backoff: incumbent.RetryForever(time.Millisecond),
-			OnFailure: func(name string, try int, err error) { heard <- err }})
+			OnFailure: func(name string, try int, err error) { failures <- err }})
 		broken := errors.New("broken")
 		tries := 0
 		for range 3 {
@@ -119,7 +119,7 @@ func TestAnItemThatFailsComesAgainAndIsGivenUp(t *testing.T) {
 			tries++
 			same(t, d.Try, tries)
 			eats.fate <- broken
-			is(t, recv(t, heard, "the failure"), broken)
+			is(t, recv(t, failures, "the failure"), broken)
 		}
 		e.untilChildren(e.dir(), 0)
 		ok(t, eats.Close(c.ctx))
@@ -149,7 +149,7 @@ func TestALostPutIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The session ends with the reply: the marker is persistent, so it still tells.
+// The session ends with the reply: the marker is persistent, so it still shows the put.
 func TestALostPutIsNotRepeatedInTheNextSession(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
@@ -264,9 +264,9 @@ func TestABoundedQueueRefusesOrWaits(t *testing.T) {
 		ok(t, refuses.PutLater(c.ctx, "d", nil))
 		is(t, refuses.Flush(c.ctx), incumbent.ErrQueueFull)
 		ok(t, refuses.Flush(c.ctx))
-		heard := make(chan error, 1)
-		ok(t, refuses.PutLater(c.ctx, "d", func(err error) { heard <- err }))
-		is(t, recv(t, heard, "the failure"), incumbent.ErrQueueFull)
+		failures := make(chan error, 1)
+		ok(t, refuses.PutLater(c.ctx, "d", func(err error) { failures <- err }))
+		is(t, recv(t, failures, "the failure"), incumbent.ErrQueueFull)
 		ok(t, refuses.Flush(c.ctx))
 
 		options.Bound = incumbent.WaitAt(2)
@@ -284,7 +284,7 @@ func TestABoundedQueueRefusesOrWaits(t *testing.T) {
 	})
 }
 
-// A context that ends takes back what is not under way.
+// The end of a context cancels the puts that were not sent.
 func TestAPutThatNobodyWaitsForAnyMore(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
@@ -310,20 +310,20 @@ func TestAPutThatNobodyWaitsForAnyMore(t *testing.T) {
 	is(t, q.Put(c.ctx, "c"), incumbent.ErrClosed)
 }
 
-// At most once: a lost reply to the deletion loses the item, and is heard.
-func TestAnItemThatMayBeLostIsHeardOf(t *testing.T) {
+// At most once: a lost reply to the deletion loses the item, and is reported.
+func TestAnItemThatMayBeLostIsReported(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)
 	q := c.wordQueue(e.dir())
 	ok(t, q.Put(c.ctx, "a", "b"))
-	heard, got := make(chan error, 1), make(chan string, 2)
+	failures, got := make(chan error, 1), make(chan string, 2)
 	eats, err := q.AtMostOnce(func(_ context.Context, d incumbent.Delivery[string]) { got <- d.Item },
-		incumbent.ConsumerOptions{OnFailure: func(name string, try int, err error) { heard <- err }})
+		incumbent.ConsumerOptions{OnFailure: func(name string, try int, err error) { failures <- err }})
 	ok(t, err)
 	hit := e.once(func(r zkmem.Request) bool { return r.Op == zkmem.OpMulti }, verdict(zkmem.Verdict{Action: zkmem.CutAfter}))
 	ok(t, eats.Start())
 	recv(t, hit, "the deletion")
-	is(t, recv(t, heard, "the loss"), incumbent.ErrItemLost)
+	is(t, recv(t, failures, "the loss"), incumbent.ErrItemLost)
 	same(t, recv(t, got, "the other item"), "b")
 	ok(t, eats.Close(c.ctx))
 }
@@ -358,7 +358,7 @@ func TestAHandlerThatPanicsOrRunsOnIsSaid(t *testing.T) {
 	c := connected(t, e)
 	q := c.wordQueue(e.dir())
 	ok(t, q.Put(c.ctx, "bad", "slow"))
-	heard := make(chan error, 1)
+	failures := make(chan error, 1)
 	running, end := make(chan struct{}), make(chan struct{})
 	eats, err := q.AtLeastOnce(func(ctx context.Context, d incumbent.Delivery[string]) error {
 		if d.Item == "bad" {
@@ -368,10 +368,10 @@ func TestAHandlerThatPanicsOrRunsOnIsSaid(t *testing.T) {
 		<-ctx.Done()
 		<-end
 		return nil
-	}, incumbent.ConsumerOptions{Tries: 1, OnFailure: func(name string, try int, err error) { heard <- err }})
+	}, incumbent.ConsumerOptions{Tries: 1, OnFailure: func(name string, try int, err error) { failures <- err }})
 	ok(t, err)
 	ok(t, eats.Start())
-	if err := recv(t, heard, "the panic"); !strings.Contains(err.Error(), "panic: no") {
+	if err := recv(t, failures, "the panic"); !strings.Contains(err.Error(), "panic: no") {
 		t.Fatal(err)
 	}
 	recv(t, running, "the slow one")

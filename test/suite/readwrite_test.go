@@ -128,7 +128,7 @@ func TestReadersHoldTogetherAndWritersAlone(t *testing.T) {
 						together.Add(1)
 					}
 					if writers.Load() != 0 || h.Token() <= token {
-						t.Errorf("a reader with token %d beside %d writers, the last of them with %d", h.Token(), writers.Load(), token)
+						t.Errorf("a reader with token %d held together with %d writers, the last of them with %d", h.Token(), writers.Load(), token)
 					}
 					readers.Add(-1)
 					if err := h.Unlock(l.c.ctx); err != nil {
@@ -256,7 +256,7 @@ func TestReadWriteHolderLocksAgainWhatItHolds(t *testing.T) {
 		inner, err := h.RLock(ctx)
 		ok(t, err)
 		if *inner != write.Hold {
-			t.Fatal("whoever writes may read")
+			t.Fatal("a writer may read")
 		}
 		held[*incumbent.Hold](t, false)(l.Holder().TryRLock(ctx))
 		ok(t, h.Unlock(ctx))

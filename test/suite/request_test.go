@@ -187,7 +187,7 @@ func TestRequestsInTheBackground(t *testing.T) {
 		if r := recv(t, results, "the listing"); r.Err != nil || len(r.Children) != 0 {
 			t.Fatalf("%+v", r)
 		}
-		// What is under way when the client closes is heard of, too.
+		// Requests that are pending when the client closes are reported, too.
 		ok(t, c.Close(c.ctx))
 		c.Exists("/").Background(c.ctx, tell)
 		r := recv(t, results, "the end")

@@ -68,7 +68,7 @@ func (c *client) finish(terms chan turn) {
 	}()
 }
 
-// lasting is how long work takes that is not paced: a term that ends at once is
+// lasting is how long work takes that is not paced: a term that ends immediately is
 // followed by a pause, in which others may pass.
 const lasting = 110 * time.Millisecond
 
@@ -108,7 +108,7 @@ func TestFiveSelectorsLeadOnceARoundInQueueOrder(t *testing.T) {
 				s.settled("waiting")
 			}
 		}
-		// Work that runs when the context ends is told, and awaited.
+		// The context of running work ends, and the work is awaited.
 		now := recv(t, terms, "a term")
 		cancel(errors.New("enough"))
 		<-now.held.Context().Done()
@@ -242,7 +242,7 @@ func TestTheNextTermStartsOnlyAfterTheWorkReturned(t *testing.T) {
 	e.ExpireSession(e.Sessions()[0].ID)
 	s.c.tape.Until("the next session", func(r []events.Record) bool { return s.c.Connection() == incumbent.Reconnected })
 	if s.Phase() != "draining" || len(e.children(e.dir())) != 0 {
-		t.Fatalf("%s, %q: it enrolled beside its running work", s.Phase(), e.children(e.dir()))
+		t.Fatalf("%s, %q: it enrolled while its work was running", s.Phase(), e.children(e.dir()))
 	}
 	one.finish <- nil
 	two := recv(t, terms, "the second term")
@@ -303,12 +303,12 @@ func TestWithoutAutoRequeueAnExpiryEndsRun(t *testing.T) {
 func TestTheConnectionHookCancelsLeadership(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		terms := make(chan turn)
-		heard := make(chan incumbent.ConnectionState, 10)
+		states := make(chan incumbent.ConnectionState, 10)
 		cancelAt := make(chan incumbent.ConnectionState, 1)
 		c := connected(t, e, func(c *incumbent.Config) { c.RideOut = true })
 		s := c.newSelector(e.dir(), turns(terms, 0), incumbent.SelectorOptions{AutoRequeue: true,
 			OnConnection: func(state incumbent.ConnectionState) error {
-				heard <- state
+				states <- state
 				if state == incumbent.Suspended {
 					cancelAt <- state
 					return fmt.Errorf("as Curator does: %w", incumbent.ErrCancelLeadership)
@@ -317,7 +317,7 @@ func TestTheConnectionHookCancelsLeadership(t *testing.T) {
 			}})
 		ok(t, s.Start())
 		now := recv(t, terms, "the term")
-		if state := recv(t, heard, "the present state"); state != incumbent.Connected {
+		if state := recv(t, states, "the present state"); state != incumbent.Connected {
 			t.Fatal(state)
 		}
 		if now.held.Context().Err() != nil {

@@ -47,8 +47,8 @@ func word(n incumbent.TreeNode, dir string) string {
 	return name + "=" + string(n.Data)
 }
 
-// told is the next change in short: "added /a=one".
-func told(next func() incumbent.TreeChange, dir string) string {
+// changeText returns the next change in short form: "added /a=one".
+func changeText(next func() incumbent.TreeChange, dir string) string {
 	c := next()
 	text := string(c.Kind)
 	if c.Path != "" {
@@ -63,8 +63,8 @@ func told(next func() incumbent.TreeChange, dir string) string {
 func mustTell(t *testing.T, next func() incumbent.TreeChange, dir string, want ...string) {
 	t.Helper()
 	for i, w := range want {
-		if got := told(next, dir); got != w {
-			t.Fatalf("change %d: told %q, want %q", i, got, w)
+		if got := changeText(next, dir); got != w {
+			t.Fatalf("change %d: got %q, want %q", i, got, w)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestATreeCache(t *testing.T) {
 		// In one transaction, so that nobody sees what is between.
 		_, err = c.Multi(incumbent.DeleteNode(dir+"/b/c", 0), incumbent.CreateNode(dir+"/b/c", []byte("again")), incumbent.SetData(dir, []byte("2"), 0), incumbent.SetData(dir, []byte("3"), 1)).Do(c.ctx)
 		ok(t, err)
-		got := []string{told(next, dir), told(next, dir)} // reads of different nodes
+		got := []string{changeText(next, dir), changeText(next, dir)} // reads of different nodes
 		slices.Sort(got)
 		if want := []string{"changed /b/c=again {Outage:false Replaced:true Changes:0}", "changed =3 {Outage:false Replaced:false Changes:1}"}; !slices.Equal(got, want) {
 			t.Fatalf("%q", got)
@@ -136,7 +136,7 @@ func TestATreeCache(t *testing.T) {
 	})
 }
 
-// After an outage, and in the next session, the difference is told; until then the
+// After an outage, and in the next session, the difference is reported; until then the
 // cache says that it is stale, and can be read.
 func TestATreeCacheOverAnOutage(t *testing.T) {
 	for _, expires := range []bool{false, true} {
@@ -180,7 +180,7 @@ func TestATreeCacheOverAnOutage(t *testing.T) {
 	}
 }
 
-// Of what happens while the loop's body runs, the sum is told.
+// The sum of the changes while the loop's body runs is reported.
 func TestASlowLoopOverATree(t *testing.T) {
 	e := inMemory(t)
 	c := connected(t, e)

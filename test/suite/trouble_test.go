@@ -46,7 +46,7 @@ func (h handle) paced(attempts int) {
 	}
 }
 
-// refused starts a latch and awaits the error that stands in its way.
+// refused starts a latch and awaits its failure.
 func refused(t *testing.T, c *client, e ensemble, o incumbent.LatchOptions, want error) latch {
 	t.Helper()
 	l := c.newLatch(e.dir(), o)
@@ -60,7 +60,7 @@ func refused(t *testing.T, c *client, e ensemble, o incumbent.LatchOptions, want
 	return l
 }
 
-// healed checks that the latch leads once nothing stands in its way.
+// healed checks that the latch leads once the failure is over.
 func (l latch) healed() {
 	l.c.t.Helper()
 	l.state("leading")
@@ -111,8 +111,8 @@ func TestNoAuthOnTheOwnNode(t *testing.T) {
 	l.healed()
 }
 
-// While the client leads elsewhere, the deletion is tried again at a pace; where
-// nothing rests on the session, the session is ended, and the node goes with it.
+// While the client leads elsewhere, the deletion is tried again with back-off; if
+// nothing needs the session, the session is ended, which deletes the node.
 func TestNoAuthOnTheDelete(t *testing.T) {
 	for name, elsewhere := range map[string]bool{"the client leads elsewhere": true, "the session is free": false} {
 		t.Run(name, func(t *testing.T) { refuseDelete(t, elsewhere) })
