@@ -232,7 +232,7 @@ func (e *Ensemble) until(what string, holds func() bool) error {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("waited in vain for %s", what)
+			return fmt.Errorf("gave up waiting for %s", what)
 		}
 	}
 	return nil

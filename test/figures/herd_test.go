@@ -158,7 +158,7 @@ func round(t *testing.T, addr, dir string, n int, whom func([]string, int) strin
 					watchers--
 				}
 			case <-time.After(2 * tape.Within):
-				t.Fatalf("%d candidates: waited in vain for %d leaders and %d watchers", n, leaders, watchers)
+				t.Fatalf("%d candidates: gave up waiting for %d leaders and %d watchers", n, leaders, watchers)
 			}
 		}
 	}

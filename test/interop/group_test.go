@@ -94,7 +94,7 @@ func (s *stage) until(path, what string, wanted func([]string) bool) {
 		select {
 		case <-made:
 		case <-time.After(within):
-			s.t.Fatalf("waited in vain for %s", what)
+			s.t.Fatalf("gave up waiting for %s", what)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (j *job) next() string {
 		select {
 		case <-changed:
 		case <-time.After(within):
-			j.t.Fatalf("waited in vain for a leader after token %d. The last words:\n%s", j.token, j.last(20))
+			j.t.Fatalf("gave up waiting for a leader after token %d. The last words:\n%s", j.token, j.last(20))
 		}
 	}
 	data, stat, err := j.conn.Get(marker)

@@ -169,7 +169,7 @@ func (s *stage) awaitAny(from int, what string, wanted func(saying) bool) (sayin
 			select {
 			case <-more:
 			case <-deadline.C:
-				s.t.Fatalf("waited in vain for %s. The last words:\n%s", what, s.last(40))
+				s.t.Fatalf("gave up waiting for %s. The last words:\n%s", what, s.last(40))
 			}
 			s.mu.Lock()
 		}
@@ -328,7 +328,7 @@ func (s *stage) enrolled(id string) (name string) {
 		select {
 		case <-made:
 		case <-deadline:
-			s.t.Fatalf("waited in vain for a node of %s. The last words:\n%s", id, s.last(40))
+			s.t.Fatalf("gave up waiting for a node of %s. The last words:\n%s", id, s.last(40))
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (f *follower) passes(t *testing.T, ctx context.Context, wanted string) {
 				return
 			}
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", wanted)
+			t.Fatalf("gave up waiting for %s", wanted)
 		}
 	}
 }

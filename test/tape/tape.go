@@ -98,7 +98,7 @@ func (r *Tape) Until(what string, holds func([]events.Record) bool) {
 		select {
 		case <-more:
 		case <-deadline.C:
-			r.t.Fatalf("waited in vain for %s. The end of the log:\n%s", what, r.Tail(30))
+			r.t.Fatalf("gave up waiting for %s. The end of the log:\n%s", what, r.Tail(30))
 		}
 	}
 }
