@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// flight counts the requests of a connection that are under way, and how many were at most.
+// flight counts the pending requests of a connection, and their maximum.
 type flight struct {
 	net.Conn
 	in, out   frames
@@ -42,7 +42,7 @@ func (f *flight) Write(p []byte) (int, error) {
 }
 
 // Ten thousand creates in the background, at a server that answers none of them for a
-// while: what they take meanwhile, how many are under way, and that none is lost.
+// while: the memory they need meanwhile, how many are pending, and that none is lost.
 func TestManyRequestsInTheBackground(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/n")

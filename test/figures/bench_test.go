@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkHandOver is the time from one leader's release to the next one's
-// leading, on a real server, beside go-zookeeper's own zk.Lock, in turns: what
-// disturbs one disturbs the other. It reports medians.
+// leading, on a real server, in turns with go-zookeeper's own zk.Lock, so that a
+// disturbance affects both. It reports medians.
 func BenchmarkHandOver(b *testing.B) {
 	addr, path := realzk.Shared(b)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -74,8 +74,8 @@ func started(b *testing.B, ctx context.Context, c *incumbent.Client, path string
 	return l
 }
 
-// armed waits until the waiter is in line; two further round trips on its
-// connection then let the watch that it asked for stand.
+// armed waits until the waiter is in line. After two more round trips on its connection
+// its watch is set.
 func armed(b *testing.B, ctx context.Context, c *incumbent.Client, l *incumbent.Latch, want int) {
 	for l.Phase() != "waiting" {
 		_, err := c.Line(ctx, l.Path())

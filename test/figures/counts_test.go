@@ -1,6 +1,6 @@
-// Package figures holds what the library promises in numbers. The tests count
-// requests, watches and goroutines; -v prints what they counted. What takes time
-// is in the benchmarks, and decides no test.
+// Package figures tests what the library promises in numbers. The tests count requests,
+// watches and goroutines; -v prints the counts. Benchmarks measure times, which decide no
+// test.
 package figures
 
 import (
@@ -58,9 +58,9 @@ func open(t testing.TB, srv *zkmem.Server, change ...func(*incumbent.Config)) *c
 // opened has each client of a running test, and its server.
 var opened sync.Map
 
-// reset sets the counts to zero when the server has answered all that the test's
-// clients have sent. A record in the log does not say that its requests have left:
-// one that arrives later would be counted to what comes next.
+// reset sets the counts to zero when the server has answered all requests of the test's
+// clients. A record in the log does not say that its requests were sent: one that
+// arrives later would be counted with the next ones.
 func reset(srv *zkmem.Server) {
 	opened.Range(func(c, at any) bool {
 		if c := c.(*client); at == srv {
@@ -104,12 +104,12 @@ func (c *client) settled(id events.ID, state string) {
 	})
 }
 
-// trips is the longest chain of answers that led to a machine's last record,
-// each to a request that the one before it caused: round trips one after another.
+// trips returns the length of the longest chain of replies that led to a machine's last
+// record, each to a request that the one before caused: round trips one after another.
 func trips(records []events.Record, id events.ID) int {
 	depth := map[uint64]int{}
 	longest := 0
-	before := 0 // what a machine has heard so far, its next request may depend on
+	before := 0 // the events that a machine has got so far, its next request may depend on
 	for _, r := range records {
 		if r.Machine != id {
 			continue
@@ -127,7 +127,7 @@ func trips(records []events.Record, id events.ID) int {
 
 var ok = kit.OK
 
-// figure prints a number, and fails where it is more than what was promised.
+// figure prints a number, and fails if it is more than what was promised.
 func figure(t testing.TB, what string, got, most int) {
 	t.Helper()
 	t.Logf("%-60s %5d   (at most %d)", what, got, most)
@@ -169,7 +169,7 @@ func TestRequestsOnAFreshPath(t *testing.T) {
 	}
 }
 
-// TestRequestsWithoutContainers: what the server does not know is asked for once.
+// TestRequestsWithoutContainers: a server that knows no containers is asked for one once.
 func TestRequestsWithoutContainers(t *testing.T) {
 	srv := zkmem.Start(t, zkmem.Options{NoContainers: true})
 	c := open(t, srv)
@@ -186,8 +186,8 @@ func TestRequestsWithoutContainers(t *testing.T) {
 	figure(t, "connections that the server ended for it", suspended, 1)
 }
 
-// TestTakingOverWithoutARequest lets the server hear nothing of the new leader
-// once the old one's node is gone: it leads all the same.
+// TestTakingOverWithoutARequest stops the new leader's requests once the old one's node
+// is gone: it still leads.
 func TestTakingOverWithoutARequest(t *testing.T) {
 	srv := zkmem.Start(t)
 	first, second := open(t, srv), open(t, srv)
@@ -208,8 +208,8 @@ func TestTakingOverWithoutARequest(t *testing.T) {
 	figure(t, "take-over: requests between the deletion and leading", requestsToLead(second.tape.Records(), id), 0)
 }
 
-// TestTakingOverByAListing: the own watch was spent meanwhile, so the line is
-// looked at again.
+// TestTakingOverByAListing: the own watch has fired meanwhile, so the line is listed
+// again.
 func TestTakingOverByAListing(t *testing.T) {
 	srv := zkmem.Start(t)
 	first, second := open(t, srv), open(t, srv)
@@ -258,7 +258,7 @@ func requestsToLead(records []events.Record, id events.ID) (n int) {
 	return n
 }
 
-// last is the name of the place with the highest number.
+// last returns the name of the node with the highest number.
 func last(names []string) string {
 	best := names[0]
 	for _, name := range names {
@@ -269,7 +269,7 @@ func last(names []string) string {
 	return best
 }
 
-// owner is the session that owns the place with this number.
+// owner returns the session that owns the node with this number.
 func owner(t *testing.T, srv *zkmem.Server, dir string, number int) int64 {
 	t.Helper()
 	tree := srv.Snapshot()

@@ -91,8 +91,8 @@ func TestRequestsOfALostCreate(t *testing.T) {
 	}
 }
 
-// TestRequestsOfARelease: work that outlives its term costs one read, for nobody
-// watched over the name meanwhile.
+// TestRequestsOfARelease: work that outlives its term costs one read, because there was
+// no watch on the name meanwhile.
 func TestRequestsOfARelease(t *testing.T) {
 	srv := zkmem.Start(t)
 	for _, test := range []struct {

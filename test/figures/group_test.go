@@ -89,8 +89,8 @@ func TestRequestsOfBarriersAndGates(t *testing.T) {
 	figure(t, "barrier, a wait until it is removed: requests", srv.Counts().Total, 2)
 }
 
-// counted is how many requests a client has sent, those too that nobody waited for:
-// the answer to one more comes behind them.
+// counted returns how many requests a client has sent, also those that nobody awaits:
+// the reply to one more comes after theirs.
 func counted(t *testing.T, srv *zkmem.Server, c *client) int {
 	t.Helper()
 	ok(t, c.Sync("/").Do(c.ctx))

@@ -20,7 +20,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// meter counts what passes between all candidates of a round and the server.
+// meter counts the frames between all candidates of a round and the server.
 type meter struct{ notices, requests, bytes atomic.Int64 }
 
 // metered is a connection under a meter. It reads along in both directions: a
@@ -87,7 +87,7 @@ func (m *meter) dial(ctx context.Context, network, address string) (net.Conn, er
 
 func (m *meter) reset() { m.notices.Store(0); m.requests.Store(0); m.bytes.Store(0) }
 
-// reading is what a meter shows at one moment.
+// reading has the counts of a meter at one moment.
 type reading struct{ notices, requests, bytes int64 }
 
 func (m *meter) read() reading { return reading{m.notices.Load(), m.requests.Load(), m.bytes.Load()} }
@@ -95,7 +95,7 @@ func (m *meter) read() reading { return reading{m.notices.Load(), m.requests.Loa
 // herdTimeout is long enough for a hundred clients in one busy process.
 const herdTimeout = 40 * time.Second
 
-// byHand is one candidate as it is written by hand: it watches whom it is told to.
+// byHand is one candidate as services write it by hand: it watches the node that whom selects.
 type byHand struct {
 	conn *zk.Conn
 	dir  string
@@ -104,7 +104,7 @@ type byHand struct {
 	say  chan<- said
 }
 
-// said is what a candidate tells the round: that it leads, or that it watches.
+// said is a message of a candidate to the round: that it leads, or that it watches.
 type said struct {
 	by    int
 	leads bool
@@ -141,7 +141,7 @@ func predecessorOf(line []string, at int) string { return line[at-1] }
 
 // round has n candidates lead one after another, each as soon as the one before
 // it deletes its node, and counts from when all are in line until the last leads.
-// With rearm, all that wait watch anew after every departure.
+// With rearm, all that wait watch again after every deletion.
 func round(t *testing.T, addr, dir string, n int, whom func([]string, int) string, rearm bool) reading {
 	t.Helper()
 	m, say := &meter{}, make(chan said, 2*n)
@@ -193,7 +193,7 @@ func round(t *testing.T, addr, dir string, n int, whom func([]string, int) strin
 	return m.read()
 }
 
-// ours is round for this library's own candidates.
+// ours is the same as round, with this library's own candidates.
 func ours(t *testing.T, addr, dir string, n int) reading {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*tape.Within)
@@ -225,8 +225,8 @@ func (silence) Printf(string, ...any) {}
 
 var full = flag.Bool("full", false, "a hundred candidates, too")
 
-// TestTheHerd is the price of watching the leader, where one watches the one
-// before oneself: docs/herd.md shows the table.
+// TestTheHerd counts the cost of watching the leader in place of the predecessor:
+// docs/herd.md shows the table.
 func TestTheHerd(t *testing.T) {
 	sizes := []int{5, 30}
 	if *full {

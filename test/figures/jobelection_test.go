@@ -76,7 +76,7 @@ func TestTwoThousandJobsOverOneClient(t *testing.T) {
 	figure(t, fmt.Sprintf("goroutines more with %d idle jobs", jobs), settledGoroutines(goroutines)-goroutines, 4)
 	t.Logf("the heap grew by %d bytes a job in all, the server's nodes among them", (heap()-before)/int64(jobs))
 
-	// One job is elected anew, and no other job's nodes are touched.
+	// One job elects again, and no other job's nodes are touched.
 	reset(srv)
 	ok(t, all[7].RemoveLeader(ctx))
 	held, err := all[7].Await(ctx)

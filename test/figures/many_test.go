@@ -16,8 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// crowd makes and starts so many latches, each on a path of its own, over one
-// client, and returns when all lead.
+// crowd creates and starts n latches of one client, each on its own path, and returns
+// when all lead.
 func crowd(t testing.TB, c *incumbent.Client, dir string, count int) []*incumbent.Latch {
 	t.Helper()
 	var all sync.WaitGroup
@@ -90,7 +90,7 @@ func settledGoroutines(want int) (n int) {
 	return n
 }
 
-// baseline is what the same nodes and watches cost in bytes with the client
+// baseline returns what the same nodes and watches cost in bytes with the client
 // library alone: a node, a directory and one watch for each path.
 func baseline(t testing.TB, srv *zkmem.Server, many int) int64 {
 	t.Helper()

@@ -20,8 +20,8 @@ func (c *client) lock(path string) (*incumbent.Mutex, *incumbent.Hold) {
 	return m, h
 }
 
-// waiters are so many goroutines that wait for the lock, armed; first is the
-// number of the first acquisition. What they get comes out of the channel.
+// waiters starts n goroutines that wait for the lock, armed; first is the number of the
+// first acquisition. They send their holds on the channel.
 func (c *client) waiters(m *incumbent.Mutex, first, count int) chan *incumbent.Hold {
 	c.t.Helper()
 	holds := make(chan *incumbent.Hold, count)
@@ -31,8 +31,8 @@ func (c *client) waiters(m *incumbent.Mutex, first, count int) chan *incumbent.H
 	return holds
 }
 
-// waits has a goroutine ask for a lock, and returns when the acquisition, a
-// machine of this name, is armed. What it gets comes out of the channel.
+// waits starts a goroutine that waits for a lock, and returns when the acquisition, a
+// machine of this name, is armed. It sends its hold on the channel.
 func (c *client) waits(name string, holds chan<- *incumbent.Hold, lock func() (*incumbent.Hold, error)) {
 	c.t.Helper()
 	go func() {
@@ -45,7 +45,7 @@ func (c *client) waits(name string, holds chan<- *incumbent.Hold, lock func() (*
 	c.settled(events.ID(name), "waiting")
 }
 
-// woken are the machines to which the deletion of a node meant something.
+// woken returns the machines that handled the deletion of a node.
 func woken(records []events.Record) map[events.ID]bool {
 	all := map[events.ID]bool{}
 	for _, r := range records {
@@ -92,7 +92,7 @@ func TestRequestsOfAMutex(t *testing.T) {
 	ok(t, h.Unlock(first.ctx))
 }
 
-// TestRequestsFromWakingToHolding counts the waiter's requests after the news.
+// TestRequestsFromWakingToHolding counts the waiter's requests after the watch has fired.
 func TestRequestsFromWakingToHolding(t *testing.T) {
 	srv := zkmem.Start(t)
 	c := open(t, srv)

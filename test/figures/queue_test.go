@@ -134,7 +134,7 @@ func idle(t *testing.T, c *client) {
 	figure(t, fmt.Sprintf("%d items one by one, at least once: requests", items+1), asked, 5*(items+1)+5)
 }
 
-// Four consumers on one backlog: what it costs that they get in each other's way.
+// Four consumers on one backlog: the cost of their conflicts.
 func TestRequestsOfConsumersTogether(t *testing.T) {
 	const items, consumers = 400, 4
 	srv := zkmem.Start(t)

@@ -31,7 +31,7 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 	ok(t, err)
 	figure(t, "read-write lock, try to read what is written: requests", srv.Counts().Total, 1)
 	if held {
-		t.Error("a reader beside a writer")
+		t.Error("a reader and a writer hold at the same time")
 	}
 
 	reset(srv)
@@ -39,10 +39,10 @@ func TestRequestsOfAReadWriteLock(t *testing.T) {
 	ok(t, err)
 	figure(t, "read-write lock, downgrade: requests", srv.Counts().Total, 2)
 	reset(srv)
-	beside, err := other.RLock(second.ctx)
+	another, err := other.RLock(second.ctx)
 	ok(t, err)
 	figure(t, "read-write lock, acquire to read: requests", srv.Counts().Total, 3)
-	ok(t, beside.Unlock(second.ctx))
+	ok(t, another.Unlock(second.ctx))
 	reset(srv)
 	ok(t, r.Unlock(first.ctx))
 	figure(t, "read-write lock, release: requests", srv.Counts().Total, 1)

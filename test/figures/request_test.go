@@ -35,7 +35,7 @@ func TestRequestsOfOperations(t *testing.T) {
 	}
 }
 
-// A change costs one read for whoever watches; a deletion a sync, a read and a delete.
+// A change costs each watcher one read; a deletion costs a sync, a read and a delete.
 func TestRequestsOfWatchesAndDeletions(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/n")

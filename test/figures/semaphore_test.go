@@ -60,8 +60,8 @@ func TestRequestsOfASemaphore(t *testing.T) {
 	ok(t, h.Unlock(first.ctx))
 }
 
-// TestOneReleaseWakesOneOfThirtyForAPermit has them in one process, which hears
-// of every release once for all.
+// TestOneReleaseWakesOneOfThirtyForAPermit has them in one process, which gets one event
+// for every release.
 func TestOneReleaseWakesOneOfThirtyForAPermit(t *testing.T) {
 	srv := zkmem.Start(t)
 	c := open(t, srv)

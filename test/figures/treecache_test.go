@@ -15,7 +15,7 @@ import (
 )
 
 // A tree of 1,000 nodes costs one read for each and one listing for each directory;
-// a change of one costs one read, however many were made at once.
+// a change of one costs one read, however many are made at the same time.
 func TestRequestsOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	found(t, srv, "/t")
@@ -85,8 +85,8 @@ func TestRequestsOfATreeCache(t *testing.T) {
 	ok(t, whole.Close(c.ctx))
 }
 
-// What a cache takes of its process's memory for each node, data aside: what is
-// told of it, what the machine keeps in mind, and two watches.
+// The memory of a cache for each node, without its data: its change, the machine's
+// state, and two watches.
 func TestMemoryOfATreeCache(t *testing.T) {
 	srv := zkmem.Start(t)
 	paths := []string{"/services"}
@@ -116,7 +116,7 @@ func TestMemoryOfATreeCache(t *testing.T) {
 	runtime.KeepAlive(tree)
 }
 
-// watchesOf is what the server, which is in this process, too, needs for two watches
+// watchesOf returns what the server, which is also in this process, needs for two watches
 // on each path.
 func watchesOf(paths []string) int64 {
 	before := heap()
