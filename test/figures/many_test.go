@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// crowd creates and starts n latches of one client, each on its own path, and returns
+// crowd creates and starts count latches of one client, each on its own path, and returns
 // when all lead.
 func crowd(t testing.TB, c *incumbent.Client, dir string, count int) []*incumbent.Latch {
 	t.Helper()

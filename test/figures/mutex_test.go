@@ -20,7 +20,7 @@ func (c *client) lock(path string) (*incumbent.Mutex, *incumbent.Hold) {
 	return m, h
 }
 
-// waiters starts n goroutines that wait for the lock, armed; first is the number of the
+// waiters starts count goroutines that wait for the lock, armed; first is the number of the
 // first acquisition. They send their holds on the channel.
 func (c *client) waiters(m *incumbent.Mutex, first, count int) chan *incumbent.Hold {
 	c.t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// handOvers is how often leadership changes hands in each of two tests.
+// handOvers is how often leadership changes in each of two tests.
 const handOvers = 100
 
 func TestJavaAndGoLatchesShareALine(t *testing.T)   { share(t, "latch", "latch-", handOvers) }
@@ -82,7 +82,7 @@ func (e *election) fault(side *peer) func(*peer) {
 	return left[0]
 }
 
-// enlist adds one more member of a side, with a name of its own.
+// enlist adds one more member of a side, with its own name.
 func (e *election) enlist(side *peer) {
 	e.t.Helper()
 	e.born[side.name]++
@@ -124,7 +124,7 @@ func (e *election) expire(side *peer) {
 	}
 }
 
-// gone waits until a node of the line is no more.
+// gone waits until a node of the line is deleted.
 func (s *stage) gone(node string) {
 	s.t.Helper()
 	for {
@@ -140,7 +140,7 @@ func (s *stage) gone(node string) {
 // full waits until everybody is in the line.
 func (e *election) full() { e.t.Helper(); e.filled(4) }
 
-// filled waits until so many are in the line.
+// filled waits until n participants are in the line.
 func (s *stage) filled(count int) {
 	s.t.Helper()
 	for {
@@ -153,8 +153,8 @@ func (s *stage) filled(count int) {
 	}
 }
 
-// compareRolls asks both sides for the line: the same ids in the same order,
-// with the same leader.
+// compareRolls checks that both sides read the same line: the same ids in the same
+// order, with the same leader.
 func (e *election) compareRolls() {
 	e.t.Helper()
 	var rolls []string
@@ -167,8 +167,8 @@ func (e *election) compareRolls() {
 	e.t.Logf("both read the line as %q", rolls[0])
 }
 
-// judge reads the journal: terms do not overlap, whoever enters heads the line,
-// and the heads' numbers grow.
+// judge checks the journal: terms do not overlap, each term's node is the first of the
+// line, and the numbers of these nodes grow.
 func (e *election) judge() {
 	e.t.Helper()
 	terms, wrongs := verdict(e.entries())
@@ -180,7 +180,7 @@ func (e *election) judge() {
 	}
 }
 
-// entries are the journal's, in the order of ZooKeeper's transactions.
+// entries returns the journal's entries, in the order of ZooKeeper's transactions.
 func (s *stage) entries() (all []string) {
 	s.t.Helper()
 	names, _, err := s.conn.Children(s.journal)
@@ -194,7 +194,7 @@ func (s *stage) entries() (all []string) {
 	return all
 }
 
-// verdict counts the terms of a journal and tells what is wrong with them.
+// verdict counts the terms of a journal, and returns what is wrong with them.
 func verdict(entries []string) (terms int, wrongs []string) {
 	wrong := func(format string, args ...any) { wrongs = append(wrongs, fmt.Sprintf(format, args...)) }
 	var inside, highest string

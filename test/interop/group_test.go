@@ -15,7 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// others are the peers with barriers: Curator's and kazoo's.
+// others returns the peers with barriers: Curator's and kazoo's.
 func (s *stage) others(which string) *peer {
 	s.t.Helper()
 	if which == "java" {
@@ -29,7 +29,7 @@ func (s *stage) others(which string) *peer {
 	return p.launch()
 }
 
-// javaOf is a peer of this class in java/.
+// javaOf returns a peer of this class in java/.
 func (s *stage) javaOf(class string) *peer {
 	s.t.Helper()
 	p := s.peer("java")
@@ -55,13 +55,13 @@ func (s *stage) ours() (*incumbent.Client, context.Context) {
 	return c, ctx
 }
 
-// does has a peer obey a command and waits until it is done.
+// does sends a peer a command, and waits until it is done.
 func (p *peer) does(verb, name string, rest ...string) {
 	p.stage.t.Helper()
 	p.begins(verb, name, rest...)()
 }
 
-// begins has a peer begin with a command; the function returned waits for its end.
+// begins sends a peer a command; the function that it returns waits for its end.
 func (p *peer) begins(verb, name string, rest ...string) (wait func()) {
 	p.stage.t.Helper()
 	from := p.stage.now()
@@ -216,8 +216,8 @@ func TestCuratorAndGoShareAGroup(t *testing.T) {
 	ok(t, other.WaitPresent(ctx))
 }
 
-// Curator 5.4 takes a node that stands for its own: it sets its data, and deletes
-// it when it is closed. Ours is made again then.
+// Curator 5.4 takes an existing node as its own: it sets its data, and deletes it when it
+// is closed. Ours is created again then.
 func TestCuratorTakesOurPersistentNodeAndDeletesIt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// job is one job with an instance in Java, which asks what ElasticJob asks, and
-// one in Go.
+// job is one job with an instance in Java, which sends ElasticJob's requests, and one in
+// Go.
 type job struct {
 	*stage
 	path  string
@@ -111,7 +111,7 @@ func (j *job) next() string {
 	}
 }
 
-// away takes leadership from whoever has it, each time in another way.
+// away takes leadership from the present leader, each time in another way.
 func (j *job) away(round int, leader string) {
 	j.t.Helper()
 	switch {
@@ -145,7 +145,7 @@ func (j *job) away(round int, leader string) {
 }
 
 // TestAJobIsLedByJavaOrGo: both elect on one path, through kills and removals;
-// every marker has a higher token, and both sides say the same of who leads.
+// every marker has a higher token, and both sides name the same leader.
 func TestAJobIsLedByJavaOrGo(t *testing.T) {
 	t.Parallel()
 	j := newJob(t)

@@ -23,7 +23,7 @@ import (
 // within bounds every wait. It is no measurement.
 const within = 60 * time.Second
 
-// timeout is the peers' session timeout where a test does not say otherwise.
+// timeout is the peers' session timeout, unless a test has another.
 const timeout = 3 * time.Second
 
 var ok = kit.OK
@@ -41,7 +41,7 @@ type program struct {
 	err     error
 }
 
-// classPath compiles the Java peer, or says what there is none for.
+// classPath compiles the Java peer, and returns its class path, or why there is none.
 func (p *program) classPath(t testing.TB) string {
 	t.Helper()
 	p.once.Do(p.compile)
@@ -87,7 +87,7 @@ func (p *program) remove() {
 	}
 }
 
-// python is an interpreter that has kazoo.
+// python returns an interpreter with kazoo.
 func python(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
@@ -99,8 +99,8 @@ func python(t testing.TB) string {
 	return ""
 }
 
-// stage is one line on a real server, its journal, and all that the peers say,
-// in the order in which it was read.
+// stage is one line on a real server, its journal, and the output of all peers, in the
+// order in which it was read.
 type stage struct {
 	t       testing.TB
 	addr    string
@@ -110,9 +110,9 @@ type stage struct {
 	conn    *zk.Conn
 	server  *realzk.Server // where it is the stage's own
 
-	mu    sync.Mutex
-	heard []saying
-	more  chan struct{}
+	mu   sync.Mutex
+	read []saying
+	more chan struct{}
 }
 
 // saying is one line that a peer wrote.
@@ -139,13 +139,13 @@ func (s *stage) line() string { return s.root + "/line" }
 func (s *stage) hear(p *peer, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heard = append(s.heard, saying{p, strings.Fields(line), time.Now()})
+	s.read = append(s.read, saying{p, strings.Fields(line), time.Now()})
 	close(s.more)
 	s.more = make(chan struct{})
 }
 
-// await returns the first saying from a position on that is as wanted, and the
-// position after it. What is an error to a peer is one to the test.
+// await returns the first saying from a position on for which wanted holds, and the
+// position after it. A peer's error is an error of the test.
 func (s *stage) await(from int, what string, wanted func(saying) bool) (saying, int) {
 	s.t.Helper()
 	return s.awaitAny(from, what, func(said saying) bool {
@@ -156,14 +156,14 @@ func (s *stage) await(from int, what string, wanted func(saying) bool) (saying, 
 	})
 }
 
-// awaitAny is await where an error may be what is wanted.
+// awaitAny does the same as await, but a peer's error is a saying like any other.
 func (s *stage) awaitAny(from int, what string, wanted func(saying) bool) (saying, int) {
 	s.t.Helper()
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for i := from; ; i++ {
 		s.mu.Lock()
-		for i >= len(s.heard) {
+		for i >= len(s.read) {
 			more := s.more
 			s.mu.Unlock()
 			select {
@@ -173,7 +173,7 @@ func (s *stage) awaitAny(from int, what string, wanted func(saying) bool) (sayin
 			}
 			s.mu.Lock()
 		}
-		said := s.heard[i]
+		said := s.read[i]
 		s.mu.Unlock()
 		if len(said.words) > 0 && wanted(said) {
 			return said, i + 1
@@ -185,17 +185,17 @@ func (s *stage) last(n int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
-	for _, said := range s.heard[max(0, len(s.heard)-n):] {
+	for _, said := range s.read[max(0, len(s.read)-n):] {
 		fmt.Fprintf(&b, "  %s %-7s %s\n", said.at.Format("15:04:05.000"), said.peer.name, strings.Join(said.words, " "))
 	}
 	return b.String()
 }
 
-// now is the position after everything that was heard so far.
+// now returns the position after everything that was read so far.
 func (s *stage) now() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.heard)
+	return len(s.read)
 }
 
 // peer is a process with members in the line.
@@ -208,10 +208,10 @@ type peer struct {
 
 	cmd *exec.Cmd
 	in  io.WriteCloser
-	end chan struct{} // closed when all that it said was heard
+	end chan struct{} // closed when all its output was read
 }
 
-// java and golang make peers; they are started by launch.
+// java and golang create peers; launch starts them.
 func (s *stage) java() *peer {
 	s.t.Helper()
 	classPath := curator.classPath(s.t)
@@ -267,7 +267,7 @@ func (p *peer) launch() *peer {
 	return p
 }
 
-// kill ends the process as SIGKILL does, and returns when it is no more.
+// kill kills the process, and returns when it has ended.
 func (p *peer) kill() {
 	if p.cmd == nil {
 		return
@@ -284,7 +284,7 @@ func (p *peer) say(format string, args ...any) {
 	ok(p.stage.t, err)
 }
 
-// join adds a member to the line and waits until its node is there.
+// join adds a member to the line and waits until its node exists.
 func (p *peer) join(recipe, id string) {
 	p.stage.t.Helper()
 	p.members = append(p.members, id)
@@ -296,7 +296,7 @@ func (p *peer) part(id string) {
 	p.members = slices.DeleteFunc(p.members, func(m string) bool { return m == id })
 }
 
-// roll asks for the line as this side reads it.
+// roll returns the line as this side reads it.
 func (p *peer) roll(id string) string {
 	p.stage.t.Helper()
 	from := p.stage.now()

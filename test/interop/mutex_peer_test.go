@@ -80,7 +80,7 @@ func (m *goMember) relock(lock func(context.Context) (*incumbent.Hold, error)) {
 	}()
 }
 
-// heed tells of a revocation of this hold.
+// heed reports a revocation of this hold.
 func (m *goMember) heed(hold *incumbent.Hold) {
 	go func() {
 		select {
@@ -91,7 +91,7 @@ func (m *goMember) heed(hold *incumbent.Hold) {
 	}()
 }
 
-// revoke asks for the lock.
+// revoke asks the holder for the lock.
 func (m *goMember) revoke(path string) error {
 	all, err := m.mutex.Participants(context.Background())
 	if err != nil {
@@ -107,7 +107,7 @@ func (m *goMember) revoke(path string) error {
 	return errors.New("nobody there has this node")
 }
 
-// try tells whether the lock was to be had at once.
+// try reports whether the lock was free.
 func (m *goMember) try() error {
 	hold, held, err := m.mutex.TryLock(context.Background())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Curator's InterProcessMutex and ours are one lock: killed and expired holders
-// included, no two hold it at once, and each comes in its turn.
+// included, no two hold it at the same time, and each comes in its turn.
 func TestJavaAndGoMutexesShareALock(t *testing.T) { share(t, "mutex", "lock-", 60) }
 
 func TestAMutexStandsInLineWithASelectorOfTheOtherLanguage(t *testing.T) {
@@ -30,7 +30,7 @@ func TestAMutexStandsInLineWithASelectorOfTheOtherLanguage(t *testing.T) {
 	s.leads(0, "go-2")
 }
 
-// Curator's Revoker and ours write the same: each side hears the other.
+// Curator's Revoker and ours write the same: each side sees the other's request.
 func TestRevocationsAreHeardAcross(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -80,7 +80,7 @@ func TestKazooAndGoMutexesShareALock(t *testing.T) {
 		if id != order[n%4] {
 			t.Fatalf("%s holds, and it is the turn of %s. The last words:\n%s", id, order[n%4], s.last(20))
 		}
-		s.filled(4) // whoever held before is in line again
+		s.filled(4) // the holder before is in line again
 		said.peer.say("yield %s", id)
 	}
 }

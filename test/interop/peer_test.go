@@ -22,8 +22,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
-// The Go peer is this test binary once more: what java/Peer.java is for Curator,
-// it is for this library, word for word.
+// The Go peer is a second process of this test binary. It does for this library what
+// java/Peer.java does for Curator, with the same commands.
 const peerArguments = "INCUMBENT_INTEROP_PEER"
 
 func TestMain(m *testing.M) {
@@ -40,11 +40,11 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// noJournal in the place of the journal's path has peers keep none.
+// noJournal as the journal's path has peers write none.
 const noJournal = "-"
 
 // brisk is a term just long enough not to be followed by a pause: work that
-// returns within 100 ms is taken for broken.
+// returns within 100 ms counts as failed.
 const brisk = 120 * time.Millisecond
 
 // goPeer is the process's state.
@@ -265,7 +265,7 @@ func (m *goMember) enter() error {
 	return nil
 }
 
-// number is a node's sequence number as it stands in its name.
+// number returns the sequence number in a node's name.
 func number(name string) string { return name[len(name)-10:] }
 
 func (p *goPeer) write(entry string) error {

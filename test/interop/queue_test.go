@@ -11,14 +11,14 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// shop is a queue of one kind, seen from here: how an item is put, and a consumer.
+// shop is a queue of one kind in this process: a function that puts an item, and a consumer.
 type shop struct {
 	put     func(ctx context.Context, key string, items ...string) error
 	consume func(locked bool, got func(string)) (*incumbent.Consumer, error)
 	remove  func(ctx context.Context, id string) (int, error)
 }
 
-// handler is what the queues of all kinds share.
+// handler has what the queues of all kinds share.
 type handler interface {
 	AtLeastOnce(func(context.Context, incumbent.Delivery[string]) error, incumbent.ConsumerOptions) (*incumbent.Consumer, error)
 	AtMostOnce(func(context.Context, incumbent.Delivery[string]), incumbent.ConsumerOptions) (*incumbent.Consumer, error)
@@ -81,7 +81,7 @@ var wares = map[string]struct {
 	"id":       {[]string{"a=one", "b=two", "c=one", "d=three"}, "a b c d"},
 }
 
-// items collects what a peer tells of its consumer until there are so many.
+// items returns the first n items that a peer's consumer reports.
 func (s *stage) items(from int, name string, n int) string {
 	s.t.Helper()
 	var got []string
@@ -136,8 +136,8 @@ func TestCuratorAndGoShareQueues(t *testing.T) {
 				}
 				from := s.now()
 				java.does("consume", "c", kind, path, locks)
-				if told := s.items(from, "c", len(w.puts)); told != w.want {
-					t.Errorf("Curator got %q, want %q", told, w.want)
+				if theirs := s.items(from, "c", len(w.puts)); theirs != w.want {
+					t.Errorf("Curator got %q, want %q", theirs, w.want)
 				}
 				s.until(path, "an empty queue", func(names []string) bool { return len(names) == 0 })
 			})
@@ -204,8 +204,8 @@ func TestCuratorAndGoShareNodesAndIDs(t *testing.T) {
 	ok(t, q.PutTogether(ctx, "d", "e", "f"))
 	from := s.now()
 	java.does("consume", "c", "fifo", path, "plain")
-	if told := s.items(from, "c", 3); told != "d e f" {
-		t.Errorf("Curator got %q", told)
+	if theirs := s.items(from, "c", 3); theirs != "d e f" {
+		t.Errorf("Curator got %q", theirs)
 	}
 
 	path = s.root + "/ids"

@@ -5,7 +5,7 @@ import (
 )
 
 // Curator's InterProcessReadWriteLock and ours are one lock, first come, first
-// served: whoever lets go comes again at the tail.
+// served: a participant that unlocks queues again at the tail.
 func TestJavaAndGoShareAReadWriteLock(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -38,7 +38,7 @@ func TestJavaAndGoShareAReadWriteLock(t *testing.T) {
 		for _, id := range all {
 			s.leads(from, id)
 		}
-		s.filled(5) // whoever let go is in line again
+		s.filled(5) // the one that unlocked is in line again
 		hold(which, all...)
 	}
 	hold("a Java writer", "java-w")
@@ -52,7 +52,7 @@ func TestJavaAndGoShareAReadWriteLock(t *testing.T) {
 	next("readers of both again", func() { java.say("yield java-w") }, "go-r", "java-r")
 }
 
-// lowered has a writer become a reader.
+// lowered downgrades a writer.
 func (s *stage) lowered(p *peer, id string) {
 	s.t.Helper()
 	from := s.now()
@@ -83,8 +83,8 @@ func TestJavaRespectsAGoDowngrade(t *testing.T) {
 	s.leads(from, "java-w")
 }
 
-// TestCuratorLosesItsPlaceByADowngrade is CURATOR-621, mended in 5.5: the reader's
-// node stands behind whoever waits already.
+// TestCuratorLosesItsPlaceByADowngrade is CURATOR-621, fixed in 5.5: the reader's node
+// comes after those that wait already.
 func TestCuratorLosesItsPlaceByADowngrade(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -100,8 +100,8 @@ func TestCuratorLosesItsPlaceByADowngrade(t *testing.T) {
 }
 
 // On kazoo's names Go and Python share a read-write lock. Python's readers come
-// when no later writer stands in line: kazoo 2.8 would wait for that one, and it
-// for them.
+// when no later writer is in line: kazoo 2.8 would wait for that one, and it for
+// them.
 func TestKazooAndGoShareAReadWriteLock(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -110,7 +110,7 @@ func TestKazooAndGoShareAReadWriteLock(t *testing.T) {
 	s.leads(0, "python-w")
 	golang.join("kread", "go-r")
 	if golang.has("go-r") {
-		t.Error("a Go reader beside a Python writer")
+		t.Error("a Go reader and a Python writer hold at the same time")
 	}
 	kazoo.say("yield python-w")
 	s.leads(0, "go-r")
@@ -122,7 +122,7 @@ func TestKazooAndGoShareAReadWriteLock(t *testing.T) {
 	s.await(from, "go-r to let go", func(s saying) bool { return s.words[0] == "stopped" })
 	s.filled(3) // it waits again, behind the writer
 	if golang.has("go-w") {
-		t.Error("a Go writer beside a Python reader")
+		t.Error("a Go writer and a Python reader hold at the same time")
 	}
 	kazoo.say("yield python-r")
 	s.leads(from, "go-w")

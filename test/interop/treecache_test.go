@@ -12,7 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// follower is a program that does as the feed of a tree cache says.
+// follower applies the changes in a tree cache's feed.
 type follower struct {
 	dir    string
 	fences chan string // what the node at the top held, where that was a fence
@@ -47,7 +47,7 @@ func (f *follower) follow(ctx context.Context, cache *incumbent.TreeCache) error
 	return nil
 }
 
-// passes returns when this fence was told.
+// passes returns when the feed has reported this fence.
 func (f *follower) passes(t *testing.T, ctx context.Context, wanted string) {
 	t.Helper()
 	for {
@@ -62,14 +62,14 @@ func (f *follower) passes(t *testing.T, ctx context.Context, wanted string) {
 	}
 }
 
-// view are the nodes that it was told of, as the peers write theirs.
+// view returns the nodes by the feed, in the form of the peers.
 func (f *follower) view() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return written(f.tree)
 }
 
-// held are those that the cache has.
+// held returns those that the cache has.
 func (f *follower) held(cache *incumbent.TreeCache) string {
 	all := map[string]string{}
 	for n := range cache.All() {
@@ -86,9 +86,9 @@ func written(tree map[string]string) string {
 	return strings.Join(all, " ")
 }
 
-// Curator and kazoo change one tree, both at once, while our cache and Curator's
-// follow: in the end both hold what all see who read it node by node, and so does
-// whoever did as our feed said.
+// Curator and kazoo change one tree at the same time, while our cache and Curator's
+// follow. In the end both caches, and the follower of our feed, have what a read node by
+// node returns.
 func TestCachesFollowCuratorAndKazoo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -134,7 +134,7 @@ func TestCachesFollowCuratorAndKazoo(t *testing.T) {
 	ok(t, <-over)
 }
 
-// curatorsCache is what the cache "c" holds.
+// curatorsCache returns what Curator's cache "c" has.
 func (p *peer) curatorsCache(dir string) string {
 	p.stage.t.Helper()
 	from := p.stage.now()

@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
-// These tests hold on to what Curator 5.4 does where it is unsafe, so that
-// docs/interop.md stays true: when one fails, Curator has become better.
+// These tests check what Curator 5.4 does where it is unsafe, so that docs/interop.md
+// stays true: when one fails, Curator has become better.
 
 // leads waits until a member says that it leads.
 func (s *stage) leads(from int, id string) {
@@ -20,7 +20,7 @@ func (s *stage) leads(from int, id string) {
 	s.await(from, id+" to lead", func(s saying) bool { return s.words[0] == "leader" && s.words[1] == id })
 }
 
-// has asks a member whether it believes that it leads.
+// has returns whether a member believes that it leads.
 func (p *peer) has(id string) bool {
 	p.stage.t.Helper()
 	from := p.stage.now()
@@ -50,7 +50,7 @@ func TestCuratorStaysLeaderWithoutItsNode(t *testing.T) {
 	if _, wrongs := verdict(s.entries()); strings.Join(wrongs, "; ") != "go-1 leads while java-1 does" {
 		t.Fatal(wrongs)
 	}
-	// The other way round the old leader hears of it, stops and queues again.
+	// The other way round the old leader sees it, stops and queues again.
 	java.say("leave java-1")
 	from := s.now()
 	java.join("latch", "java-2")
@@ -79,10 +79,10 @@ func TestCuratorDeletesItsNodeBeforeItsListenersAreDone(t *testing.T) {
 	}
 }
 
-// CURATOR-696, mended in 5.7.0: the ensemble is away for longer than the
-// session timeout, and gives every old session its whole timeout anew when it is
-// back. Curator comes back in a new session, finds its old node first in line,
-// and leads by it; when the old session ends, its node goes and it leads on.
+// CURATOR-696, fixed in 5.7.0: the ensemble is down for longer than the session timeout,
+// and gives every old session its whole timeout again when it is up. Curator comes back
+// in a new session, finds its old node first in line, and leads by it. When the old
+// session ends, the node is deleted, and Curator leads on.
 func TestCuratorLeadsByTheNodeOfAnOldSession(t *testing.T) {
 	t.Parallel()
 	// Curator has this long to come back before the old session ends.
@@ -95,13 +95,13 @@ func TestCuratorLeadsByTheNodeOfAnOldSession(t *testing.T) {
 	old := s.enrolled("java-1")
 	from := s.now()
 	s.server.Kill(t)
-	heard := func(who *peer, state string) {
+	saw := func(who *peer, state string) {
 		s.await(from, who.name+" to hear "+state, func(s saying) bool {
 			return s.peer == who && s.words[0] == "connection" && s.words[1] == state
 		})
 	}
-	heard(java, "LOST")
-	heard(golang, "LOST")
+	saw(java, "LOST")
+	saw(golang, "LOST")
 	s.server.Restart(t)
 	s.await(from, "java-1 to lead again", func(s saying) bool { return s.words[0] == "leader" && s.words[1] == "java-1" })
 	s.leads(from, "go-1")
