@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What a snippet of a guide may take for given.
+// The declarations that a guide's snippet may use.
 const given = `package guides
 
 import (
@@ -33,8 +33,8 @@ var (
 func report(context.Context, int64) error { return nil }
 `
 
-// The snippets of the guides are the insides of functions. Each is compiled as
-// one, and a mistake is told with the guide's name and line.
+// The snippets of the guides are bodies of functions. Each is compiled as one, and an
+// error has the guide's name and line.
 func TestTheSnippetsOfTheGuidesCompile(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -65,7 +65,7 @@ func TestTheSnippetsOfTheGuidesCompile(t *testing.T) {
 	}
 }
 
-// bodies makes a function of each snippet in the file, and counts them.
+// bodies writes a function for each snippet in the file, and counts them.
 func bodies(t *testing.T, name string) (snippets int, functions string) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	between = 100 * time.Millisecond // looks at it
 )
 
-// Options shape an ensemble. The zero value has ZooKeeper's own settings.
+// Options are the settings of an ensemble. The zero value has ZooKeeper's own.
 type Options struct {
 	Tick       time.Duration // tickTime, default 2 s; sessions are 2–20 ticks
 	SyncLimit  int           // default 5 ticks
@@ -46,7 +46,7 @@ type Ensemble struct {
 	links   map[route]*proxy.Link
 }
 
-// route names a link: who dials whom, on which of the two ports.
+// route identifies a link: the dialling server, the other one, and which of the two ports.
 type route struct {
 	from, to int
 	port     port
@@ -106,8 +106,8 @@ func (e *Ensemble) start() error {
 	return err
 }
 
-// connect lays the links. A server that is called on its election port by one with a smaller number hangs up and calls
-// back, at the address that the caller named in its greeting: that name is replaced by the link's.
+// connect starts the links. A server whose election port is dialled by one with a smaller number closes the connection and
+// dials back, at the address in the first message: that address is replaced by the link's.
 func (e *Ensemble) connect() error {
 	for from := range e.servers {
 		for to := range e.servers {
@@ -148,7 +148,7 @@ func (e *Ensemble) end() {
 	}
 }
 
-// Addrs is the connect string of some servers, of all where none is named.
+// Addrs returns the connect string of some servers, or of all if none is given.
 func (e *Ensemble) Addrs(some ...*Server) string {
 	if len(some) == 0 {
 		some = e.servers[:]
@@ -160,13 +160,13 @@ func (e *Ensemble) Addrs(some ...*Server) string {
 	return strings.Join(addrs, ",")
 }
 
-// Tick is the ensemble's tickTime.
+// Tick returns the ensemble's tickTime.
 func (e *Ensemble) Tick() time.Duration { return e.options.Tick }
 
-// SyncLimit is the ensemble's syncLimit, in ticks.
+// SyncLimit returns the ensemble's syncLimit, in ticks.
 func (e *Ensemble) SyncLimit() int { return e.options.SyncLimit }
 
-// Servers are all three.
+// Servers returns all three.
 func (e *Ensemble) Servers() []*Server { return e.servers[:] }
 
 // Whole waits until all three serve, one of them as the leader, and returns the leader and the followers.
@@ -179,7 +179,7 @@ func (e *Ensemble) Whole() (leader *Server, followers []*Server) {
 	return roles.leader, roles.followers
 }
 
-// Leader waits until one of these servers leads, of all where none is named, and returns it.
+// Leader waits until one of these servers leads, or any if none is given, and returns it.
 func (e *Ensemble) Leader(among ...*Server) *Server {
 	e.t.Helper()
 	if len(among) == 0 {
@@ -222,7 +222,7 @@ func (e *Ensemble) settle() (r roles, err error) {
 	return r, err
 }
 
-// until looks at a bounded rate.
+// until polls a condition, at a bounded rate.
 func (e *Ensemble) until(what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -238,7 +238,7 @@ func (e *Ensemble) until(what string, holds func() bool) error {
 	return nil
 }
 
-// Logs is what the servers said since they were started last.
+// Logs returns the output of the servers since they were started last.
 func (e *Ensemble) Logs() string {
 	var b strings.Builder
 	for _, s := range e.servers {

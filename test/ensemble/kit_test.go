@@ -141,14 +141,14 @@ func dial(t *testing.T, s *ensemble.Server) *zk.Conn {
 	return conn
 }
 
-// witness looks all the time for two that believe at once.
+// witness polls for two that believe at the same time.
 type witness struct {
 	t     *testing.T
 	mu    sync.Mutex
 	held  map[*incumbent.Leadership]bool
 	terms int
 
-	brief bool      // two may believe at once for as long as news travels
+	brief bool      // two may believe at the same time while a watch event travels
 	since time.Time // since when two do
 	most  time.Duration
 }

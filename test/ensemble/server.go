@@ -22,13 +22,13 @@ type Server struct {
 	process *realzk.Process
 }
 
-// Addr is where clients dial, as host:port.
+// Addr returns the host:port for clients.
 func (s *Server) Addr() string { return s.client }
 
-// ID is the server's number in the ensemble, from 1.
+// ID returns the server's number in the ensemble, from 1.
 func (s *Server) ID() int { return s.id }
 
-// String is how a report calls the server.
+// String returns the server's name in reports.
 func (s *Server) String() string { return fmt.Sprintf("server %d", s.id) }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -46,12 +46,12 @@ func (s *Server) Restore(from string) error {
 	return os.CopyFS(s.data(), os.DirFS(filepath.Join(from, strconv.Itoa(s.id))))
 }
 
-// TxnLogs are the files of the server's transaction log, whose format is ZooKeeper's own. The server may run.
+// TxnLogs returns the files of the server's transaction log, whose format is ZooKeeper's own. The server may run.
 func (s *Server) TxnLogs() ([]string, error) {
 	return filepath.Glob(filepath.Join(s.data(), "version-2", "log.*"))
 }
 
-// found makes the server's directory, with its number.
+// found creates the server's directory, with its number.
 func (s *Server) found() error {
 	if err := os.MkdirAll(s.data(), 0o700); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s *Server) config() string {
 	return b.String()
 }
 
-// portTo is where this server finds another: at a link, or for itself at its own port.
+// portTo returns the port at which this server dials another: a link's, or for itself its own.
 func (s *Server) portTo(i int, p port) string {
 	addr := s.ports[p]
 	if i != s.id-1 {
@@ -114,7 +114,7 @@ func (s *Server) Restart() {
 	}
 }
 
-// Pause stops the process in its tracks (SIGSTOP), and Resume has it go on.
+// Pause stops the process (SIGSTOP), and Resume has it go on.
 func (s *Server) Pause() { s.e.t.Helper(); s.signal("STOP") }
 
 // Resume ends a Pause.
@@ -127,7 +127,7 @@ func (s *Server) signal(name string) {
 	}
 }
 
-// Mode is "leader" or "follower", or "" where the server does not serve.
+// Mode returns "leader" or "follower", or "" if the server does not serve.
 func (s *Server) Mode() string {
 	answer, err := realzk.Word(s.client, "srvr")
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Server) Mode() string {
 	return mode
 }
 
-// Stat is a figure of the server's mntr, false where it tells none.
+// Stat returns a figure of the server's mntr, false if it has none.
 func (s *Server) Stat(name string) (int64, bool) {
 	answer, err := realzk.Word(s.client, "mntr")
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Server) Stat(name string) (int64, bool) {
 	return n, err == nil
 }
 
-// synced is how many followers a leader has that are up to date.
+// synced returns the number of a leader's followers that are up to date.
 func (s *Server) synced() int64 {
 	n, _ := s.Stat("zk_synced_followers")
 	return n

@@ -1,5 +1,5 @@
-// Package kit is what the tests at the door share: a client under a recorder, and
-// what they ask of errors.
+// Package kit has what the tests of the root package share: a client with a recorder, and
+// checks of errors.
 package kit
 
 import (
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// OK ends the test at an error.
+// OK ends the test if there is an error.
 func OK(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -15,7 +15,7 @@ func OK(t testing.TB, err error) {
 	}
 }
 
-// Is ends the test at an error that is not the one wanted.
+// Is ends the test if the error is not the wanted one.
 func Is(t testing.TB, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {

@@ -48,9 +48,9 @@ func classPath() string {
 	return debian + ":/usr/share/java/slf4j-simple.jar:/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar"
 }
 
-// keeper runs the command ($2…), its output into the file $1, in the background. It sends the signals that it is told, one
-// to a line, and says so; TERM and the end of what it is told, which means KILL, end it too. $0 is a directory to delete in
-// the end, or empty.
+// keeper runs the command ($2…) in the background, with its output to the file $1. It reads signals, one on each line, sends
+// them to the command, and writes a line for each. TERM ends it too, and so does the end of its input, which means KILL.
+// $0 is a directory to delete in the end, or empty.
 const keeper = `log=$1; shift
 "$@" >>"$log" 2>&1 &
 child=$!
@@ -119,7 +119,7 @@ func (p *Process) End(signal string) {
 
 func (p *Process) logPath() string { return filepath.Join(p.dir, "server.log") }
 
-// Log is what the process said since it was launched.
+// Log returns the output of the process since it was launched.
 func (p *Process) Log() string {
 	text, _ := os.ReadFile(p.logPath())
 	return string(text)

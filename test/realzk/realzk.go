@@ -5,7 +5,7 @@
 // or without java, the test is skipped with the words "not run", and fails with the same words where INCUMBENT_REQUIRE=all.
 // Nothing is ever installed.
 //
-// A server ends with the test binary, even if that is killed: a small shell holds the other end of a pipe.
+// A server ends with the test binary, even if that is killed: a shell script reads from a pipe of the binary.
 package realzk
 
 import (
@@ -27,7 +27,7 @@ const (
 	between     = 50 * time.Millisecond
 )
 
-// Options shape a server.
+// Options are the settings of a server.
 type Options struct {
 	// Tick is tickTime: session timeouts are clamped to 2–20 ticks. Default 2 s, in whole milliseconds.
 	Tick time.Duration
@@ -47,7 +47,7 @@ type Server struct {
 	process *Process
 }
 
-// Start starts a server of the test's own and returns when it serves. It ends with the test.
+// Start starts a server for one test, and returns when it serves. It ends with the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	dir := o.Dir
@@ -62,7 +62,7 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Addr is the server's host:port.
+// Addr returns the server's host:port.
 func (s *Server) Addr() string { return s.addr }
 
 // Kill ends the server as a crash would. Its data stays for Restart.
@@ -96,7 +96,7 @@ func (s *Server) mustBeOurs(t testing.TB) {
 	}
 }
 
-// NotRun skips, or fails where everything is required.
+// NotRun skips the test, or fails it if everything is required.
 func NotRun(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("INCUMBENT_REQUIRE") == "all" {
@@ -105,12 +105,12 @@ func NotRun(t testing.TB, why string) {
 	t.Skipf("not run: %s", why)
 }
 
-// start starts a server in dir, or where that is "" in a directory that it makes.
+// start starts a server in dir, or in a new directory if that is "".
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
 		if o.Tick != 0 || o.Dir != "" || len(o.Properties) > 0 {
-			NotRun(t, "the server of INCUMBENT_ZK cannot be told how to run")
+			NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 		}
 		s := &Server{addr: addr, given: true}
 		return s, s.awaitReady()
@@ -129,7 +129,7 @@ func start(t testing.TB, o Options, dir string) (*Server, error) {
 	return s, s.serve()
 }
 
-// serve launches the server and returns when it answers; where it does not, it is ended.
+// serve launches the server and returns when it answers; if it does not, serve ends it.
 func (s *Server) serve() error {
 	err := s.launch()
 	if err == nil {
@@ -184,7 +184,7 @@ func (s *Server) awaitReady() error {
 	return fmt.Errorf("the real ZooKeeper at %s does not serve:\n%s", s.addr, s.process.Log())
 }
 
-// Word is a server's answer to a four-letter word. It takes at most two seconds.
+// Word returns a server's answer to a four-letter word. It takes at most two seconds.
 func Word(addr, word string) (string, error) {
 	conn, err := net.DialTimeout("tcp", addr, wordWithin)
 	if err != nil {

@@ -20,8 +20,8 @@ var shared struct {
 	err    error
 }
 
-// Shared is the address of one server for the whole test binary, started by the first test that asks, and a path for this
-// test alone, made anew and deleted with all below it at the test's end.
+// Shared returns the address of one server for the whole test binary, started by the first test that calls it, and a path
+// for this test alone. The path is created now, and deleted with all below it at the test's end.
 func Shared(t testing.TB) (addr, path string) {
 	t.Helper()
 	addr = sharedServer(t).addr
@@ -69,7 +69,7 @@ func connect(t testing.TB, addr string) *zk.Conn {
 	return conn
 }
 
-// deleteAll takes nodes that others delete meanwhile for done.
+// deleteAll deletes nodes, also if others delete some meanwhile.
 func deleteAll(conn *zk.Conn, path string) error {
 	names, _, err := conn.Children(path)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {

@@ -106,7 +106,7 @@ func startSecured(t *testing.T) secured {
 	t.Helper()
 	realzk.Require(t)
 	if os.Getenv("INCUMBENT_ZK") != "" {
-		realzk.NotRun(t, "the server of INCUMBENT_ZK cannot be told how to run")
+		realzk.NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 	}
 	dir := t.TempDir()
 	s := secured{ours: newAuthority(t, dir, "ours"), foreign: newAuthority(t, dir, "foreign")}

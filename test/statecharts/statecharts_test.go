@@ -1,5 +1,5 @@
-// Package statecharts asks whether the pictures and tables in docs/statecharts
-// are those of the charts that run.
+// Package statecharts checks that the pictures and tables in docs/statecharts are those of
+// the charts that run.
 package statecharts
 
 import (
@@ -16,7 +16,7 @@ import (
 
 var docs = filepath.Join("..", "..", "docs", "statecharts")
 
-// once draws for all tests.
+// once draws the charts once for all tests.
 var once = sync.OnceValues(draw)
 
 func draw() (map[string]string, error) {
@@ -36,7 +36,7 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// The docs are generated, so they can be compared to the byte, pictures too.
+// The docs are generated, so they can be compared byte for byte, also the pictures.
 func TestDocsAreCurrent(t *testing.T) {
 	want := pages(t)
 	for name, page := range want {
@@ -56,7 +56,7 @@ func TestDocsAreCurrent(t *testing.T) {
 	}
 }
 
-// A picture that comes out differently twice would be stale at random.
+// A picture that differs from run to run would be stale at random.
 func TestPagesAreDeterministic(t *testing.T) {
 	again, err := draw()
 	if err != nil {
@@ -69,7 +69,7 @@ func TestPagesAreDeterministic(t *testing.T) {
 	}
 }
 
-// Every row, state and reason stands on the page, whatever the picture leaves out.
+// Every row, state and reason is on the page, also those that the picture leaves out.
 func TestPagesTellEverything(t *testing.T) {
 	all := pages(t)
 	for _, r := range machines.Recipes() {
