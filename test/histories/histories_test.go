@@ -1,5 +1,5 @@
-// Package histories keeps what the proofs have found: README.md lists every
-// fault, and the test here holds the product against each.
+// Package histories keeps what the proofs have found: README.md lists every fault, and the
+// test here checks that the product has none of them.
 package histories
 
 import (
@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var rewrite = flag.Bool("rewrite", false, "write the logs anew, from the events in them; read the diff before committing it")
+var rewrite = flag.Bool("rewrite", false, "write the logs again, from the events in them; read the diff before committing it")
 
 const root = "../.."
 
@@ -96,7 +96,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// Every log is in the table: one that is not is replayed by nobody.
+// Every log is in the table: a log that is not would not be replayed.
 func TestEveryLogIsListed(t *testing.T) {
 	files, err := os.ReadDir("testdata")
 	if err != nil {
@@ -120,8 +120,8 @@ func seed(t *testing.T, number string) {
 	}
 }
 
-// plant runs the world that shows a planted fault, without it and with it. Where a
-// change of the machines has moved the fault to another world, that is looked for.
+// plant runs the world that shows a planted fault, without it and with it. If a change of
+// the machines has moved the fault to another world, plant searches that.
 func plant(t *testing.T, name string) {
 	i := slices.IndexFunc(sim.Plants(), func(p sim.Plant) bool { return p.Name == name })
 	if i < 0 {
@@ -153,9 +153,8 @@ func plant(t *testing.T, name string) {
 	}
 }
 
-// replay feeds a log's events to the machines, and compares where they go and
-// what they do. Which guards were tried before, and what rows are called, may
-// change.
+// replay feeds a log's events to the machines, and compares their states and effects. The
+// guards that were tried, and the names of rows, may change.
 func replay(t *testing.T, name string) {
 	path := filepath.Join("testdata", name)
 	logged := readLog(t, path)
@@ -184,7 +183,7 @@ func replay(t *testing.T, name string) {
 	}
 }
 
-// doing is what a record says of a machine's behaviour.
+// doing returns the part of a record that replay compares.
 func doing(r events.Record) string {
 	return fmt.Sprintf("%s: %s --%s--> %s\n  %s", r.Machine, r.From, r.Event.Kind, r.To, strings.Join(r.Effects, "\n  "))
 }

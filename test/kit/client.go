@@ -10,10 +10,9 @@ import (
 	"github.com/incumbent-go/incumbent/test/tape"
 )
 
-// Recorded opens a client that records on log. The test's end has it closed, by
-// (*incumbent.Client).Close mostly, and replays the log. A Config.Record of the
-// test's own has to hand on to log; Config.ConnectRetry is a millisecond's unless
-// it is given.
+// Recorded opens a client that records on log. The test's end closes it, mostly by
+// (*incumbent.Client).Close, and replays the log. A Config.Record that the test sets has
+// to write to log as well; Config.ConnectRetry waits for a millisecond unless it is set.
 func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config, closing func(*incumbent.Client, context.Context) error) *incumbent.Client {
 	t.Helper()
 	if config.Record == nil {
@@ -35,8 +34,8 @@ func Recorded(t testing.TB, log *tape.Tape, config incumbent.Config, closing fun
 	return client
 }
 
-// CloseConnected closes a client when it has a connection: without one its
-// session is abandoned, and Close says so. One that is closed stays so.
+// CloseConnected closes a client once it has a connection: without one, its session would
+// be abandoned, and Close would fail. It ignores a client that is closed.
 func CloseConnected(c *incumbent.Client, ctx context.Context) error {
 	if err := c.WaitConnected(ctx); err != nil && !errors.Is(err, incumbent.ErrClosed) {
 		return err
