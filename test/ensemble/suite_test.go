@@ -241,7 +241,7 @@ func TestSelectorsRotateThroughARollingRestart(t *testing.T) {
 			all = append(all, s)
 		}
 	}
-	// everybody has had n turns more than at the last call
+	// progress waits until everybody has had least more turns than at the last call
 	var before map[string]int
 	progress := func(when string) {
 		t.Helper()
