@@ -17,8 +17,8 @@ import (
 	"github.com/incumbent-go/incumbent/test/story"
 )
 
-// farewell bounds a goodbye.
-const farewell = 30 * time.Second
+// closeTimeout is the limit of a close.
+const closeTimeout = 30 * time.Second
 
 // join joins the line that the orders name.
 func join(o orders) (candidate, error) {
@@ -101,7 +101,7 @@ func (c *ownCandidate) run(w *worker) {
 			continue
 		}
 		if c.term(w, held) {
-			ctx, cancel := context.WithTimeout(context.Background(), farewell)
+			ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 			err := c.latch.Resign(ctx)
 			cancel()
 			if err != nil && !errors.Is(err, incumbent.ErrNotLeading) && !errors.Is(err, incumbent.ErrClosed) {
@@ -126,7 +126,7 @@ func (c *ownCandidate) term(w *worker, held *incumbent.Leadership) bool {
 }
 
 func (c *ownCandidate) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	return c.client.Close(ctx)
 }

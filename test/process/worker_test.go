@@ -79,9 +79,9 @@ func work(words []string) error {
 		}
 		held.Release()
 	}
-	farewell, cancel := context.WithTimeout(ctx, 10*time.Second)
+	closeCtx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return client.Close(farewell)
+	return client.Close(closeCtx)
 }
 
 // write asks the store to take a write under a token.
