@@ -203,7 +203,8 @@ func (p *barrierCall) withdraw(ev events.Event, out *engine.Outbox) {
 	p.finish(ev, out)
 }
 
-// failByRootCause is failAndBackOff with the refused parent as the reason.
+// failByRootCause reports a failure with the refused parent as the reason, and pauses before the next
+// attempt.
 func (p *barrierCall) failByRootCause(ev events.Event, out *engine.Outbox) {
 	p.failAndBackOff(p.rootCause(ev), out)
 }

@@ -109,17 +109,20 @@ func (c *consumer) writeLater(ev events.Event, out *engine.Outbox) {
 	c.reportDeferred(cmp.Or(ev.Path, join(c.path, h.Name)), ev, out)
 }
 
-// writeLaterByRootCause is writeLater with the refused directory as the reason.
+// writeLaterByRootCause keeps the item until its outcome can be written, and reports the refused
+// directory as the reason.
 func (c *consumer) writeLaterByRootCause(ev events.Event, out *engine.Outbox) {
 	c.writeLater(c.rootCause(ev), out)
 }
 
-// failByRootCause is failAndBackOff with the refused directory as the reason.
+// failByRootCause reports a failure with the refused directory as the reason, and pauses before the
+// next attempt.
 func (c *consumer) failByRootCause(ev events.Event, out *engine.Outbox) {
 	c.failAndBackOff(c.rootCause(ev), out)
 }
 
-// separateAndFail is failByRootCause if the next item's lock was in the multi.
+// separateAndFail takes the next item's lock out of the multi, reports a failure with the refused
+// directory as the reason, and pauses.
 func (c *consumer) separateAndFail(ev events.Event, out *engine.Outbox) {
 	ev = c.rootCause(ev)
 	c.separateNextLock(ev, out)

@@ -378,7 +378,8 @@ func (b *doubleBarrier) keepAsOld() {
 // attach notes the session of the new connection.
 func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
 
-// failByRootCause is failAndBackOff with the refused parent as the reason.
+// failByRootCause reports a failure with the refused parent as the reason, and pauses before the next
+// attempt.
 func (b *doubleBarrier) failByRootCause(ev events.Event, out *engine.Outbox) {
 	b.failAndBackOff(b.rootCause(ev), out)
 }

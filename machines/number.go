@@ -279,7 +279,8 @@ func decode(data []byte) int64 {
 	return 0
 }
 
-// failByRootCause is failAndBackOff with the refused parent as the reason.
+// failByRootCause reports a failure with the refused parent as the reason, and pauses before the next
+// attempt.
 func (n *number) failByRootCause(ev events.Event, out *engine.Outbox) {
 	n.failAndBackOff(n.rootCause(ev), out)
 }

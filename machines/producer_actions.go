@@ -97,7 +97,8 @@ func (p *producer) markerReady(ev events.Event) bool { return createdOrThere(p.r
 // delayed reports whether the create of the marker or a directory may succeed later.
 func (p *producer) delayed(ev events.Event) bool { return p.transient(p.rootCause(ev)) }
 
-// failByRootCause is failAndBackOff with the refused directory as the reason.
+// failByRootCause reports a failure with the refused directory as the reason, and pauses before the
+// next attempt.
 func (p *producer) failByRootCause(ev events.Event, out *engine.Outbox) {
 	p.failAndBackOff(p.rootCause(ev), out)
 }

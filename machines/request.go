@@ -295,8 +295,8 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 // createParents creates the missing parents.
 func (r *request) createParents(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
 
-// noteParentPreparing is noteParent while the node waits for its parents. If the server knows no
-// containers and keeps answering, the parents are created as persistent nodes.
+// noteParentPreparing notes why a parent was not created, while the node waits for its parents. If the
+// server knows no containers and keeps answering, the parents are created as persistent nodes.
 func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 	r.noteParent(ev, out)
 	if ev.Request == r.lowestCreate {
