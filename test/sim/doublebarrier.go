@@ -264,7 +264,7 @@ var plantedDoubleBarriers = []Plant{
 		}}}
 	})},
 	{Name: "doublebarrier: one too few is enough", Shape: inDir(doubleBarrierDir), Mutations: inOne("doublebarrier", func() mutate.Mutation {
-		return withGuard("enough", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("quantityReached", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 			ev.Children = append(slices.Clone(ev.Children), "another")
 			return holds(ev)
 		})

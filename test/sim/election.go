@@ -59,7 +59,7 @@ var plantedElections = []Plant{
 	{Name: "election: every node is taken for its own", Shape: inDir(plainElectionDir), Mutations: inOne("election", func() mutate.Mutation {
 		return mutate.Mutation{
 			Guards:  map[string]guarding{"foundOurs": anyOwner, "foundNone": never},
-			Actions: map[string]acting{"note": ignoringOwner, "settleOn": ignoringOwner},
+			Actions: map[string]acting{"noteOwner": ignoringOwner, "takeLowest": ignoringOwner},
 		}
 	})},
 	{Name: "election: a node is deleted by a name of another connection", Shape: func(p *Plan) { inDir(plainElectionDir)(p); p.often(6, "cut", "operator deletes the line") },

@@ -94,7 +94,7 @@ func (k *checks) tryWaits(u *user, state string) {
 }
 
 var plantedMutexes = []Plant{
-	{Name: "mutex: a try queues behind others", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("occupied", never) })},
+	{Name: "mutex: a try queues behind others", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
 	{Name: "mutex: a try that lost the race waits", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("tryBehind", never) })},
 	{Name: "mutex: its node is left after the work", Mutations: inOne("mutex", func() mutate.Mutation { return withGuard("mayHaveNode", never) })},
 	{Name: "mutex: the predecessor's deletion is ignored", Mutations: inOne("mutex", func() mutate.Mutation {

@@ -232,12 +232,12 @@ func inNumber(name string, m func() mutate.Mutation) Plant {
 
 var plantedNumbers = []Plant{
 	syncForCheck("number", numberDir),
-	inNumber("it is added to again when the answer was lost", func() mutate.Mutation { return withGuard("moved", never) }),
+	inNumber("it is added to again when the answer was lost", func() mutate.Mutation { return withGuard("changedMeanwhile", never) }),
 	inNumber("a lost race counts as done", func() mutate.Mutation { return withGuard("done", always) }),
 	inNumber("a caller who leaves is told that nothing was written", func() mutate.Mutation { return withGuard("wasSent", never) }),
 	inNumber("whatever it is, it is what was expected", func() mutate.Mutation { return withGuard("unequal", never) }),
 	inNumber("a number of the same version is the same", func() mutate.Mutation {
-		return withGuard("moved", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("changedMeanwhile", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			if ev.Stat != nil {
 				stat := *ev.Stat
 				stat.Czxid = *field[int64](model, "node")

@@ -238,7 +238,7 @@ func payloadOf(data []byte) (n uint64) {
 
 var plantedPersistents = []Plant{
 	{Name: "persistent: it deletes any node at its path", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
-		return withGuard("remains", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
+		return withGuard("isOldNode", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })
 	})},
 	{Name: "persistent: any node at its path is its own", Shape: inDir(persistentDir), Mutations: inOne("persistent", func() mutate.Mutation {
 		return withGuard("ours", func(_ any, ev events.Event, _ func(events.Event) bool) bool { return ev.Code == events.OK })

@@ -116,13 +116,13 @@ var plantedProducers = []Plant{
 			Detours: []mutate.Detour{{Row: engine.Edge{From: "suspended", Name: "connection.attached [mayBeCommitted]", To: "putting"}, To: "verifying"}},
 		}
 	})},
-	{Name: "producer: a put with an unknown outcome is sent as a new one", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: replacingGuard("producer", "doubtful", never)},
+	{Name: "producer: a put with an unknown outcome is sent as a new one", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(6, "leader deposed", "leader crash") }, Mutations: replacingGuard("producer", "mayBeCommitted", never)},
 	{Name: "producer: a put that was carried out is answered with a wrong version", Shape: inDir(queuePath), Posted: inReplies("producer", func(_ *client, _ *user, ev *events.Event) {
 		if ev.Kind == events.ReplyMulti && ev.Code == events.OK && ev.Zxid%7 == 0 {
 			ev.Code = events.BadVersion
 		}
 	})},
-	{Name: "producer: what is refused when it is sent again was never carried out", Shape: inDir(queuePath), Mutations: replacingGuard("producer", "doubtful", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
+	{Name: "producer: what is refused when it is sent again was never carried out", Shape: inDir(queuePath), Mutations: replacingGuard("producer", "mayBeCommitted", func(_ any, ev events.Event, holds func(events.Event) bool) bool {
 		return holds(ev) && ev.Kind != events.ReplyMulti
 	})},
 	{Name: "producer: a put that is under way is taken back", Shape: inDir(queuePath), Mutations: replacingAction("producer", "cancel", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
@@ -171,7 +171,7 @@ var plantedConsumers = []Plant{
 		return false
 	})},
 	{Name: "consumer: a lock's owner is read at a server that lags behind", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(12, "lag", "cut after apply") }, Stepped: withoutSync("consumer")},
-	{Name: "consumer: items are not locked", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "free", withFlags("once"))},
+	{Name: "consumer: items are not locked", Shape: inDir(queuePath), Mutations: replacingGuard("consumer", "takesWithoutLock", withFlags("once"))},
 	{Name: "consumer: the items of the session before are its own", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "lose", doNothing)},
 	{Name: "consumer: a handler is not told that its lock is gone", Shape: inDir(queuePath), Stepped: effectsOf("consumer", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Withdrawn {
@@ -201,7 +201,7 @@ var plantedConsumers = []Plant{
 	{Name: "consumer: the leader's clock is read two seconds ahead", Shape: inDir(queuePath), Posted: inReplies("consumer", twoSecondsAhead)},
 	{Name: "consumer: due times are read from the host's clock", Shape: inDir(queuePath), Posted: inReplies("consumer", hostTime)},
 	{Name: "consumer: new items are ignored", Shape: inDir(queuePath), Mutations: replacingAction("consumer", "noteChange", ignoring(events.WatchChildren))},
-	{Name: "consumer: an item that another has locked is never tried again", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(3, "client dies") }, Mutations: replacingAction("consumer", "rest", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	{Name: "consumer: an item that another has locked is never tried again", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(3, "client dies") }, Mutations: replacingAction("consumer", "waitForNext", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		*field[bool](model, "skipped") = false
 		do(ev)
 	})},
@@ -218,7 +218,7 @@ var plantedConsumers = []Plant{
 		do(ev)
 		*tries++
 	})},
-	{Name: "consumer: closing, it keeps the items that failed", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(1, "failing work"); p.often(4, "close") }, Mutations: replacingGuard("consumer", "over", func(model any, _ events.Event, _ func(events.Event) bool) bool {
+	{Name: "consumer: closing, it keeps the items that failed", Shape: func(p *Plan) { inDir(queuePath)(p); p.often(1, "failing work"); p.often(4, "close") }, Mutations: replacingGuard("consumer", "mayClose", func(model any, _ events.Event, _ func(events.Event) bool) bool {
 		return len(*field[[]uint64](model, "closing")) > 0
 	})},
 }

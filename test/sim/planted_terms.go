@@ -75,7 +75,7 @@ func nextWhen(is func(model any, second, read, tied bool) bool) mutate.Mutation 
 			before, tied := ahead(model, ev.Children)
 			read := *field[bool](model, "owned") && *field[bool](model, "watched")
 			do(ev)
-			*field[bool](model, "next") = is(model, len(before) == 1, read, tied)
+			*field[bool](model, "nextInLine") = is(model, len(before) == 1, read, tied)
 		}}}
 }
 

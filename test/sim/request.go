@@ -203,14 +203,14 @@ var plantedRequests = []Plant{
 			return holds(ev) || ev.Code.Unknown()
 		})
 	}),
-	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation { return withGuard("lost", never) }),
+	inRequest("a create whose reply was lost is sent again", func() mutate.Mutation { return withGuard("mustTrace", never) }),
 	inRequest("the search for a node that nobody wants ends when it is refused", func() mutate.Mutation {
 		return withGuard("denied", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "abandoned")
 		})
 	}),
 	inRequest("a protected node that nobody wants stays", func() mutate.Mutation {
-		return withGuard("there", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+		return withGuard("nodeListed", func(model any, ev events.Event, holds func(events.Event) bool) bool {
 			return holds(ev) && !*field[bool](model, "abandoned")
 		})
 	}),

@@ -36,9 +36,9 @@ func treeAsks(name string, change func(e events.Effect) events.Effect) Plant {
 }
 
 var plantedTrees = []Plant{
-	treeAction("a change of children is ignored", "mark", ignoring(events.WatchChildren)),
-	treeAction("a change is not looked at", "mark", ignoring(events.WatchChanged)),
-	treeAction("another node at the path is taken for the first", "mark", ignoring(events.WatchDeleted)),
+	treeAction("a change of children is ignored", "noteWatch", ignoring(events.WatchChildren)),
+	treeAction("a change is not looked at", "noteWatch", ignoring(events.WatchChanged)),
+	treeAction("another node at the path is taken for the first", "noteWatch", ignoring(events.WatchDeleted)),
 	treeAsks("a node is read without a watch", func(e events.Effect) events.Effect {
 		if get, ok := e.(events.Get); ok {
 			get.Watch = false

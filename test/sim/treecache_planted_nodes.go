@@ -60,7 +60,7 @@ func notListed(model, node any) {
 
 // plantedTreeNodes are bugs in what a cache keeps of one node.
 var plantedTreeNodes = []Plant{
-	treeAction("a change while its node is being read is forgotten", "mark", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	treeAction("a change while its node is being read is forgotten", "noteWatch", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		for _, node := range treeReading(model) {
 			if *field[string](node, "path") == ev.Path {
 				return
@@ -68,13 +68,13 @@ var plantedTreeNodes = []Plant{
 		}
 		do(ev)
 	}),
-	treeAction("a watch that a deletion has spent is taken to stand", "mark", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	treeAction("a watch that a deletion has spent is taken to stand", "noteWatch", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		do(ev)
 		if node := treeNode(model, ev.Path); node != nil {
 			*field[bool](node, "deleted") = false
 		}
 	}),
-	treeAction("another node at the path keeps the children of the first", "take", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+	treeAction("another node at the path keeps the children of the first", "noteData", func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
 		node := treeReading(model)[ev.Request]
 		had := length(node, "children") > 0
 		do(ev)
