@@ -32,6 +32,7 @@ type semaphore struct {
 
 	pool       pool
 	names      []string      // of the own permits, the own node first: those that may still exist
+	spent      string        // the lock's node that the last transaction deletes when it creates them
 	checkTimer uint64        // the timer of the next check of all of them
 	period     time.Duration // between two such checks
 }

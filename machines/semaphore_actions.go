@@ -190,7 +190,7 @@ func (s *semaphore) take(ev events.Event, out *engine.Outbox) {
 		}
 		ops = append(ops, op)
 	}
-	s.creating = out.Multi(ops...)
+	s.spent, s.creating = s.latchNode, out.Multi(ops...)
 }
 
 // noteResult notes the transaction's outcome. Nothing else is sent while it is pending, so its answer
@@ -215,7 +215,8 @@ func (s *semaphore) adopt(ev events.Event, out *engine.Outbox) {
 }
 
 // notePermits notes the own permits. The transaction that created them also deleted the lock's node,
-// so the latch gets that event and ends.
+// so the latch gets that event and ends. A latch that has enrolled again since, while the reply was
+// lost, has another node, and deletes that.
 func (s *semaphore) notePermits(names []string, out *engine.Outbox) {
 	if !slices.Contains(names[:min(1, len(names))], s.own) {
 		s.dropHeartbeats(out) // the heartbeat must not check a node that is gone
@@ -224,7 +225,7 @@ func (s *semaphore) notePermits(names []string, out *engine.Outbox) {
 	if len(names) > 0 {
 		s.own = names[0]
 	}
-	if s.latchNode != "" {
+	if s.latchNode != "" && s.latchNode == s.spent {
 		out.Tell(s.latch, events.Event{Kind: events.WatchDeleted, Path: s.latchNode})
 	}
 	s.closeLatch(out)
