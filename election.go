@@ -23,9 +23,11 @@ import (
 //   - Leadership.Write is refused, with ErrPlainName: a directory that was deleted and
 //     created gives out the same names again, and the guard would take another node for the
 //     own one. The Token has no such weakness.
-//   - If the directory is deleted and created again while this process is paused, another
-//     participant may get the same name, and a Close that runs before the notice of the
-//     deletion arrives deletes that participant's node. That participant queues again.
+//   - If the directory is deleted and created again, another participant may get the same
+//     name. A Close or Resign that runs before the notice of the deletion arrives, or whose
+//     delete is on its way then, deletes that participant's node: ZooKeeper compares the
+//     version of the data, which is 0 for both. That participant loses its place as by any
+//     deletion, and queues again.
 //
 // If there is a choice, a Latch or Selector is the better one. All methods are safe to call
 // from any goroutine.
