@@ -79,9 +79,12 @@ func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
 // stoodStill reports whether the ensemble's leader said nothing for so long before
 // an answer that it may have stood still. Then the answer says nothing about the
 // session: a leader that wakes commits the writes that wait before it looks at its
-// sessions, whose last reports are from before it stopped.
+// sessions, whose last reports are from before it stopped. If all that it surely knew
+// of the session at the answer before is older than the timeout, because this process
+// was paused, any standstill is too long.
 func (s *session) stoodStill(ev events.Event) bool {
-	return time.Duration(ev.At-s.heard) > s.maxSilence()
+	return time.Duration(ev.At-s.heard) > s.maxSilence() ||
+		s.known != 0 && time.Duration(ev.At-s.known) > s.timeout-s.slack()
 }
 
 // uncounted is a confirmation that comes after such a silence, or was asked for
@@ -92,7 +95,7 @@ func (s *session) uncounted(ev events.Event) bool {
 
 // noteAnswer notes an answer of the ensemble's leader or quorum, counted or not.
 func (s *session) noteAnswer(ev events.Event) {
-	s.heard, s.heardSent = ev.At, max(s.heardSent, ev.SentAt)
+	s.heard, s.heardSent, s.known = ev.At, max(s.heardSent, ev.SentAt), max(s.known, ev.Contact)
 }
 
 // askAt returns when to ask for a confirmation while the leader settles: as soon as

@@ -57,6 +57,7 @@ type session struct {
 	closing       uint64
 	replaced      bool // the session is being ended, and another one follows
 
+	known      int64 // at that answer the leader surely had a report of a contact that was sent then; 0: it touched the session at the attach
 	heard      int64 // when the last answer of the ensemble's leader or quorum came
 	heardSent  int64 // and when its request was sent
 	countsFrom int64 // only answers to later requests confirm, because the leader had stood still
@@ -182,7 +183,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
 	s.attachedAt = ev.At
-	s.heard, s.heardSent, s.countsFrom = ev.At, ev.At, 0 // the leader was asked, and has touched the session
+	s.heard, s.heardSent, s.known, s.countsFrom = ev.At, ev.At, 0, 0 // the leader was asked, and has touched the session
 	ridden := s.validUntil
 	s.unconfirmed()
 	if ridden != 0 && !s.heartbeats.empty() {
