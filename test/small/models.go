@@ -16,24 +16,25 @@ import (
 type how uint8
 
 const (
-	fixed    how = iota // the same in every state of a search, or without meaning for what comes
-	value               // as it is
-	printed             // as it is printed
-	some                // only whether it is zero: a counter or the number of a command
-	several             // a list of commands: how many
-	call                // a request's or timer's number
-	zxid                // a token
-	name                // a node's name or path
-	names               // a list of them
-	uuid                // a GUID
-	zookeeps            // ZooKeeper's id of a session
-	session             // the client's number of a session, counted back from the last
-	ahead               // a time to come: no longer of interest once it is past
-	recent              // a time that only what is on its way is compared with
-	recent1             // the same, and it matters for a unit longer
-	past                // how long ago it was, if that is no longer than half of the timeout
-	inside              // a struct, field by field
-	holders             // the office
+	fixed       how = iota // the same in every state of a search, or without meaning for what comes
+	value                  // as it is
+	printed                // as it is printed
+	some                   // only whether it is zero: a counter or the number of a command
+	several                // a list of commands: how many
+	call                   // a request's or timer's number
+	zxid                   // a token
+	name                   // a node's name or path
+	names                  // a list of them
+	uuid                   // a GUID
+	zookeeps               // ZooKeeper's id of a session
+	session                // the client's number of a session, counted back from the last
+	ahead                  // a time to come: no longer of interest once it is past
+	recent                 // a time that only what is on its way is compared with
+	recent1                // the same, and it matters for a unit longer
+	past                   // how long ago it was, if that is no longer than half of the timeout
+	pastTimeout            // whether there is such a time, and how long ago it was, if that is no longer than the timeout
+	inside                 // a struct, field by field
+	holders                // the office
 )
 
 // fields says how each field enters, by type and name. The retry policies of a
@@ -70,7 +71,7 @@ var fields = map[string]how{
 	"agenda.end": value, "agenda.why": fixed,
 
 	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
-	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.countsFrom": ahead,
+	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout, "session.countsFrom": ahead,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
 	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
@@ -202,6 +203,9 @@ func (s *sheet) field(f reflect.Value, h how, d desk, c *client, oldest int64) {
 		s.time(f.Int(), 1<<62)
 	case past: // of an answer: beyond a third, the ensemble's leader may have stood still
 		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: 1 << 62, slack: int64(timeout / 2)})
+	case pastTimeout:
+		s.flags(f.IsZero())
+		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: 1 << 62, slack: int64(timeout)})
 	case recent, recent1:
 		s.items = append(s.items, item{sort: moment, n: f.Int(), floor: oldest, slack: int64(h-recent) * int64(unit)})
 	}
