@@ -239,8 +239,11 @@ func (s *Server) fromLeader(do func()) {
 	s.arrives(t, term, do)
 }
 
-// replaceData replaces all data: they were wiped, or restored from a backup.
+// replaceData replaces all data: they were wiped, or restored from a backup. There is no
+// leader then: what was sent to a leader that is frozen is not carried out on the other
+// data.
 func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
+	e.leader = nil
 	e.generation++
 	e.history = nil
 	e.committed = tree
@@ -249,7 +252,6 @@ func (e *Ensemble) replaceData(tree *zkmem.Tree, epoch int64) {
 		s.stop()
 		s.tree, s.applied = tree.Clone(), 0
 	}
-	e.leader = nil
 	e.w.observer.DataReplaced()
 	e.reelect(Between(e.dice.roll(electionDice), 50*time.Millisecond, e.w.script.Tick))
 }

@@ -31,6 +31,7 @@ type checks struct {
 	writes            int64                      // how many guarded writes were asked for
 	written           map[int64]int              // guarded write → how often it was committed
 	writtenTokens     map[string]int64           // line → the highest token that wrote
+	plain             plainDeletes
 
 	histories        []*nodeHistory            // of the nodes that a check asks about
 	writeCalls       map[machineKey]*writeCall // what calls that write asked for
@@ -58,7 +59,7 @@ type token struct {
 
 func newChecks(w *harness) *checks {
 	return &checks{
-		w: w, tokens: map[string]token{}, revived: map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
+		w: w, plain: newPlainDeletes(), tokens: map[string]token{}, revived: map[string]bool{}, unreadable: map[string]bool{}, deletedUnreadable: map[string]bool{},
 		nodesAsked: map[string]int{}, wokenBy: map[string]map[string]bool{}, ended: map[string]int64{}, hasLed: map[string]bool{},
 		written: map[int64]int{}, writtenTokens: map[string]int64{}, writeCalls: map[machineKey]*writeCall{},
 		memberNodes: map[string]*user{}, stoodWithEnough: map[string]bool{}, persistentOwners: map[string]*user{},
@@ -160,7 +161,7 @@ func (k *checks) nodeDeleted(path string, p *world.Proposal) {
 		if b.path != path || b.isReplaced(k) {
 			continue
 		}
-		if p.Operator {
+		if p.Operator || k.overtaken(path, p) {
 			b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[path]
 			continue
 		}

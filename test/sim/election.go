@@ -2,10 +2,12 @@ package sim
 
 import (
 	"math/rand/v2"
+	"strings"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/mutate"
+	"github.com/incumbent-go/incumbent/world"
 )
 
 // plainElectionDir is the directory of plain elections.
@@ -38,6 +40,58 @@ type electionProgram struct{ latchProgram }
 
 func (electionProgram) options(*user, *rand.Rand) map[string]string {
 	return map[string]string{"prefix": "n_"}
+}
+
+// plainEvents is what a client knows about plain names.
+type plainEvents struct {
+	ours map[string]bool // nodes that belong to its session, as a reply on this connection said
+	zxid int64           // the last transaction that an event was about
+}
+
+// note notes an event as the loop gets it.
+func (n *plainEvents) note(ev events.Event, session int64) {
+	n.zxid = max(n.zxid, ev.Zxid)
+	created := ev.Kind == events.ReplyCreate && ev.Code == events.OK
+	read := ev.Kind == events.ReplyStat && ev.Stat != nil && ev.Stat.EphemeralOwner == session
+	switch {
+	case ev.Kind == events.ConnectionAttached:
+		n.ours = map[string]bool{}
+	case (created || read) && strings.HasPrefix(ev.Path, plainElectionDir+"/"):
+		n.ours[ev.Path] = true
+	}
+}
+
+// plainDeletes holds the deletes by plain names, and the ends of nodes that have one.
+type plainDeletes struct {
+	known map[*world.Packet]int64 // delete → the last transaction that its client knew of
+	ends  map[plainNode]int64     // node → the transaction that ended it
+}
+
+func newPlainDeletes() plainDeletes {
+	return plainDeletes{known: map[*world.Packet]int64{}, ends: map[plainNode]int64{}}
+}
+
+// plainNode is a node with a plain name, and the session that created it.
+type plainNode struct {
+	path    string
+	session int64
+}
+
+// deleteSent notes a delete by a plain name that belongs to the session, as a reply on the
+// same connection said, with the last transaction that the client knows of.
+func (k *checks) deleteSent(c *client, a *world.Packet) {
+	if d, ok := a.Request.(events.Delete); ok && c.plain.ours[d.Path] {
+		k.plain.known[a] = c.plain.zxid
+	}
+}
+
+// overtaken reports whether a delete by a plain name ended the node of another session
+// that was given the same name: others had deleted the own node, and the event had not
+// arrived when the delete was sent. ZooKeeper can compare only the version of the data; the
+// doc comment of Election says so.
+func (k *checks) overtaken(path string, p *world.Proposal) bool {
+	known, sent := k.plain.known[p.Origin]
+	return sent && k.owners[path] != p.Txn.Session && k.plain.ends[plainNode{path, p.Txn.Session}] > known
 }
 
 // ignoringOwner is an action that takes every node for the session's own.

@@ -45,6 +45,7 @@ type client struct {
 	leaving        bool  // it closes, or has closed
 	sessionEnds    bool  // and its session too
 
+	plain     plainEvents
 	electedBy map[events.ID]events.Event // machine → the event that made it leader
 	created   map[string]events.ID       // node → the machine that created it
 	oldReply  map[events.ID]events.Event // for a planted bug
@@ -166,6 +167,7 @@ func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool
 func (w *harness) Feeding(to *world.Client, env *events.Envelope) {
 	c := w.program(to)
 	c.fed(env.Event)
+	c.plain.note(env.Event, c.sessionSeen)
 	if p := w.plant; p != nil && p.Fed != nil {
 		p.Fed(c, env)
 	}
@@ -196,6 +198,7 @@ func (w *harness) Entered(c *world.Client, id events.ID, state string) {
 func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.program(c), a) }
 
 func (w *harness) Sent(c *world.Client, a *world.Packet) {
+	w.checks.deleteSent(w.program(c), a)
 	if w.plant != nil && w.plant.Sent != nil {
 		w.plant.Sent(w.program(c), a)
 	}

@@ -54,7 +54,7 @@ func (k *checks) sessionExpired(path string) {
 // placeKept checks that nobody gives up a place by which it has not led, except to
 // close, or because of an error that says so.
 func (k *checks) placeKept(path string, p *world.Proposal) {
-	if p.Operator || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] {
+	if p.Operator || k.overtaken(path, p) || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] {
 		return
 	}
 	for _, c := range k.w.clients {
@@ -121,8 +121,11 @@ func (k *checks) deletedByOwner(path string, p *world.Proposal) {
 	if k.w.queue != nil && k.w.queue.brokenLocks[path] {
 		return
 	}
+	if strings.HasPrefix(path, plainElectionDir+"/") {
+		k.plain.ends[plainNode{path, k.owners[path]}] = p.Txn.Zxid
+	}
 	owner, by := k.w.clientOf(k.owners[path]), k.w.clientOf(p.Txn.Session)
-	if !p.Operator && owner != nil && by != owner && k.w.ens.Generation() == 0 {
+	if !p.Operator && owner != nil && by != owner && !k.overtaken(path, p) && k.w.ens.Generation() == 0 {
 		k.fail("a node is deleted by its own process", "session %x deleted %s of session %x", p.Txn.Session, path, k.owners[path])
 	}
 }

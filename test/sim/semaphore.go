@@ -234,4 +234,10 @@ var plantedSemaphores = []Plant{
 	})},
 	{Name: "semaphore: a lost reply means that nothing was taken", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("recovered", never) })},
 	{Name: "semaphore: a try queues behind others", Shape: inDir(semaphoreDir), Mutations: inOne("semaphore", func() mutate.Mutation { return withGuard("lineOccupied", never) })},
+	{Name: "semaphore: the node that the latch holds went with the permits' transaction", Shape: func(p *Plan) { inDir(semaphoreDir)(p); p.often(6, "cut after apply", "throttled") }, Mutations: inOne("semaphore", func() mutate.Mutation {
+		return mutate.Mutation{Actions: map[string]acting{"adopt": func(model any, ev events.Event, _ *engine.Outbox, do func(events.Event)) {
+			*field[string](model, "spent") = *field[string](model, "latchNode")
+			do(ev)
+		}}}
+	})},
 }
