@@ -15,7 +15,7 @@ import (
 
 // term is a conversation that comes back to where it began: the representative
 // one for measurements. A latch that leads hears of its resignation, queues
-// again behind nobody and takes office, and the heartbeat is answered.
+// again behind nobody and leads, and the heartbeat is answered.
 type term struct {
 	*engine.Engine
 	now     int64

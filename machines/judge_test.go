@@ -188,7 +188,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 	switch e := a.Effect.(type) {
 	case events.Answer:
 		if e.Command == 0 && strings.HasPrefix(string(a.From), "latch-") && j.serves(a.From) {
-			return // a command that its patron told has no number, and nobody waits
+			return // a command that its opener told has no number, and nobody waits
 		}
 		if _, open := j.open[a.From][e.Command]; !open {
 			j.wrong("%s: answer to command %d, which is not open", a.From, e.Command)

@@ -60,18 +60,18 @@ func (j *judge) semaphore(s *semaphore, state engine.State, owed map[events.Kind
 
 // sublatch checks that a machine has no more than one latch that is not on its way
 // out, and knows when it is held.
-func (j *judge) sublatch(patron string, e *sublatch) {
+func (j *judge) sublatch(opener string, e *sublatch) {
 	waiting := 0
 	for _, id := range j.engine.Machines() {
-		if m := j.members[id]; m != nil && m.opener == events.ID(patron) && m.nextIntent != closeNext {
+		if m := j.members[id]; m != nil && m.opener == events.ID(opener) && m.nextIntent != closeNext {
 			waiting++
 		}
 	}
 	if wanted := e.latch != ""; waiting > 1 || wanted != (waiting == 1) {
-		j.wrong("%s: %d latches in line, and it knows of %q", patron, waiting, e.latch)
+		j.wrong("%s: %d latches in line, and it knows of %q", opener, waiting, e.latch)
 	}
 	if e.latchNode != "" && j.engine.State(e.latch) != leading {
-		j.wrong("%s: takes the latch for held in %s", patron, j.engine.State(e.latch))
+		j.wrong("%s: takes the latch for held in %s", opener, j.engine.State(e.latch))
 	}
 }
 

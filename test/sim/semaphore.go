@@ -57,9 +57,9 @@ var semaphoreLatchWakes = with(lineWakes, map[engine.State]waking{
 })
 
 // latchOf returns the latch that queues for a machine, "" for none.
-func (c *client) latchOf(patron events.ID) events.ID {
+func (c *client) latchOf(opener events.ID) events.ID {
 	for _, id := range c.Engine().Machines() {
-		if strings.HasPrefix(string(id), "latch-"+string(patron)+"-") {
+		if strings.HasPrefix(string(id), "latch-"+string(opener)+"-") {
 			return id
 		}
 	}

@@ -247,7 +247,7 @@ func (c *client) items() []item {
 			oldest = min(oldest, m.event.SentAt)
 		}
 	}
-	desks := c.machines(&s, oldest)
+	pendings := c.machines(&s, oldest)
 	s.flags(c.over, c.alive, c.attached, c.paused, c.leads, c.excused, c.awaiting != 0, c.deadline.Session == c.session)
 	s.add(as, int64(c.link)<<8|int64(c.works))
 	s.add(owner, c.zkid)
@@ -274,7 +274,7 @@ func (c *client) items() []item {
 			s.tree(t)
 		}
 	}
-	c.traffic(&s, desks)
+	c.traffic(&s, pendings)
 	return s.items
 }
 
@@ -294,13 +294,13 @@ func (s *sheet) paths(paths []string) {
 }
 
 // traffic is what is on its way: timers, requests and messages.
-func (c *client) traffic(s *sheet, desks map[events.ID]desk) {
+func (c *client) traffic(s *sheet, pendings map[events.ID]pending) {
 	timers := slices.Clone(c.timers)
 	slices.SortStableFunc(timers, func(a, b timer) int { return cmp.Compare(a.at, b.at) })
 	s.add(as, int64(len(timers)))
 	for _, t := range timers {
 		s.word(string(t.machine))
-		s.add(as, desks[t.machine].call(t.number))
+		s.add(as, pendings[t.machine].call(t.number))
 		s.time(t.at, 0)
 	}
 	s.add(as, int64(len(c.pending)))
@@ -308,7 +308,7 @@ func (c *client) traffic(s *sheet, desks map[events.ID]desk) {
 		h := r.effect.Header()
 		m := reply(r, events.Event{})
 		s.word(string(r.from) + string(m.event.Kind) + wants(r.effect)[:min(1, len(wants(r.effect)))])
-		s.add(as, int64(lane(r.effect))<<32|desks[r.from].call(h.Request)<<8|(c.number-h.Session))
+		s.add(as, int64(lane(r.effect))<<32|pendings[r.from].call(h.Request)<<8|(c.number-h.Session))
 		s.name(m.event.Path)
 		if e, ok := r.effect.(events.Multi); ok {
 			s.name(e.Ops[0].Path)
@@ -317,7 +317,7 @@ func (c *client) traffic(s *sheet, desks map[events.ID]desk) {
 	}
 	s.add(as, int64(len(c.inbox)))
 	for _, m := range c.inbox {
-		c.message(s, m, desks[m.to])
+		c.message(s, m, pendings[m.to])
 	}
 }
 
@@ -329,7 +329,7 @@ func (s *sheet) sent(at, contact int64) {
 }
 
 // message is one frame or event on its way to the loop.
-func (c *client) message(s *sheet, m message, d desk) {
+func (c *client) message(s *sheet, m message, d pending) {
 	ev := m.event
 	s.word(string(m.to) + string(ev.Kind) + string(ev.Code))
 	s.flags(m.local, m.asked != nil && wants(m.asked.effect) != "")

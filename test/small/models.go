@@ -34,7 +34,7 @@ const (
 	past                   // how long ago it was, if that is no longer than half of the timeout
 	pastTimeout            // whether there is such a time, and how long ago it was, if that is no longer than the timeout
 	inside                 // a struct, field by field
-	holders                // the office
+	holders                // the heartbeat set
 )
 
 // fields says how each field enters, by type and name. The retry policies of a
@@ -84,10 +84,10 @@ var fields = map[string]how{
 // stale is the number of a request that nobody awaits any more.
 const stale = 255
 
-// desk is what one machine awaits: requests are called by their place in it.
-type desk struct{ awaits []engine.Awaited }
+// pending is what one machine awaits: requests are called by their place in it.
+type pending struct{ awaits []engine.Awaited }
 
-func (d desk) call(number uint64) int64 {
+func (d pending) call(number uint64) int64 {
 	if number == 0 {
 		return 0
 	}
@@ -99,13 +99,13 @@ func (d desk) call(number uint64) int64 {
 	return stale
 }
 
-// machines writes down a client's machines, and returns their desks.
-func (c *client) machines(s *sheet, oldest int64) map[events.ID]desk {
-	desks := map[events.ID]desk{}
+// machines writes down a client's machines, and returns their pendings.
+func (c *client) machines(s *sheet, oldest int64) map[events.ID]pending {
+	pendings := map[events.ID]pending{}
 	all := reflect.ValueOf(c.engine).Elem().FieldByName("machines")
 	for _, id := range []events.ID{events.SessionMachine, latch} {
-		d := desk{c.engine.Awaits(id)}
-		desks[id] = d
+		d := pending{c.engine.Awaits(id)}
+		pendings[id] = d
 		s.word(string(c.engine.State(id)))
 		for _, a := range d.awaits {
 			s.word(string(a.Kind) + a.Name)
@@ -117,7 +117,7 @@ func (c *client) machines(s *sheet, oldest int64) map[events.ID]desk {
 		model := m.Elem().Elem().FieldByName("Model").Elem()
 		s.model(model, d, c, oldest)
 	}
-	return desks
+	return pendings
 }
 
 // decided caches how the fields of a type are written.
@@ -148,7 +148,7 @@ func decide(t reflect.Type) []how {
 	return all
 }
 
-func (s *sheet) model(v reflect.Value, d desk, c *client, oldest int64) {
+func (s *sheet) model(v reflect.Value, d pending, c *client, oldest int64) {
 	for i, h := range decide(v.Type()) {
 		f := v.Field(i)
 		switch h {
@@ -166,7 +166,7 @@ func (s *sheet) model(v reflect.Value, d desk, c *client, oldest int64) {
 	}
 }
 
-func (s *sheet) field(f reflect.Value, h how, d desk, c *client, oldest int64) {
+func (s *sheet) field(f reflect.Value, h how, d pending, c *client, oldest int64) {
 	switch h {
 	case value:
 		s.value(f)
