@@ -105,11 +105,11 @@ func (d Description) ignoredTable(b *strings.Builder) {
 	for _, l := range all {
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", l.kind, joined(l.states, ", "), cell(l.why))
 	}
-	b.WriteString("\nBesides, an answer or a timer that the state has no row for is late: nobody awaits it any more.\n")
+	b.WriteString("\nAn answer or a timer for which the state has no row is late: the machine no longer awaits it.\n")
 }
 
 func (d Description) glossary(b *strings.Builder, words map[string]string) {
-	b.WriteString("\n## Glossary\n\n| guard | holds for |\n|---|---|\n")
+	b.WriteString("\n## Glossary\n\n| guard | holds if |\n|---|---|\n")
 	d.define(b, words, func(r RowDoc) []string { return []string{r.Guard} })
 	b.WriteString("\n| action | does |\n|---|---|\n")
 	d.define(b, words, func(r RowDoc) []string { return r.Actions })
@@ -123,7 +123,7 @@ func (d Description) define(b *strings.Builder, words map[string]string, names f
 				continue
 			}
 			seen[n] = true
-			meaning := words[n]
+			meaning := strings.TrimPrefix(words[n], "reports whether ")
 			if meaning == "" {
 				meaning = spelled(n) + "."
 			}
