@@ -81,6 +81,9 @@ func (c *Client) end(ctx context.Context) error {
 	ioErr := c.io.Close(ctx)
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMoment/2)
 	defer cancel()
+	if ioErr != nil {
+		ioErr = c.io.Close(late) // zk.Conn can take a second to end, as long as ctx may last
+	}
 	stopErr := c.stopped(late) // a server that is slow to close the session leaves time for the log
 	c.markClosed()
 	return errors.Join(err, ioErr, stopErr)
