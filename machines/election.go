@@ -30,7 +30,7 @@ func newElection(open events.Event) (*election, error) {
 
 var electionChart = engine.MustCompile(engine.Chart[election]{
 	Name:       "election",
-	Doc:        "A participant of a plain election: a latch on names without a GUID. After a lost reply, its node is found by reading the owners of all nodes.",
+	Doc:        "A participant of a plain election: a latch on names without a GUID. If a reply is lost, the owners of all nodes are read.",
 	States:     lineStates,
 	Final:      closed,
 	Composites: latchComposites,
