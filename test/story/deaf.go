@@ -94,9 +94,10 @@ func (d *Deaf) Execute(id events.ID, effect events.Effect) {
 	}
 }
 
-// confirm answers in the ensemble's place.
+// confirm answers as an ensemble whose leader has just heard of the session.
 func (d *Deaf) confirm(id events.ID, c events.Call, kind events.Kind) {
-	d.post(id, events.Event{Kind: kind, Request: c.Request, Session: c.Session, SentAt: d.Now()})
+	now := d.Now()
+	d.post(id, events.Event{Kind: kind, Request: c.Request, Session: c.Session, SentAt: now, Contact: now})
 }
 
 // Token is that of the term that is led under now, 0 for none.
