@@ -136,14 +136,14 @@ func newConversation(t *testing.T, fired *coverage) *conversation {
 //	latch reply.create seq=7     is an event for a machine; an answer finds the oldest request of its kind by itself.
 //	                             "own" is the name, or path, of the machine's own node
 //
-// CONTRIBUTING.md has the arguments of events.
+// docs/traces.md has the arguments of events.
 func (c *conversation) say(t *testing.T, d *datadriven.TestData) string {
+	if why := unreadable(d); why != "" {
+		d.Fatalf(t, "%s", why)
+	}
 	switch d.Cmd {
 	case "at":
-		step, err := time.ParseDuration(d.CmdArgs[0].Key)
-		if err != nil {
-			d.Fatalf(t, "%v", err)
-		}
+		step, _ := time.ParseDuration(d.CmdArgs[0].Key)
 		c.now += step
 		return ""
 	case "connected":
