@@ -2,8 +2,11 @@
 // virtual hours, gets the amount from here and never from a number of its own.
 //
 // There are three levels. Each has a target of make, which sets INCUMBENT_LEVEL: quick is run while somebody works, test
-// after that, and prove runs everything. Without the variable the level is test. The race detector makes machines about ten
-// times slower, so under it every level has the part of quick, and make prove runs the whole without it afterwards.
+// after that, and prove runs everything. Without the variable the level is test. What takes longer than that has a flag, and a
+// target of make that sets it: small, plants, scale, herd, queues, chaos and story-cut-off-follower.
+//
+// The race detector makes machines about ten times slower, so under it every level has the part of quick, and make prove runs
+// the whole without it afterwards.
 //
 // A test that runs a part says so in its output. Command tally counts these lines and names them at the end, and a line that
 // is left after make prove is a failure. A selection is no skip: the test runs.
