@@ -210,8 +210,8 @@ func TestRepliesAfterTheSessionMachineIsOver(t *testing.T) {
 	want(t, "effects", got, "a: stop timer #3\na: entered holding")
 }
 
-// A command that a machine's chart does not declare is answered: whoever asked
-// would wait for ever.
+// A command that a machine's chart does not declare is answered:
+// without an answer its caller would wait without an end.
 func TestACommandThatTheMachineDoesNotKnowIsAnswered(t *testing.T) {
 	s := newScene("a")
 	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandRequeue, Request: 8}),

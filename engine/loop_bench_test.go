@@ -15,7 +15,7 @@ type timeless struct{}
 func (timeless) Now() int64                                     { return 1 }
 func (timeless) Timer(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
 
-// counter is told of so many answers, and then says so.
+// counter counts effects down from left, and sends on done at zero.
 type counter struct {
 	left int
 	done chan struct{}
@@ -27,8 +27,8 @@ func (c *counter) Execute(events.ID, events.Effect) {
 	}
 }
 
-// BenchmarkLoop is what the loop itself costs an event, from Post to its end: the
-// machine is over, so that the step is the shortest there is.
+// BenchmarkLoop measures what the loop itself costs an event, from Post to its end. No
+// machine has the id, so that the step is the shortest there is.
 func BenchmarkLoop(b *testing.B) {
 	const batch = 10_000
 	c := &counter{done: make(chan struct{})}

@@ -7,7 +7,7 @@ import (
 )
 
 // A chart with a fault of every sort whose complaint names rows. The lines are
-// numbered anew, so that the golden text does not change with what stands above.
+// numbered from 1 again, so that the golden text does not change with what stands above.
 //
 //line toy.go:1
 func faulty() Chart[worker] {

@@ -132,7 +132,7 @@ func (m *meanings) compareAnswers(d *datadriven.TestData, kind events.Kind, awai
 	if met != nil {
 		isAsked, is = met.askedFor, fmt.Sprintf("#%d %s", met.number, met.what)
 	}
-	if arg("request") != "" { // it names one, whoever awaits it
+	if arg("request") != "" { // it names one, whichever machine awaits it
 		label := "#" + arg("request")
 		for a, n := range m.new {
 			if string(a.machine) == d.Cmd && n == label {

@@ -18,7 +18,7 @@ import (
 
 // A golden trace is a conversation: a command, "----", what the machines did
 // with it. docs/traces.md has the words that a trace may use; make golden
-// writes the answers anew.
+// writes the answers again.
 
 // TestTraces plays every conversation and replays its records. When all of them
 // have run, it asks whether each row of each chart has fired in one of them: with

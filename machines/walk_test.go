@@ -267,7 +267,7 @@ func (w *world) mustProgress(t *testing.T) {
 		}
 	}
 	if writes && reads > 0 {
-		t.Errorf("%d readers beside a writer", reads)
+		t.Errorf("%d readers and a writer hold", reads)
 	}
 	for label, n := range leaders {
 		if n != 1 {

@@ -76,7 +76,7 @@ func newWorld(seed int64) *world {
 	return w
 }
 
-// holds are the machines that are made anew when they are over.
+// holds has the options of the machines that are opened again when they have ended.
 var holds = map[events.ID]map[string]string{
 	"mutex":   {"revocable": "true"},
 	"mutex-2": {"retry": "times/1/1s/0s"},
@@ -159,9 +159,9 @@ func (w *world) notified(id events.ID, n events.Notify) {
 		}
 		line := string(id) // of a candidate for a job: its latches have tokens of their own
 		if p := w.places[id]; p != nil && p.shared != "" {
-			return // beside others, in any order
+			return // together with others, in any order
 		} else if p != nil {
-			line = p.label // latches lead beside selectors and mutexes
+			line = p.label // latches lead while selectors and mutexes do
 		}
 		if n.Token < w.tokens[line] {
 			w.wrong("%s: token %d after %d", id, n.Token, w.tokens[line])

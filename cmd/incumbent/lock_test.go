@@ -57,7 +57,7 @@ func TestLockWaitsItsTurnOrNot(t *testing.T) {
 	third := lock(t, srv, "echo third", "--no-wait").Exits(124)
 	programtest.Contains(t, third.Err.String(), "somebody holds "+line)
 	if n := srv.Counts().ByOp[zkmem.OpCreate]; n != 0 {
-		t.Errorf("%d nodes were made by whoever does not wait", n)
+		t.Errorf("%d nodes were made by a command that does not wait", n)
 	}
 	fourth := lock(t, srv, "echo fourth", "--try", "1ms").Exits(124)
 	programtest.Contains(t, fourth.Err.String(), "not holding after 1ms")

@@ -67,7 +67,7 @@ func joinOurs(o orders) (candidate, error) {
 	return c, c.latch.Start()
 }
 
-// believes is true while any of the library's answers says so.
+// believes reports whether any of the library's methods says that the client leads.
 func (c *ownCandidate) believes() bool {
 	if held := c.held.Load(); held != nil && held.Check() == nil {
 		return true
@@ -111,7 +111,7 @@ func (c *ownCandidate) run(w *worker) {
 	}
 }
 
-// turn is the selector's work.
+// turn returns the selector's work.
 func (c *ownCandidate) turn(held *incumbent.Leadership) error {
 	w := <-c.worker
 	c.term(w, held)

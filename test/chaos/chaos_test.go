@@ -66,7 +66,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// folder is where the logs of a run go. It stays when the test fails, which says where it is.
+// folder returns where the logs of a run go. It stays when the test fails, which says where it is.
 func folder(t *testing.T, seed uint64) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", fmt.Sprintf("incumbent-chaos-seed-%d-", seed))
@@ -78,7 +78,7 @@ func folder(t *testing.T, seed uint64) string {
 			os.RemoveAll(dir)
 			return
 		}
-		t.Logf("seed %d. The clients' logs are in %s, and beside them the plan, what was done when, beliefs, nodes and saves.\n"+
+		t.Logf("seed %d. %s has the clients' logs, the plan, what was done when, beliefs, nodes and saves.\n"+
 			"Once more: make chaos SEED=%d. One log: go run ./cmd/incumbent replay --print %s/latch-s0-1.log", seed, dir, seed, dir)
 	})
 	return dir

@@ -92,7 +92,7 @@ func (c *chronicle) stamp(ms int64) moment {
 	return m
 }
 
-// doubt is the worst that stamp is off by, over these nodes.
+// doubt returns the largest uncertainty in the times of these nodes.
 func doubt(nodes []node) (worst time.Duration) {
 	for _, n := range nodes {
 		worst = max(worst, time.Duration(n.created.latest-n.created.earliest), time.Duration(n.deleted.latest-n.deleted.earliest))

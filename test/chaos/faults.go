@@ -12,7 +12,7 @@ import (
 )
 
 // open begins every run alike: one client leads each line, all at one follower; the others queue elsewhere; and that
-// follower is cut off from ZooKeeper's leader until it gives up. Whoever believes without a heartbeat is misled.
+// follower is cut off from ZooKeeper's leader until it gives up. A client that believes without a heartbeat is misled.
 func (s *stage) open() {
 	s.t.Helper()
 	s.must(s.staff(s.slots[0], "hold"))
@@ -39,7 +39,7 @@ func (s *stage) open() {
 	s.note("opening: over")
 }
 
-// exposed is the slot whose client leads without a heartbeat, at a server of its own. It is the first, as a rule; but a
+// exposed returns the slot whose client leads without a heartbeat, at a server of its own. It is the first, as a rule; but a
 // machine may have stood still since, and somebody else lead.
 func (s *stage) exposed() (one *slot) {
 	s.t.Helper()
@@ -78,7 +78,7 @@ func (s *stage) staffRest() {
 	}
 }
 
-// play carries out a plan: the servers' part here, the clients' beside it.
+// play carries out a plan: the servers' faults in this goroutine, the clients' in another.
 func (s *stage) play(p plan) {
 	s.t.Helper()
 	s.everybody("rotate")
@@ -109,7 +109,7 @@ func (s *stage) play(p plan) {
 	await(begun, p.long())
 }
 
-// long is when the last fault is over, if none was late.
+// long returns when the last fault is over, if none was late.
 func (p plan) long() (end time.Duration) {
 	for _, all := range [][]fault{p.servers, p.clients} {
 		for _, f := range all {
@@ -159,6 +159,7 @@ func (s *stage) harm(f fault) (undo func()) {
 	return func() {} // Heal takes weather back
 }
 
+// weather does to the links between servers what the fault says.
 func (s *stage) weather(f fault, leader, follower, other *ensemble.Server) {
 	switch f.What {
 	case "cut off a follower":
@@ -181,7 +182,7 @@ func (s *stage) weather(f fault, leader, follower, other *ensemble.Server) {
 	}
 }
 
-// aim is the slot of whoever leads the line that the fault is aimed at.
+// aim returns the slot whose client leads the line that the fault is aimed at.
 func (s *stage) aim(f fault) *slot {
 	if f.Aimed < 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
-// quietWithin is how long a line may take to come to rest after the last fault.
+// quietWithin returns how long a line may take to come to rest after the last fault.
 func (s *stage) quietWithin() time.Duration { return 60*time.Second + 4*s.session }
 
 // settle waits until all lines have come to rest, those of others not for long.
@@ -67,7 +67,7 @@ func (s *stage) settled(o *outcome) bool {
 	return o.surplus == 0 && o.missing == 0 && s.leader(o.kind) != nil
 }
 
-// leave has everybody leave, and looks at what is left of them.
+// leave makes every client leave, and checks what is left of them.
 func (s *stage) leave(all []*outcome) {
 	s.t.Helper()
 	s.everybody("leave")
@@ -103,7 +103,7 @@ func (s *stage) leave(all []*outcome) {
 	})
 }
 
-// remains are the nodes and watches of a line.
+// remains returns the nodes and watches of a line.
 func (s *stage) remains(k kind) (all []string) {
 	s.t.Helper()
 	if _, err := s.operator.Sync(k.path()); err != nil {
@@ -218,7 +218,7 @@ func (s *stage) replay() {
 	}
 }
 
-// write puts a text beside the logs.
+// write writes a text to a file in the folder of the logs.
 func (s *stage) write(name string, lines func(say func(string, ...any))) {
 	s.t.Helper()
 	var b strings.Builder

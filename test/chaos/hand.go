@@ -237,7 +237,7 @@ func (h *hand) wake() {
 	}
 }
 
-// history is what is known of a client that has ended.
+// history returns what is known of a client that has ended.
 func (h *hand) history() client {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -21,14 +21,14 @@ type client struct {
 	killed  bool
 }
 
-// awake is what the client believed while its process could run.
+// awake returns what the client believed while its process could run.
 func (c client) awake() []span { return minus(c.beliefs, c.stopped) }
 
 // blink is longer than a client takes between two words on a belief that goes on.
 const blink = 100 * time.Millisecond
 
-// asleep is what it believed while its process was stopped: what held before, nobody had told it otherwise. A belief that
-// was held at the last look before is taken to last until the process goes on.
+// asleep returns what the client believed while its process was stopped. A belief that was held at the last look before is
+// taken to last until the process goes on, because a stopped process learns nothing.
 func (c client) asleep() (all []span) {
 	for _, hole := range c.stopped {
 		for _, b := range c.beliefs {
@@ -58,7 +58,7 @@ func minus(spans, holes []span) []span {
 	return spans
 }
 
-// shared is when at least two of these hold a span at once: the stretches, in order, as long as they can be.
+// shared returns the times at which at least two of these hold, in order, each as long as it can be.
 func shared(all ...[]span) []span {
 	type edge struct {
 		at int64
@@ -93,7 +93,7 @@ func total(spans []span) (sum, longest time.Duration) {
 	return sum, longest
 }
 
-// covered is for how long at least one of these held.
+// covered returns for how long at least one of these held.
 func covered(all ...[]span) (sum time.Duration) {
 	var spans []span
 	for _, some := range all {
@@ -135,7 +135,7 @@ const (
 	save verb = "save"
 )
 
-// verdict is what is wrong in one line. Everything in it is certain: doubt speaks for the client.
+// verdict is what is wrong in one line. Everything in it is certain: a case that is not clear is not counted.
 type verdict struct {
 	together []span     // two believed at once, neither of them stopped
 	asleep   []span     // two did, one of them stopped: no library can prevent that
@@ -143,13 +143,13 @@ type verdict struct {
 	stale    int        // saves that came to the store after a request of a later node's owner
 	accepted int        // and were taken
 	forged   int        // tokens that are not the czxid of the client's node
-	orphans  int        // nodes beside another of the same client for longer than a session timeout
+	orphans  int        // nodes that exist together with another of the same client for longer than a session timeout
 	terms    int
 	led      time.Duration
 	longest  time.Duration // without anybody who believed
 }
 
-// trespass is a belief that the truth does not bear.
+// trespass is a belief that does not agree with the life of the client's node.
 type trespass struct {
 	id   string
 	span span
@@ -200,7 +200,7 @@ func trespasses(id string, s span, nodes []node) (all []trespass) {
 	return all
 }
 
-// own is the client's latest node that may have been there at a time.
+// own returns the client's latest node that may have been there at a time.
 func own(id string, at int64, nodes []node) (mine node, ok bool) {
 	for _, n := range nodes {
 		if n.id == id && n.created.earliest <= at && n.czxid > mine.czxid {
@@ -210,7 +210,7 @@ func own(id string, at int64, nodes []node) (mine node, ok bool) {
 	return mine, ok
 }
 
-// staleSaves counts saves by clients whose node is older than that of another from whom the store had heard before. It
+// staleSaves counts saves by clients whose node is older than that of another client that had written to the store before. It
 // does not ask the store's opinion, and goes by the nodes, not by the tokens that were named: those it checks.
 func staleSaves(arrivals []arrival, nodes []node) (stale, accepted, forged int) {
 	highest := int64(0)
@@ -252,7 +252,7 @@ func orphans(nodes []node, session time.Duration) (count int) {
 	return count
 }
 
-// drought is the longest time between two beliefs.
+// drought returns the longest time between two beliefs.
 func drought(all ...[]span) (longest time.Duration) {
 	var spans []span
 	for _, some := range all {

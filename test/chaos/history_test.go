@@ -10,7 +10,7 @@ import (
 
 const second = int64(time.Second)
 
-// history is a made-up line: A leads from its 1st second to its 10th under a node with the token 100, then B does until its
+// history returns a made-up line: A leads from its 1st second to its 10th under a node with the token 100, then B does until its
 // 20th under 200. It is told how it goes wrong.
 func history(wrong func(a, b *client, na, nb *node, store *[]arrival)) verdict {
 	exactly := func(s int64) moment { return moment{s * second, s*second + int64(time.Millisecond)} }
@@ -28,7 +28,7 @@ func history(wrong func(a, b *client, na, nb *node, store *[]arrival)) verdict {
 	return judge([]client{a, b}, []node{na, nb}, store, 4*time.Second)
 }
 
-// wrongs are what can be wrong with a line, in one word each.
+// wrongs returns what can be wrong with a line, in one word each.
 func wrongs(v verdict) (all []string) {
 	for word, is := range map[string]bool{"together": len(v.together) > 0, "asleep": len(v.asleep) > 0, "beyond": len(v.beyond) > 0,
 		"late": v.stale > 0, "accepted": v.accepted > 0, "forged": v.forged > 0, "orphans": v.orphans > 0} {

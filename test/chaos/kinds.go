@@ -21,12 +21,12 @@ var everybody = append(slices.Clone(ours), byDeaf, byLock, byCurator)
 
 func (k kind) promised() bool { return slices.Contains(ours, k) }
 
-// word is the kind as a name of files and nodes.
+// word returns the kind as a name of files and nodes.
 func (k kind) word() string {
 	return map[kind]string{byLatch: "latch", byRider: "rider", bySelector: "selector", byDeaf: "deaf", byLock: "lock", byCurator: "curator"}[k]
 }
 
-// path is the directory of the kind's line.
+// path returns the directory of the kind's line.
 func (k kind) path() string { return root + "/" + k.word() }
 
 // slots is how many clients each line has.

@@ -18,9 +18,9 @@ type fault struct {
 	At   time.Duration // after the beginning; later if the one before took longer
 	For  time.Duration
 	What string
-	// Whom: of servers, which follower; of clients, the slot, unless it is Aimed.
+	// Whom is a follower's number if servers are meant, otherwise a slot's, unless the fault is Aimed.
 	Whom int
-	// Aimed: at whoever leads the line of this number at that moment, if anybody does; -1 is nobody.
+	// Aimed is the number of the line whose leader at that moment is meant, if there is one; -1 if none is.
 	Aimed int
 }
 
@@ -67,7 +67,7 @@ var clientFaults = []kindOfFault{
 	{"cut the clients' connections", 0.02, 0.5, 0, 0},
 }
 
-// plan is what will be done: two lists that go on beside each other.
+// plan is what will be done: two lists that are carried out at the same time.
 type plan struct{ servers, clients []fault }
 
 // draw draws a plan for so long a run from a seed. Every kind of fault comes once before any comes again.
@@ -112,7 +112,7 @@ func (p plan) String() string {
 	return b.String()
 }
 
-// kindsOfFaults are the names of all faults.
+// kindsOfFaults returns the names of all faults.
 func kindsOfFaults() (all []string) {
 	for _, some := range [][]kindOfFault{serverFaults, clientFaults} {
 		for _, k := range some {
@@ -122,7 +122,7 @@ func kindsOfFaults() (all []string) {
 	return all
 }
 
-// has is how often a fault comes.
+// has returns how often the plan has a fault.
 func (p plan) has(what string) (n int) {
 	for _, some := range [][]fault{p.servers, p.clients} {
 		for _, f := range some {

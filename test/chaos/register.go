@@ -7,7 +7,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// register is a number that leaders count up, as porcupine is to take it: whoever leads loads it, and from then on
+// register is a number that leaders count up, as porcupine is to take it: a leader loads it, and from then on
 // saves one more each time without looking again, as a leader may who is alone. A save that replaces anything but the
 // number before it has lost somebody's. A refused request changes nothing; one whose client ended before it heard may have
 // been done at any time after the call, or never.

@@ -30,7 +30,7 @@ type options struct {
 	long    time.Duration // of the faults, the opening among them
 	kinds   []kind
 	session time.Duration
-	opening bool // begin with what misleads whoever has no heartbeat: the leaders' follower is cut off
+	opening bool // begin with what misleads a client without a heartbeat: the leaders' follower is cut off
 	dir     string
 	classes string // of java/Candidate.java
 }
@@ -155,7 +155,7 @@ func (s *stage) holdsWithin(long time.Duration, holds func() bool) bool {
 func (s *stage) until(what string, long time.Duration, holds func() bool) {
 	s.t.Helper()
 	if !s.holdsWithin(long, holds) {
-		s.t.Fatalf("waited in vain for %s", what)
+		s.t.Fatalf("this did not happen: %s", what)
 	}
 }
 
@@ -208,7 +208,7 @@ func (s *stage) everybody(word string) {
 	}
 }
 
-// leader is the slot whose client of this line believes; nil if none does.
+// leader returns the slot whose client of this line believes; nil if none does.
 func (s *stage) leader(k kind) *slot {
 	for _, one := range s.slots {
 		one.mu.Lock()

@@ -91,7 +91,7 @@ func (s *store) take(line string, a arrival) string {
 	return fmt.Sprintf("ok %d", l.value)
 }
 
-// arrivals are all requests on a line, in the order in which they were taken.
+// arrivals returns all requests on a line, in the order in which they were taken.
 func (s *store) arrivals(line string) []arrival {
 	s.mu.Lock()
 	defer s.mu.Unlock()

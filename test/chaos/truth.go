@@ -99,7 +99,7 @@ func lives(below string, history []txn, stamp func(ms int64) moment) ([]node, er
 	return all, nil
 }
 
-// line is the directory that a node is in.
+// line returns the directory that a node is in.
 func (n node) line() string { return path.Dir(n.path) }
 
 // blocks reports whether a node was there, for certain, when another client of its line began to believe.

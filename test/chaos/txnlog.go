@@ -68,7 +68,7 @@ func (r *reader) bool() bool {
 	return len(b) == 1 && b[0] != 0
 }
 
-// buffer is bytes behind their length; -1 stands for none.
+// buffer reads a length and as many bytes. It returns nil if the length is -1.
 func (r *reader) buffer() []byte {
 	if n := r.int(); n >= 0 {
 		return r.take(int(n))

@@ -91,7 +91,7 @@ func (w *worker) say(format string, args ...any) {
 	fmt.Fprintf(w.out, format+"\n", args...)
 }
 
-// work is the process's main function.
+// work runs a client process, which is started with these orders.
 func work(text string) error {
 	o, err := parseOrders(text)
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *worker) look() {
 	}
 }
 
-// long is how long the next term is to be: some end soon, most last until something happens.
+// long returns how long the next term is to be: some end soon, most last until something happens.
 func (w *worker) long() time.Duration {
 	if w.chance.IntN(5) < 2 {
 		return 150*time.Millisecond + time.Duration(w.chance.Int64N(int64(w.session/4)))

@@ -80,7 +80,7 @@ func (m *maker) mode(alone bool) int32 {
 	return pick(m, int32(0), 0, 0, 1, 2, 3)
 }
 
-// write is a request that may stand alone or in a multi.
+// write returns a request that may stand alone or in a multi.
 func (m *maker) write(op int32, alone bool) enc {
 	switch op {
 	case opCreateTTL:
@@ -124,7 +124,7 @@ func (m *maker) multi() enc {
 	return body.i32(-1).flag(true).i32(-1)
 }
 
-// next is a random step of a client that is connected, or gets connected.
+// next returns a random step of a client that is connected, or gets connected.
 func (m *maker) next(slot int, connected, hasSession bool) step {
 	if !connected {
 		return m.comeBack(slot, hasSession)

@@ -176,7 +176,7 @@ const (
 	opUnknown          = 77
 )
 
-// order is all that can be compared of a node's two times.
+// order returns all that can be compared of a node's two times.
 func order(ctime, mtime int64) string {
 	switch {
 	case ctime == 0 && mtime == 0:

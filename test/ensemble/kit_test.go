@@ -34,7 +34,7 @@ type node struct {
 
 var ok = kit.OK
 
-// client is a client at some servers. It is closed, and its log replayed, at the end of the test.
+// client returns a client at some servers. It is closed, and its log replayed, at the end of the test.
 func client(t *testing.T, e *ensemble.Ensemble, at ...*ensemble.Server) (*incumbent.Client, *tape.Tape) {
 	t.Helper()
 	log := tape.New(t)
@@ -106,7 +106,7 @@ func (n *node) lost(times int) {
 	})
 }
 
-// own is the path of the latch's node.
+// own returns the path of the latch's node.
 func (n *node) own() string {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), enough)

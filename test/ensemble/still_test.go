@@ -173,7 +173,7 @@ func (m *member) confirmed(records []events.Record) bool {
 	return beats >= 3
 }
 
-// gone is when the observer heard that a member's node is gone; 0: it is there.
+// gone returns when the observer heard that a member's node is gone; 0: it is there.
 func (s *stillness) gone(m *member) int64 {
 	s.t.Helper()
 	if slices.ContainsFunc(m.tape.Records()[m.begun:], func(r events.Record) bool { return r.Event.Kind == events.ConnectionLost }) {
@@ -191,7 +191,7 @@ func (s *stillness) gone(m *member) int64 {
 	return 0
 }
 
-// believed is the latest deadline that a member published before its node was gone.
+// believed returns the latest deadline that a member published before its node was gone.
 func (m *member) believed(gone int64) (until int64) {
 	for _, r := range m.tape.Records()[m.begun:] {
 		for _, effect := range r.Effects {

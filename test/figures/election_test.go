@@ -42,7 +42,7 @@ func TestRequestsOfAnElection(t *testing.T) {
 	srv.Heal()
 }
 
-// withoutHeartbeats is a number of requests that does not grow with a slow machine:
+// withoutHeartbeats returns a number of requests that does not grow with a slow machine:
 // a candidate's heartbeat is a check, and a read behind it.
 func withoutHeartbeats(counts zkmem.Counts) int { return counts.Total - 2*counts.ByOp[zkmem.OpMulti] }
 

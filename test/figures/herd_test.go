@@ -95,13 +95,13 @@ func (m *meter) read() reading { return reading{m.notices.Load(), m.requests.Loa
 // herdTimeout is long enough for a hundred clients in one busy process.
 const herdTimeout = 40 * time.Second
 
-// byHand is one candidate as services write it by hand: it watches the node that whom selects.
+// byHand is one candidate as services write it by hand: it watches the node that the field watched selects.
 type byHand struct {
-	conn *zk.Conn
-	dir  string
-	own  string
-	whom func(line []string, at int) string
-	say  chan<- said
+	conn    *zk.Conn
+	dir     string
+	own     string
+	watched func(line []string, at int) string
+	say     chan<- said
 }
 
 // said is a message of a candidate to the round: that it leads, or that it watches.
@@ -124,7 +124,7 @@ func (b *byHand) run(number int) {
 			b.say <- said{by: number, leads: true}
 			return
 		}
-		there, _, gone, err := b.conn.ExistsW(b.dir + "/" + b.whom(names, at))
+		there, _, gone, err := b.conn.ExistsW(b.dir + "/" + b.watched(names, at))
 		switch {
 		case err != nil:
 			b.say <- said{by: number, err: err}
@@ -142,7 +142,7 @@ func predecessorOf(line []string, at int) string { return line[at-1] }
 // round has n candidates lead one after another, each as soon as the one before
 // it deletes its node, and counts from when all are in line until the last leads.
 // With rearm, all that wait watch again after every deletion.
-func round(t *testing.T, addr, dir string, n int, whom func([]string, int) string, rearm bool) reading {
+func round(t *testing.T, addr, dir string, n int, watched func([]string, int) string, rearm bool) reading {
 	t.Helper()
 	m, say := &meter{}, make(chan said, 2*n)
 	var candidates []*byHand
@@ -172,7 +172,7 @@ func round(t *testing.T, addr, dir string, n int, whom func([]string, int) strin
 		defer conn.Close()
 		path, err := conn.Create(dir+"/n_", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 		ok(t, err)
-		b := &byHand{conn: conn, dir: dir, own: strings.TrimPrefix(path, dir+"/"), whom: whom, say: say}
+		b := &byHand{conn: conn, dir: dir, own: strings.TrimPrefix(path, dir+"/"), watched: watched, say: say}
 		candidates = append(candidates, b)
 		go b.run(i)
 		if i == 0 {
@@ -193,7 +193,7 @@ func round(t *testing.T, addr, dir string, n int, whom func([]string, int) strin
 	return m.read()
 }
 
-// ours is the same as round, with this library's own candidates.
+// ours returns the same as round, with this library's own candidates.
 func ours(t *testing.T, addr, dir string, n int) reading {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*tape.Within)

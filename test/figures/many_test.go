@@ -44,7 +44,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// size is how many latches, requests or nodes a figure is about.
+// size returns how many latches, requests or nodes a figure is about.
 func size(t *testing.T) int {
 	t.Helper()
 	return selection.Of(t, "latches, requests or nodes", 2_000, 2_000, 10_000)
@@ -78,7 +78,7 @@ func TestTenThousandLatchesCostNoGoroutineAndLittleMemory(t *testing.T) {
 	ok(t, c.Close(ctx))
 }
 
-// settledGoroutines is the number of goroutines once those that carried the last
+// settledGoroutines returns the number of goroutines once those that carried the last
 // answers and listeners have ended; it gives up when it stays above.
 func settledGoroutines(want int) (n int) {
 	for range 10_000 {

@@ -24,7 +24,7 @@ func (c *client) acquire(s *incumbent.Semaphore, permits int) *incumbent.Hold {
 	return h
 }
 
-// writes are the requests that the ensemble's leader has to commit.
+// writes returns the requests that the ensemble's leader has to commit.
 func writes(c zkmem.Counts) int {
 	return c.ByOp[zkmem.OpCreate] + c.ByOp[zkmem.OpDelete] + c.ByOp[zkmem.OpMulti]
 }

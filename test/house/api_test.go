@@ -82,7 +82,7 @@ var ErrClosed error
 	}
 }
 
-// difference are the lines that were removed, and those that were added.
+// difference returns the lines that were removed, and those that were added.
 func difference(before, after []string) (changed []string) {
 	for _, line := range before {
 		if !slices.Contains(after, line) {

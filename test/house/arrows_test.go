@@ -25,7 +25,7 @@ var rooms = map[string][]string{
 	"bench":         {".", "zkio/zkmem", "world", "test"},     // beside other libraries, in a module of its own
 }
 
-// room is the entry of rooms that a folder belongs to; "" for none.
+// room returns the entry of rooms that a folder belongs to; "" for none.
 func room(dir string) string {
 	switch {
 	case under(dir, "cmd"):

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// ciSteps are the steps of tests in .ci/run: what each runs.
+// ciSteps returns the steps of tests in .ci/run: what each runs.
 func ciSteps(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, ".ci", "run"))

@@ -48,7 +48,7 @@ func (l Latch) String() string { return "" }
 	}
 }
 
-// undocumented are the exported methods that go doc does not show, or shows without a
+// undocumented returns the exported methods that go doc does not show, or shows without a
 // comment. It takes the package's trees away.
 func undocumented(t *testing.T, p *typed) (found []string) {
 	t.Helper()

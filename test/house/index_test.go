@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// packageDoc is the package comment in a folder.
+// packageDoc returns the package comment in a folder.
 func packageDoc(t *testing.T, dir string) string {
 	t.Helper()
 	for _, f := range files(t) {
@@ -42,7 +42,7 @@ var (
 	addressed = regexp.MustCompile(`(?m)^\[([A-Za-z.]+)\]: http`) // where a link leads: no mention
 )
 
-// indexFaults are the exported types that a package comment does not name in brackets,
+// indexFaults returns the exported types that a package comment does not name in brackets,
 // and the names in brackets that lead nowhere.
 func indexFaults(pkg *types.Package, text string) (found []string) {
 	named := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nestedModules are the folders below the root that have a go.mod: modules of their own,
+// nestedModules returns the folders below the root that have a go.mod: modules of their own,
 // whose dependencies nobody else has.
 func nestedModules() ([]string, error) {
 	var dirs []string

@@ -79,7 +79,7 @@ func TestEveryTestMainLooksForLeaks(t *testing.T) {
 	}
 }
 
-// recipe is what a target of the Makefile runs.
+// recipe returns what a target of the Makefile runs.
 func recipe(t *testing.T, target string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -140,7 +140,7 @@ func TestThePageOnTracesHasTheirWords(t *testing.T) {
 	}
 }
 
-// cases are the strings that a function's switches know.
+// cases returns the strings that a function's switches know.
 func cases(fn *ast.FuncDecl) (words []string) {
 	ast.Inspect(fn, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CaseClause); ok {

@@ -48,10 +48,11 @@ func importsOf(f *file, banned []string) []finding {
 	})
 }
 
-// minds are the rooms whose code is pure.
+// minds reports whether a file is in machines or events, whose code is pure.
 func minds(f *file) bool { return !f.test && f.in("machines", "events") }
 
-// pure are they and the simulated world, which has dice of its own.
+// pure reports whether a file is in one of these, or in the simulated world, which has
+// random numbers of its own.
 func pure(f *file) bool { return minds(f) || !f.test && f.in("world") }
 
 var purity = []rule{

@@ -51,7 +51,7 @@ func (l *Latch) Start() {}
 	}
 }
 
-// receivers are the types whose methods call their receiver by several names.
+// receivers returns the types whose methods call their receiver by several names.
 func receivers(all []*file) (found []string) {
 	names := map[string]map[string]bool{}
 	for _, f := range all {
@@ -64,7 +64,7 @@ func receivers(all []*file) (found []string) {
 	return several(names)
 }
 
-// shownReceivers are those of go doc, which shows methods of parts as if they were the
+// shownReceivers returns those of go doc, which shows methods of parts as if they were the
 // type's own. It takes the package's trees away.
 func shownReceivers(t *testing.T, p *typed) []string {
 	t.Helper()

@@ -52,7 +52,7 @@ func (s *sound) enter() { s.leave() }
 	}
 }
 
-// shadows are the fields and methods of structs that hide those of an embedded part,
+// shadows returns the fields and methods of structs that hide those of an embedded part,
 // and those that two embedded parts have.
 func shadows(pkg *types.Package) (found []string) {
 	for _, name := range pkg.Scope().Names() {
@@ -94,7 +94,7 @@ func shadows(pkg *types.Package) (found []string) {
 	return found
 }
 
-// members are the names of all fields and methods of a type, those of what it embeds
+// members returns the names of all fields and methods of a type, those of what it embeds
 // included.
 func members(of types.Type) map[string]bool {
 	names := map[string]bool{}

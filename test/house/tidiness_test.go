@@ -82,7 +82,7 @@ var wellKnown = map[string]bool{
 	"MarshalZerologObject": true, "Len": true, "Less": true, "Swap": true, "Push": true, "Pop": true,
 }
 
-// unexplained are the exported names of a declaration that have no comment. A
+// unexplained returns the exported names of a declaration that have no comment. A
 // comment on a group does for all of it.
 func unexplained(d ast.Decl) []*ast.Ident {
 	switch d := d.(type) {
@@ -111,7 +111,7 @@ func unexplained(d ast.Decl) []*ast.Ident {
 	return nil
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(d *ast.FuncDecl) string {
 	x := d.Recv.List[0].Type
 	for {
@@ -161,7 +161,7 @@ func sentinels(f *file) []finding {
 	return found
 }
 
-// signs is what a sentinel's message begins with: whoever embeds the library
+// signs returns what a sentinel's message begins with: a user of the library
 // knows the rooms behind the door by its name only.
 func signs(f *file) string {
 	if f.dir == "zkio" {
@@ -170,7 +170,7 @@ func signs(f *file) string {
 	return f.tree.Name.Name + ": "
 }
 
-// message is the words of errors.New; "" for a sentinel made otherwise.
+// message returns the words of errors.New; "" for a sentinel made otherwise.
 func message(f *file, v *ast.ValueSpec) string {
 	if len(v.Values) != 1 {
 		return ""

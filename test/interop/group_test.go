@@ -41,7 +41,7 @@ func (s *stage) javaOf(class string) *peer {
 	return p.launch()
 }
 
-// ours is a client of this library in the test's own process.
+// ours returns a client of this library in the test's own process.
 func (s *stage) ours() (*incumbent.Client, context.Context) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)

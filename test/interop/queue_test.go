@@ -118,7 +118,7 @@ func TestCuratorAndGoShareQueues(t *testing.T) {
 					case item := <-got:
 						all = append(all, item)
 					case <-time.After(within):
-						t.Fatalf("waited in vain after %q: %v", all, consumer.Err())
+						t.Fatalf("nothing came after %q: %v", all, consumer.Err())
 					}
 				}
 				if strings.Join(all, " ") != w.want {

@@ -38,7 +38,7 @@ func (s *stage) permits(other *peer, limit int) permits {
 	return p
 }
 
-// asked are the words of a command for a peer: take, or try.
+// asked returns the words of a command for a peer: take, or try.
 func (p permits) asked(count int) []string {
 	return []string{p.path, fmt.Sprint(p.limit), fmt.Sprint(count)}
 }

@@ -113,7 +113,7 @@ func TestCuratorLeadsByTheNodeOfAnOldSession(t *testing.T) {
 	}
 }
 
-// stageOn is a stage on a server of its own, without a journal.
+// stageOn returns a stage on a server of its own, without a journal.
 func stageOn(t testing.TB, server *realzk.Server, timeout time.Duration) *stage {
 	t.Helper()
 	conn, err := connect(server.Addr())

@@ -1,7 +1,7 @@
 // Package oneserver is an ensemble of one server that only stores: zkmem's tree,
-// asked in the words of machines. It has no connection, clock or watch. What lags,
-// is lost or is told late, whoever uses it decides: test/small goes through every
-// such order, the random walks of machines draw one.
+// asked in the words of machines. It has no connection, clock or watch. Its
+// users decide what is late or lost: test/small goes through every such order, the
+// random walks of machines draw one.
 package oneserver
 
 import (
@@ -24,7 +24,7 @@ func New(zxid int64) Server {
 	return s
 }
 
-// Zxid is the number of the last transaction.
+// Zxid returns the number of the last transaction.
 func (s Server) Zxid() int64 { return s.tree.Zxid() }
 
 // Open makes a session. No transaction is counted for it.
@@ -38,7 +38,7 @@ func (s *Server) End(session int64) []zkmem.Event {
 	return told
 }
 
-// Sessions are those that have not ended.
+// Sessions returns the sessions that have not ended.
 func (s Server) Sessions() []int64 { return s.tree.Sessions() }
 
 // Do carries out a session's request. It returns the reply, of which the machine's
@@ -93,22 +93,22 @@ func (s *Server) Delete(path string) []zkmem.Event {
 	return s.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
 }
 
-// Stat is a node's, nil where there is none.
+// Stat returns a node's, nil where there is none.
 func (s Server) Stat(path string) *events.Stat { return s.stat(path, false).Stat }
 
-// Data are a node's.
+// Data returns a node's data.
 func (s Server) Data(path string) []byte {
 	data, _, _ := s.tree.Get(path)
 	return data
 }
 
-// Children are the names of a node's children, sorted.
+// Children returns the names of a node's children, sorted.
 func (s Server) Children(path string) []string {
 	names, _, _ := s.tree.Children(path)
 	return slices.Clone(names)
 }
 
-// Paths are all nodes but ZooKeeper's own, sorted.
+// Paths returns all nodes but ZooKeeper's own, sorted.
 func (s Server) Paths() []string { return s.below("/", nil) }
 
 func (s Server) below(dir string, all []string) []string {
@@ -154,7 +154,7 @@ var modes = map[events.Mode]zkmem.Mode{events.Ephemeral: zkmem.Ephemeral, events
 
 var verbs = map[string]zkmem.OpCode{"check": zkmem.OpCheck, "delete": zkmem.OpDelete, "set": zkmem.OpSetData, "create": zkmem.OpCreate}
 
-// operation is a request that writes, as the tree takes it.
+// operation returns a request that writes, as the tree takes it.
 func operation(r events.Request) zkmem.Op {
 	switch r := r.(type) {
 	case events.Create:
@@ -175,7 +175,7 @@ func operation(r events.Request) zkmem.Op {
 	return zkmem.Op{}
 }
 
-// atFault is the path of the operation for which a multi was refused.
+// atFault returns the path of the operation for which a multi was refused.
 func atFault(r events.Request, result zkmem.Result) string {
 	multi, _ := r.(events.Multi)
 	for i, sub := range result.Results {
@@ -201,7 +201,7 @@ func code(err error) events.Code {
 	return events.ServerError
 }
 
-// Kind is the watch event that tells of a change.
+// Kind returns the watch event that tells of a change.
 func Kind(t zkmem.EventType) events.Kind {
 	switch t {
 	case zkmem.NodeCreated:

@@ -57,7 +57,7 @@ func (c *client) lead(l *incumbent.Latch) *incumbent.Leadership {
 	return held
 }
 
-// session is the only session's number of a server.
+// session returns the only session's number of a server.
 func session(t testing.TB, srv *zkmem.Server) int64 {
 	t.Helper()
 	all := srv.Sessions()
@@ -73,7 +73,7 @@ func children(t testing.TB, srv *zkmem.Server, dir string, want int) {
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	defer cancel()
 	if err := srv.WaitFor(ctx, func(v *zkmem.View) bool { return len(v.Children(dir)) == want }); err != nil {
-		t.Fatalf("waited in vain for %d children of %s", want, dir)
+		t.Fatalf("there are not %d children of %s", want, dir)
 	}
 }
 

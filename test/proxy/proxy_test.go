@@ -17,7 +17,7 @@ import (
 // quiet is how long silence is listened to: it can only make a test pass that should not, never fail one that should.
 const quiet = 50 * time.Millisecond
 
-// through is a link with one connection over it: what the dialler holds, and what the target holds.
+// through returns a link with one connection over it: what the dialler holds, and what the target holds.
 func through(t *testing.T, options ...proxy.Option) (l *proxy.Link, near, far net.Conn) {
 	t.Helper()
 	target, err := net.Listen("tcp", "127.0.0.1:0")

@@ -143,8 +143,8 @@ func startSecured(t *testing.T) secured {
 // readyWithin bounds the wait for the server.
 const readyWithin = 60 * time.Second
 
-// settings are a client's that names the server as it wants to, whatever its
-// address is.
+// settings returns the change of a Config for a client that reaches the server under
+// this name, although its address is another.
 func (s secured) settings(name string, tls incumbent.TLS) func(*incumbent.Config) {
 	_, port, _ := net.SplitHostPort(s.tls)
 	return func(c *incumbent.Config) {

@@ -9,7 +9,7 @@ import (
 	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
-// pointer is a field that holds one, for whoever is to look at what is there.
+// pointer returns a field that holds a pointer, so that a plant can look behind it.
 func pointer(v reflect.Value, name string) any {
 	f := v.FieldByName(name)
 	if !f.IsValid() || f.Kind() != reflect.Pointer {
@@ -18,7 +18,7 @@ func pointer(v reflect.Value, name string) any {
 	return reflect.NewAt(f.Type().Elem(), f.UnsafePointer()).Interface()
 }
 
-// treeNode is a node as a cache keeps it, nil where the cache knows none at the path.
+// treeNode returns a node as a cache keeps it, nil where the cache knows none at the path.
 func treeNode(model any, path string) any {
 	return nodeBelow(pointer(reflect.ValueOf(model).Elem(), "root"), path)
 }

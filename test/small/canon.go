@@ -57,7 +57,7 @@ type writer struct {
 	out    []byte
 }
 
-// canon is the state's digest.
+// canon returns the state's digest.
 func (w *world) canon() digest {
 	x := &writer{w: w, out: make([]byte, 0, 512), guids: map[string]int64{}, owners: map[int64]int64{}}
 	common := w.items()
@@ -220,7 +220,7 @@ func (s *sheet) tree(t *tree) {
 	}
 }
 
-// items are what is common to all clients.
+// items returns what is common to all clients.
 func (w *world) items() []item {
 	var s sheet
 	s.add(as, int64(w.left))
@@ -235,7 +235,7 @@ func (w *world) items() []item {
 	return s.items
 }
 
-// items are what can be said of one client.
+// items returns what can be said of one client.
 func (c *client) items() []item {
 	s := sheet{make([]item, 0, 128)}
 	oldest := int64(1) << 62 // when the oldest request on its way was sent

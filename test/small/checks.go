@@ -64,7 +64,7 @@ func (c *client) answered(a events.Answer) {
 	}
 }
 
-// mayAsk: nothing new begins while the last term's work runs.
+// mayAsk checks that nothing new begins while the last term's work runs.
 func (c *client) mayAsk(w *world, r events.Request) {
 	if e, ok := r.(events.Create); ok && e.Mode == events.EphemeralSequential && c.works > 0 {
 		w.wrong("no new enrolment while work runs: client %s", c.name())
@@ -97,8 +97,8 @@ func (w *world) check() {
 	}
 }
 
-// grounded: belief lies within the life of the own node, which is first in line.
-// Who was robbed believes until it can have heard.
+// grounded checks that belief lies within the life of the own node, which is first in
+// line. A client whose node an operator deleted believes until it can have heard of that.
 func (w *world) grounded(c *client) {
 	n, found := w.tree.find(c.path)
 	switch {
@@ -121,7 +121,7 @@ func (c *client) idle(w *world) bool {
 		len(c.inbox) == 0 && len(c.pending) == 0 && c.due(w.now) < 0
 }
 
-// single: at most one own node once quiet.
+// single checks that a client has at most one own node when nothing is on its way.
 func (w *world) single(c *client) {
 	if !c.idle(w) {
 		return
@@ -138,7 +138,7 @@ func (w *world) single(c *client) {
 	}
 }
 
-// awake: every state that waits has an armed wake-up.
+// awake checks that every state that waits has an armed wake-up.
 func (w *world) awake(c *client) {
 	for _, id := range c.engine.Machines() {
 		for _, a := range c.engine.Awaits(id) {

@@ -256,7 +256,7 @@ func (c *client) read(m message) {
 	}
 }
 
-// wants is the watch that a request asks for.
+// wants returns the watch that a request asks for.
 func wants(r events.Request) string {
 	switch r := r.(type) {
 	case events.Get:
@@ -271,7 +271,7 @@ func wants(r events.Request) string {
 	return ""
 }
 
-// due is the first timer that rings now; -1: none.
+// due returns the first timer that rings now; -1: none.
 func (c *client) due(now int64) int {
 	first := -1
 	for i, t := range c.timers {

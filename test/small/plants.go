@@ -94,7 +94,7 @@ var Plants = []Plant{
 	{Name: "requests wait for another session", Queues: true},
 }
 
-// own is the path of the node that a client's machine takes for its own.
+// own returns the path of the node that a client's machine takes for its own.
 func (c *client) own() string {
 	m := reflect.ValueOf(c.engine).Elem().FieldByName("machines").MapIndex(reflect.ValueOf(events.ID(latch)))
 	if !m.IsValid() {

@@ -44,7 +44,7 @@ type Result struct {
 	Finished  int      // states at the edge from which a leader was reached by going on
 }
 
-// String is the result on one line.
+// String returns the result on one line.
 func (r Result) String() string {
 	cut := "in full"
 	if r.Truncated > 0 {
@@ -134,7 +134,7 @@ func (g *graph) expand(layer []*world, numbers []uint32, r *Result) (next []*wor
 	return next, reached
 }
 
-// way is the path to a state.
+// way returns the path to a state.
 func (g *graph) way(to uint32) []step {
 	var back []step
 	for ; to != 0; to = g.parent[to] {
@@ -230,7 +230,7 @@ func (w *world) heals() bool {
 	return false
 }
 
-// haste is what a run without faults does first.
+// haste returns what a run without faults does first.
 func haste(s step) int {
 	switch s.act {
 	case deliver:
@@ -247,7 +247,7 @@ func haste(s step) int {
 	return 5
 }
 
-// follow is the sum of the digests of all that can come next.
+// follow returns the sum of the digests of all that can come next.
 func (w *world) follow() (sum uint64) {
 	for _, s := range w.steps(nil) {
 		d := w.take(s).canon()

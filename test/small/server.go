@@ -6,7 +6,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// lane is how urgent a request is: it goes past what waits in higher ones.
+// lane returns how urgent a request is: it goes past what waits in higher ones.
 func lane(r events.Request) int {
 	if r.Header().Urgent {
 		return 0
@@ -46,7 +46,7 @@ func (c *client) mayServe(w *world, i int) bool {
 	return true
 }
 
-// servable is the first request that can be served; -1: none.
+// servable returns the first request that can be served; -1: none.
 func (c *client) servable(w *world) int {
 	for i := range c.pending {
 		if c.mayServe(w, i) {
@@ -89,7 +89,7 @@ func (w *world) serve(id, i int) {
 	c.inbox = append(c.inbox, m)
 }
 
-// asChecked is a request as a server takes it: planted, it only looks whether a node
+// asChecked returns a request as a server takes it: planted, it only looks whether a node
 // that it is to check is there.
 func (w *world) asChecked(r events.Request) events.Request {
 	if check, ok := r.(events.Multi); ok && w.reads(r) {
@@ -157,7 +157,7 @@ func (w *world) attach(id int, backwards, lags bool) {
 	}
 }
 
-// firm is how many messages no cut can take back: the executor made them.
+// firm returns how many messages no cut can take back: the executor made them.
 func (c *client) firm() int {
 	for i := len(c.inbox) - 1; i >= 0; i-- {
 		if c.inbox[i].local {

@@ -61,7 +61,7 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// tale is a counterexample in words, and where its logs are.
+// tale returns a counterexample in words, and where its logs are.
 func tale(t *testing.T, r Result) string {
 	t.Helper()
 	story, logs, _ := Replay(r.Config, r.Trace)

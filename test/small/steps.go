@@ -102,7 +102,7 @@ func (w *world) steps(into []step) []step {
 	return into
 }
 
-// eager is the step that is taken first: the loop takes a message out; a timer
+// eager returns the step that is taken first: the loop takes a message out; a timer
 // rings while nothing else is on its way to the same client; a heartbeat is
 // answered. Of several clients the first one is meant, by an order that does not
 // depend on what they are called.

@@ -26,7 +26,7 @@ func Replay(cfg Config, path []step) (story []string, logs [][]events.Record, wr
 	return w.story, logs, w.wrongs
 }
 
-// line is a record as a golden trace shows it.
+// line returns a record as a golden trace shows it.
 func line(c *client, r events.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s", c.name(), r.Machine, r.Event.Kind)

@@ -82,7 +82,7 @@ func (t *tree) set(i int) []zkmem.Event {
 // end removes all nodes of a session, in one transaction.
 func (t *tree) end(session int64) []zkmem.Event { return t.changed(t.server.End(session)) }
 
-// number is the number at the end of a place's name.
+// number returns the number at the end of a place's name.
 func number(name string) int64 {
 	p, _ := machines.ParsePlace(name, machines.LatchLabel)
 	return p.Sequence

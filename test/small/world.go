@@ -34,7 +34,7 @@ type Config struct {
 	Plant        *Plant // a bug put in on purpose
 }
 
-// String is the world on one line.
+// String returns the world on one line.
 func (c Config) String() string {
 	text := fmt.Sprintf("%d participants, %d faults", c.Participants, c.Faults)
 	if c.Kinds != nil {
@@ -75,7 +75,7 @@ type world struct {
 	story   []string
 }
 
-// newWorld is the first state: every program has started its handle.
+// newWorld returns the first state: every program has started its handle.
 func newWorld(cfg *Config, record bool) *world {
 	w := &world{Config: cfg, now: 100 * int64(unit), tree: newTree(), left: cfg.Faults, record: record}
 	for i := range cfg.Participants {
@@ -93,7 +93,7 @@ func newWorld(cfg *Config, record bool) *world {
 	return w
 }
 
-// next is a copy to be changed.
+// next returns a copy to be changed.
 func (w *world) next() *world {
 	n := *w
 	n.seated = nil
@@ -101,7 +101,7 @@ func (w *world) next() *world {
 	return &n
 }
 
-// touch is a client to be changed, in a world that is a fresh copy.
+// touch returns a client to be changed, in a world that is a fresh copy.
 func (w *world) touch(i int) *client {
 	c := *w.clients[i]
 	c.shape = nil
@@ -136,7 +136,7 @@ func (w *world) fire(told []zkmem.Event) {
 	}
 }
 
-// tick moves the clock on. Whoever is heard by the ensemble is so at every unit.
+// tick moves the clock on. The ensemble hears at every unit from each client that it can hear.
 func (w *world) tick() {
 	for i := range w.clients {
 		c := w.touch(i)
@@ -152,7 +152,7 @@ func (w *world) tick() {
 	}
 }
 
-// age is how many units ago a time was.
+// age returns how many units ago a time was.
 func (w *world) age(at int64) int64 { return (w.now - at) / int64(unit) }
 
 // quiet reports whether the clock may move on: whatever takes no time is done,

@@ -11,7 +11,7 @@ const resolution = 500 * time.Microsecond
 // span is one stretch of belief. It began after from and by fromBy, and ended after to and by toBy.
 type span struct{ from, fromBy, to, toBy time.Duration }
 
-// forever is a span whose end nobody saw.
+// forever returns a span whose end nobody saw.
 func (s span) forever() span {
 	s.to, s.toBy = time.Hour, time.Hour
 	return s
@@ -109,13 +109,13 @@ func (s *sampler) began(t *track) time.Duration {
 	return t.since.fromBy
 }
 
-// stop ends the looking. What is believed now is taken to be believed for ever.
+// stop ends the sampling. A belief that is held now is taken to last without an end.
 func (s *sampler) stop() {
 	close(s.quit)
 	<-s.ended
 }
 
-// all is a track's spans, after stop.
+// all returns a track's spans, after stop.
 func (s *sampler) all(t *track) []span {
 	spans := t.spans
 	if t.holds {
@@ -124,7 +124,7 @@ func (s *sampler) all(t *track) []span {
 	return spans
 }
 
-// overlap is how long two believed at once: for certain, and at the most.
+// overlap returns how long two believed at once: for certain, and at the most.
 func overlap(a, b []span) (sure, most time.Duration) {
 	for _, x := range a {
 		for _, y := range b {

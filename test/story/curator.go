@@ -18,7 +18,7 @@ import (
 var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "slf4j-api", "slf4j-nop", "zookeeper", "zookeeper-jute",
 	"netty-all", "netty-buffer", "netty-codec", "netty-common", "netty-handler", "netty-resolver", "netty-transport", "metrics-core", "snappy-java", "commons-io"}
 
-// ClassPath is where Java finds Curator.
+// ClassPath returns where Java finds Curator.
 func ClassPath() string {
 	var paths []string
 	for _, jar := range jars {
@@ -145,7 +145,7 @@ func (c *curator) note(verb, name string, after, by time.Duration) {
 	c.spans[name] = append(c.spans[name], s)
 }
 
-// all is what a latch believed so far.
+// all returns what a latch believed so far.
 func (c *curator) all(name string) []span {
 	c.mu.Lock()
 	defer c.mu.Unlock()

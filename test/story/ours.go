@@ -76,7 +76,7 @@ func (o *ours) lead(ctx context.Context) {
 	}
 }
 
-// believes is true while any of the library's answers says so.
+// believes reports whether any of the library's methods says that the client leads.
 func (o *ours) believes() bool {
 	held := o.held.Load()
 	return o.latch.HasLeadership() || held != nil && held.Check() == nil

@@ -91,7 +91,7 @@ func (m memory) untilGone(path string) {
 	m.until("the end of "+path, func(v *zkmem.View) bool { return !v.Exists(path) })
 }
 
-// session is the one session that owns a node below the directory.
+// session returns the one session that owns a node below the directory.
 func (m memory) session(node string) int64 {
 	m.t.Helper()
 	var stat zkmem.Stat

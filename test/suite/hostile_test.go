@@ -59,7 +59,7 @@ type elsewhere struct {
 
 func (e elsewhere) servers() string { return e.address }
 
-// served is the address of a server that does this with each connection.
+// served returns the address of a server that does this with each connection.
 func served(t testing.TB, serve func(net.Conn)) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	ok(t, err)

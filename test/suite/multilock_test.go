@@ -11,8 +11,8 @@ import (
 	"github.com/incumbent-go/incumbent"
 )
 
-// four are a mutex, both sides of read-write locks, and two of two permits, given
-// in no order.
+// four returns a MultiLock of a mutex, a reader, a writer and two permits, which are
+// not given in the order of their directories. It also returns the directories, in order.
 func (c *client) four(e ensemble) (*incumbent.MultiLock, []string) {
 	c.t.Helper()
 	dirs := []string{e.dir() + "-a", e.dir() + "-b", e.dir() + "-c", e.dir() + "-d"}
@@ -64,7 +64,7 @@ func TestMultiLockHoldsAll(t *testing.T) {
 }
 
 // TestMultiLockStopsAtTheFirstFailure has the lock in the middle taken: the one
-// before it is let go again, and the one after it is never asked for.
+// before it is unlocked again, and the one after it is never asked for.
 func TestMultiLockStopsAtTheFirstFailure(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		c := connected(t, e)

@@ -11,7 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// pull is a feed to ask by hand.
+// pull returns a feed to ask by hand.
 func pull[T any](t *testing.T, feed iter.Seq2[T, error]) func() T {
 	next, stop := iter.Pull2(feed)
 	t.Cleanup(stop)

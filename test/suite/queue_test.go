@@ -53,7 +53,7 @@ func (c *client) atLeast(q interface {
 	return e
 }
 
-// next is the next item that the handler got.
+// next returns the next item that the handler got.
 func (e *eater) next() incumbent.Delivery[string] {
 	e.c.t.Helper()
 	return recv(e.c.t, e.items, "an item")

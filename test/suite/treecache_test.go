@@ -13,7 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// tree is a started tree cache.
+// tree returns a started tree cache.
 func (c *client) tree(path string, o incumbent.TreeCacheOptions) *incumbent.TreeCache {
 	c.t.Helper()
 	tree, err := c.TreeCache(path, o)

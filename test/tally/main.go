@@ -207,7 +207,7 @@ func (t *tally) testEnds(k key, action string) {
 	}
 }
 
-// reason is what stands behind the words in a skipped test's output.
+// reason returns what stands behind the words in a skipped test's output.
 func reason(said []string) (string, bool) {
 	for _, line := range said {
 		if _, why, ok := strings.Cut(line, "not run: "); ok && strings.TrimSpace(why) != "" {

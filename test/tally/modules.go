@@ -27,7 +27,7 @@ func runNested(t *tally, root string, args []string) error {
 	return err
 }
 
-// nested are the folders below root that are modules of their own.
+// nested returns the folders below root that are modules of their own.
 func nested(root string) (dirs []string, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {

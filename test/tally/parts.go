@@ -9,7 +9,7 @@ import (
 )
 
 // again returns the arguments that run the tests which ran a part once more, without the race
-// detector, and these tests. What they did is forgotten: the second run says it anew.
+// detector, and these tests. What they did is forgotten: the second run says it again.
 func (t *tally) again(args []string) (again []string, owed []key) {
 	var packages, tests []string
 	for k := range t.parts {
@@ -56,7 +56,7 @@ func (t *tally) nameParts() {
 	}
 }
 
-// partly is the end of the last line: how many tests ran a part.
+// partly returns the end of the last line: how many tests ran a part.
 func (t *tally) partly() string {
 	if len(t.parts) == 0 {
 		return ""

@@ -22,7 +22,8 @@ const (
 `
 )
 
-// prove is what make prove does with runs that say this. It returns the arguments of each.
+// prove plays make prove with runs that print these streams. It returns the text that it
+// prints, whether all went well, and the arguments of each run.
 func prove(level selection.Level, args []string, streams ...string) (text string, good bool, ran [][]string) {
 	var b strings.Builder
 	t := newTally(&b, true)

@@ -69,14 +69,14 @@ func (r *Tape) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Records are those so far.
+// Records returns the records so far.
 func (r *Tape) Records() []events.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.records)
 }
 
-// Bytes is the log so far.
+// Bytes returns the log so far.
 func (r *Tape) Bytes() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *Tape) State(id events.ID, state string) {
 	})
 }
 
-// Count is how many records satisfy a condition.
+// Count returns how many records satisfy a condition.
 func (r *Tape) Count(counts func(events.Record) bool) (n int) {
 	for _, rec := range r.Records() {
 		if counts(rec) {
@@ -146,7 +146,7 @@ func strip(effect string) string {
 	return effect
 }
 
-// Tail is the end of the log in short form.
+// Tail returns the end of the log in short form.
 func (r *Tape) Tail(n int) string {
 	records := r.Records()
 	var b strings.Builder
@@ -156,7 +156,7 @@ func (r *Tape) Tail(n int) string {
 	return b.String()
 }
 
-// Last is the end of the log without what went on alike: of records that differ in
+// Last returns the end of the log without what went on alike: of records that differ in
 // numbers only, such as those of heartbeats, the last two are there.
 func (r *Tape) Last(n int) string {
 	records := r.Records()

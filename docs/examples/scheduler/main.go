@@ -5,7 +5,7 @@
 // would let a tick fire twice in a hand-over, and get lost between two leaders.
 // So the last tick that was begun is kept in ZooKeeper, in the ledger: a tick is
 // written there before it is run, by a write that commits only under this very
-// term and on top of the entry that was read. Whoever leads next begins with the
+// term and on top of the entry that was read. The next leader begins with the
 // tick after it: what nobody began is run late, or told as missed when it is too
 // old; what was begun and not ended is told, and not run again.
 package main
@@ -48,7 +48,7 @@ type scheduler struct {
 
 func main() {
 	servers := flag.String("servers", "127.0.0.1:2181", "the ensemble")
-	path := flag.String("path", "/jobs/scheduler", "the line's directory; the ledger lies beside it")
+	path := flag.String("path", "/jobs/scheduler", "the line's directory; the ledger is next to it")
 	crontab := flag.String("cron", "* * * * *", "when to run, in UTC")
 	late := flag.Duration("late", time.Hour, "how late a tick may still be run; an older one is told as missed")
 	flag.Parse()

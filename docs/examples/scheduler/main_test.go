@@ -63,7 +63,7 @@ func (s *stage) until(times int, text string) {
 		select {
 		case <-more:
 		case <-s.ctx.Done():
-			s.t.Fatalf("waited in vain for %d times %q in\n%s", times, text, all)
+			s.t.Fatalf("%d times %q did not come in\n%s", times, text, all)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (s *stage) pass(minutes int) {
 	s.clock.Advance(time.Duration(minutes) * time.Minute)
 }
 
-// expire ends the session of whoever leads.
+// expire ends the leader's session.
 func (s *stage) expire() {
 	s.t.Helper()
 	s.srv.View(func(v *zkmem.View) {

@@ -162,7 +162,7 @@ func (i *instance) deal(held *incumbent.Leadership) error {
 }
 
 // share deals so many shards to these instances: each keeps what it has, up to a
-// fair share; what is left goes to whoever has the least.
+// fair share; what is left goes to those that have the least.
 func share(last deal, alive []string, shards int) deal {
 	next := deal{}
 	if len(alive) == 0 {
