@@ -76,19 +76,19 @@ func (s *session) maxSilence() time.Duration { return max(s.period(), s.timeout/
 // and half a tick for the answers.
 func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
 
-// stoodStill reports whether the ensemble's leader said nothing for so long before
-// an answer that it may have stood still. Then the answer says nothing about the
-// session: a leader that wakes commits the writes that wait before it looks at its
-// sessions, whose last reports are from before it stopped. If all that it surely knew
-// of the session at the answer before is older than the timeout, because this process
-// was paused, any standstill is too long.
+// stoodStill reports whether the ensemble's leader may have stood still before an
+// answer, because it was silent for longer than maxSilence. Then the answer says nothing
+// about the session: a leader that wakes commits the writes that wait before it looks at its
+// sessions, whose last reports are from before it stopped. Any standstill is too long if
+// this process was paused, so that all that the leader surely knew of the session at the
+// previous answer is older than the timeout.
 func (s *session) stoodStill(ev events.Event) bool {
 	return time.Duration(ev.At-s.heard) > s.maxSilence() ||
 		s.known != 0 && time.Duration(ev.At-s.known) > s.timeout-s.slack()
 }
 
-// uncounted is a confirmation that comes after such a silence, or was asked for
-// before the leader has settled.
+// uncounted reports whether an answer is a confirmation that does not count: the leader
+// may have stood still before it, or had not settled when the request was sent.
 func (s *session) uncounted(ev events.Event) bool {
 	return s.confirming(ev) && (s.stoodStill(ev) || ev.SentAt < s.countsFrom)
 }
@@ -107,7 +107,7 @@ func (s *session) askAt(now int64) int64 {
 
 // unsettled reports whether an event falls into the time in which the leader
 // settles, or answers a request that was sent then. It reports false for an answer
-// that took longer than silence by itself: waiting would not help it.
+// that took longer than maxSilence: to wait would not help.
 func (s *session) unsettled(ev events.Event) bool {
 	late := ev.SentAt != 0 && time.Duration(ev.At-ev.SentAt) > s.maxSilence()
 	return s.attached && !late && (ev.At < s.countsFrom || ev.SentAt != 0 && ev.SentAt < s.countsFrom)

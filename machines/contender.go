@@ -21,6 +21,14 @@ type contender struct {
 // intent is what a contender does when its node is gone or its work has returned.
 type intent int
 
+const (
+	keepPlace intent = iota // keep or win back the place
+	requeue                 // queue again at the tail
+	backOff                 // wait out a back-off, then queue again
+	stayOut                 // stay out of the line until asked
+	closeNext               // close
+)
+
 // agenda is what commands have asked of a contender, and what it does next.
 type agenda struct {
 	after       intent   // what follows a term: keep the place, queue again, stay out of the line, or close
@@ -42,14 +50,6 @@ func newContender(open events.Event, o *options) contender {
 		retryState: newRetryState(open, o, defaultRetry),
 	}
 }
-
-const (
-	keepPlace intent = iota // keep or win back the place
-	requeue                 // queue again at the tail
-	backOff                 // wait out a back-off, then queue again
-	stayOut                 // stay out of the line until asked
-	closeNext               // close
-)
 
 // backsOff reports whether the contender pauses for a back-off next. Its node is gone.
 func (p *contender) backsOff(events.Event) bool { return p.nextIntent == backOff && p.own == "" }
