@@ -65,7 +65,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		zk.WithHostProvider(hostProvider{s}),
 		zk.WithLogger(discardLogger{}),
 		zk.WithLogInfo(false),
-		zk.WithMaxBufferSize(1024), // it only ever gets stubs
+		zk.WithMaxBufferSize(1024), // zk.Conn reads only stubs: see process
 		zk.WithMaxConnBufferSize(a.cfg.MaxRequest+4096),
 	)
 	if err != nil {
@@ -187,6 +187,8 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	return out, err
 }
 
+// process gives an answer's frame to its call, and returns the stub that zk.Conn reads in
+// its place. It posts watch events.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
 	switch a.xid {
 	case xidWatchEvent:
@@ -356,6 +358,7 @@ func (s *session) postEvent(e events.Event) {
 	s.a.post(events.SessionMachine, e)
 }
 
+// forget notes that a machine has closed: see Adapter.Forget.
 func (s *session) forget(id events.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -363,6 +366,7 @@ func (s *session) forget(id events.ID) {
 	s.watches.forget(id)
 }
 
+// armed returns the watches that a new connection has to set again.
 func (s *session) armed() []setWatchesBatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
