@@ -23,8 +23,10 @@ type pending struct {
 	open []await
 }
 
+// mark returns the highest number in use, up to which drop may drop later.
 func (d *pending) mark() uint64 { return d.last }
 
+// find returns the entry with a number, if it is still awaited.
 func (d *pending) find(number uint64) (await, bool) {
 	for _, a := range d.open {
 		if a.number == number {
@@ -34,6 +36,7 @@ func (d *pending) find(number uint64) (await, bool) {
 	return await{}, false
 }
 
+// done removes the entry with a number.
 func (d *pending) done(number uint64) {
 	for i, a := range d.open {
 		if a.number == number {
@@ -71,6 +74,7 @@ type Outbox struct {
 
 func (o *Outbox) add(e events.Effect) { o.effects = append(o.effects, e) }
 
+// expect adds an awaited reply or timer, and returns its number.
 func (o *Outbox) expect(kind events.Kind, name string) uint64 {
 	o.pending.last++
 	o.pending.open = append(o.pending.open, await{number: o.pending.last, kind: kind, name: name, cause: o.seq})
