@@ -66,6 +66,7 @@ type stateTraits struct {
 	faults map[engine.State][]string // state faults that strike more often than others
 }
 
+// roleOf returns a recipe's role; nil if it has none.
 func roleOf(recipe string) *role {
 	for _, r := range roles {
 		if r.recipe == recipe {
@@ -112,12 +113,12 @@ func drawRole(d *rand.Rand) *role {
 	return nil
 }
 
-// waking reports whether something can still wake a machine that waits for so many
-// replies and timers (awaited), and for so many watches.
+// waking reports whether something can still wake a machine. awaited is the number of
+// replies and timers that it awaits, watches the number of its armed watches.
 type waking func(c *client, id events.ID, awaited, watches int) bool
 
-// needs returns the waking of a state that needs so many replies or watches. Without
-// a connection, the next connection wakes it.
+// needs returns the waking of a state that needs at least this number of replies and
+// watches together. Without a connection, the next connection wakes it.
 func needs(least int) waking {
 	return func(c *client, _ events.ID, awaited, watches int) bool {
 		return !c.Attached() || awaited+watches >= least
