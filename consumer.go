@@ -72,7 +72,12 @@ func (q *queue[T]) AtLeastOnce(handler func(context.Context, Delivery[T]) error,
 	if tries == 0 {
 		tries = 5
 	}
-	return q.consumer(handler, options, map[string]string{"tries": strconv.Itoa(max(tries, 0))})
+	return q.consumer(func(ctx context.Context, d Delivery[T]) error {
+		if ctx.Err() != nil { // the client's base context ended before the call: the item goes back, which is no try
+			return context.Cause(ctx)
+		}
+		return handler(ctx, d)
+	}, options, map[string]string{"tries": strconv.Itoa(max(tries, 0))})
 }
 
 // AtMostOnce does what Queue.AtMostOnce does.
