@@ -32,9 +32,9 @@ type Stamper interface {
 	Current() int64
 }
 
-// Watcher is a model that knows which nodes it watches. A watch that fires on another
+// WatchFilter is a model that knows which nodes it watches. A watch that fires on another
 // node is recorded as late: watches that were left cannot be removed.
-type Watcher interface {
+type WatchFilter interface {
 	Watches(path string) bool
 }
 

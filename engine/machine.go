@@ -150,7 +150,7 @@ func (m *Machine[M]) stamper() (Stamper, bool) {
 }
 
 func (m *Machine[M]) concerned(path string) bool {
-	w, ok := any(m.Model).(Watcher)
+	w, ok := any(m.Model).(WatchFilter)
 	return !ok || w.Watches(path)
 }
 
