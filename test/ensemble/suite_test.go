@@ -52,6 +52,7 @@ func TestLeadershipIsHandedOverInTheOrderOfTheLine(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), enough)
 			ok(t, n.Resign(ctx))
 			cancel()
+			n.is("waiting") // before the next one resigns, or that one may be ahead of it in the line
 		}
 	}
 }
