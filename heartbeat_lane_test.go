@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -16,7 +17,7 @@ import (
 type slowLink struct{ net.Conn }
 
 func (l slowLink) Read(b []byte) (int, error) {
-	time.Sleep(time.Millisecond) // virtual
+	virtual.Sleep(time.Millisecond)
 	return l.Conn.Read(b[:min(len(b), 64)])
 }
 

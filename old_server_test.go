@@ -28,7 +28,7 @@ func (c *closingConn) Write(b []byte) (int, error) {
 	}
 	if c.asked == 2 {
 		c.asked++
-		time.AfterFunc(time.Millisecond, func() { close(c.answer) }) // virtual
+		time.AfterFunc(time.Millisecond, func() { close(c.answer) })
 	}
 	return 0, errors.New("broken pipe")
 }

@@ -275,7 +275,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 				r.record(records)
 				clear(records) // the engine uses them again
 				if dice.IntN(3) == 0 {
-					time.Sleep(time.Duration(dice.IntN(200)) * time.Millisecond) // virtual
+					virtual.Sleep(time.Duration(dice.IntN(200)) * time.Millisecond)
 				}
 				if r.mu.Lock(); r.waiting > room {
 					t.Fatalf("%d bytes wait, where there is room for %d", r.waiting, room)
@@ -312,9 +312,9 @@ type slowFile struct {
 func (l *slowFile) Write(b []byte) (int, error) {
 	switch l.dice.IntN(6) {
 	case 0:
-		time.Sleep(time.Duration(l.dice.IntN(3000)) * time.Millisecond) // virtual
+		virtual.Sleep(time.Duration(l.dice.IntN(3000)) * time.Millisecond)
 	case 1:
-		time.Sleep(time.Duration(l.dice.IntN(30)) * time.Millisecond) // virtual
+		virtual.Sleep(time.Duration(l.dice.IntN(30)) * time.Millisecond)
 	}
 	return l.Buffer.Write(b)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -47,14 +48,14 @@ func (w *world) contacts(session int64) (last func() time.Time) {
 var duringStandstill = map[string]func(*node, context.Context){
 	"nothing": func(*node, context.Context) {},
 	"its connections end": func(n *node, ctx context.Context) {
-		for ; ctx.Err() == nil; wait(700 * time.Millisecond) {
+		for ; ctx.Err() == nil; virtual.Sleep(700 * time.Millisecond) {
 			n.cutAsync()
 		}
 	},
 	"its server is away": func(n *node, ctx context.Context) {
 		n.w.refuse(n, true)
 		n.cutAsync()
-		wait(n.config.SessionTimeout * 3 / 4)
+		virtual.Sleep(n.config.SessionTimeout * 3 / 4)
 		n.w.refuse(n, false)
 	},
 	"it is asked for reads": func(n *node, ctx context.Context) {
@@ -65,7 +66,7 @@ var duringStandstill = map[string]func(*node, context.Context){
 				n.w.t.Errorf("a read returned %s after its context: %v", time.Since(before)-300*time.Millisecond, err)
 			}
 			cancel()
-			wait(100 * time.Millisecond)
+			virtual.Sleep(100 * time.Millisecond)
 		}
 	},
 }
@@ -150,11 +151,11 @@ func TestALoopThatRunsLosesNoPlace(t *testing.T) {
 	for what, happens := range map[string]func(*testing.T, *node){
 		"it is idle": func(*testing.T, *node) { pass(idle) },
 		"10,000 steps": func(_ *testing.T, n *node) {
-			n.blockLoop(10_000, func() { wait(time.Millisecond) })
+			n.blockLoop(10_000, func() { virtual.Sleep(time.Millisecond) })
 			pass(11 * time.Second)
 		},
 		"long steps": func(_ *testing.T, n *node) {
-			n.blockLoop(20, func() { wait(timeout / 2) })
+			n.blockLoop(20, func() { virtual.Sleep(timeout / 2) })
 			pass(50 * time.Second)
 		},
 		"a pause": func(_ *testing.T, n *node) {

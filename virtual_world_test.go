@@ -158,13 +158,8 @@ func (n *node) ownPath() (path string) {
 
 // pass lets virtual time pass.
 func pass(d time.Duration) {
-	time.Sleep(d) // virtual
+	virtual.Sleep(d)
 	synctest.Wait()
-}
-
-// wait is pass for another goroutine than the test's.
-func wait(d time.Duration) {
-	time.Sleep(d) // virtual
 }
 
 func timeouts(session, tick time.Duration) func(*Config) {

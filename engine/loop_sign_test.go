@@ -25,7 +25,7 @@ func TestAnIdleLoopGivesSignsOfLife(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
-		time.Sleep(time.Hour) // virtual
+		virtual.Sleep(time.Hour)
 		synctest.Wait()
 		records, effects := len(s.records), len(s.did)
 		for range 3 {
@@ -58,7 +58,7 @@ func TestALoopThatHangsGivesNoSignOfLife(t *testing.T) {
 				s.run()
 				synctest.Wait()
 				first, second := s.SignOfLife(), s.SignOfLife()
-				time.Sleep(time.Hour) // virtual
+				virtual.Sleep(time.Hour)
 				synctest.Wait()
 				want(t, "answered while it hangs", answered(first) || answered(second), false)
 				close(free)

@@ -86,7 +86,7 @@ func TestLoopFiresTimers(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
-		time.Sleep(61 * time.Second) // virtual
+		virtual.Sleep(61 * time.Second)
 		synctest.Wait()
 		s.end()
 		want(t, "rows", s.rows("w"), "0s command.open\n0s command.start\n1s timer.fired\n1m1s timer.fired")
@@ -126,9 +126,9 @@ func TestLoopStopsTimers(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.run()
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2})
-		time.Sleep(time.Second / 2) // virtual
+		virtual.Sleep(time.Second / 2)
 		s.post("w", events.Event{Kind: events.ReplyCreate, Request: 1, Session: 1})
-		time.Sleep(time.Minute) // virtual
+		virtual.Sleep(time.Minute)
 		synctest.Wait()
 		s.end()
 		want(t, "rows", s.rows("w"), "0s command.open\n0s command.start\n500ms reply.create [made]")
@@ -178,7 +178,7 @@ func TestLoopStampsWhenItTakes(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newStage(bubble{time.Now()})
 		s.post("w", events.Event{Kind: events.CommandStart, Request: 2, At: 77})
-		time.Sleep(3 * time.Second) // virtual
+		virtual.Sleep(3 * time.Second)
 		s.run()
 		synctest.Wait()
 		s.end()

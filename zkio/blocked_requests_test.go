@@ -20,18 +20,18 @@ func TestAPingThatLayInTheNetworkIsNoContact(t *testing.T) {
 		now := func() int64 { return int64(time.Since(began)) + 1 }
 		r, attached := pipedRig(t, p, zkio.Config{Now: now})
 		r.ask(events.Exists{Call: r.call(), Path: "/n", Watch: true})
-		pass(time.Second)
+		virtual.Sleep(time.Second)
 		stuck := now()
 		p.Freeze(zkmem.Inbound, attached.SessionID)
-		pass(5 * time.Second) // a ping is sent
+		virtual.Sleep(5 * time.Second) // a ping is sent
 		if _, err := p.Create("/n", nil, zkmem.Persistent); err != nil {
 			t.Fatal(err)
 		}
 		r.await(events.WatchCreated)
-		pass(3500 * time.Millisecond)
+		virtual.Sleep(3500 * time.Millisecond)
 		sent := now()
 		r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})
-		pass(300 * time.Millisecond)
+		virtual.Sleep(300 * time.Millisecond)
 		p.Heal()
 		got := r.await(events.ReplySync, events.ConnectionSuspended)
 		if got.Kind != events.ReplySync || got.Code != events.OK || got.SentAt != sent {
@@ -56,7 +56,7 @@ func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 				now := func() int64 { return int64(time.Since(began)) + 1 }
 				r, _ := pipedRig(t, newPipes(t, zkmem.Options{}), zkio.Config{Now: now, Lag: lag})
 				for time.Since(began) < 3*lag+time.Minute {
-					pass(every)
+					virtual.Sleep(every)
 					got := r.ask(events.Sync{Call: r.call(), Path: "/"})
 					if time.Since(began) < lag+every {
 						continue // the last answer is older than that
@@ -71,6 +71,3 @@ func TestAContactIsOldEnoughToHaveBeenReported(t *testing.T) {
 		})
 	}
 }
-
-// pass lets fake time pass: it is for synctest bubbles only.
-func pass(d time.Duration) { time.Sleep(d) } // virtual

@@ -374,7 +374,7 @@ func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
 		backup := p.Snapshot()
 		r.ask(events.Create{Call: r.call(), Path: "/later", Mode: events.Persistent})
 		p.Stop()
-		pass(40 * time.Second) // the restore takes longer than the client waits
+		virtual.Sleep(40 * time.Second) // the restore takes longer than the client waits
 		p.Restore(backup)
 		p.Restart()
 		start := time.Now()

@@ -60,7 +60,7 @@ func (v badServer) send(b []byte) bool {
 func (v badServer) flood(what []byte) {
 	go func() { _, _ = io.Copy(io.Discard, v) }()
 	for v.send(what) {
-		pass(10 * time.Millisecond)
+		virtual.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -90,7 +90,7 @@ var badServers = map[string]func(badServer){
 			if !v.send([]byte{b}) {
 				return
 			}
-			pass(time.Second)
+			virtual.Sleep(time.Second)
 		}
 	},
 	"the answer to the request before": func(v badServer) {
@@ -166,7 +166,7 @@ func TestNoServerHoldsARequestForLonger(t *testing.T) {
 				others.Go(func() { // they are answered or not
 					for ctx.Err() == nil {
 						_, _ = r.List(ctx, "/")
-						pass(time.Second)
+						virtual.Sleep(time.Second)
 					}
 				})
 				left := r.await(events.ConnectionSuspended)

@@ -74,7 +74,7 @@ func TestAttemptsArePaced(t *testing.T) {
 		}
 		r := newRig(t, cfg)
 		r.Execute(events.SessionMachine, events.Connect{Session: 1})
-		pass(time.Minute)
+		virtual.Sleep(time.Minute)
 		synctest.Wait()
 		if attempts < 120 || attempts > 260 {
 			t.Errorf("%d attempts in a minute", attempts)

@@ -115,7 +115,7 @@ func stalledLoopTest(t *testing.T, test func(*testing.T, *stage)) {
 			Servers: []string{"mem:2181"}, Timeout: 3 * third, Backoff: time.Second, Now: s.loop.now, SignOfLife: s.signOfLife, Warn: s.warn,
 			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 				s.dials++
-				if pass(s.slow); s.down {
+				if virtual.Sleep(s.slow); s.down {
 					return nil, errors.New("no route to host")
 				}
 				return s.pipes.dial(ctx, network, address)
@@ -130,7 +130,7 @@ func stalledLoopTest(t *testing.T, test func(*testing.T, *stage)) {
 
 // pass lets time pass, and waits until nothing runs.
 func (s *stage) pass(d time.Duration) {
-	pass(d)
+	virtual.Sleep(d)
 	synctest.Wait()
 }
 

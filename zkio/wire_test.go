@@ -109,7 +109,7 @@ func TestFactG_HoursInABubble(t *testing.T) {
 			r.Execute(events.SessionMachine, events.Connect{Session: n})
 			attached := r.await(events.ConnectionAttached)
 			for range 12 {
-				pass(5 * time.Minute)
+				virtual.Sleep(5 * time.Minute)
 				if got := r.ask(events.Sync{Call: r.callIn(n), Path: "/"}); got.Code != "" {
 					t.Fatalf("%+v", got)
 				}

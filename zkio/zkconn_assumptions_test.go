@@ -85,7 +85,7 @@ func TestPinWhatTheWireReliesOn(t *testing.T) {
 		_, _, _ = conn.Get("/get")
 		_, _, _ = conn.Children("/children")
 		_, _ = conn.Create("/create", []byte("data"), zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
-		time.Sleep(6 * time.Second) // virtual: a ping
+		virtual.Sleep(6 * time.Second) // a ping
 		conn.Close()
 		for range gone {
 		}

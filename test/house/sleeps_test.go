@@ -17,10 +17,10 @@ const pauseMark = "// pause: "
 var sleeping = []rule{
 	{
 		name: "no sleep in tests",
-		why: "a sleep is too short on some machine and too long on all others: wait for the event itself, or sleep in testing/synctest and say // virtual; " +
+		why: "a sleep is too short on some machine and too long on all others: wait for the event itself, or sleep by virtual.Sleep, in a bubble; " +
 			"if the pause is the deed itself, say \"// pause: \" and why",
 		finds:  sleeps,
-		breach: breach{"x_test.go", "package incumbent; import \"time\"\nfunc f() { time.Sleep(1) // virtual, but outside synctest\n}"},
+		breach: breach{"x_test.go", "package incumbent; import \"time\"\nfunc f() { time.Sleep(1) }"},
 	},
 	{
 		name: "a bubble has a watchdog",
@@ -43,7 +43,7 @@ var sleeping = []rule{
 // sleeps finds every line of a test that waits for time alone: time.Sleep, and a
 // receive from a timer that no other case of a select can end.
 func sleeps(f *file) []finding {
-	if !f.test {
+	if !f.test || f.dir == "test/virtual" {
 		return nil
 	}
 	lines := strings.Split(f.text, "\n")
@@ -51,17 +51,12 @@ func sleeps(f *file) []finding {
 	var all []finding
 	for _, found := range s.file.each(s.look) {
 		line := lines[f.line(found.at)-1]
-		if f.bubbles() && strings.Contains(line, "// virtual") || paused(line) {
+		if paused(line) {
 			continue
 		}
 		all = append(all, found)
 	}
 	return all
-}
-
-// bubbles reports whether a file imports what only tests in bubbles need.
-func (f *file) bubbles() bool {
-	return f.local["synctest"] == "testing/synctest" || f.local["virtual"] == module+"/test/virtual"
 }
 
 // paused reports whether a line is marked as a pause that is the deed itself.
@@ -190,19 +185,13 @@ func TestSleepsByTimersAreFound(t *testing.T) {
 		"select { case <-done: case <-time.After(d): }":       0,
 		"select { case v := <-done: _ = v; case <-timer.C: }": 0,
 		"select { case out <- 1: case <-timer.C: }":           0,
-		"<-done":                     0,
-		"<-syscall.C":                0,
-		"<-time.After(d) // virtual": 1,
+		"<-done":      0,
+		"<-syscall.C": 0,
 		"<-time.After(d) // pause: how long the fault lasts": 0,
 		"<-time.After(d) // pause: fault":                    1,
 		"<-time.After(d) // pause: ":                         1,
-		"synctest.Wait(); <-time.After(d) // virtual":        0,
 	} {
-		text := "package incumbent\nimport (\n\"syscall\"\n\"time\"\n"
-		if strings.Contains(body, "synctest.") {
-			text += "\"testing/synctest\"\n"
-		}
-		f, err := parse("x_test.go", text+")\nfunc f() { "+body+"\n}")
+		f, err := parse("x_test.go", "package incumbent\nimport (\n\"syscall\"\n\"time\"\n)\nfunc f() { "+body+"\n}")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,6 +36,15 @@ func Within(t *testing.T, bound time.Duration, test func(*testing.T)) {
 	})
 }
 
+// Sleep lets d of virtual time pass. It panics outside a bubble, where the time would be real.
+func Sleep(d time.Duration) {
+	stack := make([]byte, 256)
+	if bubbleOf(string(stack[:runtime.Stack(stack, false)])) == "" {
+		panic("virtual: Sleep is for bubbles only: wait for the event itself")
+	}
+	time.Sleep(d)
+}
+
 // logs are the functions of Log, by test.
 var logs sync.Map // testing.TB → *list
 

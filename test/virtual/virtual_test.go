@@ -46,7 +46,7 @@ func lost(t *testing.T) {
 	virtual.Log(t, func() string { return "  the second log\n" })
 	go func() {
 		for {
-			time.Sleep(time.Second) // virtual: a heartbeat
+			virtual.Sleep(time.Second) // a heartbeat
 		}
 	}()
 	neverWoken(make(chan struct{}))
@@ -58,10 +58,20 @@ func neverWoken(wake chan struct{}) { <-wake }
 func TestABoundIsNoEnd(t *testing.T) {
 	ended := false
 	virtual.Within(t, 2*time.Hour, func(t *testing.T) {
-		time.Sleep(2*time.Hour - 1) // virtual
+		virtual.Sleep(2*time.Hour - 1)
 		t.Cleanup(func() { ended = true })
 	})
 	if !ended {
 		t.Error("the cleanup did not run")
 	}
+}
+
+// Outside a bubble a sleep would take real time, so it is refused.
+func TestNoSleepOutsideABubble(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("virtual.Sleep slept outside a bubble")
+		}
+	}()
+	virtual.Sleep(time.Nanosecond)
 }

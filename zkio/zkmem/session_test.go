@@ -27,7 +27,7 @@ func TestASilentSessionExpiresAtTheTickAfterItsTimeout(t *testing.T) {
 		start := time.Now()
 		c := newSession(t, s, 4*time.Second)
 		c.mustCreate("/n", Ephemeral)
-		pass(3500 * time.Millisecond)
+		virtual.Sleep(3500 * time.Millisecond)
 		if code, _, err := c.ask(OpPing, nil); code != OK || err != nil {
 			t.Fatal(code, err)
 		}
@@ -76,7 +76,7 @@ func TestSessionsTimeOutInABlackHoleButNotWhileTheServerIsDown(t *testing.T) {
 		c := newSession(t, s, 4*time.Second)
 		s.Stop()
 		c.gone()
-		pass(time.Hour)
+		virtual.Sleep(time.Hour)
 		if err := s.Restart(); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestSessionsTimeOutInABlackHoleButNotWhileTheServerIsDown(t *testing.T) {
 			t.Fatal("it must outlive the server's absence")
 		}
 		s.Freeze(Inbound)
-		pass(6 * time.Second)
+		virtual.Sleep(6 * time.Second)
 		synctest.Wait()
 		if len(s.Sessions()) != 0 {
 			t.Fatal("it must expire")
@@ -100,11 +100,11 @@ func TestContainersAreReapedFromTimeToTime(t *testing.T) {
 		s.Do(Op{Code: OpCreateContainer, Path: "/c", ACL: OpenACL()})
 		s.Create("/c/x", nil, Persistent)
 		s.Delete("/c/x")
-		pass(59 * time.Second)
+		virtual.Sleep(59 * time.Second)
 		if !s.Snapshot().Exists("/c") {
 			t.Fatal("too early")
 		}
-		pass(2 * time.Second)
+		virtual.Sleep(2 * time.Second)
 		if s.Snapshot().Exists("/c") {
 			t.Fatal("still there")
 		}
@@ -264,9 +264,6 @@ func TestStopRestartAndClose(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-// pass lets fake time pass: it is for synctest bubbles only.
-func pass(d time.Duration) { time.Sleep(d) } // virtual
 
 // As on servers since 3.8.4: the watch is spent, but a client that may not read gets no
 // event.

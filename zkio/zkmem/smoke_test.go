@@ -114,13 +114,13 @@ func TestAClientLivesInFakeTime(t *testing.T) {
 		if _, err := conn.Create("/mine", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(30 * time.Minute) // virtual
+		virtual.Sleep(30 * time.Minute)
 		first := conn.SessionID()
 		if counts := srv.Counts(); counts.Pings < 100 || counts.Total != 1 || counts.Handshakes != 1 {
 			t.Fatal(counts)
 		}
 		srv.Freeze(zkmem.Inbound)
-		time.Sleep(time.Minute) // virtual
+		virtual.Sleep(time.Minute)
 		if len(srv.Sessions()) != 0 || srv.Snapshot().Exists("/mine") {
 			t.Fatal("it must be gone")
 		}
