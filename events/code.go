@@ -45,6 +45,8 @@ const (
 	WorkFailed      Code = "WORKFAILED"      // the user's function returned an error or panicked
 	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time for belief
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
+	TooSlow         Code = "TOOSLOW"         // several confirmations in a row came too late to lead by
+	DeletedAgain    Code = "DELETEDAGAIN"    // the own node was deleted several times, each time soon after it was created
 	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
 	NodeType        Code = "NODETYPE"       // the ensemble refuses nodes of this type
@@ -70,6 +72,17 @@ const (
 // Unknown reports whether a request with this outcome may have been applied or not.
 // Every other outcome is definite.
 func (c Code) Unknown() bool { return c == ConnectionLoss }
+
+// Refusal reports whether the ensemble, or the client library, refuses what this client asks for,
+// and would not refuse another client: its rights, its limits, or its access lists are at fault. The
+// ensemble's own trouble, which all clients have, is no refusal.
+func (c Code) Refusal() bool {
+	switch c {
+	case NoAuth, AuthFailed, InvalidACL, BadArguments, NoChildrenOfEphemerals, QuotaExceeded, Unimplemented, ServerError, NotSent, TooLarge:
+		return true
+	}
+	return false
+}
 
 // Transient reports whether the same request may succeed a little later, although
 // nobody changes anything.

@@ -66,6 +66,13 @@ const (
 	HeartbeatUnneeded Kind = "heartbeat.unneeded" // the sender no longer leads, and is not next in line
 )
 
+// A participant that pauses after a failure sends the first to the session machine. The session
+// machine sends the second to all when a confirmation counts again after none did.
+const (
+	ConfirmationWanted Kind = "confirmation.wanted"
+	ConfirmationCounts Kind = "confirmation.counts"
+)
+
 // ContainersUnknown says that the servers know no containers. A machine sends it to the
 // session machine when it created parents and the reply was UNIMPLEMENTED.
 const ContainersUnknown Kind = "containers.unknown"
@@ -107,7 +114,7 @@ func Kinds() []Kind {
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
 		ConnectionUnconfirmed, ConnectionConfirmed,
-		HeartbeatWanted, HeartbeatUnneeded,
+		HeartbeatWanted, HeartbeatUnneeded, ConfirmationWanted, ConfirmationCounts,
 		ContainersUnknown,
 		BeliefLapsed,
 		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueNext, TreeRead,
