@@ -107,8 +107,16 @@ var (
 	// ErrWorkFailed: the selector's function returned an error or panicked.
 	ErrWorkFailed = errors.New("incumbent: the work failed")
 	// ErrUnconfirmed: the ensemble's confirmation came too late to lead. The participant
-	// tries again, after a pause; if it stays so, the error is ErrTimeoutTooShort.
+	// tries again, after a pause; if it stays so, the error is ErrTooSlow.
 	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
+	// ErrTooSlow: several confirmations in a row came too late to lead. The ensemble or the
+	// network is slower than one confirmation lasts; the error says how slow. The participant
+	// keeps its place and tries again, at least four times in each session timeout.
+	ErrTooSlow = errors.New("incumbent: the ensemble confirms too slowly to lead")
+	// ErrDeletedAgain: somebody has deleted the participant's node several times, each time
+	// within a session timeout of its creation. The next node is created after a pause, of two
+	// session timeouts at most; a call that waits for a lock or permits ends.
+	ErrDeletedAgain = errors.New("incumbent: the own node was deleted again and again, each time soon after its creation")
 	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership
 	// may be believed.
 	ErrTimeoutTooShort = errors.New("incumbent: the session timeout is too short for the ensemble's tick")
@@ -139,6 +147,8 @@ var sentinels = map[events.Code]error{
 	events.WorkFailed:      ErrWorkFailed,
 	events.Unconfirmed:     ErrUnconfirmed,
 	events.TimeoutTooShort: ErrTimeoutTooShort,
+	events.TooSlow:         ErrTooSlow,
+	events.DeletedAgain:    ErrDeletedAgain,
 	events.LeadershipLost:  ErrLeadershipLost,
 	events.NodeType:        ErrNodeType,
 }

@@ -73,7 +73,7 @@ var holdRows = []engine.Row[acquisition]{
 var holdIgnores = append(withoutIgnores(lineIgnores, blocked), engine.Ignore{
 	In: from{probing},
 	On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached,
-		events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+		events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 	Why: "the machine has no node yet, and waits for one listing",
 })
 

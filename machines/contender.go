@@ -22,11 +22,12 @@ type contender struct {
 type intent int
 
 const (
-	keepPlace intent = iota // keep or win back the place
-	requeue                 // queue again at the tail
-	backOff                 // wait out a back-off, then queue again
-	stayOut                 // stay out of the line until asked
-	closeNext               // close
+	keepPlace     intent = iota // keep or win back the place
+	requeue                     // queue again at the tail
+	backOff                     // wait out a back-off, then queue again
+	letOthersPass               // wait as after a node that did not last, then queue again
+	stayOut                     // stay out of the line until asked
+	closeNext                   // close
 )
 
 // agenda is what commands have asked of a contender, and what it does next.
@@ -52,7 +53,9 @@ func newContender(open events.Event, o *options) contender {
 }
 
 // backsOff reports whether the contender pauses for a back-off next. Its node is gone.
-func (p *contender) backsOff(events.Event) bool { return p.nextIntent == backOff && p.own == "" }
+func (p *contender) backsOff(events.Event) bool {
+	return (p.nextIntent == backOff || p.nextIntent == letOthersPass) && p.own == ""
+}
 
 // nowConfirmed reports whether an answer lets the first in line lead.
 func (p *contender) nowConfirmed(ev events.Event) bool {

@@ -56,7 +56,7 @@ func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 
 // begin notes the session that exists at the start.
 func (p *contender) begin(ev events.Event, out *engine.Outbox) {
-	p.owner = ev.SessionID
+	p.setOwner(ev)
 	out.Answer(ev.Request, events.OK, "")
 }
 
@@ -153,7 +153,24 @@ func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 	p.endTerm(ev, out)
 	p.forgetOwn(out)
 	p.tellLost(ev, out)
+	p.pace(ev, out)
 	p.drain(out)
+}
+
+// loseOwn forgets the own node, which somebody deleted.
+func (p *contender) loseOwn(ev events.Event, out *engine.Outbox) {
+	p.forgetOwn(out)
+	p.pace(ev, out)
+}
+
+// pace counts an own node that somebody deleted. If that happens again and again, the next enrolment
+// waits, and a hold ends.
+func (p *contender) pace(ev events.Event, out *engine.Outbox) {
+	p.countDeletion(ev)
+	if p.deletedAgain() && p.nextIntent == keepPlace {
+		p.setIntent(letOthersPass)
+		p.announce(events.DeletedAgain, p.ownDir, ev, out)
+	}
 }
 
 // stepDownSuspended ends belief with the connection.
@@ -274,55 +291,6 @@ func (p *contender) resign(ev events.Event, out *engine.Outbox) {
 	p.drain(out)
 }
 
-// failAndBackOff reports a failure and pauses before the next attempt.
-func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
-	p.creating = 0
-	p.forgetReads(ev, out)
-	code, text := ev.Code, ev.Text
-	switch {
-	case code == events.OK && p.failures < maxLateConfirmations:
-		code, text = events.Unconfirmed, p.path()
-	case code == events.OK:
-		code, text = events.TimeoutTooShort, "each of the last confirmations came after belief in it had ended"
-	case text == "":
-		text = cmp.Or(ev.Path, p.path())
-	}
-	p.announce(code, text, ev, out)
-	p.backOff(ev, out)
-}
-
-// backOff starts the timer of the pause. The policy may give up instead.
-func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
-	worked := p.nextIntent == backOff && p.quick > 0
-	p.nextIntent = keepPlace
-	if worked {
-		out.Timer(backOffTimer, p.workBackOff())
-		return
-	}
-	out.Timer(backOffTimer, p.wait(ev))
-}
-
-// wait returns the policy's pause. If the policy gives up, there is no pause, and the contender ends.
-func (p *contender) wait(ev events.Event) time.Duration {
-	d, again := p.attempt(ev)
-	if p.once() && !p.code.Transient() { // the caller got the error, and may call again
-		d, again = 0, false
-	}
-	p.gaveUp = !again
-	return d
-}
-
-// backOffForever returns the pause where giving up would leave a node behind.
-func (p *contender) backOffForever(ev events.Event) time.Duration {
-	d := p.wait(ev)
-	if p.gaveUp {
-		p.gaveUp = false
-		d, _ = defaultRetry.Next(p.failures, 0, p.jitter.next())
-	}
-	return d
-}
-
 // announce reports a failure to the handle and the opener. If it is not transient, all awaits are
 // answered with it.
 func (p *contender) announce(code events.Code, text string, ev events.Event, out *engine.Outbox) {
@@ -341,7 +309,7 @@ func (p *contender) tellLost(ev events.Event, out *engine.Outbox) {
 
 // noteCaller notes the one caller, and the session that exists.
 func (p *contender) noteCaller(ev events.Event, out *engine.Outbox) {
-	p.owner = ev.SessionID
+	p.setOwner(ev)
 	p.waiters = append(p.waiters, ev.Request)
 }
 

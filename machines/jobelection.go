@@ -71,7 +71,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.CommandClose,
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
-		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
@@ -135,7 +135,9 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*jobElection).noteSession},
 		{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*jobElection).attachReread},
 		{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*jobElection).noteSession, Then: (*jobElection).clear},
-		{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*jobElection).noteSession},
+		{From: from{draining}, On: on(events.ConnectionAttached), To: draining, Do: (*jobElection).noteSession},
+		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*jobElection).noteSession, Then: (*jobElection).endPause},
+		{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*jobElection).endPause},
 
 		// The user's commands, and the work of a term.
 		{From: from{leading}, On: on(events.CommandAwait), When: (*jobElection).expired, To: leading, Do: (*jobElection).await},
@@ -181,7 +183,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 	Ignores: []engine.Ignore{
 		{In: from{latent}, On: []events.Kind{
 			events.CommandCancel, events.WatchCreated, events.WatchDeleted, events.WatchChanged,
-			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+			events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 			events.LatchHeld, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone, events.WorkReturned, events.WorkDrained},
 			Why: "nothing was sent before the start, and the start event has the session"},
 		{In: from{looking, checking, marking, draining, leaving, suspended, pausing}, On: []events.Kind{events.WatchCreated, events.WatchDeleted, events.WatchChanged},
@@ -190,6 +192,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{In: electing, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 		{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
 		{In: but(running, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and a term begins only with a confirmation"},
+		{In: but(running, pausing), On: []events.Kind{events.ConfirmationCounts}, Why: "only a pause after a failure ends with it"},
 		{In: but(running, leaving), On: []events.Kind{events.NodeGone}, Why: "the machine sends it to itself only while leaving"},
 		{In: but(running, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},
 		{In: but(running, draining), On: []events.Kind{events.WorkDrained}, Why: "the machine sends it to itself only while leading ends"},

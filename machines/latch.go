@@ -32,10 +32,11 @@ var requeueRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
 	{From: live, On: on(events.CommandStart), To: engine.Stay, Do: (*place).refuseStart},
 
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).announcePersistent},
+	{From: from{waiting}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).announcePersistent},
 
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedNotClosing, To: deciding, Do: (*place).noteGone},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).backsOff, To: pausing, Do: (*place).pause},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).unusable, To: leaving, Do: (*place).giveUpPlace, Then: (*place).deleteOwn},
 }
 
 var latchChart = engine.MustCompile(engine.Chart[latch]{

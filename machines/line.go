@@ -2,6 +2,7 @@ package machines
 
 import (
 	"slices"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -41,6 +42,9 @@ func (p *place) present(ev events.Event) bool {
 func (p *place) unreadable(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoAuth
 }
+
+// aheadExists reports whether the predecessor exists, readable or not.
+func (p *place) aheadExists(ev events.Event) bool { return p.present(ev) || p.unreadable(ev) }
 
 // mayTakeOver reports whether promise 5 holds: the only place ahead was deleted, the own node has not
 // changed since it was read back and watched on this connection, and a confirmation counts at this
@@ -157,6 +161,21 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 		p.dropHeartbeats(out)
 	}
 	p.watchPredecessor(ev, out)
+	p.checkLater(out)
+}
+
+// checkLater starts the timer of the next check of the predecessor, which is at most a session timeout
+// away.
+func (p *place) checkLater(out *engine.Outbox) {
+	out.Timer(checkAheadTimer, p.timeout*3/4+time.Duration(p.jitter.next()*float64(p.timeout/4)))
+}
+
+// checkPredecessor asks whether the predecessor still exists. A server does not notify a client of the
+// deletion of a node that the client may not read, and the right to read it may have been taken away
+// after the watch was set.
+func (p *place) checkPredecessor(ev events.Event, out *engine.Outbox) {
+	out.Exists(join(p.dir, p.predecessor))
+	p.checkLater(out)
 }
 
 // watchPredecessor sets a data watch, which leaves nothing on the server if the node is already gone.
@@ -168,6 +187,9 @@ func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
 // 3.8.4 (and Debian's) drop a watch on such a node without an event. The directory was listed, so it
 // may be read. The request for the predecessor follows: what the listing says does not matter.
 func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
+	if p.hidden || !p.unreadable(ev) {
+		return
+	}
 	p.hidden = true
 	out.With(engine.Watch).Children(p.dir)
 	out.Exists(join(p.dir, p.predecessor))

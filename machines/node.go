@@ -18,6 +18,7 @@ type node struct {
 	read       readPurpose
 	tokenFloor int64 // a token below it is refused
 	owner      int64 // ZooKeeper's id of the session that has to own the node
+	deletions
 
 	count      uint64 // enrolments begun; the GUID is derived from it and the seed
 	guid       string
@@ -137,7 +138,14 @@ func (n *node) dropPending(ev events.Event, out *engine.Outbox) { out.DropPendin
 
 // noteSession notes the session of the new connection.
 func (n *node) noteSession(ev events.Event, out *engine.Outbox) {
-	n.owner, n.ownerKnown = ev.SessionID, false
+	n.setOwner(ev)
+	n.ownerKnown = false
+}
+
+// setOwner notes the session that has to own the node, and its timeout.
+func (n *node) setOwner(ev events.Event) {
+	n.owner = ev.SessionID
+	n.noteTimeout(ev)
 }
 
 // rejection returns the code and the text for an own node that is unacceptable.

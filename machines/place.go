@@ -30,6 +30,9 @@ var live = from{enrolling, listing, waiting, blocked, leading, draining, suspend
 // placing are the states with a node and without a term, in which the position in the line is found out.
 var placing = from{listing, verifying, waiting, blocked}
 
+// closable are the states that a close ends immediately: no work runs, and no node is being deleted.
+var closable = from{latent, enrolling, listing, waiting, blocked, verifying, suspended, pausing}
+
 // decidingDoc is the sentence about the choice in every chart that has it.
 const decidingDoc = "Decides immediately what comes next: after a pause, an outage, a term, or the end of a node."
 
@@ -77,17 +80,16 @@ var placeRows = []engine.Row[place]{
 	// Reading the own node back, and the predecessor.
 	{From: placing, On: on(events.ReplyStat), When: (*place).unacceptable, To: leaving, Do: (*place).rejectOwn},
 	{From: from{listing, verifying, waiting, blocked, leading}, On: on(events.ReplyStat), When: (*place).ours, To: engine.Stay, Do: (*place).noteOwn},
-	{From: from{leading}, On: on(events.ReplyStat), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
-	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).ownGone, To: enrolling, Do: (*place).enrol},
+	{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
+	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).ownGone, To: deciding, Do: (*place).loseOwn},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadGone, To: listing, Do: (*place).listLine},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).createdLater, To: listing, Do: (*place).orderBehind},
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).present, To: engine.Stay},
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).unreadable, To: engine.Stay, Do: (*place).watchUnread},
+	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadExists, To: engine.Stay, Do: (*place).watchUnread},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), To: pausing, Do: (*place).giveUp},
 
 	// Listing the line.
 	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).notMade, To: enrolling, Do: (*place).create},
-	{From: placing, On: on(events.ReplyChildren), When: (*place).missing, To: enrolling, Do: (*place).enrol},
+	{From: placing, On: on(events.ReplyChildren), When: (*place).missing, To: deciding, Do: (*place).loseOwn},
 	{From: placing, On: on(events.ReplyChildren), When: (*place).failed, To: pausing, Do: (*place).giveUp},
 	{From: from{waiting, blocked}, On: on(events.ReplyChildren), To: engine.Stay},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).counterEnds, To: leaving, Do: (*place).rejectSequence},
@@ -95,25 +97,25 @@ var placeRows = []engine.Row[place]{
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).isFirst, To: verifying, Do: (*place).seekConfirmation},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), To: waiting, Do: (*place).queueUp},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).nowConfirmed, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
-	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).checkedGone, To: enrolling, Do: (*place).enrol},
+	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).checkedGone, To: deciding, Do: (*place).loseOwn},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).inconclusive, To: verifying, Do: (*place).reconfirm},
 	{From: from{verifying}, On: on(events.ReplyMulti), To: pausing, Do: (*place).giveUp},
 
 	// Watches.
 	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
 	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).isAhead, To: listing, Do: (*place).relistLine},
-	{From: placing, On: on(events.WatchDeleted), To: enrolling, Do: (*place).enrol},
+	{From: placing, On: on(events.WatchDeleted), To: deciding, Do: (*place).loseOwn},
 	{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*place).stepDownGone, Then: (*place).forgetLine},
 	{From: from{waiting, blocked}, On: on(events.WatchChanged), When: (*place).isAhead, To: engine.Stay, Do: (*place).watchPredecessor},
 	{From: append(from{leading}, placing...), On: on(events.WatchChanged), To: engine.Stay, Do: (*place).rewatchOwn},
 	{From: from{waiting, blocked}, On: on(events.WatchChildren), To: listing, Do: (*place).listLine},
+	{From: from{waiting, blocked}, On: on(events.TimerFired), To: engine.Stay, Do: (*place).checkPredecessor},
 
 	// The connection.
 	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.ConnectionSuspended), To: suspended, Do: (*place).suspend},
 	{From: from{leading}, On: on(events.ConnectionSuspended), When: (*place).ridesOut, To: leading, Do: (*place).dropPending},
 	{From: from{leading}, On: on(events.ConnectionSuspended), To: draining, Do: (*place).stepDownSuspended, Then: (*place).forgetLine},
 	{From: from{leaving}, On: on(events.ConnectionSuspended), To: leaving, Do: (*place).dropPending},
-	{From: from{leading}, On: on(events.ConnectionUnconfirmed), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
 	{From: from{leading}, On: on(events.ConnectionLost), To: draining, Do: (*place).stepDownLost, Then: (*place).forgetLine},
 	{From: from{leaving}, On: on(events.ConnectionLost), When: (*place).isClosing, To: closed, Do: (*place).finish},
 	{From: from{enrolling, listing, waiting, blocked, verifying, suspended, leaving}, On: on(events.ConnectionLost), To: suspended, Do: (*place).lose, Then: (*place).forgetLine},
@@ -121,7 +123,8 @@ var placeRows = []engine.Row[place]{
 	{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*place).attach},
 	{From: from{leading}, On: on(events.ConnectionAttached), To: leading, Do: (*place).attach, Then: (*place).rewatchOwn},
 	{From: from{leaving}, On: on(events.ConnectionAttached), To: leaving, Do: (*place).attach, Then: (*place).deleteOwn},
-	{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*place).attach},
+	{From: from{draining}, On: on(events.ConnectionAttached), To: draining, Do: (*place).attach},
+	{From: from{pausing}, On: on(events.ConnectionAttached, events.ConfirmationCounts), To: pausing, Do: (*place).wake},
 
 	// What comes next: after a pause, an outage, or a term.
 	{From: from{pausing, verifying}, On: on(events.TimerFired), To: deciding},
@@ -137,9 +140,8 @@ var placeRows = []engine.Row[place]{
 	{From: from{deciding}, On: on(engine.AtOnce), To: enrolling, Do: (*place).enrol},
 
 	// Close, and the end of the own node.
-	{From: from{enrolling, listing, waiting, blocked, verifying}, On: on(events.CommandClose), To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
-	{From: from{suspended, pausing}, On: on(events.CommandClose), When: (*place).mayHaveNode, To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
-	{From: from{latent, suspended, pausing}, On: on(events.CommandClose), To: closed, Do: (*place).close, Then: (*place).finish},
+	{From: closable, On: on(events.CommandClose), When: (*place).mayHaveNode, To: leaving, Do: (*place).close, Then: (*place).deleteOwn},
+	{From: closable, On: on(events.CommandClose), To: closed, Do: (*place).close, Then: (*place).finish},
 	{From: from{leading}, On: on(events.CommandClose), To: draining, Do: (*place).closeStepDown},
 	{From: from{draining, leaving}, On: on(events.CommandClose), To: engine.Stay, Do: (*place).close},
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deleted, To: closed, Do: (*place).finish},
@@ -156,13 +158,13 @@ var lineKinds = []events.Kind{
 	events.CommandClose,
 	events.ReplyCreate, events.ReplyDelete, events.ReplyStat, events.ReplyChildren, events.ReplyMulti,
 	events.WatchDeleted, events.WatchChanged, events.WatchChildren,
-	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+	events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 	events.WorkReturned, events.WorkDrained, events.TimerFired,
 }
 
 // lineIgnores say which kinds no place needs in which states, and why.
 var lineIgnores = []engine.Ignore{
-	{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+	{In: from{latent}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 		Why: "nothing was sent before the start, and the start event has the session"},
 	{In: from{listing, waiting, blocked, leading, draining, pausing}, On: []events.Kind{events.ReplyCreate},
 		Why: "the own create was answered before the machine could enter this state"},
@@ -178,6 +180,8 @@ var lineIgnores = []engine.Ignore{
 		Why: "a connection ends, through suspended, before the next begins"},
 	{In: but(live, leading), On: []events.Kind{events.ConnectionUnconfirmed},
 		Why: "nothing is believed, and a term begins only with a confirmation"},
+	{In: but(live, pausing), On: []events.Kind{events.ConfirmationCounts},
+		Why: "only a pause after a failure ends with it"},
 	{In: but(live, leading, draining), On: []events.Kind{events.WorkReturned},
 		Why: "work runs only while leading or draining"},
 	{In: but(live, draining), On: []events.Kind{events.WorkDrained},

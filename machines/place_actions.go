@@ -50,17 +50,18 @@ func (p *place) enrol(ev events.Event, out *engine.Outbox) {
 // create creates the own node under the enrolment's GUID.
 func (p *place) create(ev events.Event, out *engine.Outbox) {
 	p.resetParents()
-	p.sendCreate(out)
+	p.sendCreate(ev, out)
 }
 
 // createWithParents creates the missing parents, and the own node behind them.
 func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
-	p.sendCreate(out)
+	p.sendCreate(ev, out)
 }
 
 // sendCreate sends the create of the own node.
-func (p *place) sendCreate(out *engine.Outbox) {
+func (p *place) sendCreate(ev events.Event, out *engine.Outbox) {
+	p.createdAt = ev.At
 	p.unknown = false
 	p.creating = out.Create(events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data})
 }
@@ -114,6 +115,14 @@ func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 func (p *place) attach(ev events.Event, out *engine.Outbox) {
 	p.noteSession(ev, out)
 	p.resetParents()
+}
+
+// wake ends a pause after a failure early.
+func (p *place) wake(ev events.Event, out *engine.Outbox) {
+	if ev.Kind == events.ConnectionAttached {
+		p.attach(ev, out)
+	}
+	p.endPause(ev, out)
 }
 
 // settleCreate notes what a create that returned late has done.

@@ -62,7 +62,7 @@ var readWriteChart = engine.MustCompile(engine.Chart[readWrite]{
 	Ignores: append([]engine.Ignore{
 		{In: from{downgrading}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren},
 			Why: "this machine deletes the writer's node, and does not watch the reader's before it reads it"},
-		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed},
+		{In: from{downgrading}, On: []events.Kind{events.ConnectionSuspended, events.ConnectionAttached, events.ConnectionUnconfirmed, events.ConfirmationCounts},
 			Why: "nothing is believed, and the machine waits for the transaction's answer, or for the news that it is lost"},
 		{In: from{downgrading}, On: []events.Kind{events.WorkReturned, events.WorkDrained},
 			Why: "work runs only while leading or draining"},

@@ -21,6 +21,10 @@ type retryState struct {
 	failedAt int64
 	quick    int  // terms in a row whose work failed or returned immediately
 	gaveUp   bool // the retry policy gave up
+
+	pauseEnds    int64  // when the policy's last pause ends, of which a shorter one may have been taken; failures before that do not count
+	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
+	refusedSince int64  // when the first refusal came, since which nothing succeeded; 0: there is none
 }
 
 // newRetryState returns the state of the policy of the option "retry", or of usual.
@@ -37,17 +41,25 @@ func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 // reportFailure shows an error on the handle.
 func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	t.code, t.text = code, text
+	if code.Refusal() && t.refusedSince == 0 {
+		t.refusedSince = ev.At
+	}
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
 }
 
 // attempt asks the policy for the pause before the next attempt. If the policy gives up, there is no
-// pause.
+// pause. A failure that comes before the last pause of the policy is over does not count: the attempt
+// was made early.
 func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
+	if ev.At < t.pauseEnds {
+		return time.Duration(t.pauseEnds - ev.At), true
+	}
 	if t.failures == 0 {
 		t.failedAt = ev.At
 	}
 	d, again = t.retry.Next(t.failures, time.Duration(ev.At-t.failedAt), t.jitter.next())
 	t.failures++
+	t.pauseEnds = ev.At + int64(d)
 	return d, again
 }
 
@@ -73,7 +85,7 @@ func (t *retryState) workBackOff() time.Duration {
 
 // clearFailure ends a failure, and notifies the handle if it was shown there.
 func (t *retryState) clearFailure(out *engine.Outbox) {
-	t.failures = 0
+	t.failures, t.pauseEnds, t.refusedSince = 0, 0, 0
 	if t.code != events.OK {
 		t.code, t.text = events.OK, ""
 		out.Notify(events.Notify{What: events.Recovered})

@@ -59,7 +59,7 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 		{From: from{idle}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
 	}),
 	Ignores: append([]engine.Ignore{
-		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.WorkReturned, events.WorkDrained},
+		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 			Why: "there is no node and no work, and the requeue event has the session"},
 	}, lineIgnores...),
 })
@@ -131,7 +131,7 @@ func (p *selector) becomeIdle(ev events.Event, out *engine.Outbox) {
 
 // noteRequeue answers a requeue that begins now.
 func (p *selector) noteRequeue(ev events.Event, out *engine.Outbox) {
-	p.owner = ev.SessionID
+	p.setOwner(ev)
 	p.clearFailure(out)
 	out.Answer(ev.Request, events.OK, "")
 }

@@ -98,7 +98,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 	Kinds: []events.Kind{
 		events.CommandAwait, events.CommandClose,
 		events.ReplyStat, events.ReplyChildren, events.ReplyMulti, events.WatchDeleted, events.WatchChanged, events.WatchChildren,
-		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchWaiting, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained, events.TimerFired,
 	},
@@ -186,7 +186,9 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: append(from{suspended}, acquiring...), On: on(events.ConnectionLost), To: suspended, Do: (*semaphore).losePermits},
 		{From: from{draining, pausing}, On: on(events.ConnectionLost), To: engine.Stay, Do: (*semaphore).losePermits},
 		{From: from{suspended}, On: on(events.ConnectionAttached), To: deciding, Do: (*semaphore).noteSession},
-		{From: from{draining, pausing}, On: on(events.ConnectionAttached), To: engine.Stay, Do: (*semaphore).noteSession},
+		{From: from{draining}, On: on(events.ConnectionAttached), To: draining, Do: (*semaphore).noteSession},
+		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*semaphore).noteSession, Then: (*semaphore).endPause},
+		{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*semaphore).endPause},
 
 		// What comes next: after a pause, an outage, or a term.
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
@@ -226,7 +228,7 @@ var semaphoreWatches = []events.Kind{events.WatchDeleted, events.WatchChanged, e
 var semaphoreIgnores = []engine.Ignore{
 	{In: from{latent}, On: []events.Kind{
 		events.WatchDeleted, events.WatchChanged, events.WatchChildren,
-		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed,
+		events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts,
 		events.LatchHeld, events.LatchWaiting, events.LatchLost, events.LatchFailed, events.LatchClosed, events.NodeGone,
 		events.WorkReturned, events.WorkDrained},
 		Why: "nothing was sent before the await, and the await event has the session"},
@@ -237,6 +239,7 @@ var semaphoreIgnores = []engine.Ignore{
 	{In: acquiring, On: []events.Kind{events.ConnectionAttached}, Why: "a connection ends, through suspended, before the next begins"},
 	{In: from{draining, suspended, pausing}, On: []events.Kind{events.ConnectionSuspended}, Why: "nothing is believed, and all is read again"},
 	{In: but(permitStates, leading), On: []events.Kind{events.ConnectionUnconfirmed}, Why: "nothing is believed, and holding permits asks for a confirmation"},
+	{In: but(permitStates, pausing), On: []events.Kind{events.ConfirmationCounts}, Why: "only a pause after a failure ends with it"},
 	{In: but(permitStates, queueing), On: []events.Kind{events.LatchWaiting}, Why: "what is pending does not depend on the latch's place"},
 	{In: but(permitStates, leaving), On: []events.Kind{events.NodeGone}, Why: "the machine sends it to itself only while leaving"},
 	{In: but(permitStates, leading, draining), On: []events.Kind{events.WorkReturned}, Why: "work runs only while leading or draining"},

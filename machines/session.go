@@ -62,6 +62,7 @@ type session struct {
 	heardSent  int64 // and when its request was sent
 	countsFrom int64 // only answers to later requests confirm, because the leader had stood still
 
+	wanted           bool  // a machine that pauses waits for a confirmation that counts
 	quorum           bool  // a committed write was acknowledged on this connection
 	confirmed        int64 // when the last confirmed request was sent
 	validUntil       int64
@@ -115,7 +116,7 @@ func (s *session) Stamp(ev *events.Event) {
 	}
 	switch ev.Kind {
 	case events.CommandStart, events.CommandAwait, events.CommandRequeue, events.CommandEnter: // the first commands of machines that own nodes
-		ev.SessionID = s.id
+		ev.SessionID, ev.Timeout = s.id, int64(s.timeout)
 	}
 }
 
@@ -200,7 +201,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: fmt.Sprintf(
 			"the server granted a session timeout of %s, too short to lead safely with a tick of %s: ask for more, or set the ensemble's real tick", s.timeout, s.tick)})
 	}
-	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Reattached: ev.Reattached})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Timeout: ev.Timeout, Reattached: ev.Reattached})
 	if !s.heartbeats.empty() {
 		s.sendHeartbeat(ev, out)
 	}
@@ -261,6 +262,7 @@ func (s *session) report(ev events.Event, out *engine.Outbox) {
 // extendBelief notes a confirmed request: belief holds for a span after it was sent.
 func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	s.noteAnswer(ev)
+	counted := s.quorum && ev.At < s.validUntil
 	if ev.Kind != events.ConnectionConfirmed {
 		s.pendingHeartbeat = 0
 	}
@@ -276,7 +278,14 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	if !s.heartbeats.empty() {
 		s.watchDeadline(ev, out)
 	}
+	if s.wanted && !counted && ev.At < s.validUntil {
+		s.wanted = false
+		out.Tell(events.All, events.Event{Kind: events.ConfirmationCounts, Session: s.number})
+	}
 }
+
+// wantConfirmation notes that a machine waits for a confirmation that counts.
+func (s *session) wantConfirmation(events.Event, *engine.Outbox) { s.wanted = true }
 
 // renew handles a confirmation that comes after the deadline. All belief has ended, and may begin
 // again only after that. So the machine sends itself the confirmation behind the news, and every term

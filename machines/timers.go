@@ -3,6 +3,7 @@ package machines
 // The timers' names, as logs show them. A machine has at most one timer of each name.
 const (
 	backOffTimer      = "back-off"      // the pause after a failure, before the next attempt
+	checkAheadTimer   = "check ahead"   // when to ask again whether the predecessor still exists
 	confirmTimer      = "confirm"       // when to ask for a confirmation again, because none would count earlier
 	deleteAgainTimer  = "delete again"  // the pause before the own node is deleted once more
 	listAgainTimer    = "list again"    // the pause before the line is listed once more, to find nodes that have to go

@@ -306,11 +306,11 @@ func guid(seed string, n uint64) string {
 
 // jitter is a sequence of numbers in [0, 1) that is derived from a seed, and so is the same in a
 // replay.
-type jitter struct{ state uint64 }
+type jitter struct{ state, step uint64 }
 
 func newJitter(seed string) jitter {
 	h := sha256.Sum256([]byte(seed + "/dice"))
-	d := jitter{}
+	d := jitter{step: 0x9e3779b97f4a7c15}
 	for _, b := range h[:8] {
 		d.state = d.state<<8 | uint64(b)
 	}
@@ -318,7 +318,7 @@ func newJitter(seed string) jitter {
 }
 
 func (d *jitter) next() float64 {
-	d.state += 0x9e3779b97f4a7c15
+	d.state += d.step
 	z := d.state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

@@ -167,7 +167,7 @@ func failure(err error) error {
 		return cli.Exit(exitConfig, err)
 	case errors.Is(err, incumbent.ErrNoAuth), errors.Is(err, incumbent.ErrAuthFailed):
 		return cli.Exit(exitNoAuth, err)
-	case errors.Is(err, incumbent.ErrNotConnected), incumbent.Retryable(err):
+	case errors.Is(err, incumbent.ErrNotConnected), errors.Is(err, incumbent.ErrTooSlow), errors.Is(err, incumbent.ErrDeletedAgain), incumbent.Retryable(err):
 		return cli.Exit(exitUnavailable, err)
 	case errors.Is(err, incumbent.ErrPersistentNode), errors.Is(err, incumbent.ErrCounterEnd),
 		errors.Is(err, incumbent.ErrTokenFloor), errors.Is(err, incumbent.ErrLimitDiffers), errors.Is(err, incumbent.ErrTimeoutTooShort):

@@ -48,7 +48,7 @@ var fields = map[string]how{
 	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside, "contender.term": inside,
 	"contender.retryState": inside, "contender.agenda": inside,
 
-	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
+	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
 	"node.own": name, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
 	"node.pinned": fixed, "node.ownerKnown": fixed, // of plain names
@@ -66,6 +66,8 @@ var fields = map[string]how{
 
 	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.code": value, "retryState.text": fixed, "retryState.failures": some,
 	"retryState.failedAt": fixed, "retryState.quick": some, "retryState.gaveUp": value,
+	"retryState.pauseEnds": fixed, "retryState.retryTimer": call, "retryState.refusedSince": pastTimeout,
+	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some, // no search deletes three nodes of one client
 
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
 	"agenda.end": value, "agenda.why": fixed,
