@@ -8,8 +8,9 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// endSession ends the client's session if nothing else deletes the node of a handle that
-// leaves its line: the ensemble refuses to delete it, and all behind it would wait forever.
+// endSession ends the client's session if nothing else deletes the node of a participant
+// that leaves its place: the ensemble refuses to delete it, and all behind it would wait
+// forever.
 // It does nothing while the session is needed: the machine tries again, and each refusal
 // calls endSession. On the loop's goroutine.
 func (c *Client) endSession(path string, refused events.Notify) {
@@ -25,7 +26,7 @@ func (c *Client) endSession(path string, refused events.Notify) {
 	if needed || slices.ContainsFunc(others, sessionUser.needsSession) {
 		return
 	}
-	c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes the node of a closed handle", func(e *zerolog.Event) {
+	c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line", func(e *zerolog.Event) {
 		e.Str("path", path).Str("refused", refused.Text)
 	})
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})

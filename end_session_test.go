@@ -114,22 +114,30 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 	}
 }
 
-// A selector that queues again, and a latch that resigns, are not closed: a refused
-// deletion is their failure, and no reason to end the session of the whole client.
-func TestARefusedDeletionOfWhoGoesOnEndsNoSession(t *testing.T) {
+// A selector that queues again is not closed, so a refused deletion is its failure. But its
+// node would hold up the others for ever: after a session timeout the session ends.
+func TestARefusedDeletionOfWhoGoesOnEndsTheSessionLater(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.open(timeouts(4*time.Second, time.Second))
+		n, other := w.open(timeouts(4*time.Second, time.Second)), w.open(timeouts(4*time.Second, time.Second))
 		var states []ConnectionState
 		n.OnConnection(func(s ConnectionState) { states = append(states, s) })
-		s := must(n.Selector("/line", func(*Leadership) error { return nil }, SelectorOptions{AutoRequeue: true}))
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
+		s := must(n.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{AutoRequeue: true}))
+		next := must(other.Selector("/line", func(l *Leadership) error { <-l.Context().Done(); return nil }, SelectorOptions{AutoRequeue: true}))
+		for _, selector := range []*Selector{s, next} {
+			if err := selector.Start(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
 		}
-		synctest.Wait()
 		w.mayDelete(t, false)
-		pass(5 * time.Minute)
+		s.Interrupt()
+		pass(3 * time.Second)
 		if len(states) > 1 || !errors.Is(s.participant.Err(), ErrNoAuth) {
 			t.Errorf("the connection went through %v; Err is %v, want ErrNoAuth", states, s.participant.Err())
+		}
+		pass(4 * time.Second)
+		if len(states) < 2 || !next.participant.HasLeadership() {
+			t.Errorf("the connection went through %v; the next in line leads: %t", states, next.participant.HasLeadership())
 		}
 		w.mayDelete(t, true)
 		pass(time.Minute)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -39,8 +40,9 @@ type participant struct {
 	plain     bool   // the name has nothing before the prefix: no GUID
 	name      string // the ID that other participants see
 	options   LatchOptions
-	holdsOnce bool          // a lock's: it leaves the line when its hold ends
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
+	holdsOnce bool          // a lock's: it leaves the line when its hold ends
+	refusedAt int64         // when the deletion of the node was first refused, since the place is being left; 0: it was not
 
 	listeners listeners[change]
 
@@ -144,9 +146,22 @@ func (p *participant) noteTerm(n events.Notify) {
 		p.granted(n)
 	default:
 		p.noteTrouble(n)
-		if n.What == events.Failed && n.Code == events.NoAuth && p.Phase() == "leaving" && (p.holdsOnce || p.works.isSealed()) {
-			p.client.endSession(p.path, n)
+		if n.What == events.Failed && n.Code.Refusal() && p.Phase() == "leaving" {
+			p.deletionRefused(n)
 		}
+	}
+}
+
+// deletionRefused ends the session for a node that the ensemble refuses to delete: at once if
+// the participant ends with it, and after a session timeout if it goes on and its place is
+// only in others' way. On the loop's goroutine.
+func (p *participant) deletionRefused(n events.Notify) {
+	now := p.client.clock.Now()
+	if p.refusedAt == 0 {
+		p.refusedAt = now
+	}
+	if p.holdsOnce || p.works.isSealed() || time.Duration(now-p.refusedAt) >= p.client.timeout() {
+		p.client.endSession(p.path, n)
 	}
 }
 
@@ -176,6 +191,9 @@ func (p *participant) setTerm(t *heldTerm) {
 // enterLine is enter, and forgets the node: a new enrolment creates another one. On the
 // loop's goroutine.
 func (p *participant) enterLine(state string) {
+	if state != "leaving" {
+		p.refusedAt = 0
+	}
 	if state == "enrolling" {
 		p.mu.Lock()
 		p.node = ""
