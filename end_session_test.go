@@ -115,7 +115,7 @@ func TestANodeThatMayNotBeDeletedEndsNoTerm(t *testing.T) {
 }
 
 // A selector that queues again is not closed, so a refused deletion is its failure. But its
-// node would hold up the others for ever: after a session timeout the session ends.
+// node would hold up the others forever: after a session timeout the session ends.
 func TestARefusedDeletionOfWhoGoesOnEndsTheSessionLater(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n, other := w.open(timeouts(4*time.Second, time.Second)), w.open(timeouts(4*time.Second, time.Second))
