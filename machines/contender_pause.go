@@ -100,14 +100,17 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 }
 
 // unusable reports whether the place, if there is one, has been of no use for a session timeout: what
-// the participant needs for it is refused, and those behind it wait.
+// the participant needs for it is refused, and those behind it wait. It is asked after a pause, so the
+// last attempt was refused, too.
 func (p *contender) unusable(ev events.Event) bool {
-	return p.nextIntent == keepPlace && !p.gaveUp && p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout && p.mayHaveNode(ev)
+	paused := ev.Kind == events.TimerFired && !p.first
+	return paused && p.nextIntent == keepPlace && !p.gaveUp && p.mayHaveNode(ev) &&
+		p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout
 }
 
 // giveUpPlace lets those behind pass: the participant queues again at the tail, after a pause.
 func (p *contender) giveUpPlace(ev events.Event, out *engine.Outbox) {
 	p.shortLived++
 	p.setIntent(letOthersPass)
-	p.reportFailure(p.code, "the place in line is given up: "+p.text, ev, out)
+	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: p.code, Text: "the place is given up: " + p.text})
 }

@@ -10,9 +10,16 @@ func (p *place) closesWithoutNode(events.Event) bool {
 	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
-// deletedNotClosing reports whether the own node was deleted and the machine does not close.
-func (p *place) deletedNotClosing(ev events.Event) bool {
-	return p.deleted(ev) && p.nextIntent != closeNext
+// goneNotClosing reports whether the own node was deleted, or a listing behind a sync shows that none
+// was created, and the machine does not close.
+func (p *place) goneNotClosing(ev events.Event) bool {
+	if p.nextIntent == closeNext {
+		return false
+	}
+	if ev.Kind == events.ReplyChildren {
+		return p.notMade(ev)
+	}
+	return p.deleted(ev)
 }
 
 // recovered reports whether a listing shows the node of a create whose reply was lost.

@@ -12,7 +12,7 @@ import (
 var plantedCurator = []Plant{
 	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() mutate.Mutation {
 		return mutate.Mutation{Guards: map[string]guarding{
-			"deletedNotClosing": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+			"goneNotClosing": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
 				return ev.Code == events.OK || ev.Code == events.NoNode
 			},
 			"closesWithoutNode": func(_ any, ev events.Event, holds func(events.Event) bool) bool {
