@@ -44,6 +44,8 @@ func (h *sessionHandle) notice(n events.Notify) {
 		err := asError(n.Code, n.Text)
 		h.fail(err)
 		h.client.log.log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { e.Err(err) })
+	case events.Warning:
+		h.client.log.log(zerolog.WarnLevel, n.Text, nil)
 	}
 }
 

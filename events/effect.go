@@ -202,6 +202,7 @@ const (
 	Suspended   Notice = "SUSPENDED"
 	Reconnected Notice = "RECONNECTED"
 	Lost        Notice = "LOST"
+	Warning     Notice = "warning" // Text is for people: a setting that is not the ensemble's
 )
 
 // Entered tells the handle that its machine is in another state now. The engine

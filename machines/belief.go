@@ -9,13 +9,23 @@ import (
 // The arithmetic of promises 3 and 4: how often belief is confirmed, and how long
 // a confirmation lasts.
 
-// period returns the time between two heartbeats, the g of promise 4.
+// period returns the time between two heartbeats, the g of promise 4. Two of them fit into the first
+// belief, however little of the timeout the tick leaves for that. But they do not follow each other
+// closer than the slack, and if there is no room for belief, there is no reason to hurry.
 func (s *session) period() time.Duration {
+	usual := s.timeout / 4
 	if s.bySync() {
-		return s.timeout / 8
+		usual = s.timeout / 8
 	}
-	return s.timeout / 4
+	if s.room() <= 0 {
+		return usual
+	}
+	return min(usual, max(s.room()/2, s.slack()))
 }
+
+// room returns how long a session surely exists after its first confirmation, while heartbeats
+// have not run for a third of the timeout yet.
+func (s *session) room() time.Duration { return s.timeout - s.timeout/3 - s.lag() - s.slack() }
 
 // bySync reports whether confirmations of leader strength suffice between two of quorum strength. That
 // is so if belief that depends on one ends before another leader can expire the session, even if this
@@ -48,16 +58,8 @@ func (s *session) sessionLife(sent, contact int64) time.Duration {
 	return life
 }
 
-// lag returns how long a server may take to report a session that it has heard of to
-// the ensemble's leader: the leader's ping, which fetches the reports, goes out every
-// half tick. A server behind an observer master reports to that one first, at the
-// observer master's own ping.
-func (s *session) lag() time.Duration {
-	if s.observerMasters {
-		return s.tick
-	}
-	return s.tick / 2
-}
+// lag returns how long a server may take to report a session to the ensemble's leader.
+func (s *session) lag() time.Duration { return ReportLag(s.tick, s.observerMasters) }
 
 // beliefSpan returns how long belief holds after a confirmed request was sent, the D of promise 3.
 func (s *session) beliefSpan(sent, contact int64) time.Duration {

@@ -37,10 +37,16 @@ func TestBeliefBySyncEndsBeforeASuccessorCanExpireTheSession(t *testing.T) {
 }
 
 func TestTheDefaultSessionIsConfirmedByWritesAndALongOneBySync(t *testing.T) {
-	for timeout, want := range map[time.Duration]bool{4 * time.Second: false, 15 * time.Second: false, 29 * time.Second: false, 30 * time.Second: true, 40 * time.Second: true} {
-		s := session{tick: 2 * time.Second, syncLimit: 5, timeout: timeout}
-		if got := s.bySync(); got != want {
-			t.Errorf("%s by sync: %t, want %t", timeout, got, want)
+	const second = time.Second
+	for tick, timeouts := range map[time.Duration]map[time.Duration]bool{
+		2 * second:  {4 * second: false, 15 * second: false, 29 * second: false, 30 * second: true, 40 * second: true},
+		DefaultTick: {4 * second: false, 15 * second: false, 44 * second: false, 45 * second: true, 60 * second: true},
+	} {
+		for timeout, want := range timeouts {
+			s := session{tick: tick, syncLimit: 5, timeout: timeout}
+			if got := s.bySync(); got != want {
+				t.Errorf("%s by sync with a tick of %s: %t, want %t", timeout, tick, got, want)
+			}
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestOptionsKeepTheFirstError(t *testing.T) {
 			t.Errorf("%s=%s: %v", name, bad, err)
 		}
 	}
-	for name, bad := range map[string]string{"tick": "soon", "syncLimit": "some", "rideOut": "perhaps", "retry": "often"} {
+	for name, bad := range map[string]string{"tick": "soon", "tickAssumed": "perhaps", "askedTimeout": "long", "syncLimit": "some", "rideOut": "perhaps", "retry": "often"} {
 		if _, err := newSession(events.Event{Options: map[string]string{name: bad}}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s=%s: %v", name, bad, err)
 		}

@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
@@ -39,6 +38,10 @@ const syncsPerCheck = 3
 // 4).
 type session struct {
 	tick            time.Duration
+	tickAssumed     bool          // tick is not configured
+	tickLearned     bool          // a granted timeout made it larger
+	tickDoubted     bool          // it is configured, and was warned of
+	asked           time.Duration // the session timeout that is asked for; 0 in logs that do not have it
 	syncLimit       int
 	observerMasters bool
 	rideOut         bool
@@ -84,14 +87,16 @@ type session struct {
 }
 
 // SessionRecipe makes the session machine. Every loop has one, under the id
-// events.SessionMachine. Options: "tick", "syncLimit", "observerMasters", "rideOut",
-// "retry".
+// events.SessionMachine. Options: "tick", "tickAssumed" if it is not configured,
+// "askedTimeout", "syncLimit", "observerMasters", "rideOut", "retry".
 var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
 
 func newSession(open events.Event) (*session, error) {
 	o := options{values: open.Options}
 	s := &session{
-		tick:            o.duration("tick", 2*time.Second),
+		tick:            o.duration("tick", DefaultTick),
+		tickAssumed:     o.flag("tickAssumed"),
+		asked:           o.duration("askedTimeout", 0),
 		syncLimit:       o.integer("syncLimit", 5),
 		observerMasters: o.flag("observerMasters"),
 		rideOut:         o.flag("rideOut"),
@@ -141,7 +146,7 @@ func (s *session) Confirms(ev events.Event) bool {
 func (s *session) noteContainersUnknown(ev events.Event, out *engine.Outbox) { s.noContainers = true }
 
 // healthy reports whether the session's timeout is long enough for any belief.
-func (s *session) healthy(events.Event) bool { return s.beliefSpan(0, 0) > 0 }
+func (s *session) healthy(events.Event) bool { return s.room() > 0 }
 
 // heartbeatDue reports whether the timer that fired is the heartbeat's.
 func (s *session) heartbeatDue(ev events.Event) bool { return ev.Request == s.heartbeat }
@@ -179,7 +184,7 @@ func (s *session) connect(ev events.Event, out *engine.Outbox) {
 }
 
 // attach begins a connection. Nothing is confirmed on it yet. Belief that rode the disconnect out ends
-// when it would have ended without it.
+// when it would have ended without it, or immediately if it was computed with too small a tick.
 func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
@@ -187,7 +192,12 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	s.heard, s.heardSent, s.known, s.countsFrom = ev.At, ev.At, 0, 0 // the leader was asked, and has touched the session
 	ridden := s.validUntil
 	s.unconfirmed()
-	if ridden != 0 && !s.heartbeats.empty() {
+	grew := s.learnTick(out)
+	switch {
+	case ridden == 0 || s.heartbeats.empty():
+	case grew:
+		s.expire(ev, out)
+	default:
 		s.validUntil = ridden
 		s.watchDeadline(ev, out)
 	}
@@ -198,8 +208,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	s.everConnected, s.lostTold = true, false
 	out.Notify(events.Notify{What: what, Session: s.number, Text: ev.Server})
 	if !s.healthy(ev) {
-		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: fmt.Sprintf(
-			"the server granted a session timeout of %s, too short to lead safely with a tick of %s: ask for more, or set the ensemble's real tick", s.timeout, s.tick)})
+		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: s.tooShort()})
 	}
 	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Timeout: ev.Timeout, Reattached: ev.Reattached})
 	if !s.heartbeats.empty() {

@@ -64,7 +64,7 @@ func hear(timeout time.Duration, observers string, answers []answer) (until int6
 		e.Step(events.Envelope{To: events.SessionMachine, Event: ev})
 	}
 	attach := events.Event{Kind: events.ConnectionAttached, SessionID: 7, Timeout: int64(timeout)}
-	open := events.Event{Kind: events.CommandOpen, Recipe: "session", Options: map[string]string{}}
+	open := events.Event{Kind: events.CommandOpen, Recipe: "session", Options: map[string]string{"tick": "2s"}}
 	if observers != "" {
 		open.Options["observerMasters"] = observers
 	}

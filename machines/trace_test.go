@@ -127,7 +127,7 @@ func newConversation(t *testing.T, fired *coverage) *conversation {
 
 // say plays one directive:
 //
-//	connected [timeout=15s]      opens session 1 and attaches it, quietly
+//	connected [timeout=15s]      opens session 1 and attaches it, quietly; the tick is 2s
 //	open latch id=a path=/l      makes a machine of this recipe, named like it (or name=latch-2), with options k=v
 //	leads latch                  makes the machine and takes the usual way there, quietly
 //	waits latch seq=1 behind=(…) likewise, behind these nodes
@@ -232,6 +232,8 @@ func (c *conversation) create(recipe, name string, d *datadriven.TestData) strin
 		}
 	}
 	switch {
+	case recipe == "session" && ev.Options["tick"] == "":
+		ev.Options["tick"] = "2s" // as in most ensembles
 	case c.mirrors == "selector" && recipe == "selector":
 		ev.Options["autoRequeue"] = "true"
 	case recipe == "election" && ev.Options["prefix"] == "":

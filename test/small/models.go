@@ -72,7 +72,8 @@ var fields = map[string]how{
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
 	"agenda.end": value, "agenda.why": fixed,
 
-	"session.tick": fixed, "session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
+	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed, "session.asked": fixed,
+	"session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
 	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout, "session.countsFrom": ahead,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
 	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value, "session.failures": fixed,
