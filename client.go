@@ -38,6 +38,7 @@ type Client struct {
 	belief     beliefDeadline
 	believed   atomic.Pointer[events.Deadline] // the last that was not "nothing"
 	negotiated atomic.Int64                    // the session timeout, nanoseconds
+	tick       atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
 	deadlines  deadlineWatch
 
 	mu           sync.Mutex
@@ -81,9 +82,10 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	c.deadlines.client = c
+	c.tick.Store(int64(config.Tick))
 	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
-		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: config.lag(),
+		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: c.reportLag,
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
 		Now: c.clock.Now, Post: c.onIOEvent, Keep: c.keep,
@@ -210,8 +212,23 @@ func (c *Client) newSeed() string {
 func (c *Client) onIOEvent(env events.Envelope) {
 	if env.Event.Kind == events.ConnectionAttached {
 		c.negotiated.Store(env.Event.Timeout)
+		c.learnTick(time.Duration(env.Event.Timeout))
 	}
 	c.loop.Post(env)
+}
+
+// learnTick does what the session machine does with a granted timeout, but before the
+// connection's first request.
+func (c *Client) learnTick(granted time.Duration) {
+	if tick := c.tick.Load(); c.config.tickAssumed {
+		c.tick.Store(int64(machines.LargerTick(time.Duration(tick), c.config.SessionTimeout, granted)))
+	}
+}
+
+// reportLag returns how long a server may take to report a session, after the client's
+// request, to the ensemble's leader.
+func (c *Client) reportLag() time.Duration {
+	return machines.ReportLag(time.Duration(c.tick.Load()), c.config.ObserverMasters)
 }
 
 // keep gives data of a reply that are for the user to the handle that sent the request:

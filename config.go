@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Config says which ensemble to use and how. Only Servers is required.
@@ -27,7 +29,14 @@ type Config struct {
 	SessionTimeout time.Duration
 	// Tick and SyncLimit are the ensemble's own settings (tickTime, syncLimit). A server
 	// without contact to its leader goes on answering for a time that depends on them.
-	// Defaults 2 s and 5, ZooKeeper's own. Too small a value here is unsafe.
+	// Too small a value here is unsafe. SyncLimit is 5 by default.
+	//
+	// Without a Tick, one of 3 s is assumed, ZooKeeper's own default; 2 s is what its sample
+	// file has. If the ensemble grants a longer session timeout than it was asked for, half
+	// of that is taken to be its tick from then on, and the log says so: the least that a
+	// server grants is two ticks, unless its minSessionTimeout is set. A larger tickTime that
+	// does not show so (up to half of SessionTimeout) has to be given. A Tick that is given
+	// stays, and such a grant is only warned of.
 	Tick      time.Duration
 	SyncLimit int
 	// ObserverMasters says that the ensemble has observers behind observer masters
@@ -35,8 +44,8 @@ type Config struct {
 	// be connected to one. Such an observer reports its sessions to the ensemble's leader
 	// in two steps, up to a whole tick late: without this setting belief may outlast the
 	// session. With it each confirmation lasts up to half a tick less, and the wait after a
-	// standstill of the ensemble's leader is half a tick longer. It needs a SessionTimeout
-	// of at least three ticks.
+	// standstill of the ensemble's leader is half a tick longer. With a Tick it needs a
+	// SessionTimeout of at least three.
 	ObserverMasters bool
 	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
 	// default belief ends at the disconnect, or at ValidUntil if that is first.
@@ -82,12 +91,15 @@ type Config struct {
 	seed  string // tests set it, so that nothing is random
 
 	recordRoom int // tests set a small one; 0: the default
+
+	tickAssumed bool // Tick is not set
 }
 
 // withDefaults sets what is not given, and refuses what cannot be right.
 func (c Config) withDefaults() (Config, error) {
 	c.SessionTimeout = orDefault(c.SessionTimeout, 15*time.Second)
-	c.Tick = orDefault(c.Tick, 2*time.Second)
+	c.tickAssumed = c.Tick == 0
+	c.Tick = orDefault(c.Tick, machines.DefaultTick)
 	c.SyncLimit = orDefault(c.SyncLimit, 5)
 	c.MaxRequest = orDefault(c.MaxRequest, 1<<20)
 	c.MaxAnswer = orDefault(c.MaxAnswer, max(4<<20, c.MaxRequest))
@@ -102,20 +114,32 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New(`incumbent: Config.Servers is empty: name the ensemble, as in "zk1:2181,zk2:2181,zk3:2181/app"`)
 	case c.SessionTimeout < 0:
 		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s: give a positive time, 15s is a good one", c.SessionTimeout)
-	case c.Tick < 0:
-		return c, fmt.Errorf("incumbent: Config.Tick is %s: give the ensemble's tickTime, 2s by default", c.Tick)
+	case c.Tick < 0 || c.Tick > machines.MaxTick:
+		return c, fmt.Errorf("incumbent: Config.Tick is %s: give the ensemble's tickTime, 3s by default", c.Tick)
 	case c.SyncLimit < 0 || c.SyncLimit > 1<<16:
 		return c, fmt.Errorf("incumbent: Config.SyncLimit is %d: give the ensemble's syncLimit, 5 by default", c.SyncLimit)
-	case c.Tick > 24*time.Hour:
-		return c, fmt.Errorf("incumbent: Config.Tick is %s: give the ensemble's tickTime, 2s by default", c.Tick)
+	}
+	return c, cmp.Or(c.checkTick(), checkOptions(c), c.checkMessages())
+}
+
+// checkTick returns why the tick and the session timeout do not fit together, nil if they
+// do. A tick that is only assumed refuses no timeout that leaves time for belief.
+func (c Config) checkTick() error {
+	shortest := machines.ShortestTimeout(c.Tick, c.ObserverMasters)
+	switch {
+	case c.tickAssumed && c.SessionTimeout < shortest:
+		return fmt.Errorf("incumbent: Config.SessionTimeout is %s, too short for the tick of %s that is assumed without Config.Tick: set Config.Tick to the ensemble's tickTime, or ask for %s or more",
+			c.SessionTimeout, c.Tick, shortest)
+	case c.tickAssumed:
+		return nil
 	case c.SessionTimeout < 2*c.Tick:
-		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, but an ensemble with a tick of %s grants no less than %s: ask for that, or set Config.Tick to the ensemble's tickTime",
+		return fmt.Errorf("incumbent: Config.SessionTimeout is %s, but an ensemble with a tick of %s grants no less than %s: ask for that, or set Config.Tick to the ensemble's tickTime",
 			c.SessionTimeout, c.Tick, 2*c.Tick)
 	case c.ObserverMasters && c.SessionTimeout < 3*c.Tick:
-		return c, fmt.Errorf("incumbent: Config.SessionTimeout is %s, too short behind observer masters with a tick of %s: ask for %s or more",
+		return fmt.Errorf("incumbent: Config.SessionTimeout is %s, too short behind observer masters with a tick of %s: ask for %s or more",
 			c.SessionTimeout, c.Tick, 3*c.Tick)
 	}
-	return c, cmp.Or(checkOptions(c), c.checkMessages())
+	return nil
 }
 
 // The bounds of MaxRequest and MaxAnswer. Machines put up to half of the least into
@@ -139,19 +163,12 @@ func (c Config) checkMessages() error {
 	return nil
 }
 
-// lag returns how long a server may take to report a session, after the client's request,
-// to the ensemble's leader.
-func (c Config) lag() time.Duration {
-	if c.ObserverMasters {
-		return c.Tick
-	}
-	return c.Tick / 2
-}
-
 // options are the session machine's, and in the log's header.
 func (c Config) options() map[string]string {
 	return map[string]string{
 		"tick":            c.Tick.String(),
+		"tickAssumed":     strconv.FormatBool(c.tickAssumed),
+		"askedTimeout":    c.SessionTimeout.String(),
 		"syncLimit":       strconv.Itoa(c.SyncLimit),
 		"observerMasters": strconv.FormatBool(c.ObserverMasters),
 		"rideOut":         strconv.FormatBool(c.RideOut),

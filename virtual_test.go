@@ -15,16 +15,19 @@ import (
 
 func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 	for _, test := range []struct {
-		timeout, period, lasting time.Duration
+		timeout, tick, period, lasting time.Duration
 	}{
-		{4 * time.Second, time.Second, time.Hour},                   // by check
-		{15 * time.Second, 3750 * time.Millisecond, 10 * time.Hour}, // by check
-		{40 * time.Second, 5 * time.Second, 10 * time.Hour},         // by sync
+		{4 * time.Second, 2 * time.Second, 783333 * time.Microsecond, time.Hour},     // by check
+		{4 * time.Second, 0, 533333 * time.Microsecond, time.Hour},                   // by check; a tick of 3 s
+		{15 * time.Second, 2 * time.Second, 3750 * time.Millisecond, 10 * time.Hour}, // by check
+		{40 * time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Hour},         // by sync
+		{40 * time.Second, 0, 10 * time.Second, 10 * time.Hour},                      // by check
 	} {
-		test.lasting = selection.Of(t, "with a timeout of "+test.timeout.String(), test.lasting/10, test.lasting/10, test.lasting)
-		t.Run(test.timeout.String(), func(t *testing.T) {
+		name := fmt.Sprintf("with a timeout of %s and a tick of %s", test.timeout, test.tick)
+		test.lasting = selection.Of(t, name, test.lasting/10, test.lasting/10, test.lasting)
+		t.Run(name, func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				n := w.start(timeouts(test.timeout, 2*time.Second))
+				n := w.start(timeouts(test.timeout, test.tick))
 				stopped := 0
 				n.latch.participant.AddListener(Listener{NotLeader: func(Term, error) { stopped++ }})
 				for range 10 {

@@ -24,10 +24,12 @@ type Config struct {
 	// (Event.Timeout of connection.attached). At least 100 ms; 15 s is usual.
 	Timeout time.Duration
 
-	// Lag is how long a server may take to report a session, after the client's request, to
-	// the ensemble's leader: half of the ensemble's tick, and a whole one behind an
-	// observer master. Default 1 s, for a tick of 2 s.
-	Lag time.Duration
+	// Lag returns how long a server may take to report a session, after the client's
+	// request, to the ensemble's leader: half of the ensemble's tick, and a whole one behind
+	// an observer master. It must not block, and is called for each request that is sent. Its
+	// result may grow with a timeout that is granted: Post gets connection.attached before
+	// the first request of the connection is sent. Default 1.5 s, for a tick of 3 s.
+	Lag func() time.Duration
 
 	// Auth is sent on every connection before anything else.
 	Auth []Auth
@@ -134,8 +136,8 @@ func (c *Config) fill() {
 	if c.Backoff <= 0 {
 		c.Backoff = time.Second
 	}
-	if c.Lag <= 0 {
-		c.Lag = time.Second
+	if c.Lag == nil {
+		c.Lag = func() time.Duration { return 1500 * time.Millisecond }
 	}
 	if c.Window <= 0 {
 		c.Window = 64

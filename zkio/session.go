@@ -168,7 +168,7 @@ func (s *session) admitFrame(w *wire, frame []byte) bool {
 	}
 	s.watches.subscribe(c)
 	s.pending[xid] = c
-	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag))
+	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
 	return true
 }
 
