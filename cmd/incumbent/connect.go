@@ -37,7 +37,7 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	}
 	f.StringVar(&c.servers, "servers", servers, "the ensemble, as host:port,host:port/chroot; INCUMBENT_SERVERS sets the default")
 	f.DurationVar(&c.timeout, "timeout", 15*time.Second, "session timeout to ask for")
-	f.DurationVar(&c.tick, "tick", 2*time.Second, "the ensemble's tickTime; too small a value is unsafe")
+	f.DurationVar(&c.tick, "tick", 0, "the ensemble's tickTime; too small a value is unsafe (default 3s, or half of a session\ntimeout that is granted and longer than asked for)")
 	f.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long to wait for the first connection")
 	f.StringVar(&c.authFile, "auth-file", "", "file with digest:user:password, a line for each credential;\nwithout it, INCUMBENT_AUTH holds one")
 	f.StringVar(&c.tlsCA, "tls-ca", "", "PEM file of authorities; with it, or with a certificate, connections are encrypted")
@@ -52,8 +52,9 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"timeout", c.timeout}, {"tick", c.tick}, {"connect-timeout", c.connectTimeout}} {
-		if d.value <= 0 {
+		least time.Duration
+	}{{"timeout", c.timeout, 1}, {"tick", c.tick, 0}, {"connect-timeout", c.connectTimeout, 1}} {
+		if d.value < d.least {
 			return cfg, cli.Usage("--%s is %s: give a positive time, such as 10s", d.name, d.value)
 		}
 	}
