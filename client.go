@@ -144,7 +144,7 @@ type executor struct{ *Client }
 func (c executor) Execute(id events.ID, e events.Effect) {
 	switch e := e.(type) {
 	case events.Deadline:
-		if e.Until != 0 {
+		if e.Until != 0 || e.Alone != 0 {
 			c.believed.Store(&e)
 		}
 		if c.belief.publish(e) {

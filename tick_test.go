@@ -38,6 +38,17 @@ func TestAGrantOfMoreThanWasAskedSaysWhatTheTickIs(t *testing.T) {
 				if got := n.tape.Effects(events.SessionMachine, "notify warning"); got != 1 || len(log.with("its tickTime is 10s")) != 1 {
 					t.Errorf("%d notices, and the log has %q: want one of each", got, log.with("tickTime"))
 				}
+				held, _ := n.latch.Await(t.Context())
+				session := held.Term().Session
+				executor{n.Client}.Execute(events.SessionMachine, events.Deadline{Session: session})
+				if time.Until(held.AloneUntil()) <= 0 {
+					t.Error("the end of belief ends the time that is left for the work")
+				}
+				executor{n.Client}.Execute(events.SessionMachine, events.Deadline{Session: session, Alone: n.clock.Now()})
+				if left := time.Until(held.AloneUntil()); left > 0 {
+					t.Errorf("%s are left although the tick grew", left)
+				}
+				held.Release()
 				if youngest := n.youngestContact(time.Minute); youngest < test.known/2 || youngest > test.known/2+n.SessionTimeout()/3 {
 					t.Errorf("the leader is said to know of a contact %s before a request, want %s", youngest, test.known/2)
 				}

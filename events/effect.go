@@ -145,8 +145,8 @@ type Tell struct {
 
 // Deadline publishes until when a term may be believed in: nanoseconds of the loop's
 // clock, zero for not at all. Alone is the instant before which the session cannot
-// expire. It is not before Until, follows from the same confirmation, and is not
-// written down.
+// expire, zero if that stays as it was. It is not before Until, follows from the same
+// confirmation, and is not written down.
 type Deadline struct {
 	Session int64
 	Until   int64

@@ -184,9 +184,11 @@ func (s *session) connect(ev events.Event, out *engine.Outbox) {
 }
 
 // attach begins a connection. Nothing is confirmed on it yet. Belief that rode the disconnect out ends
-// when it would have ended without it, or immediately if it was computed with too small a tick.
+// when it would have ended without it. If the tick grows, it ends immediately, and so does the time in
+// which the session was said to be sure: both were computed with too small a tick.
 func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	resumed := s.id != 0
 	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
 	s.attachedAt = ev.At
 	s.heard, s.heardSent, s.known, s.countsFrom = ev.At, ev.At, 0, 0 // the leader was asked, and has touched the session
@@ -200,6 +202,9 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	default:
 		s.validUntil = ridden
 		s.watchDeadline(ev, out)
+	}
+	if resumed && grew {
+		out.Deadline(s.number, 0, ev.At)
 	}
 	what := events.Reconnected
 	if !s.everConnected {

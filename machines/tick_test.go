@@ -200,9 +200,13 @@ func TestRiddenBeliefEndsIfTheTickGrew(t *testing.T) {
 		stamped := events.Event{At: p.at}
 		p.session.Stamp(&stamped)
 		ended := p.first(func(e events.Effect) bool { d, is := e.(events.Deadline); return is && d.Until == 0 })
+		shortened := p.first(func(e events.Effect) bool { d, is := e.(events.Deadline); return is && d.Alone != 0 && d.Alone <= p.at })
 		reconnected := p.first(isNotice(events.Reconnected))
 		if reconnected < 0 || (p.session.validUntil > p.at) != holds || (ended < 0) != holds || ended > reconnected {
 			t.Errorf("granted %s: belief until %s, its end is effect %d and the new connection %d; want belief %t", granted, time.Duration(p.session.validUntil-p.at), ended, reconnected, holds)
+		}
+		if (shortened < 0) != holds {
+			t.Errorf("granted %s: that the session is sure was shortened by effect %d, want that: %t", granted, shortened, !holds)
 		}
 		if stamped.ValidUntil != 0 {
 			t.Errorf("granted %s: nothing was confirmed on the new connection, and an event has a deadline", granted)

@@ -48,7 +48,7 @@ func (c *Client) publish(d events.Deadline) {
 	}
 	c.deadline = d
 	c.w.observer.Published(c, old)
-	if d.Until != 0 {
+	if d.Until != 0 || d.Alone != 0 {
 		c.believed = d
 	}
 }
