@@ -5,7 +5,7 @@ import "time"
 // Options are the options of a server. The zero value is a standalone ZooKeeper 3.8 with its defaults.
 type Options struct {
 	// Tick is the unit of all session times: timeouts are clamped to 2–20 ticks, a session expires at the first tick
-	// boundary after its timeout. Default 2 s.
+	// boundary after its timeout. Default 2 s, as in ZooKeeper's sample file.
 	Tick time.Duration
 	// ContainerInterval is how often empty containers are deleted. Default 60 s.
 	ContainerInterval time.Duration
