@@ -45,6 +45,15 @@ func (o *options) flag(name string) bool {
 	return option(o, name, false, strconv.ParseBool)
 }
 
+// jitter returns the random part of pauses. With the option "noJitter" it is always zero: a search
+// through all states wants timers of one purpose to have one length.
+func (o *options) jitter(seed string) jitter {
+	if o.flag("noJitter") {
+		return jitter{}
+	}
+	return newJitter(seed)
+}
+
 func (o *options) policy(name string, fallback Policy) Policy {
 	return option(o, name, fallback, ParsePolicy)
 }

@@ -101,7 +101,7 @@ func newSession(open events.Event) (*session, error) {
 		observerMasters: o.flag("observerMasters"),
 		rideOut:         o.flag("rideOut"),
 		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
-		jitter:          newJitter(open.Seed),
+		jitter:          o.jitter(open.Seed),
 	}
 	return s, o.err
 }

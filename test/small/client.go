@@ -95,11 +95,10 @@ func newClient(w *world, id int) *client {
 
 // begin has the program open its handle, start it, and ask for leadership.
 func (c *client) begin(w *world) {
-	session := map[string]string{"tick": "400ms", "rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s"}
-	place := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s"}
+	session := map[string]string{"tick": "400ms", "rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true"}
+	place := map[string]string{"rideOut": fmt.Sprint(w.RideOut), "retry": "forever/-1/1s/0s", "noJitter": "true"}
 	c.feed(w, events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "session", Seed: c.name(), Options: session})
 	c.feed(w, latch, events.Event{Kind: events.CommandOpen, Recipe: latch, Path: dir, Data: []byte(c.name()), Seed: c.name(), Options: place})
-	c.engine = fork(c.engine) // whose jitter stands still
 	c.ask(w, events.SessionMachine, events.CommandStart)
 	c.ask(w, latch, events.CommandStart)
 	c.await(w)

@@ -38,10 +38,6 @@ func open(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
-// jitterType draws the random part of pauses. It is not copied: in a search it stays zero and always
-// draws zero, so that timers of equal purpose have equal length and their phases meet again.
-const jitterType = "jitter"
-
 // copier keeps what it has copied, so that two pointers to one thing stay so.
 type copier struct {
 	made map[unsafe.Pointer]reflect.Value
@@ -61,9 +57,6 @@ func (k *copier) copy(dst, src reflect.Value) {
 	case reflect.Struct:
 		if plain(src.Type()) {
 			dst.Set(src)
-			return
-		}
-		if src.Type().Name() == jitterType {
 			return
 		}
 		for i := range src.NumField() {
@@ -126,7 +119,7 @@ func plain(t reflect.Type) bool {
 	if ok {
 		return known
 	}
-	is := t.Name() != jitterType
+	is := true
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		is = false
