@@ -249,7 +249,7 @@ func (c *client) items() []item {
 	}
 	pendings := c.machines(&s, oldest)
 	s.flags(c.over, c.alive, c.attached, c.paused, c.leads, c.excused, c.awaiting != 0, c.deadline.Session == c.session)
-	s.add(as, int64(c.link)<<8|int64(c.works))
+	s.add(as, int64(c.refused)<<16|int64(c.link)<<8|int64(c.works))
 	s.add(owner, c.zkid)
 	s.add(level, c.seen)
 	if c.alive {

@@ -47,6 +47,7 @@ type client struct {
 	pending  []request
 	inbox    []message // on the way to the loop, in order
 	watches  []string  // at the server
+	refused  refusal   // by access rights
 	view     *tree     // what the server shows, where it lags
 	spare    *tree     // a server that lags, to connect to
 

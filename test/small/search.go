@@ -13,10 +13,12 @@ type graph struct {
 	known  map[digest]uint32
 	parent []uint32
 	via    []step
-	led    []bool   // somebody leads
+	led    []bool   // somebody leads, or unreleased work holds its place
+	able   []bool   // somebody could lead
 	open   []bool   // what comes after it is not known
-	begins []uint64 // where a state's arrows begin in to
-	to     []uint32
+	duties []duties // what a fair run does in the end
+	begins []uint64 // where a state's arrows begin in arrows
+	arrows []arrow
 
 	// To prove that worlds with one digest are one state.
 	after  []uint64 // the sum of the digests that follow, by state
@@ -41,6 +43,7 @@ type Result struct {
 	Took      time.Duration
 	Broken    []string // what is wrong, of the first state where something is
 	Trace     []step   // the way there
+	Round     int      // how many of its last steps a fair run can repeat without end
 	Finished  int      // states at the edge from which a leader was reached by going on
 }
 
@@ -95,7 +98,8 @@ func (g *graph) reach(w *world, from uint32, s step) (uint32, bool) {
 	n := uint32(len(g.parent))
 	g.known[d] = n
 	g.parent, g.via = append(g.parent, from), append(g.via, s)
-	g.led, g.open = append(g.led, w.led()), append(g.open, true)
+	g.led, g.able = append(g.led, w.led() || w.held()), append(g.able, w.anyAble())
+	g.open, g.duties = append(g.open, true), append(g.duties, w.duties())
 	return n, true
 }
 
@@ -105,7 +109,7 @@ func (g *graph) expand(layer []*world, numbers []uint32, r *Result) (next []*wor
 	for i, w := range layer {
 		from := numbers[i]
 		g.open[from] = false
-		g.begins = append(g.begins, uint64(len(g.to)))
+		g.begins = append(g.begins, uint64(len(g.arrows)))
 		if w.Prove > 0 {
 			g.after = append(g.after, w.follow())
 		}
@@ -119,7 +123,7 @@ func (g *graph) expand(layer []*world, numbers []uint32, r *Result) (next []*wor
 			}
 			number, fresh := g.reach(n, from, s)
 			if !s.fault {
-				g.to = append(g.to, number)
+				g.arrows = append(g.arrows, w.arrow(s, n, number))
 			}
 			if !fresh {
 				if r.Merged++; w.Prove > 0 && r.Merged%w.Prove == 0 {
@@ -147,72 +151,15 @@ func (g *graph) way(to uint32) []step {
 	return path
 }
 
-// alive demands that from every state a leader can be reached without faults.
-// From the states at the edge of a search that was cut short a run without
-// faults has to get there.
-func (g *graph) alive(edge []*world, numbers []uint32, r *Result) {
-	good := make([]bool, len(g.parent))
-	copy(good, g.led)
-	for i, w := range edge {
-		if good[numbers[i]] || w.heals() {
-			good[numbers[i]] = true
-			r.Finished++
-		}
-	}
-	g.backwards(good)
-	for n, ok := range good {
-		if !ok {
-			r.Broken = []string{"progress: no way without faults leads to a leader"}
-			r.Trace = g.way(uint32(n))
-			return
-		}
-	}
-}
-
-// backwards spreads good to every state that has a way to one that is. States
-// were expanded in the order of their numbers.
-func (g *graph) backwards(good []bool) {
-	g.begins = append(g.begins, uint64(len(g.to)))
-	count := make([]uint32, len(good)+1)
-	for _, to := range g.to {
-		count[to+1]++
-	}
-	for i := 1; i < len(count); i++ {
-		count[i] += count[i-1]
-	}
-	sources, fill := make([]uint32, len(g.to)), append([]uint32(nil), count...)
-	for from := range len(g.begins) - 1 {
-		for _, to := range g.to[g.begins[from]:g.begins[from+1]] {
-			sources[fill[to]] = uint32(from)
-			fill[to]++
-		}
-	}
-	var queue []uint32
-	for n, ok := range good {
-		if ok {
-			queue = append(queue, uint32(n))
-		}
-	}
-	for len(queue) > 0 {
-		n := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, from := range sources[count[n]:count[n+1]] {
-			if !good[from] {
-				good[from] = true
-				queue = append(queue, from)
-			}
-		}
-	}
-}
-
 // patience is how many steps a run without faults may take to a leader.
 const patience = 400
 
-// heals runs a world on without faults, everything as soon as it can be.
+// heals runs a world on without faults, everything as soon as it can be, and reports
+// whether it comes to a leader.
 func (w *world) heals() bool {
 	var steps []step
 	for range patience {
-		if w.led() {
+		if !w.vacant() {
 			return true
 		}
 		steps = w.steps(steps[:0])
@@ -263,7 +210,9 @@ func (g *graph) prove(r *Result) {
 			continue // at the edge
 		}
 		r.Proved++
-		if t.w.follow() != g.after[t.number] && r.Broken == nil {
+		differs := t.w.follow() != g.after[t.number] || t.w.duties() != g.duties[t.number] ||
+			t.w.vacant() != g.vacant(t.number)
+		if differs && r.Broken == nil {
 			r.Broken = []string{"two worlds with one digest go on differently"}
 			r.Trace = g.way(t.number)
 		}

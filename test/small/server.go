@@ -56,8 +56,8 @@ func (c *client) servable(w *world) int {
 	return -1
 }
 
-// serve has a client's server deal with one of its requests.
-func (w *world) serve(id, i int) {
+// serve has a client's server deal with one of its requests, or refuse it.
+func (w *world) serve(id, i int, refused bool) {
 	c := w.touch(id)
 	r := c.pending[i]
 	c.pending = slices.Delete(c.pending, i, i+1)
@@ -75,9 +75,11 @@ func (w *world) serve(id, i int) {
 	if w.reads(r.effect) {
 		at = view
 	}
-	ev, told := at.do(c.zkid, w.asChecked(r.effect))
-	w.fire(told) // a client's own watch event comes before the reply
-	c = w.clients[id]
+	ev := events.Event{Code: events.NoAuth}
+	if !refused && !c.mayNot(view, r.effect) {
+		ev = w.carryOut(at, c.zkid, r.effect)
+		c = w.clients[id]
+	}
 	if view = c.view; view == nil {
 		view = &w.tree
 	}
@@ -87,6 +89,42 @@ func (w *world) serve(id, i int) {
 		c.watches = append(c.watches, key)
 	}
 	c.inbox = append(c.inbox, m)
+}
+
+// carryOut has a server carry out a request. A client's own watch event comes before the
+// reply.
+func (w *world) carryOut(at *tree, session int64, r events.Request) events.Event {
+	ev, told := at.do(session, w.asChecked(r))
+	w.fire(told)
+	return ev
+}
+
+// mayNot reports whether access rights refuse a request. A check reads, too.
+func (c *client) mayNot(view *tree, r events.Request) bool {
+	if _, lists := r.(events.Children); lists {
+		return c.refused == noList
+	}
+	n, found := view.find(subject(r))
+	return c.refused == noRead && found && n.who == c.id
+}
+
+// readsOwn reports whether a client's latch lists the line or reads its own node.
+func (r request) readsOwn(c *client) bool {
+	_, lists := r.effect.(events.Children)
+	return lists || reads(r.effect) && subject(r.effect) == c.own()
+}
+
+// subject returns the path that a request reads or checks.
+func subject(r events.Request) string {
+	switch r := r.(type) {
+	case events.Get:
+		return r.Path
+	case events.Exists:
+		return r.Path
+	case events.Multi:
+		return r.Ops[0].Path
+	}
+	return ""
 }
 
 // asChecked returns a request as a server takes it: planted, it only looks whether a node

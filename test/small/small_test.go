@@ -24,8 +24,20 @@ var everyTime = []Config{
 	{Participants: 2, Faults: 1, Settled: true},
 	{Participants: 2, Faults: 1},
 	{Participants: 2, Faults: 1, Settled: true, RideOut: true},
+	{Participants: 1, Faults: 1, Settled: true, Hung: true},
+	{Participants: 2, Faults: 1, Settled: true, Hung: true},
+	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"delete", Refusals[once]}},
 	{Participants: 2, Faults: 2, Settled: true, States: 20_000},
 	{Participants: 3, Faults: 1, Settled: true},
+	{Participants: 3, Faults: 1, Settled: true, Hung: true},
+	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"cut", Refusals[once]}},
+}
+
+// refusing are worlds in which an operator forbids one participant to list the line or
+// to read its own node. See TestAPlaceWithoutRightsIsKept.
+var refusing = []Config{
+	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noList]}},
+	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noRead]}},
 }
 
 // atLeisure are the worlds of make small.
@@ -37,14 +49,15 @@ var atLeisure = []Config{
 	{Participants: 3, Faults: 1, Depth: 40},
 	{Participants: 2, Faults: 2, Settled: true},
 	{Participants: 2, Faults: 2, Settled: true, RideOut: true},
+	{Participants: 2, Faults: 2, Settled: true, Hung: true},
 }
 
-// TestWorlds: in every state that can be reached all promises hold, and from
-// every one a leader can be.
+// TestWorlds: all promises hold in every state that can be reached, and every fair run
+// without faults reaches a leader if a client is able to lead.
 func TestWorlds(t *testing.T) {
 	worlds, progress := atLeisure, io.Writer(os.Stderr)
 	if !*full {
-		worlds, progress = everyTime[:selection.Of(t, "small worlds", 2, 4, len(everyTime))], nil
+		worlds, progress = everyTime[:selection.Of(t, "small worlds", 2, 7, len(everyTime))], nil
 	}
 	for _, cfg := range worlds {
 		if cfg.States == 0 && !*full {
@@ -64,7 +77,7 @@ func TestWorlds(t *testing.T) {
 // tale returns a counterexample in words, and where its logs are.
 func tale(t *testing.T, r Result) string {
 	t.Helper()
-	story, logs, _ := Replay(r.Config, r.Trace)
+	story, logs, _ := Replay(r)
 	folder, err := os.MkdirTemp("", "small-")
 	if err != nil {
 		t.Error(err)
@@ -95,7 +108,7 @@ func TestPlants(t *testing.T) {
 			t.Errorf("not found: %s", p.Name)
 			continue
 		}
-		story, logs, again := Replay(cfg, r.Trace)
+		story, logs, again := Replay(r)
 		if len(again) == 0 && !strings.HasPrefix(r.Broken[0], "progress") {
 			t.Errorf("%s: its trace breaks nothing when it is taken again", p.Name)
 		}

@@ -27,15 +27,32 @@ const (
 	set
 	kill
 	resign
+	forbid // arg: what
+	refuse // arg: which request
 )
 
 var actNames = [...]string{"deliver", "serve", "ring", "attach", "catch up", "cut", "resume", "expire", "tick", "work returns",
-	"link", "pause", "lag", "delete", "set", "kill", "resign"}
+	"link", "pause", "lag", "delete", "set", "kill", "resign", "forbid", "refuse"}
 
 var linkNames = [...]string{sound: "sound", deaf: "deaf", mute: "mute", cutOff: "cut off"}
 
 // Faults are what can go wrong, by the names that Config.Kinds takes.
 var Faults = []string{"cut", "deaf", "mute", "cut off", "pause", "lag", "delete", "set", "kill", "resign"}
+
+// Refusals are faults that happen only if Config.Kinds names them. With the first two an
+// operator forbids a client to list the line, or to read its own nodes, and never
+// allows it again. With the last, one such read is refused.
+var Refusals = []string{noList: "no list", noRead: "no read", once: "refused once"}
+
+// refusal is what access rights do not let a client do.
+type refusal uint8
+
+const (
+	nothing refusal = iota
+	noList
+	noRead
+	once
+)
 
 // step is one arrow between two worlds.
 type step struct {
@@ -55,6 +72,8 @@ func (s step) String() string {
 		return fmt.Sprintf("FAULT %s: %s", who, linkNames[s.arg])
 	case remove, set:
 		return fmt.Sprintf("FAULT an operator: %s node %d", actNames[s.act], s.arg)
+	case forbid:
+		return fmt.Sprintf("FAULT an operator: %s for %s from now on", Refusals[s.arg], who)
 	case cut:
 		text := fmt.Sprintf("%s: cut, %d messages were read", who, s.arg/2)
 		if s.arg%2 == 1 {
@@ -81,7 +100,7 @@ func (w *world) steps(into []step) []step {
 			if w.left > 0 && s.act != ring {
 				into = w.linkFaults(into, i, s.act == deliver)
 				if s.act == serve {
-					into = w.operatorFaults(into)
+					into = w.refusals(w.operatorFaults(into))
 				}
 			}
 			return into
@@ -97,7 +116,7 @@ func (w *world) steps(into []step) []step {
 		for i := range w.clients {
 			into = w.linkFaults(into, i, false)
 		}
-		into = w.operatorFaults(into)
+		into = w.refusals(w.operatorFaults(into))
 	}
 	return into
 }
@@ -164,7 +183,7 @@ func (w *world) free(into []step, i int) []step {
 	if c.alive && w.age(c.heard) >= expiry {
 		add(expire, 0)
 	}
-	if c.works > 0 && !c.leads && !c.paused {
+	if c.works > 0 && !c.leads && !c.paused && !w.Hung {
 		add(finish, 0)
 	}
 	return into
@@ -245,6 +264,23 @@ func (w *world) operatorFaults(into []step) []step {
 	return into
 }
 
+// refusals lists what can be refused to clients. One client stays able.
+func (w *world) refusals(into []step) []step {
+	for i, c := range w.clients {
+		for _, what := range []refusal{noList, noRead} {
+			if w.names(what) && c.refused == nothing && w.ableWithout(i) {
+				into = append(into, step{forbid, uint8(i), uint8(what), true})
+			}
+		}
+		for r := range c.pending {
+			if w.names(once) && c.link == sound && c.mayServe(w, r) && c.pending[r].readsOwn(c) {
+				into = append(into, step{refuse, uint8(i), uint8(r), true})
+			}
+		}
+	}
+	return into
+}
+
 // take makes the world that a step leads to.
 func (w *world) take(s step) *world {
 	n := w.next()
@@ -264,8 +300,8 @@ func (w *world) do(s step) {
 	switch s.act {
 	case tick:
 		w.tick()
-	case serve:
-		w.serve(i, int(s.arg))
+	case serve, refuse:
+		w.serve(i, int(s.arg), s.act == refuse)
 	case attach:
 		w.attach(i, s.arg == 1, s.arg == 2)
 	case expire:
@@ -329,6 +365,8 @@ func (c *client) do(w *world, s step) {
 	case lag:
 		view := w.tree
 		c.spare = &view
+	case forbid:
+		c.refused = refusal(s.arg)
 	case resign:
 		c.ask(w, latch, events.CommandResign)
 	}

@@ -11,13 +11,21 @@ import (
 	"github.com/incumbent-go/incumbent/machines"
 )
 
-// Replay takes the steps of a path again, with logs and a story.
-func Replay(cfg Config, path []step) (story []string, logs [][]events.Record, wrongs []string) {
-	w := newWorld(&cfg, true)
-	for _, s := range path {
+// Replay takes the steps of a result's trace again, with logs and a story. It
+// returns what promises the last state breaks.
+func Replay(r Result) (story []string, logs [][]events.Record, wrongs []string) {
+	w := newWorld(&r.Config, true)
+	for i, s := range r.Trace {
+		if i == len(r.Trace)-r.Round {
+			w.tell("ROUND: the next %d steps lead back to this state, and can be repeated without end", r.Round)
+		}
 		w = w.take(s)
 	}
-	for _, wrong := range w.wrongs {
+	broken := w.wrongs
+	if len(broken) == 0 {
+		broken = r.Broken // what a way shows, and no state
+	}
+	for _, wrong := range broken {
 		w.tell("VIOLATION %s", wrong)
 	}
 	for _, c := range w.clients {

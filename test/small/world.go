@@ -24,8 +24,9 @@ const (
 type Config struct {
 	Participants int
 	Faults       int      // how many may happen on one path
-	Kinds        []string // which faults; nil: all
+	Kinds        []string // which of Faults and Refusals; nil: all Faults
 	RideOut      bool
+	Hung         bool   // work never returns
 	Depth        int    // steps on one path at the most; 0: as many as there are
 	States       int    // states at the most; 0: as many as there are
 	Settled      bool   // the directory is there, and all are connected, in the beginning
@@ -43,7 +44,7 @@ func (c Config) String() string {
 	for _, word := range []struct {
 		on   bool
 		text string
-	}{{c.RideOut, "ride out"}, {c.Settled, "from connected on"}, {c.Every, "every order"}} {
+	}{{c.RideOut, "ride out"}, {c.Hung, "work never returns"}, {c.Settled, "from connected on"}, {c.Every, "every order"}} {
 		if word.on {
 			text += ", " + word.text
 		}
@@ -58,6 +59,9 @@ func (c Config) String() string {
 }
 
 func (c *Config) has(fault string) bool { return c.Kinds == nil || slices.Contains(c.Kinds, fault) }
+
+// names reports whether a refusal is among the faults.
+func (c *Config) names(what refusal) bool { return slices.Contains(c.Kinds, Refusals[what]) }
 
 // world is one state: an ensemble, clients, and what is on its way between them.
 // A step makes a new world; what it does not touch is shared with the old one.
@@ -77,6 +81,9 @@ type world struct {
 
 // newWorld returns the first state: every program has started its handle.
 func newWorld(cfg *Config, record bool) *world {
+	if cfg.Participants > maxSeats {
+		panic(fmt.Sprintf("small: %d participants, of which duties and turns have room for %d", cfg.Participants, maxSeats))
+	}
 	w := &world{Config: cfg, now: 100 * int64(unit), tree: newTree(), left: cfg.Faults, record: record}
 	for i := range cfg.Participants {
 		w.clients = append(w.clients, newClient(w, i))
