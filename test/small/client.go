@@ -69,6 +69,7 @@ type timer struct {
 	machine events.ID
 	number  uint64
 	at      int64
+	frozen  bool // planted: it comes no nearer
 }
 
 type request struct {
@@ -159,7 +160,7 @@ func (c *client) feed(w *world, to events.ID, ev events.Event) {
 func (c *client) perform(w *world, a engine.Addressed) {
 	switch e := a.Effect.(type) {
 	case events.SetTimer:
-		c.timers = append(c.timers, timer{a.From, e.Request, w.now + int64(e.After)})
+		c.timers = append(c.timers, timer{a.From, e.Request, w.now + int64(e.After), w.Plant != nil && w.Plant.Frozen == e.Name})
 	case events.StopTimer:
 		c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
 	case events.Deadline:

@@ -6,6 +6,33 @@ import (
 	"testing"
 )
 
+// TestLivenessPlants: the search finds each of these bugs, and no check of a single
+// state does. The reported trace can be taken again.
+func TestLivenessPlants(t *testing.T) {
+	for _, p := range LivenessPlants {
+		cfg := Config{Participants: 2, Faults: 1, Kinds: p.Kinds, Settled: true, Plant: &p}
+		r := Search(cfg, nil)
+		t.Logf("%s: %s\n", p.Name, r)
+		if r.Broken == nil {
+			t.Errorf("not found: %s", p.Name)
+			continue
+		}
+		for _, wrong := range r.Broken {
+			if !strings.HasPrefix(wrong, "progress: ") {
+				t.Errorf("%s: found by a check of one state: %s", p.Name, wrong)
+			}
+		}
+		mustComeRound(t, r)
+		story, logs, _ := Replay(r)
+		if !strings.Contains(strings.Join(story, "\n"), "ROUND: ") {
+			t.Errorf("%s: the story does not say what is repeated:\n%s", p.Name, strings.Join(story, "\n"))
+		}
+		for _, log := range logs {
+			mustReplay(t, log)
+		}
+	}
+}
+
 // TestAPlaceWithoutRightsIsKept: a participant that may not list the line, or not read its
 // own node, keeps its place, and the search finds that nobody leads then. If it no longer
 // keeps its place, the world belongs in everyTime.
@@ -74,7 +101,7 @@ func TestDuties(t *testing.T) {
 		{finish, func(c *client, _ *world) { c.works = 1 }},
 		{deliver, func(*client, *world) {}},
 		{serve, func(c *client, w *world) { c.do(w, step{act: deliver}) }},
-		{ring, func(c *client, w *world) { c.timers = append(c.timers, timer{latch, 1, w.now}) }},
+		{ring, func(c *client, w *world) { c.timers = append(c.timers, timer{latch, 1, w.now, false}) }},
 	} {
 		w := newWorld(&Config{Participants: 2, Settled: true}, false)
 		c.after(w.touch(0), w)

@@ -19,6 +19,11 @@ type Plant struct {
 	Reads   bool // a server answers the check of a node by itself
 	Hurries bool // work is told to have returned as soon as its term ends
 	Queues  bool // creates wait for the next connection, whichever session's
+
+	// Used by LivenessPlants.
+	Kinds  []string // the faults among which it shows; nil: all
+	Frozen string   // the timer of this name is set, and comes no nearer
+	Busy   bool     // an attempt to connect may fail, however many have failed
 }
 
 // Plants are the bugs that a search has to find.
@@ -96,9 +101,18 @@ var Plants = []Plant{
 
 // own returns the path of the node that a client's machine takes for its own.
 func (c *client) own() string {
-	m := reflect.ValueOf(c.engine).Elem().FieldByName("machines").MapIndex(reflect.ValueOf(events.ID(latch)))
+	m := c.model()
 	if !m.IsValid() {
 		return ""
 	}
-	return dir + "/" + m.Elem().Elem().FieldByName("Model").Elem().FieldByName("own").String()
+	return dir + "/" + m.FieldByName("own").String()
+}
+
+// model returns what a client's latch knows; the zero value where there is no latch.
+func (c *client) model() reflect.Value {
+	m := reflect.ValueOf(c.engine).Elem().FieldByName("machines").MapIndex(reflect.ValueOf(events.ID(latch)))
+	if !m.IsValid() {
+		return reflect.Value{}
+	}
+	return m.Elem().Elem().FieldByName("Model").Elem()
 }

@@ -13,7 +13,7 @@ const (
 	deliver act = iota
 	serve
 	ring
-	attach // arg: 1 watches backwards, 2 a server that lags
+	attach // arg: 1 watches backwards, 2 a server that lags, 3 planted: it fails
 	catchUp
 	cut // arg: messages kept, doubled; odd: the requests never left
 	resume
@@ -170,6 +170,9 @@ func (w *world) free(into []step, i int) []step {
 		if c.alive && c.spare != nil && c.spare.zxid >= c.seen {
 			add(attach, 2)
 		}
+		if w.Plant != nil && w.Plant.Busy {
+			add(attach, 3)
+		}
 	}
 	if c.attached && c.view != nil && c.link != cutOff {
 		add(catchUp, 0)
@@ -303,7 +306,9 @@ func (w *world) do(s step) {
 	case serve, refuse:
 		w.serve(i, int(s.arg), s.act == refuse)
 	case attach:
-		w.attach(i, s.arg == 1, s.arg == 2)
+		if s.arg != 3 {
+			w.attach(i, s.arg == 1, s.arg == 2)
+		}
 	case expire:
 		w.end(i)
 	case kill:

@@ -150,6 +150,11 @@ func (w *world) tick() {
 		if c.attached && !c.paused && (c.link == sound || c.link == cutOff) {
 			c.contact = w.now
 		}
+		for j := range c.timers {
+			if c.timers[j].frozen {
+				c.timers[j].at += int64(unit)
+			}
+		}
 	}
 	w.now += int64(unit)
 	for _, c := range w.clients {
