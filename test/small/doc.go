@@ -10,9 +10,12 @@
 //	checks.go   the promises, held against every state
 //	canon.go    when two worlds are the same state; models.go for the machines' own fields
 //	fork.go     a copy of an engine
-//	search.go   breadth first, then backwards from the leaders
+//	search.go   breadth first
+//	live.go     who is able to lead, what a fair run owes, and backwards from the leaders
+//	fair.go     cycles without a leader that a fair run need not leave
 //	trace.go    a counterexample as a person reads it, and its logs
 //	plants.go   bugs planted on purpose: the search must be able to fail
+//	liveplants.go  the same, of bugs that no single state shows
 //
 // # What is explored
 //
@@ -38,6 +41,11 @@
 // follows from a fault is free: it lasts up to three units, connections are made
 // again sooner or later, sessions expire or do not.
 //
+// Three more faults are in the worlds that name them (Refusals): an operator forbids a
+// client, without end, to list the line or to read its own node (the heartbeat's check
+// is refused, too), or one such read is refused. At least one client may do everything.
+// Config.Hung makes worlds in which work never returns.
+//
 // # What is held against every state
 //
 // At most one believes, whether or not its loop had its turn. Belief lies within
@@ -46,9 +54,39 @@
 // grow. Started and stopped alternate; nothing new begins while work runs. Once
 // all is quiet each has one node at the most. Every answer and timer that a
 // machine awaits is on its way, and every state that waits has a watch, an answer
-// or a timer to wake it. Nothing panics. And from every state there is a way without
-// faults to a leader; at the edge of a search that was cut short a run without
-// faults has to find it.
+// or a timer to wake it. Nothing panics.
+//
+// # What is held against every run
+//
+// A client is able to lead if access rights refuse it nothing and its program has no
+// work that never returns. A state is vacant if a client is able and none leads. The
+// search keeps the steps between all states, and asks two questions when no fault
+// happens any more. Is there a way from every vacant state to a leader? And does every
+// fair run reach one? A run is fair unless one of these stays possible in all its
+// states from some moment on and never happens:
+//
+//   - a client's loop takes out the next message, or a timer fires
+//   - a server answers a client's request
+//   - a client that has no connection gets one, to any server
+//   - a process that stands still goes on, or a link is mended
+//   - a server that lags catches up
+//   - work returns, unless the world is one of Config.Hung
+//   - the clock moves on
+//
+// Sessions need not expire, and a connection whose link has failed need not be cut. A
+// run without end stays in a strongly connected component of the vacant states at last.
+// The component breaks the rule if it has a cycle and each of these steps either is
+// impossible in one of its states or happens inside it (this is weak fairness; for it
+// the largest components are enough). Two worlds can be one state under other names, so
+// participants are followed from seat to seat through the component. The trace is the
+// way to it and then a round that can be repeated without end.
+//
+// There is one exception, and [Config].Hung is the only world that has it: unreleased
+// work holds its place. A state is not vacant if the first in line has ended its term
+// and its work never returns.
+//
+// Time makes no state of its own, because all times are counted from now. At the edge of
+// a search that was cut short, a run without faults has to find a leader.
 //
 // # How it stays small
 //
@@ -75,20 +113,29 @@
 //	3 participants, 1 fault, to depth 40                       517640   795679  40
 //	1 participant, 2 faults, from connected on                  83438   152839  48
 //	2 participants, 1 fault, from connected on, every order     52535   139265  58
+//	2 participants, 2 faults (delete, a read refused once)       8001    10620  60
+//	2 participants, 2 faults (cut, a read refused once)         51314    78681  82
+//	3 participants, 1 fault, work never returns                 38084    56025  95
+//	2 participants, 2 faults, work never returns              1088696  1787350  73
 //
 // The search to depth 40 stopped at 17501 states; from each of them a run without
 // faults found a leader. Two participants with two faults, from connected on, had
 // 1793803 states, 3109734 steps and a depth of 77, and 1924992, 3338959 and 80 with
 // disconnects ridden out, before a state had the time of what the leader knew.
 //
-// Every test run does the first and the third, and begins the one with two faults.
-// make small does all but the first.
+// With one client that may not list the line, or not read its own node, the search finds
+// that nobody leads: the client keeps its place at the head of the line without end
+// (TestAPlaceWithoutRightsIsKept).
+//
+// make test does the first; make prove does the third, too, and begins the one with two
+// faults. make small does all but the first.
 //
 // # What it cannot see
 //
 // Fractions of a unit: slack, the tick and the drift of clocks are left to
 // test/sim. A heartbeat by sync, deposed leaders and lost quorums (a write that is
-// acknowledged is committed here). Access rights, foreign and persistent nodes,
+// acknowledged is committed here). Access rights of other clients' nodes, events that a
+// server withholds from a client without rights, foreign and persistent nodes,
 // the end of the counter, more than one line or one handle in a process, selectors,
 // and closing. A server that lags at the connect does so from before the connect.
 // A link that fails a second time before the ensemble's leader has heard of a
