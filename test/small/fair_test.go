@@ -50,6 +50,10 @@ func TestIdling(t *testing.T) {
 			{connects, []arrow{{to: 1, act: tick, turn: still}, {to: 0, act: attach, turn: still}, {to: 2, act: attach, turn: still}}},
 			{connects, []arrow{{to: 0, act: tick, turn: still}}},
 		}, 1},
+		{"what stays possible is done, by a longer way", sketch{
+			{connects, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: attach, turn: still}, {to: 2, act: attach, turn: still}}},
+			{connects, []arrow{{to: 0, act: tick, turn: still}}},
+		}, 2},
 		{"a way out that need not be taken", sketch{{0, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: expire, turn: still}}}}, 1},
 		{"the clock could move on", sketch{{clock, []arrow{{to: 0, act: ring, turn: still}, {to: 1, act: tick, turn: still}}}}, 0},
 		{"one participant could connect", sketch{{connects, []arrow{{to: 0, act: tick, turn: still}, {to: 1, act: attach, turn: still}}}}, 0},

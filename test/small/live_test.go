@@ -64,8 +64,8 @@ func TestAble(t *testing.T) {
 	}
 }
 
-// mustComeRound takes a result's trace again. Its round has no fault and no leader, and
-// ends in the state in which it began.
+// mustComeRound takes a result's trace again. Its round has no fault and no leader, is
+// fair, and ends in the state in which it began.
 
 func mustComeRound(t *testing.T, r Result) {
 	t.Helper()
@@ -75,6 +75,7 @@ func mustComeRound(t *testing.T, r Result) {
 	}
 	w := newWorld(&r.Config, false)
 	var from digest
+	possible, done := ^duties(0), duties(0) // by client
 	for i, s := range r.Trace {
 		if i == len(r.Trace)-r.Round {
 			from = w.canon()
@@ -83,6 +84,14 @@ func mustComeRound(t *testing.T, r Result) {
 		if i >= len(r.Trace)-r.Round && (s.fault || w.led() || !w.anyAble()) {
 			t.Errorf("step %d, %s, has no place in the round", i, s)
 		}
+		if i >= len(r.Trace)-r.Round {
+			w.seated = []int{0, 1} // as if each client had the seat of its number
+			possible, done = possible&w.duties(), done|duty(s.act, int(s.who))
+			w.seated = nil
+		}
+	}
+	if possible&^done != 0 {
+		t.Errorf("the round is not fair: %032b is possible in all its states and not done", possible&^done)
 	}
 	if w.canon() != from {
 		t.Error("the round does not come back to where it began")
