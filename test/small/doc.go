@@ -125,7 +125,8 @@
 //
 // With one client that may not list the line, or not read its own node, the search finds
 // that nobody leads: the client keeps its place at the head of the line without end
-// (TestAPlaceWithoutRightsIsKept).
+// (TestAPlaceWithoutRightsIsKept). If the reply to its create was lost, it cannot even
+// delete the node, because only a listing shows the name.
 //
 // make test does the first; make prove does the third, too, and begins the one with two
 // faults. make small does all but the first.

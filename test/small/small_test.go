@@ -34,10 +34,12 @@ var everyTime = []Config{
 }
 
 // refusing are worlds in which an operator forbids one participant to list the line or
-// to read its own node. See TestAPlaceWithoutRightsIsKept.
+// to read its own node. See TestAPlaceWithoutRightsIsKept. In the last, the reply to the
+// participant's create can be lost, too: it does not know the name of its node then.
 var refusing = []Config{
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noList]}},
 	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noRead]}},
+	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{Refusals[noList], "cut"}},
 }
 
 // atLeisure are the worlds of make small.
