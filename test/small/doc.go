@@ -7,6 +7,7 @@
 //	server.go   the server's side: requests, watches, the end of connections and sessions
 //	tree.go     what the server of test/oneserver shows of the line
 //	steps.go    what can happen next, faults included, and what comes of it
+//	refusals.go what access rights refuse
 //	checks.go   the promises, held against every state
 //	canon.go    when two worlds are the same state; models.go for the machines' own fields
 //	fork.go     a copy of an engine

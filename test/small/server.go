@@ -99,34 +99,6 @@ func (w *world) carryOut(at *tree, session int64, r events.Request) events.Event
 	return ev
 }
 
-// mayNot reports whether access rights refuse a request. A check reads, too.
-func (c *client) mayNot(view *tree, r events.Request) bool {
-	if _, lists := r.(events.Children); lists {
-		return c.refused == noList
-	}
-	n, found := view.find(subject(r))
-	return c.refused == noRead && found && n.who == c.id
-}
-
-// readsOwn reports whether a client's latch lists the line or reads its own node.
-func (r request) readsOwn(c *client) bool {
-	_, lists := r.effect.(events.Children)
-	return lists || reads(r.effect) && subject(r.effect) == c.own()
-}
-
-// subject returns the path that a request reads or checks.
-func subject(r events.Request) string {
-	switch r := r.(type) {
-	case events.Get:
-		return r.Path
-	case events.Exists:
-		return r.Path
-	case events.Multi:
-		return r.Ops[0].Path
-	}
-	return ""
-}
-
 // asChecked returns a request as a server takes it: planted, it only looks whether a node
 // that it is to check is there.
 func (w *world) asChecked(r events.Request) events.Request {

@@ -39,21 +39,6 @@ var linkNames = [...]string{sound: "sound", deaf: "deaf", mute: "mute", cutOff: 
 // Faults are what can go wrong, by the names that Config.Kinds takes.
 var Faults = []string{"cut", "deaf", "mute", "cut off", "pause", "lag", "delete", "set", "kill", "resign"}
 
-// Refusals are faults that happen only if Config.Kinds names them. With the first two an
-// operator forbids a client to list the line, or to read its own nodes, and never
-// allows it again. With the last, one such read is refused.
-var Refusals = []string{noList: "no list", noRead: "no read", once: "refused once"}
-
-// refusal is what access rights do not let a client do.
-type refusal uint8
-
-const (
-	nothing refusal = iota
-	noList
-	noRead
-	once
-)
-
 // step is one arrow between two worlds.
 type step struct {
 	act   act
@@ -262,23 +247,6 @@ func (w *world) operatorFaults(into []step) []step {
 		}
 		if w.has("set") {
 			into = append(into, step{act: set, arg: uint8(i), fault: true})
-		}
-	}
-	return into
-}
-
-// refusals lists what can be refused to clients. One client stays able.
-func (w *world) refusals(into []step) []step {
-	for i, c := range w.clients {
-		for _, what := range []refusal{noList, noRead} {
-			if w.names(what) && c.refused == nothing && w.ableWithout(i) {
-				into = append(into, step{forbid, uint8(i), uint8(what), true})
-			}
-		}
-		for r := range c.pending {
-			if w.names(once) && c.link == sound && c.mayServe(w, r) && c.pending[r].readsOwn(c) {
-				into = append(into, step{refuse, uint8(i), uint8(r), true})
-			}
 		}
 	}
 	return into

@@ -60,9 +60,6 @@ func (c Config) String() string {
 
 func (c *Config) has(fault string) bool { return c.Kinds == nil || slices.Contains(c.Kinds, fault) }
 
-// names reports whether a refusal is among the faults.
-func (c *Config) names(what refusal) bool { return slices.Contains(c.Kinds, Refusals[what]) }
-
 // world is one state: an ensemble, clients, and what is on its way between them.
 // A step makes a new world; what it does not touch is shared with the old one.
 type world struct {
