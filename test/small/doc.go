@@ -127,10 +127,11 @@
 // Every fair run reaches a leader in the worlds of make prove, in that with every order
 // and in the last.
 //
-// With one client that may not list the line, or not read its own node, the search finds
-// that nobody leads: the client keeps its place at the head of the line without end
-// (TestAPlaceWithoutRightsIsKept). If the reply to its create was lost, it cannot even
-// delete the node, because only a listing shows the name.
+// A client that may not list the line, or not read its own node, gives its place up, and
+// the other one leads. If the reply to its create was lost, it cannot delete the node,
+// because only a listing shows the name. Then the client's handle ends the session; the
+// search has machines and no handles, and finds that nobody leads
+// (TestANodeWithoutANameIsKept).
 //
 // make test does the first; make prove does the third, too, and begins the one with two
 // faults. make small does all but the first.

@@ -27,20 +27,18 @@ var everyTime = []Config{
 	{Participants: 1, Faults: 1, Settled: true, Hung: true},
 	{Participants: 2, Faults: 1, Settled: true, Hung: true},
 	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"delete", Refusals[once]}},
+	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noList]}},
+	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noRead]}},
 	{Participants: 2, Faults: 2, Settled: true, States: 20_000},
 	{Participants: 3, Faults: 1, Settled: true},
 	{Participants: 3, Faults: 1, Settled: true, Hung: true},
 	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"cut", Refusals[once]}},
 }
 
-// refusing are worlds in which an operator forbids one participant to list the line or
-// to read its own node. See TestAPlaceWithoutRightsIsKept. In the last, the reply to the
-// participant's create can be lost, too: it does not know the name of its node then.
-var refusing = []Config{
-	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noList]}},
-	{Participants: 2, Faults: 1, Settled: true, Kinds: []string{Refusals[noRead]}},
-	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{Refusals[noList], "cut"}},
-}
+// refusing is a world in which an operator forbids one participant to list the line, while the reply to
+// its create is lost. It does not know the name of its node, so nothing but the end of its session deletes
+// that. The handle ends it, and the handle is not searched: see TestANodeWithoutANameIsKept.
+var refusing = Config{Participants: 2, Faults: 2, Settled: true, Kinds: []string{Refusals[noList], "cut"}}
 
 // atLeisure are the worlds of make small.
 var atLeisure = []Config{
