@@ -8,6 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
 // Client is one process: a loop around the real engine, an executor, and a clock of its
@@ -19,6 +20,8 @@ type Client struct {
 	engine *engine.Engine
 	dice   participantDice
 	x      *executor
+
+	identities []zkmem.Auth // one: see Identity
 
 	program *program // of a script; nil if the observer has the program
 
@@ -68,6 +71,7 @@ func (w *World) AddClient(p Process) *Client {
 	}
 	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
 	c.dice = participantDice{w: w, name: fmt.Sprint("client ", c.id)}
+	c.identities = []zkmem.Auth{{Scheme: "digest", ID: fmt.Sprintf("client-%d:x", c.id)}}
 	d := c.dice.roll(clockDice)
 	c.offset = d.Int64N(int64(time.Hour)) + int64(time.Minute)
 	if p.Drift {

@@ -51,7 +51,7 @@ func (c *Client) Stall(until int64, up, down bool) error {
 
 // CutStalled cuts a connection that stalls.
 func (c *Client) CutStalled() {
-	if wire := c.x.conn; wire != nil && (wire.up.stalled > c.w.now || wire.down.stalled > c.w.now) {
+	if wire := c.x.conn; wire != nil && wire.stalls() {
 		wire.up, wire.down = direction{}, direction{}
 		wire.closeByServer()
 	}

@@ -17,6 +17,7 @@
 //	client.go     one process: the loop, pauses, its clock; client_effects.go a step's effects
 //	server_faults.go faults of servers; client_faults.go faults of processes and connections
 //	inspect.go    what can be asked about all of them
+//	served.go     what keeps a client from being served
 //
 // A World is not safe for concurrent use.
 package world

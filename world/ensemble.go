@@ -22,8 +22,14 @@ type Ensemble struct {
 	committed   *zkmem.Tree
 	backup      *zkmem.Tree // for a restore
 	backupEpoch int64       // the backup's epoch
-	slow        time.Duration
+	slow        spell
 	lastID      int64
+}
+
+// spell is a time in which every commit takes longer.
+type spell struct {
+	least, most time.Duration // by how much; most is 0 outside a spell
+	until       int64         // when the last commit that was slowed comes
 }
 
 // Proposal is a write that the quorum has or will commit.
@@ -40,7 +46,7 @@ func newEnsemble(w *World) *Ensemble {
 	for i := range Servers {
 		s := &Server{ens: e, id: i, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, up: true, tree: zkmem.NewTree(),
 			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]bool{}}
-		s.lag = Between(s.dice.roll(lagDice), 0, 30*time.Millisecond)
+		s.lag = Between(s.dice.roll(lagDice), 0, usualLag)
 		e.servers = append(e.servers, s)
 	}
 	e.elect(e.servers[e.dice.roll(electionDice).IntN(Servers)])
@@ -117,8 +123,9 @@ func (s *Server) schedule() {
 	s.committing = true
 	term := s.term
 	d := Between(s.dice.roll(diskDice), time.Millisecond, 6*time.Millisecond)
-	if s.ens.slow > 0 {
-		d += Between(s.dice.roll(diskDice), 0, s.ens.slow)
+	if slow := &s.ens.slow; slow.most > 0 {
+		d += Between(s.dice.roll(diskDice), slow.least, slow.most)
+		slow.until = max(slow.until, s.ens.w.now+int64(d))
 	}
 	s.ens.w.After(d, func() {
 		s.run(func() {

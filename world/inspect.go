@@ -117,6 +117,10 @@ func (c *Client) Deadline() events.Deadline { return c.deadline }
 // ID returns the client's number, from 0 on.
 func (c *Client) ID() int { return c.id }
 
+// Identity returns the identity that the process proves on every connection. Access lists
+// name it, to give it a right or to leave it out.
+func (c *Client) Identity() zkmem.Auth { return c.identities[0] }
+
 // Engine returns the process's engine, to be looked at.
 func (c *Client) Engine() *engine.Engine { return c.engine }
 

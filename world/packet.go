@@ -32,6 +32,9 @@ type Packet struct {
 	data     []byte
 }
 
+// identities returns those of the client that asked.
+func (a *Packet) identities() []zkmem.Auth { return a.Conn.x.c.identities }
+
 // answer sets the outcome of a write or a sync, and sends it after all that was asked before.
 func (a *Packet) answer(r zkmem.Result, zxid int64) {
 	a.done, a.result, a.zxid = true, r, zxid

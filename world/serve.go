@@ -138,7 +138,7 @@ func (s *Server) write(a *Packet) {
 			})
 			return
 		}
-		l.propose(zkmem.Caller{Session: session}, op, a, s)
+		l.propose(zkmem.Caller{Session: session, Auth: a.identities()}, op, a, s)
 	})
 }
 
@@ -179,7 +179,7 @@ func (s *Server) get(a *Packet, path string, watch, data bool) {
 	a.zxid = s.tree.Zxid()
 	bytes, stat, err := s.tree.Get(path)
 	if err == nil {
-		err = s.tree.Allowed(path, zkmem.PermRead, nil)
+		err = s.tree.Allowed(path, zkmem.PermRead, a.identities())
 	}
 	if err != nil {
 		a.result.Err = err.(zkmem.Code)
@@ -211,7 +211,7 @@ func (s *Server) list(a *Packet, r events.Children) {
 	a.zxid = s.tree.Zxid()
 	names, stat, err := s.tree.Children(r.Path)
 	if err == nil {
-		err = s.tree.Allowed(r.Path, zkmem.PermRead, nil)
+		err = s.tree.Allowed(r.Path, zkmem.PermRead, a.identities())
 	}
 	if err != nil {
 		a.result.Err = err.(zkmem.Code)

@@ -137,7 +137,7 @@ func (s *Server) apply(index int, p *Proposal) {
 	_, happened := s.tree.Apply(p.Txn)
 	for _, ev := range happened {
 		for _, c := range s.watches.Fire(ev) {
-			if !Readable(ev.ACL) {
+			if !Readable(ev.ACL, c.x.c.Identity()) {
 				continue
 			}
 			c.send(frame{watch: ev.Type, path: ev.Path, zxid: p.Txn.Zxid})
@@ -173,8 +173,10 @@ func sortedByOrder(list []waitingSync) {
 	slices.SortStableFunc(list, func(a, b waitingSync) int { return cmp.Compare(a.after, b.after) })
 }
 
-// Readable reports whether everybody may read the node of an event. A watcher that may
-// not is not told, although its watch is spent.
-func Readable(acl []zkmem.ACL) bool {
-	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool { return a.Perms&zkmem.PermRead != 0 })
+// Readable reports whether an access list lets a client read the node. A watcher that may
+// not is not told of an event there, although its watch is spent.
+func Readable(acl []zkmem.ACL, who zkmem.Auth) bool {
+	return len(acl) == 0 || slices.ContainsFunc(acl, func(a zkmem.ACL) bool {
+		return a.Perms&zkmem.PermRead != 0 && (a.Scheme == "world" || a.Scheme == who.Scheme && a.ID == who.ID)
+	})
 }

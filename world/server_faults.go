@@ -170,9 +170,12 @@ func (s *Server) Freeze(lasts time.Duration) error {
 }
 
 // SlowDisk makes every commit take up to that much longer, for a while.
-func (e *Ensemble) SlowDisk(by, lasts time.Duration) {
-	e.slow = by
-	e.w.After(lasts, func() { e.slow = 0 })
+func (e *Ensemble) SlowDisk(by, lasts time.Duration) { e.SlowCommits(0, by, lasts) }
+
+// SlowCommits makes every commit take longer, by at least and less than so much, for a while.
+func (e *Ensemble) SlowCommits(least, most, lasts time.Duration) {
+	e.slow.least, e.slow.most = least, most
+	e.w.After(lasts, func() { e.slow.most = 0 })
 }
 
 // LagBehind makes a follower apply transactions that much later, for a while.
@@ -183,7 +186,7 @@ func (s *Server) LagBehind(by, lasts time.Duration) {
 
 // Heal ends all faults of the servers: all are up.
 func (e *Ensemble) Heal() {
-	e.slow = 0
+	e.slow.most = 0
 	for _, s := range e.servers {
 		s.lag = 0
 		if s.leads && s != e.leader || s.leads && s.isolated {

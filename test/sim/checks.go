@@ -105,11 +105,23 @@ func (k *checks) committed(p *world.Proposal) {
 		}
 		k.permitsCommitted(p)
 	case zkmem.OpSetACL:
-		k.unreadable[p.Txn.Path] = !world.Readable(p.Txn.ACL)
+		k.unreadable[p.Txn.Path] = !k.ownerReads(p.Txn)
 	}
 	for _, path := range deletions(p.Txn) {
 		k.deletedUnreadable[path] = k.deletedUnreadable[path] || k.unreadable[path]
 	}
+}
+
+// ownerReads reports whether a node's own client may read it under the access list of a
+// transaction; for a node without one, whether everybody may.
+func (k *checks) ownerReads(t zkmem.Txn) bool {
+	var who zkmem.Auth
+	if _, stat, err := k.w.ens.Committed().Get(t.Path); err == nil {
+		if c := k.w.clientOf(stat.EphemeralOwner); c != nil {
+			who = c.Identity()
+		}
+	}
+	return world.Readable(t.ACL, who)
 }
 
 // deletions returns the nodes that a transaction deleted.
