@@ -39,6 +39,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 	if now := u.c.Clock(); !u.c.writeConfirmed && u.c.connected && now < u.c.Deadline().Until {
 		k.fail("a confirmation before every term", "%s was elected, and no write was acknowledged on this connection", u.name())
 	}
+	k.w.vacancies.believed(u)
 	k.hasLed[b.path] = true
 	k.beganConfirmed(b)
 	k.ownEndFirst(b)
@@ -124,6 +125,7 @@ func (k *checks) stopped(u *user, n events.Notify) {
 		k.fail("started and stopped alternate", "%s was stopped without a start", u.name())
 		return
 	}
+	k.w.vacancies.believed(u)
 	k.beliefs[i].ended = n.Reason.Successible()
 	k.beliefAfterDeletion(k.beliefs[i])
 	k.beliefs = slices.Delete(k.beliefs, i, i+1)

@@ -13,7 +13,8 @@
 // A seed gives the same world every time. ARGS='-shrink' makes a failing world smaller
 // first. ARGS='-plant NAME' plants a bug, and ARGS='-plant "none: RECIPE"' makes it a
 // separate world of one recipe. A world has two phases: faults, in which the checks hold
-// every promise, then a healed world, in which every line has to get its leader.
+// every promise, then a healed world, in which every line has to get its leader. In both, no
+// line is without a leader for longer than a bound while an able participant is in it.
 //
 // # Reading it
 //
@@ -26,6 +27,7 @@
 //	guarded.go    writes under a leadership, which no machine sends
 //	faults.go     faults by the clock; state_faults.go faults just after a state was entered; operator.go people
 //	checks.go     the promises; beliefs.go, promises.go, wakeups.go more of them
+//	vacancies.go  no line is long without a leader; vacancy_faults.go faults that have worlds of their own for it
 //	coverage.go   every row and fault has to fire in a long run; goals.go rows that cannot
 //	plants.go     what a planted bug is; planted*.go, tamper.go; search.go finds a world for each
 //	many.go       a range of seeds, summed up; soak.go long runs; shrink.go smaller worlds

@@ -94,6 +94,9 @@ func (w *harness) startFaults() {
 		if i >= 0 && faults[i].fire != nil && w.has(r.Fault) {
 			w.scheduleFault(faults[i], r.Every)
 		}
+		if f, ok := vacancyFaultNamed(r.Fault); ok && w.has(r.Fault) {
+			w.scheduleFault(f.fault, r.Every)
+		}
 	}
 }
 
@@ -266,6 +269,7 @@ func (w *harness) jumpClock(d *rand.Rand) bool {
 	if c == nil {
 		return false
 	}
+	w.vacancies.clientTouched(c)
 	by := world.Between(d, -w.Timeout, w.Timeout)
 	if ahead := w.planted(func(p *Plant) bool { return p.WallClock }); by > 0 && w.Seed%2 == 0 || ahead {
 		c.ShiftClock(by)

@@ -21,6 +21,7 @@ type harness struct {
 	clients     []*client
 	queue       *queueState // nil if the world has no queue
 	checks      *checks
+	vacancies   *vacancies
 	plant       *Plant
 	healed      bool // the faults are over
 	closing     bool // everything was asked to close
@@ -54,7 +55,7 @@ type client struct {
 // newHarness returns the world of a plan, without a client yet.
 func newHarness(plan Plan, o Options) *harness {
 	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keepRecords: o.Keep}
-	w.checks = newChecks(w)
+	w.checks, w.vacancies = newChecks(w), newVacancies(w)
 	var err error
 	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
 	if err != nil {
@@ -152,8 +153,15 @@ func (w *harness) Happens(name string) bool {
 // Done does nothing: these worlds have no script.
 func (w *harness) Done(world.Outcome) {}
 
-func (w *harness) Committed(p *world.Proposal) { w.checks.committed(p) }
-func (w *harness) DataReplaced()               { w.checks.dataReplaced() }
+func (w *harness) Committed(p *world.Proposal) {
+	w.checks.committed(p)
+	w.vacancies.committed(p)
+}
+
+func (w *harness) DataReplaced() {
+	w.checks.dataReplaced()
+	w.vacancies.dataReplaced()
+}
 
 func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool {
 	c := w.program(to)
@@ -161,6 +169,7 @@ func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool
 		return false
 	}
 	c.noteCreated(id, *ev)
+	w.vacancies.posting(c, *ev)
 	return true
 }
 
@@ -192,6 +201,9 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 func (w *harness) Performed(c *world.Client) { w.checks.stepped(w.program(c)) }
 
 func (w *harness) Entered(c *world.Client, id events.ID, state string) {
+	if u := w.program(c).user(id); u != nil && state == "enrolling" {
+		u.hasWorked = false
+	}
 	w.drawStateFault(w.program(c), id, state)
 }
 

@@ -221,6 +221,7 @@ func (w *harness) restore(d *rand.Rand) bool {
 // ensemble, a healthy network and lines without foreign nodes.
 func (w *harness) repair() {
 	w.healed = true
+	w.vacancies.healed()
 	w.ens.Heal()
 	for _, c := range w.clients {
 		c.Heal()

@@ -48,6 +48,7 @@ func Run(seed int64, o Options) Result {
 	}
 	w.createGuardedNodes()
 	w.startFaults()
+	w.vacancies.start()
 	w.Until(int64(w.Length))
 	var settled time.Duration
 	if w.checks.clean() {

@@ -21,6 +21,7 @@ type Plan struct {
 	Timeout   time.Duration
 	RideOut   bool
 	Length    time.Duration // of the first phase
+	Retry     string        // the retry policy of the handles
 	Faults    []Rate
 	Without   []string // faults that the shrinker has taken out
 }
@@ -46,6 +47,7 @@ func NewPlan(seed int64) Plan {
 	p.Timeout = time.Duration(ticks) * p.Tick
 	p.RideOut = world.OneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
+	p.Retry = "bounded/-1/50ms/2s"
 	p.drawOwnDirs(ownDirs())
 	for _, f := range faults {
 		d := world.NewDice(seed, f.name) // dice of its own: one more fault does not move those of the others

@@ -43,6 +43,9 @@ type user struct {
 	term             *belief  // the last term that it was told of
 	callbackUntil    int64    // when a callback of its own returns
 	waitingCallbacks []func() // callbacks that wait for that one
+	hasWorked        bool     // its work has returned, and it has not asked for a place since
+	stormed          bool     // an operator deletes every place that it creates
+	losses           losses   // of places that others have deleted
 }
 
 func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
@@ -166,6 +169,7 @@ func (u *user) endWork(work uint64) {
 func (u *user) returnWork(work uint64, why string) {
 	if u.works[work] {
 		delete(u.works, work)
+		u.hasWorked = true
 		ev := events.Event{Kind: events.WorkReturned, Text: why}
 		u.role.program.workReturned(u, &ev)
 		u.c.Post(u.id, ev)

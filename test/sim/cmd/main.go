@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/incumbent-go/incumbent/test/sim"
@@ -21,7 +22,7 @@ func main() {
 	first := flag.Int64("first", 1, "the seed that a long run begins with")
 	state := flag.String("state", ".cache/sim/soak.json", "where a long run keeps its place")
 	shrink := flag.Bool("shrink", false, "make a failing world smaller first")
-	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one; \"none: RECIPE\" is a world of a recipe's own, without a bug")
+	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one; \"none: NAME\" is a world of a recipe's own or of a fault's, without a bug")
 	flag.Parse()
 	err := os.MkdirAll(*dir, 0o700)
 	switch {
@@ -40,7 +41,7 @@ func main() {
 // one runs a world, prints its story and writes a log for each of its clients.
 func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
-	for _, p := range append(sim.Plants(), sim.SeparateWorlds()...) {
+	for _, p := range slices.Concat(sim.Plants(), sim.SeparateWorlds(), sim.VacancyWorlds()) {
 		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
 			o.Plant = &p
 		}

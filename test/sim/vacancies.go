@@ -1,0 +1,338 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// vacancies check that no line is without a leader or holder for longer than a bound while
+// an able participant is in it. The bound counts from the last fault that touched an able
+// participant of the line or the ensemble as a whole. A fault that touches only participants
+// that are not able changes nothing. The checks look twice a tick.
+//
+// A participant is able if its handle wants to be in line, nothing is wrong with its process
+// and its link (world.Client.Unhindered), the ensemble serves, and it may list the line,
+// create and delete there, and read its own node.
+type vacancies struct {
+	w      *harness
+	since  map[string]int64 // line → when somebody believed last, or the bound began again
+	able   map[*user]int64  // since when a participant is able
+	places map[string]*user // node → the participant that created it
+	own    map[*user]string // the node that a participant created last
+	hidden map[string]bool  // nodes that not everybody may read
+	untold map[string]bool  // lines in which a server may have kept the end of a node from a client
+	slow   slowSpells
+}
+
+func newVacancies(w *harness) *vacancies {
+	return &vacancies{w: w, since: map[string]int64{}, able: map[*user]int64{}, places: map[string]*user{}, own: map[*user]string{}, hidden: map[string]bool{}, untold: map[string]bool{}}
+}
+
+// delays are what may delay the next leader of a line, besides the end of a session.
+type delays struct {
+	refused int  // so many participants may not do what they have to do in the line
+	untold  bool // a node was changed or deleted while somebody could not read it: servers do not tell of that
+	paced   bool // a participant has lost so many places that it waits before the next
+}
+
+// vacancyBound returns for how long a line may be without a leader while an able participant
+// is in it. T is the session timeout.
+//
+//   - A head that is dead, hung or cut off goes with its session: T after the ensemble's
+//     leader heard of it last, which a follower reports half a tick late, rounded up to a
+//     tick, and found by a thread that runs every half tick: T and two ticks.
+//   - A head with a refusal of its own notices it at the latest when it is first. It gives its
+//     place up when the refusal has lasted for T, at the end of a pause of at most T/4.
+//     Then the next one may be refused, too.
+//   - A participant behind a node whose end the server does not report asks for it every
+//     T, with a jitter of at most T/4.
+//   - Meanwhile, the able participant may have to connect again: one server of three may not
+//     answer, which takes a third of T, a dial waits for at most one second, and the next session
+//     begins after a pause of at most two. And it may be without a place, in a back-off of at
+//     most 2 T.
+//   - Then it may have to pause for T/4, and confirmations do not count for a tick after the
+//     ensemble's leader stood still. Half a tick is for the round trips, half a tick for the
+//     distance between two looks.
+func (p Plan) vacancyBound(d delays) time.Duration {
+	quarter := p.Timeout / 4
+	ahead := p.Timeout + 2*p.Tick + time.Duration(d.refused)*5*quarter
+	if d.untold {
+		ahead += 5 * quarter
+	}
+	if d.paced {
+		ahead = max(ahead, 2*p.Timeout)
+	}
+	return max(ahead, p.Timeout/3+3*time.Second) + quarter + 2*p.Tick
+}
+
+// start begins to look.
+func (v *vacancies) start() {
+	v.w.After(v.w.Tick/2, func() {
+		if !v.w.closing {
+			v.look()
+			v.start()
+		}
+	})
+}
+
+// look looks at every line once.
+func (v *vacancies) look() {
+	lines := v.noteAbilities()
+	for _, line := range lines {
+		if v.isExcused(line) {
+			v.since[line] = v.w.Now()
+		}
+	}
+	v.eachParticipant(func(u *user) {
+		if from, able := v.able[u]; able && v.w.checks.clean() {
+			v.compare(u, max(from, v.since[u.line]))
+		}
+	})
+	v.slow.look(v)
+}
+
+// compare checks how long an able participant has been in a line without a leader.
+func (v *vacancies) compare(u *user, since int64) {
+	vacant := time.Duration(v.w.Now() - since)
+	if vacant <= v.w.vacancyBound(delays{}) {
+		return
+	}
+	if bound := v.w.vacancyBound(v.delaysOf(u.line)); vacant > bound {
+		v.w.checks.fail("somebody able leads", "nobody has led %s since %s, for %s, and %s is able; at most %s: %s",
+			u.line, time.Duration(since), vacant, u.name(), bound, v.describe(u.line))
+	}
+}
+
+// delaysOf returns what may delay the next leader of a line.
+func (v *vacancies) delaysOf(line string) delays {
+	d := delays{untold: v.untold[line]}
+	v.eachParticipant(func(u *user) {
+		if u.line == line {
+			if !v.hasRights(u) {
+				d.refused++
+			}
+			d.paced = d.paced || len(u.losses.at) >= 3
+		}
+	})
+	return d
+}
+
+// describe returns the state of every participant of a line.
+func (v *vacancies) describe(line string) string {
+	var all []string
+	v.eachParticipant(func(u *user) {
+		if u.line != line {
+			return
+		}
+		what := "not able"
+		if from, able := v.able[u]; able {
+			what = "able since " + time.Duration(from).String()
+		}
+		all = append(all, fmt.Sprintf("%s is %q, %s", u.name(), u.c.Engine().State(u.id), what))
+	})
+	return strings.Join(all, "; ")
+}
+
+// eachParticipant calls a function with every handle that queues.
+func (v *vacancies) eachParticipant(do func(*user)) {
+	for _, c := range v.w.clients {
+		for _, u := range c.users {
+			if u.queues() {
+				do(u)
+			}
+		}
+	}
+}
+
+// noteAbilities notes who is able, and returns the lines. A participant that is not able
+// any more was touched by a fault, or its handle does not want a place any more.
+func (v *vacancies) noteAbilities() (lines []string) {
+	serves := v.w.ens.Serves()
+	v.eachParticipant(func(u *user) {
+		if !slices.Contains(lines, u.line) {
+			lines = append(lines, u.line)
+		}
+		_, was := v.able[u]
+		is := serves && v.isAble(u)
+		switch {
+		case is && !was:
+			v.able[u] = v.w.Now()
+		case was && !is:
+			delete(v.able, u)
+			v.since[u.line] = v.w.Now()
+		}
+	})
+	return lines
+}
+
+// wanting are the states of a participant that wants to lead or hold. One that pauses after
+// work that failed or returned at once does not: that pause is for the work's sake.
+var wanting = []engine.State{"enrolling", "probing", "listing", "verifying", "waiting", "leading", "pausing", "suspended"}
+
+func (v *vacancies) isAble(u *user) bool {
+	c, state := u.c, u.c.Engine().State(u.id)
+	wants := slices.Contains(wanting, state) && !u.closing && !u.hasTokenFloor && !u.call.gaveUp && !(state == "pausing" && u.hasWorked)
+	return wants && !c.leaving && !c.sessionEnds && !u.stormed && c.Unhindered() && v.hasRights(u)
+}
+
+// hasRights reports whether a participant may do all that it has to do in its line.
+func (v *vacancies) hasRights(u *user) bool {
+	tree, who := v.w.ens.Committed(), []zkmem.Auth{u.c.Identity()}
+	for _, right := range []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete} {
+		if tree.Exists(u.dir) && tree.Allowed(u.dir, right, who) != nil {
+			return false
+		}
+	}
+	own := v.own[u]
+	return own == "" || !tree.Exists(own) || tree.Allowed(own, zkmem.PermRead, who) == nil
+}
+
+// isExcused reports whether a line has a leader, is kept by work that has not returned, or
+// is blocked by a node that no participant's session will delete.
+func (v *vacancies) isExcused(line string) bool {
+	k := v.w.checks
+	if slices.ContainsFunc(k.beliefs, func(b *belief) bool { return b.u.line == line && b.u.c.believes(b) }) || v.isUnheard(line) {
+		return true
+	}
+	excused, seen := false, false
+	v.eachParticipant(func(u *user) {
+		if u.line != line || excused {
+			return
+		}
+		excused = len(u.works) > 0 && !u.c.Dead() && v.w.nodes(u) > 0
+		if !seen {
+			seen = true
+			excused = excused || v.isBlocked(u)
+		}
+	})
+	return excused
+}
+
+// isBlocked reports whether the line of a participant has a persistent node, one that came
+// back with a backup, or a number near the counter's end.
+func (v *vacancies) isBlocked(u *user) bool {
+	tree := v.w.ens.Committed()
+	if tree.Sequence(u.dir) > 1<<30 {
+		return true
+	}
+	line, _ := machines.Line(v.w.ens.Children(u.dir), u.role.labels()...)
+	return slices.ContainsFunc(line, func(p machines.Place) bool {
+		path := u.dir + "/" + p.Name
+		_, stat, err := tree.Get(path)
+		return err == nil && stat.EphemeralOwner == 0 || v.w.checks.revived[path]
+	})
+}
+
+// touched is called when a fault has touched a participant, now.
+func (v *vacancies) touched(u *user) {
+	if _, able := v.able[u]; able {
+		v.since[u.line] = v.w.Now()
+	}
+}
+
+// clientTouched is called when a fault has touched a process or its connection, now.
+func (v *vacancies) clientTouched(c *client) {
+	for _, u := range c.users {
+		v.touched(u)
+	}
+}
+
+// believed is called when somebody begins to believe, or ends.
+func (v *vacancies) believed(u *user) { v.since[u.line] = v.w.Now() }
+
+// posting sees what the executor tells a process: the end of a connection or a session, and
+// a request that a server refused for its load, are faults.
+func (v *vacancies) posting(c *client, ev events.Event) {
+	switch {
+	case ev.Kind == events.ConnectionSuspended, ev.Kind == events.ConnectionLost, ev.Code == events.Throttled:
+		v.clientTouched(c)
+	}
+}
+
+// dataReplaced touches everybody.
+func (v *vacancies) dataReplaced() { v.eachParticipant(v.touched) }
+
+// committed notes the nodes of participants, and what an operator does to them.
+func (v *vacancies) committed(p *world.Proposal) {
+	gone := deletions(p.Txn)
+	for _, path := range creations(p.Txn) {
+		switch {
+		case p.Operator:
+			v.pathTouched(path)
+		case p.Origin != nil && p.Origin.Conn != nil:
+			c := v.w.program(p.Origin.Conn.Client())
+			if u := c.user(p.Origin.ID); u != nil && u.queues() {
+				v.places[path], v.own[u] = u, path
+				v.stormOn(u, path)
+			}
+		}
+	}
+	for _, path := range gone {
+		if p.Operator {
+			v.pathTouched(path)
+			if u := v.places[path]; u != nil {
+				v.lost(u, path)
+			}
+		}
+		v.noteUntold(path)
+		delete(v.places, path)
+		delete(v.hidden, path)
+	}
+	switch path := p.Txn.Path; p.Txn.Code {
+	case zkmem.OpSetSequence:
+		v.pathTouched(path)
+	case zkmem.OpSetData:
+		v.noteUntold(path)
+	case zkmem.OpSetACL:
+		v.hidden[path] = !world.Readable(p.Txn.ACL, zkmem.Auth{})
+	}
+}
+
+// noteUntold notes a change of a node that not everybody may read: servers do not tell of
+// it, and its watchers wait for an end that they will not hear of.
+func (v *vacancies) noteUntold(path string) {
+	if !v.hidden[path] {
+		return
+	}
+	v.eachParticipant(func(u *user) {
+		if dir, _ := split(path); u.dir == dir || u.dir == path {
+			v.untold[u.line] = true
+		}
+	})
+}
+
+// pathTouched touches the participant that a node belongs to; for another node, all in its
+// directory.
+func (v *vacancies) pathTouched(path string) {
+	if u := v.places[path]; u != nil {
+		v.touched(u)
+		return
+	}
+	dir, _ := split(path)
+	v.eachParticipant(func(u *user) {
+		if u.dir == path || u.dir == dir {
+			v.touched(u)
+		}
+	})
+}
+
+// isUnheard reports whether a line is excused because the product does not recover from a
+// hidden node's end: see vacancyFault.
+func (v *vacancies) isUnheard(line string) bool {
+	f, _ := vacancyFaultNamed(hiddenInLine)
+	return v.untold[line] && !f.recovers && !v.w.has(hiddenInLine)
+}
+
+// healed ends what lasts: in the healed world every process connects again.
+func (v *vacancies) healed() {
+	clear(v.untold)
+	v.eachParticipant(func(u *user) { u.stormed = false })
+}

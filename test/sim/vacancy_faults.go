@@ -1,0 +1,289 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/world"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// vacancyFault is a fault behind which a line may stay without a leader although an able
+// participant is in it. It has worlds of its own, so that those of other seeds stay.
+type vacancyFault struct {
+	fault
+	recovers bool        // the product recovers in time, so that TestVacancyWorlds runs the worlds
+	shape    func(*Plan) // what the worlds need besides; nil if nothing
+}
+
+var vacancyFaults []vacancyFault
+
+func init() {
+	read, readAndDelete := zkmem.PermRead, zkmem.PermRead|zkmem.PermDelete
+	vacancyFaults = []vacancyFault{
+		{fault: fault{name: "one client may not list", fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }}, recovers: false},
+		{fault: fault{name: "one client may not list or delete", fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, readAndDelete) }}, recovers: false},
+		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: false},
+		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: false},
+		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: false, shape: func(p *Plan) { p.Clients = max(p.Clients, 5) }},
+		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: false, shape: func(p *Plan) { p.Retry = defaultRetry }},
+	}
+}
+
+const (
+	hiddenInLine = "a waiting node is hidden, then deleted"
+	slowSpell    = "slow spell"
+	defaultRetry = "bounded/-1/250ms/30s" // the product's
+)
+
+// vacancyFaultNamed returns the fault of this name.
+func vacancyFaultNamed(name string) (vacancyFault, bool) {
+	i := slices.IndexFunc(vacancyFaults, func(f vacancyFault) bool { return f.name == name })
+	if i < 0 {
+		return vacancyFault{}, false
+	}
+	return vacancyFaults[i], true
+}
+
+// VacancyWorlds returns a plant without a bug for each of these faults. It shapes worlds that
+// last for twenty session timeouts, in which the fault happens three times, and a quarter
+// of the other faults.
+func VacancyWorlds() (all []Plant) {
+	for _, f := range vacancyFaults {
+		all = append(all, Plant{Name: "none: " + f.name, Shape: f.shapeWorld})
+	}
+	return all
+}
+
+func (f vacancyFault) shapeWorld(p *Plan) {
+	d := world.NewDice(p.Seed, "vacancies")
+	p.Length = 20 * p.Timeout
+	p.Faults = slices.DeleteFunc(p.Faults, func(Rate) bool { return !world.OneIn(d, 4) })
+	p.often(3, f.name)
+	p.Clients = max(p.Clients, 3)
+	if f.shape != nil {
+		f.shape(p)
+	}
+}
+
+// anyInLine returns a random participant that has a node in a line with others, nil if the
+// dice find none.
+func (w *harness) anyInLine(d *rand.Rand) *user {
+	path := w.anyPlace(d)
+	u := w.vacancies.places[path]
+	if u == nil || u.c.Dead() || !w.ens.Committed().Exists(path) {
+		return nil
+	}
+	return u
+}
+
+// aclWithout returns an access list that gives everybody all rights, but not these ones to
+// those who are left out.
+func (w *harness) aclWithout(rights int32, leftOut func(*client) bool) []zkmem.ACL {
+	acl := []zkmem.ACL{{Perms: zkmem.PermAll &^ rights, Scheme: "world", ID: "anyone"}}
+	for _, c := range w.clients {
+		if !leftOut(c) {
+			acl = append(acl, zkmem.ACL{Perms: zkmem.PermAll, Scheme: c.Identity().Scheme, ID: c.Identity().ID})
+		}
+	}
+	return acl
+}
+
+// setACL has an operator set an access list.
+func (w *harness) setACL(path string, acl []zkmem.ACL) {
+	w.checks.othersChanged = true
+	w.ens.Operate(zkmem.Op{Code: zkmem.OpSetACL, Path: path, Version: zkmem.AnyVersion, ACL: acl})
+}
+
+// refuseOne takes rights in a line away from one client, for a while or for good. The head
+// goes then, so that the others move up.
+func (w *harness) refuseOne(d *rand.Rand, rights int32) bool {
+	u := w.anyInLine(d)
+	if u == nil {
+		return false
+	}
+	w.setACL(u.dir, w.aclWithout(rights, func(c *client) bool { return c == u.c }))
+	if world.OneIn(d, 2) {
+		w.After(world.Between(d, 2*w.Timeout, 6*w.Timeout), func() { w.giveAccess(u.dir) })
+	}
+	w.deleteHeadLater(d, u)
+	return true
+}
+
+// deleteHeadLater has an operator delete the first node of a participant's line within a
+// session timeout.
+func (w *harness) deleteHeadLater(d *rand.Rand, u *user) {
+	w.After(w.Tick+world.Between(d, 0, w.Timeout), func() {
+		if line, _ := machines.Line(w.ens.Children(u.dir), u.role.labels()...); len(line) > 0 && !w.healed {
+			w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: u.dir + "/" + line[0].Name, Version: zkmem.AnyVersion})
+		}
+	})
+}
+
+// hideFromOwner takes the right to read a node away from its own client, for good.
+func (w *harness) hideFromOwner(d *rand.Rand) bool {
+	u := w.anyInLine(d)
+	if u == nil {
+		return false
+	}
+	w.setACL(w.vacancies.own[u], w.aclWithout(zkmem.PermRead, func(c *client) bool { return c == u.c }))
+	return true
+}
+
+// storm has an operator delete every place that one participant, or every one of a line,
+// has or creates, for a while.
+func (w *harness) storm(d *rand.Rand) bool {
+	one := w.anyInLine(d)
+	if one == nil {
+		return false
+	}
+	all := world.OneIn(d, 3)
+	w.vacancies.eachParticipant(func(u *user) {
+		if u == one || all && u.line == one.line {
+			u.stormed = true
+			w.deleteOf(u)
+		}
+	})
+	w.After(world.Between(d, 2*time.Second, 5*w.Timeout), func() {
+		w.vacancies.eachParticipant(func(u *user) {
+			if u.line == one.line {
+				u.stormed = false
+			}
+		})
+	})
+	return true
+}
+
+// hideWaiting has an operator hide a node that is second or third in line from all other
+// clients, and delete it then: the one behind it gets no event. Then the head goes.
+func (w *harness) hideWaiting(d *rand.Rand) bool {
+	head := w.anyInLine(d)
+	if head == nil {
+		return false
+	}
+	line, _ := machines.Line(w.ens.Children(head.dir), head.role.labels()...)
+	if len(line) < 3 {
+		return false
+	}
+	hidden := head.dir + "/" + line[1+d.IntN(min(len(line)-2, 2))].Name
+	owner := w.vacancies.places[hidden]
+	if owner == nil {
+		return false
+	}
+	w.setACL(hidden, w.aclWithout(zkmem.PermRead, func(c *client) bool { return c != owner.c }))
+	w.After(world.Between(d, 0, w.Tick), func() {
+		if !w.healed {
+			w.ens.Operate(zkmem.Op{Code: zkmem.OpDelete, Path: hidden, Version: zkmem.AnyVersion})
+		}
+	})
+	w.deleteHeadLater(d, head)
+	return true
+}
+
+// slowSpell makes every commit take longer than belief lasts, for ten seconds to a minute.
+func (w *harness) slowSpell(d *rand.Rand) bool {
+	w.ens.SlowCommits(w.Timeout*11/20, w.Timeout*13/20, world.Between(d, 10*time.Second, time.Minute))
+	return true
+}
+
+// losses are the moments at which others deleted a machine's places, of the last 2 T.
+type losses struct {
+	machine events.ID
+	at      []int64
+}
+
+// maxLosses returns how many places a machine may lose to others within 2 T. From the third
+// loss on it waits before each enrolment, for a random part of a limit that doubles up to
+// 2 T. Before the limit is 2 T there are at most seven to twelve such waits if the first limit
+// is 50 ms or more, and ten waits of random parts of 2 T that take less than 2 T together
+// happen once in three million times.
+func (p Plan) maxLosses() int {
+	n := 3 + 10
+	for limit := 50 * time.Millisecond; limit < 2*p.Timeout; limit *= 2 {
+		n++
+	}
+	return n
+}
+
+// lost is called when an operator has deleted a participant's place.
+func (v *vacancies) lost(u *user, path string) {
+	if u.losses.machine != u.id {
+		u.losses = losses{machine: u.id}
+	}
+	now := v.w.Now()
+	u.losses.at = append(slices.DeleteFunc(u.losses.at, func(at int64) bool { return now-at > 2*int64(v.w.Timeout) }), now)
+	if n := len(u.losses.at); n > v.w.maxLosses() {
+		v.w.checks.fail("lost places are paced", "%s created and lost %d places within %s, the last one %s; at most %d",
+			u.name(), n, 2*v.w.Timeout, path, v.w.maxLosses())
+	}
+}
+
+// stormOn deletes a place that was created in a deletion storm.
+func (v *vacancies) stormOn(u *user, path string) {
+	if u.stormed && !v.w.healed {
+		v.w.After(shortly(v.w.Dice("deletion storm")), func() {
+			v.w.operatorFault(zkmem.Op{Code: zkmem.OpDelete, Path: path, Version: zkmem.AnyVersion})
+		})
+	}
+}
+
+// slowSpells is about leadership after the ensemble was slower than belief lasts.
+type slowSpells struct {
+	slow bool
+	over int64            // when the last one ended; 0 for none yet
+	head map[string]place // line → who is first in line, since when
+}
+
+type place struct {
+	path  string
+	since int64
+}
+
+// look checks that the first in line leads within T/2 and a few ticks after the ensemble is
+// fast again: the head pauses for at most T/4, and the confirmation after that may come
+// while ZooKeeper's leader settles. Only worlds with the fault are asked.
+func (s *slowSpells) look(v *vacancies) {
+	w := v.w
+	if !w.has(slowSpell) || w.healed {
+		return
+	}
+	serves := w.ens.Serves()
+	if s.slow && serves {
+		s.over = w.Now()
+	}
+	s.slow = !serves
+	if s.over == 0 || s.slow {
+		return
+	}
+	v.eachParticipant(func(u *user) {
+		from, able := v.able[u]
+		if !able || !u.c.Attached() || !v.isHead(u) {
+			return
+		}
+		vacant := time.Duration(w.Now() - max(from, s.over, v.since[u.line], s.headSince(u.line, v.own[u], w.Now())))
+		if most := w.Timeout/2 + 2*w.Tick; vacant > most && w.checks.clean() {
+			w.checks.fail("the head leads after a slow spell", "nobody has led %s for %s after the ensemble was fast again, and %s is first and able; at most %s: %s",
+				u.line, vacant, u.name(), most, v.describe(u.line))
+		}
+	})
+}
+
+// headSince returns since when a node is the first of its line.
+func (s *slowSpells) headSince(line, path string, now int64) int64 {
+	if s.head == nil {
+		s.head = map[string]place{}
+	}
+	if s.head[line].path != path {
+		s.head[line] = place{path, now}
+	}
+	return s.head[line].since
+}
+
+// isHead reports whether a participant's node is the first of its line.
+func (v *vacancies) isHead(u *user) bool {
+	line, _ := machines.Line(v.w.ens.Children(u.dir), u.role.labels()...)
+	return len(line) > 0 && u.dir+"/"+line[0].Name == v.own[u]
+}
