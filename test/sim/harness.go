@@ -50,6 +50,7 @@ type client struct {
 	electedBy map[events.ID]events.Event // machine → the event that made it leader
 	created   map[string]events.ID       // node → the machine that created it
 	oldReply  map[events.ID]events.Event // for a planted bug
+	mistaken  map[events.ID]mistakenNode // for a planted bug
 }
 
 // newHarness returns the world of a plan, without a client yet.

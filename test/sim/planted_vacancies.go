@@ -1,0 +1,65 @@
+package sim
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// plantedVacancies leave a line without a leader for longer than somebody able needs. All
+// that waits can still wake up, and in a healed world it does so in time.
+var plantedVacancies = []Plant{
+	{Name: "a pause with a place lasts for six session timeouts", Stepped: delayTimer("back-off", func(c *client, id events.ID) bool {
+		u := c.user(id)
+		return u != nil && u.queues() && c.w.nodes(u) > 0
+	})},
+	{Name: "the first in line asks again six session timeouts late", Stepped: delayTimer("confirm", func(*client, events.ID) bool { return true })},
+	{Name: "the next session begins after six session timeouts", Stepped: delayTimer("rest", func(*client, events.ID) bool { return true })},
+	{Name: "far back in line, it watches the node behind it, and not the one ahead", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+		g, ok := e.(events.Get)
+		u := c.user(id)
+		if !ok || !g.Watch || u == nil || !u.queues() || c.isOwn(id, g.Path) {
+			return e
+		}
+		if behind := c.behindOwn(u); behind != "" {
+			if c.mistaken == nil {
+				c.mistaken = map[events.ID]mistakenNode{}
+			}
+			c.mistaken[id] = mistakenNode{behind, g.Path}
+			g.Path = behind
+		}
+		return g
+	}), Posted: func(c *client, id events.ID, ev *events.Event) bool {
+		if m, ok := c.mistaken[id]; ok && ev.Path == m.watched {
+			ev.Path = m.meant
+		}
+		return true
+	}},
+}
+
+// mistakenNode is a node that a planted bug watches in place of another.
+type mistakenNode struct{ watched, meant string }
+
+// behindOwn returns the node behind a participant's own, if two or more are ahead of that;
+// else "". The bug would make the second in line lead too early.
+func (c *client) behindOwn(u *user) string {
+	line, _ := machines.Line(c.w.ens.Children(u.dir), u.role.labels()...)
+	for i, p := range line[:max(len(line)-1, 0)] {
+		if i >= 2 && c.isOwn(u.id, u.dir+"/"+p.Name) {
+			return u.dir + "/" + line[i+1].Name
+		}
+	}
+	return ""
+}
+
+// delayTimer returns a Stepped that makes the timers of a name longer by six session
+// timeouts, if a machine is affected.
+func delayTimer(name string, affected func(*client, events.ID) bool) func(*client, []engine.Addressed) []engine.Addressed {
+	return editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+		if t, ok := e.(events.SetTimer); ok && t.Name == name && affected(c, id) {
+			t.After += 6 * c.w.Timeout
+			return t
+		}
+		return e
+	})
+}
