@@ -23,7 +23,7 @@ import (
 // create and delete there, and read its own node.
 type vacancies struct {
 	w      *harness
-	since  map[string]int64 // line → when somebody believed last, or the bound began again
+	lines  map[string]*vacancy
 	able   map[*user]int64  // since when a participant is able
 	places map[string]*user // node → the participant that created it
 	own    map[*user]string // the node that a participant created last
@@ -32,15 +32,20 @@ type vacancies struct {
 	slow   slowSpells
 }
 
+// vacancy is a time in which nobody leads a line.
+type vacancy struct {
+	since   int64 // when somebody believed last, or the bound began again
+	refused int   // the most participants at once that were refused in it
+}
+
 func newVacancies(w *harness) *vacancies {
-	return &vacancies{w: w, since: map[string]int64{}, able: map[*user]int64{}, places: map[string]*user{}, own: map[*user]string{}, hidden: map[string]bool{}, untold: map[string]bool{}}
+	return &vacancies{w: w, lines: map[string]*vacancy{}, able: map[*user]int64{}, places: map[string]*user{}, own: map[*user]string{}, hidden: map[string]bool{}, untold: map[string]bool{}}
 }
 
 // delays are what may delay the next leader of a line, besides the end of a session.
 type delays struct {
 	refused int  // so many participants may not do what they have to do in the line
 	untold  bool // a node was changed or deleted while somebody could not read it: servers do not tell of that
-	paced   bool // a participant has lost so many places that it waits before the next
 }
 
 // vacancyBound returns for how long a line may be without a leader while an able participant
@@ -56,8 +61,8 @@ type delays struct {
 //     T, with a jitter of at most T/4.
 //   - Meanwhile, the able participant may have to connect again: one server of three may not
 //     answer, which takes a third of T, a dial waits for at most one second, and the next session
-//     begins after a pause of at most two. And it may be without a place, in a back-off of at
-//     most 2 T.
+//     begins after a pause of at most two. Or it is without a place, in a back-off of at most
+//     2 T.
 //   - Then it may have to pause for T/4, and confirmations do not count for a tick after the
 //     ensemble's leader stood still. Half a tick is for the round trips, half a tick for the
 //     distance between two looks.
@@ -67,10 +72,7 @@ func (p Plan) vacancyBound(d delays) time.Duration {
 	if d.untold {
 		ahead += 5 * quarter
 	}
-	if d.paced {
-		ahead = max(ahead, 2*p.Timeout)
-	}
-	return max(ahead, p.Timeout/3+3*time.Second) + quarter + 2*p.Tick
+	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*p.Tick
 }
 
 // start begins to look.
@@ -85,15 +87,16 @@ func (v *vacancies) start() {
 
 // look looks at every line once.
 func (v *vacancies) look() {
-	lines := v.noteAbilities()
-	for _, line := range lines {
+	for _, line := range v.noteAbilities() {
 		if v.isExcused(line) {
-			v.since[line] = v.w.Now()
+			v.begin(line)
+		} else {
+			v.lines[line].refused = max(v.lines[line].refused, v.refused(line))
 		}
 	}
 	v.eachParticipant(func(u *user) {
 		if from, able := v.able[u]; able && v.w.checks.clean() {
-			v.compare(u, max(from, v.since[u.line]))
+			v.compare(u, max(from, v.lines[u.line].since))
 		}
 	})
 	v.slow.look(v)
@@ -113,17 +116,21 @@ func (v *vacancies) compare(u *user, since int64) {
 
 // delaysOf returns what may delay the next leader of a line.
 func (v *vacancies) delaysOf(line string) delays {
-	d := delays{untold: v.untold[line]}
+	return delays{untold: v.untold[line], refused: v.lines[line].refused}
+}
+
+// refused returns how many participants of a line may not do what they have to do in it.
+func (v *vacancies) refused(line string) (n int) {
 	v.eachParticipant(func(u *user) {
-		if u.line == line {
-			if !v.hasRights(u) {
-				d.refused++
-			}
-			d.paced = d.paced || len(u.losses.at) >= 3
+		if u.line == line && !v.hasRights(u) {
+			n++
 		}
 	})
-	return d
+	return n
 }
+
+// begin begins the bound of a line again.
+func (v *vacancies) begin(line string) { v.lines[line] = &vacancy{since: v.w.Now()} }
 
 // describe returns the state of every participant of a line.
 func (v *vacancies) describe(line string) string {
@@ -159,6 +166,9 @@ func (v *vacancies) noteAbilities() (lines []string) {
 	v.eachParticipant(func(u *user) {
 		if !slices.Contains(lines, u.line) {
 			lines = append(lines, u.line)
+			if v.lines[u.line] == nil {
+				v.begin(u.line)
+			}
 		}
 		_, was := v.able[u]
 		is := serves && v.isAble(u)
@@ -167,19 +177,20 @@ func (v *vacancies) noteAbilities() (lines []string) {
 			v.able[u] = v.w.Now()
 		case was && !is:
 			delete(v.able, u)
-			v.since[u.line] = v.w.Now()
+			v.begin(u.line)
 		}
 	})
 	return lines
 }
 
-// wanting are the states of a participant that wants to lead or hold. One that pauses after
-// work that failed or returned at once does not: that pause is for the work's sake.
+// wanting are the states of a participant that wants to lead or hold. One that pauses without
+// a place after work that failed or returned at once does not: the work is the reason.
 var wanting = []engine.State{"enrolling", "probing", "listing", "verifying", "waiting", "leading", "pausing", "suspended"}
 
 func (v *vacancies) isAble(u *user) bool {
 	c, state := u.c, u.c.Engine().State(u.id)
-	wants := slices.Contains(wanting, state) && !u.closing && !u.hasTokenFloor && !u.call.gaveUp && !(state == "pausing" && u.hasWorked)
+	rests := state == "pausing" && u.hasWorked && !v.hasNode(u)
+	wants := slices.Contains(wanting, state) && !rests && !u.closing && !u.hasTokenFloor && !u.call.gaveUp
 	return wants && !c.leaving && !c.sessionEnds && !u.stormed && c.Unhindered() && v.hasRights(u)
 }
 
@@ -191,8 +202,12 @@ func (v *vacancies) hasRights(u *user) bool {
 			return false
 		}
 	}
-	own := v.own[u]
-	return own == "" || !tree.Exists(own) || tree.Allowed(own, zkmem.PermRead, who) == nil
+	return !v.hasNode(u) || tree.Allowed(v.own[u], zkmem.PermRead, who) == nil
+}
+
+// hasNode reports whether the node that a participant created last exists.
+func (v *vacancies) hasNode(u *user) bool {
+	return v.own[u] != "" && v.w.ens.Committed().Exists(v.own[u])
 }
 
 // isExcused reports whether a line has a leader, is kept by work that has not returned, or
@@ -234,7 +249,7 @@ func (v *vacancies) isBlocked(u *user) bool {
 // touched is called when a fault has touched a participant, now.
 func (v *vacancies) touched(u *user) {
 	if _, able := v.able[u]; able {
-		v.since[u.line] = v.w.Now()
+		v.begin(u.line)
 	}
 }
 
@@ -246,7 +261,7 @@ func (v *vacancies) clientTouched(c *client) {
 }
 
 // believed is called when somebody begins to believe, or ends.
-func (v *vacancies) believed(u *user) { v.since[u.line] = v.w.Now() }
+func (v *vacancies) believed(u *user) { v.begin(u.line) }
 
 // posting sees what the executor tells a process: the end of a connection or a session, and
 // a request that a server refused for its load, are faults.

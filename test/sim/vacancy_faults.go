@@ -29,7 +29,7 @@ func init() {
 		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: false},
 		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: false},
 		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: false, shape: func(p *Plan) { p.Clients = max(p.Clients, 5) }},
-		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: false, shape: func(p *Plan) { p.Retry = defaultRetry }},
+		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: false, shape: shapeSlowSpells},
 	}
 }
 
@@ -61,12 +61,20 @@ func VacancyWorlds() (all []Plant) {
 func (f vacancyFault) shapeWorld(p *Plan) {
 	d := world.NewDice(p.Seed, "vacancies")
 	p.Length = 20 * p.Timeout
-	p.Faults = slices.DeleteFunc(p.Faults, func(Rate) bool { return !world.OneIn(d, 4) })
-	p.often(3, f.name)
 	p.Clients = max(p.Clients, 3)
 	if f.shape != nil {
 		f.shape(p)
 	}
+	p.Faults = slices.DeleteFunc(p.Faults, func(Rate) bool { return !world.OneIn(d, 4) })
+	p.often(3, f.name)
+}
+
+// shapeSlowSpells makes worlds with the product's own retry policy, and of three or four ticks
+// a session: with a longer one, heartbeats are a sync, which no slow commit delays.
+func shapeSlowSpells(p *Plan) {
+	p.Tick = min(p.Tick, time.Second)
+	p.Timeout, p.Length = time.Duration(3+p.Seed%2)*p.Tick, 4*time.Minute
+	p.Retry = defaultRetry
 }
 
 // anyInLine returns a random participant that has a node in a line with others, nil if the
@@ -260,10 +268,10 @@ func (s *slowSpells) look(v *vacancies) {
 	}
 	v.eachParticipant(func(u *user) {
 		from, able := v.able[u]
-		if !able || !u.c.Attached() || !v.isHead(u) {
+		if !able || !u.c.Attached() || v.untold[u.line] || !v.isHead(u) {
 			return
 		}
-		vacant := time.Duration(w.Now() - max(from, s.over, v.since[u.line], s.headSince(u.line, v.own[u], w.Now())))
+		vacant := time.Duration(w.Now() - max(from, s.over, v.lines[u.line].since, s.headSince(u.line, v.own[u], w.Now())))
 		if most := w.Timeout/2 + 2*w.Tick; vacant > most && w.checks.clean() {
 			w.checks.fail("the head leads after a slow spell", "nobody has led %s for %s after the ensemble was fast again, and %s is first and able; at most %s: %s",
 				u.line, vacant, u.name(), most, v.describe(u.line))
