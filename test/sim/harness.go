@@ -202,8 +202,11 @@ func (w *harness) Recorded(by *world.Client, r events.Record) {
 func (w *harness) Performed(c *world.Client) { w.checks.stepped(w.program(c)) }
 
 func (w *harness) Entered(c *world.Client, id events.ID, state string) {
-	if u := w.program(c).user(id); u != nil && state == "enrolling" {
-		u.hasWorked = false
+	if u := w.program(c).user(id); u != nil {
+		u.hasWorked = u.hasWorked && state != "enrolling"
+		if state != "leaving" {
+			u.refusedAt = 0
+		}
 	}
 	w.drawStateFault(w.program(c), id, state)
 }

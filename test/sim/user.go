@@ -44,6 +44,7 @@ type user struct {
 	callbackUntil    int64    // when a callback of its own returns
 	waitingCallbacks []func() // callbacks that wait for that one
 	hasWorked        bool     // its work has returned, and it has not asked for a place since
+	refusedAt        int64    // when the deletion of its node was refused first; 0 if it was not
 	stormed          bool     // an operator deletes every place that it creates
 	losses           losses   // of places that others have deleted
 }
@@ -206,6 +207,10 @@ func (u *user) notice(n events.Notify) {
 	case events.Stopped:
 		u.c.w.checks.stopped(u, n)
 		u.leads = false
+	case events.Failed:
+		if n.Code.Refusal() && u.c.Engine().State(u.id) == "leaving" && u.c.w.has(notDeleting) {
+			u.deletionRefused()
+		}
 	}
 	u.role.program.noticed(u, n)
 }

@@ -35,7 +35,7 @@ type vacancies struct {
 // vacancy is a time in which nobody leads a line.
 type vacancy struct {
 	since   int64 // when somebody believed last, or the bound began again
-	refused int   // the most participants at once that were refused in it
+	refused int   // the most at once of what refused returns
 }
 
 func newVacancies(w *harness) *vacancies {
@@ -44,7 +44,7 @@ func newVacancies(w *harness) *vacancies {
 
 // delays are what may delay the next leader of a line, besides the end of a session.
 type delays struct {
-	refused int  // so many participants may not do what they have to do in the line
+	refused int  // so many participants may not do what they have to do in the line; one that may not even delete counts twice
 	untold  bool // a node was changed or deleted while somebody could not read it: servers do not tell of that
 }
 
@@ -56,7 +56,8 @@ type delays struct {
 //     tick, and found by a thread that runs every half tick: T and two ticks.
 //   - A head with a refusal of its own notices it at the latest when it is first. It gives its
 //     place up when the refusal has lasted for T, at the end of a pause of at most T/4.
-//     Then the next one may be refused, too.
+//     Then the next one may be refused, too. If it may not delete the place either, the client
+//     ends its session after another T, when the deletion is refused once more.
 //   - A participant behind a node whose end the server does not report asks for it every
 //     T, with a jitter of at most T/4.
 //   - Meanwhile, the able participant may have to connect again: one server of three may not
@@ -119,11 +120,15 @@ func (v *vacancies) delaysOf(line string) delays {
 	return delays{untold: v.untold[line], refused: v.lines[line].refused}
 }
 
-// refused returns how many participants of a line may not do what they have to do in it.
+// refused returns how many participants of a line may not do what they have to do in it. One
+// that may not delete counts twice.
 func (v *vacancies) refused(line string) (n int) {
 	v.eachParticipant(func(u *user) {
 		if u.line == line && !v.hasRights(u) {
 			n++
+			if !v.mayDelete(u) {
+				n++
+			}
 		}
 	})
 	return n
@@ -197,12 +202,18 @@ func (v *vacancies) isAble(u *user) bool {
 // hasRights reports whether a participant may do all that it has to do in its line.
 func (v *vacancies) hasRights(u *user) bool {
 	tree, who := v.w.ens.Committed(), []zkmem.Auth{u.c.Identity()}
-	for _, right := range []int32{zkmem.PermRead, zkmem.PermCreate, zkmem.PermDelete} {
+	for _, right := range []int32{zkmem.PermRead, zkmem.PermCreate} {
 		if tree.Exists(u.dir) && tree.Allowed(u.dir, right, who) != nil {
 			return false
 		}
 	}
-	return !v.hasNode(u) || tree.Allowed(v.own[u], zkmem.PermRead, who) == nil
+	return v.mayDelete(u) && (!v.hasNode(u) || tree.Allowed(v.own[u], zkmem.PermRead, who) == nil)
+}
+
+// mayDelete reports whether a participant may delete nodes in its line.
+func (v *vacancies) mayDelete(u *user) bool {
+	tree := v.w.ens.Committed()
+	return !tree.Exists(u.dir) || tree.Allowed(u.dir, zkmem.PermDelete, []zkmem.Auth{u.c.Identity()}) == nil
 }
 
 // hasNode reports whether the node that a participant created last exists.
@@ -210,8 +221,9 @@ func (v *vacancies) hasNode(u *user) bool {
 	return v.own[u] != "" && v.w.ens.Committed().Exists(v.own[u])
 }
 
-// isExcused reports whether a line has a leader, is kept by work that has not returned, or
-// is blocked by a node that no participant's session will delete.
+// isExcused reports whether a line has a leader, is kept by work that has not returned, is
+// blocked by a node that no participant's session will delete, or by one that its client may
+// not delete while something depends on its session.
 func (v *vacancies) isExcused(line string) bool {
 	k := v.w.checks
 	if slices.ContainsFunc(k.beliefs, func(b *belief) bool { return b.u.line == line && b.u.c.believes(b) }) || v.isUnheard(line) {
@@ -222,7 +234,7 @@ func (v *vacancies) isExcused(line string) bool {
 		if u.line != line || excused {
 			return
 		}
-		excused = len(u.works) > 0 && !u.c.Dead() && v.w.nodes(u) > 0
+		excused = len(u.works) > 0 && !u.c.Dead() && v.w.nodes(u) > 0 || v.hasNode(u) && !v.mayDelete(u) && u.c.needsSession()
 		if !seen {
 			seen = true
 			excused = excused || v.isBlocked(u)

@@ -24,16 +24,17 @@ var vacancyFaults []vacancyFault
 func init() {
 	read, readAndDelete := zkmem.PermRead, zkmem.PermRead|zkmem.PermDelete
 	vacancyFaults = []vacancyFault{
-		{fault: fault{name: "one client may not list", fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }}, recovers: false},
-		{fault: fault{name: "one client may not list or delete", fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, readAndDelete) }}, recovers: false},
-		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: false},
-		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: false},
-		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: false, shape: func(p *Plan) { p.Clients = max(p.Clients, 5) }},
-		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: false, shape: shapeSlowSpells},
+		{fault: fault{name: "one client may not list", fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }}, recovers: true},
+		{fault: fault{name: notDeleting, fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, readAndDelete) }}, recovers: true},
+		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: true},
+		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: true},
+		{fault: fault{name: hiddenInLine, fire: (*harness).hideWaiting}, recovers: true, shape: func(p *Plan) { p.Clients = max(p.Clients, 5) }},
+		{fault: fault{name: slowSpell, fire: (*harness).slowSpell}, recovers: true, shape: shapeSlowSpells},
 	}
 }
 
 const (
+	notDeleting  = "one client may not list or delete"
 	hiddenInLine = "a waiting node is hidden, then deleted"
 	slowSpell    = "slow spell"
 	defaultRetry = "bounded/-1/250ms/30s" // the product's
