@@ -208,7 +208,7 @@ func (u *user) notice(n events.Notify) {
 		u.c.w.checks.stopped(u, n)
 		u.leads = false
 	case events.Failed:
-		if n.Code.Refusal() && u.c.Engine().State(u.id) == "leaving" && u.c.w.has(notDeleting) {
+		if n.Code.Refusal() && u.c.Engine().State(u.id) == "leaving" && u.queues() {
 			u.deletionRefused()
 		}
 	}

@@ -44,7 +44,7 @@ func newVacancies(w *harness) *vacancies {
 
 // delays are what may delay the next leader of a line, besides the end of a session.
 type delays struct {
-	refused int  // so many participants may not do what they have to do in the line; one that may not even delete counts twice
+	refused int  // so many participants may not do what they have to do in the line, and so many of them are stuck
 	untold  bool // a node was changed or deleted while somebody could not read it: servers do not tell of that
 }
 
@@ -56,8 +56,8 @@ type delays struct {
 //     tick, and found by a thread that runs every half tick: T and two ticks.
 //   - A head with a refusal of its own notices it at the latest when it is first. It gives its
 //     place up when the refusal has lasted for T, at the end of a pause of at most T/4.
-//     Then the next one may be refused, too. If it may not delete the place either, the client
-//     ends its session after another T, when the deletion is refused once more.
+//     Then the next one may be refused, too. If it may not delete the place either, or not look
+//     for it, the client ends its session after another T, at the next refusal.
 //   - A participant behind a node whose end the server does not report asks for it every
 //     T, with a jitter of at most T/4.
 //   - Meanwhile, the able participant may have to connect again: one server of three may not
@@ -120,13 +120,19 @@ func (v *vacancies) delaysOf(line string) delays {
 	return delays{untold: v.untold[line], refused: v.lines[line].refused}
 }
 
+// isStuck reports whether a participant may not delete its place, or not look for it, so that
+// only the end of its session does.
+func (v *vacancies) isStuck(u *user) bool {
+	return v.hasNode(u) && !v.hasRights(u) && (!v.mayDelete(u) || u.c.Engine().State(u.id) == "leaving")
+}
+
 // refused returns how many participants of a line may not do what they have to do in it. One
-// that may not delete counts twice.
+// that is stuck counts twice.
 func (v *vacancies) refused(line string) (n int) {
 	v.eachParticipant(func(u *user) {
 		if u.line == line && !v.hasRights(u) {
 			n++
-			if !v.mayDelete(u) {
+			if v.isStuck(u) {
 				n++
 			}
 		}
@@ -222,8 +228,8 @@ func (v *vacancies) hasNode(u *user) bool {
 }
 
 // isExcused reports whether a line has a leader, is kept by work that has not returned, is
-// blocked by a node that no participant's session will delete, or by one that its client may
-// not delete while something depends on its session.
+// blocked by a node that no participant's session will delete, or by a participant that is
+// stuck while something depends on its session.
 func (v *vacancies) isExcused(line string) bool {
 	k := v.w.checks
 	if slices.ContainsFunc(k.beliefs, func(b *belief) bool { return b.u.line == line && b.u.c.believes(b) }) || v.isUnheard(line) {
@@ -234,7 +240,7 @@ func (v *vacancies) isExcused(line string) bool {
 		if u.line != line || excused {
 			return
 		}
-		excused = len(u.works) > 0 && !u.c.Dead() && v.w.nodes(u) > 0 || v.hasNode(u) && !v.mayDelete(u) && u.c.needsSession()
+		excused = len(u.works) > 0 && !u.c.Dead() && v.w.nodes(u) > 0 || v.isStuck(u) && u.c.needsSession()
 		if !seen {
 			seen = true
 			excused = excused || v.isBlocked(u)
