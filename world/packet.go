@@ -35,6 +35,16 @@ type Packet struct {
 // identities returns those of the client that asked.
 func (a *Packet) identities() []zkmem.Auth { return a.Conn.x.c.identities }
 
+// refuse answers a write that the ensemble's leader did not propose. If the session has moved
+// to another server, there is no answer: the server ends the connection.
+func (a *Packet) refuse(code zkmem.Code) {
+	if code == zkmem.SessionMoved {
+		a.Conn.closeByServer()
+		return
+	}
+	a.answer(zkmem.Result{Err: code}, a.Conn.server.tree.Zxid())
+}
+
 // answer sets the outcome of a write or a sync, and sends it after all that was asked before.
 func (a *Packet) answer(r zkmem.Result, zxid int64) {
 	a.done, a.result, a.zxid = true, r, zxid

@@ -134,7 +134,7 @@ func (s *Server) write(a *Packet) {
 			}
 			code := a.result.Err
 			l.awaitSync(l.zxid, func() {
-				s.fromLeader(func() { a.answer(zkmem.Result{Err: code}, s.tree.Zxid()) })
+				s.fromLeader(func() { a.refuse(code) })
 			})
 			return
 		}
