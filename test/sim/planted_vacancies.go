@@ -1,9 +1,12 @@
 package sim
 
 import (
+	"time"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // plantedVacancies leave a line without a leader for longer than somebody able needs. All
@@ -15,7 +18,7 @@ var plantedVacancies = []Plant{
 	})},
 	{Name: "the first in line asks again six session timeouts late", Stepped: delayTimer("confirm", func(*client, events.ID) bool { return true })},
 	{Name: "the next session begins after six session timeouts", Stepped: delayTimer("rest", func(*client, events.ID) bool { return true })},
-	{Name: "far back in line, it watches the node behind it, and not the one ahead", Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+	{Name: "far back in line, it watches the node behind it, and never checks the one ahead", Mutations: inLines(neverChecking), Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		g, ok := e.(events.Get)
 		u := c.user(id)
 		if !ok || !g.Watch || u == nil || !u.queues() || c.isOwn(id, g.Path) {
@@ -35,6 +38,36 @@ var plantedVacancies = []Plant{
 		}
 		return true
 	}},
+}
+
+// plantedRefusals are about the faults that have worlds of their own.
+var plantedRefusals = []Plant{
+	{Name: "a place that is refused is never given up", Shape: shapedBy(notListing), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("unusable", never) })},
+	{Name: "lost places are not paced", Shape: shapedBy("deletion storm"), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("backsOff", never) })},
+	{Name: "the predecessor is not checked again", Shape: shapedBy(hiddenInLine), Mutations: inOne("latch", neverChecking)},
+	{Name: "a pause with a place is as long as the policy says", Shape: shapedBy(slowSpell), Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
+		t, ok := e.(events.SetTimer)
+		if u := c.user(id); ok && u != nil && t.Name == "back-off" && t.After > c.w.Timeout/8 && c.w.vacancies.hasNode(u) {
+			t.After = 30 * time.Second
+			return t
+		}
+		return e
+	})},
+}
+
+// neverChecking has waiters not ask again whether the predecessor exists.
+func neverChecking() mutate.Mutation {
+	return mutate.Mutation{Actions: map[string]acting{"checkPredecessor": func(_ any, _ events.Event, out *engine.Outbox, _ func(events.Event)) {
+		out.Timer("check ahead", time.Hour)
+	}}}
+}
+
+// shapedBy returns the shape of the worlds of a fault behind which a line may stay vacant.
+func shapedBy(fault string) func(*Plan) {
+	return func(p *Plan) {
+		f, _ := vacancyFaultNamed(fault)
+		f.shapeWorld(p)
+	}
 }
 
 // mistakenNode is a node that a planted bug watches in place of another.

@@ -24,7 +24,7 @@ var vacancyFaults []vacancyFault
 func init() {
 	read, readAndDelete := zkmem.PermRead, zkmem.PermRead|zkmem.PermDelete
 	vacancyFaults = []vacancyFault{
-		{fault: fault{name: "one client may not list", fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }}, recovers: true},
+		{fault: fault{name: notListing, fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, read) }}, recovers: true},
 		{fault: fault{name: notDeleting, fire: func(w *harness, d *rand.Rand) bool { return w.refuseOne(d, readAndDelete) }}, recovers: true},
 		{fault: fault{name: "one client may not read its own node", fire: (*harness).hideFromOwner}, recovers: true},
 		{fault: fault{name: "deletion storm", fire: (*harness).storm}, recovers: true},
@@ -34,6 +34,7 @@ func init() {
 }
 
 const (
+	notListing   = "one client may not list"
 	notDeleting  = "one client may not list or delete"
 	hiddenInLine = "a waiting node is hidden, then deleted"
 	slowSpell    = "slow spell"
