@@ -205,18 +205,10 @@ type losses struct {
 	at      []int64
 }
 
-// maxLosses returns how many places a machine may lose to others within 2 T. From the third
-// loss on it waits before each enrolment, for a random part of a limit that doubles up to
-// 2 T. Before the limit is 2 T there are at most seven to twelve such waits if the first limit
-// is 50 ms or more, and ten waits of random parts of 2 T that take less than 2 T together
-// happen once in three million times.
-func (p Plan) maxLosses() int {
-	n := 3 + 10
-	for limit := 50 * time.Millisecond; limit < 2*p.Timeout; limit *= 2 {
-		n++
-	}
-	return n
-}
+// maxLosses is how many places a machine may lose to others within 2 T. After the third it waits for
+// at least T/2, and after each further one for at least T: at most five fit, and one more whose
+// deletion came late.
+const maxLosses = 6
 
 // lost is called when an operator has deleted a participant's place.
 func (v *vacancies) lost(u *user, path string) {
@@ -225,9 +217,9 @@ func (v *vacancies) lost(u *user, path string) {
 	}
 	now := v.w.Now()
 	u.losses.at = append(slices.DeleteFunc(u.losses.at, func(at int64) bool { return now-at > 2*int64(v.w.Timeout) }), now)
-	if n := len(u.losses.at); n > v.w.maxLosses() {
+	if n := len(u.losses.at); n > maxLosses {
 		v.w.checks.fail("lost places are paced", "%s created and lost %d places within %s, the last one %s; at most %d",
-			u.name(), n, 2*v.w.Timeout, path, v.w.maxLosses())
+			u.name(), n, 2*v.w.Timeout, path, maxLosses)
 	}
 }
 
