@@ -35,6 +35,12 @@ func (d *deletions) countDeletion(ev events.Event) {
 	d.shortLived++
 }
 
+// lostAgain reports whether the next own node has to wait if this one, which is lost, is counted.
+func (d deletions) lostAgain(ev events.Event) bool {
+	d.countDeletion(ev)
+	return d.deletedAgain()
+}
+
 // deletedAgain reports whether the next own node has to wait.
 func (d *deletions) deletedAgain() bool { return d.shortLived > maxShortLived }
 

@@ -32,7 +32,7 @@ const (
 
 // doubleBarrier is one member of a double barrier, round after round.
 type doubleBarrier struct {
-	standalone
+	paced
 	parentMaker
 	seed     string
 	quantity int
@@ -79,7 +79,7 @@ type awaitedMembers struct {
 // DistributedDoubleBarrier, on the same names. Options: "quantity", "retry".
 var DoubleBarrierRecipe = engine.NewRecipe(doubleBarrierChart, func(open events.Event) (*doubleBarrier, error) {
 	o := options{values: open.Options}
-	b := &doubleBarrier{standalone: newStandalone(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
+	b := &doubleBarrier{paced: newPaced(open, &o), parentMaker: newParentMaker(open.Path), seed: open.Seed, quantity: o.integer("quantity", 0)}
 	if o.err == nil && b.quantity < 1 {
 		o.err = errors.New("option quantity: want at least 1")
 	}
@@ -102,8 +102,8 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{Name: emptying, Doc: "Leaving: one of the members that were inside is watched until it is gone."},
 		{Name: withdrawing, Doc: "The own node is being deleted: at the end of a leave, or after an enter or leave that was cancelled."},
 		{Name: suspended, Doc: "There is no connection. The own node may still exist."},
-		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
-		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage."},
+		{Name: pausing, Doc: "Something failed, or the own node was deleted again and again while entering, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: deciding, Doc: "Decides immediately what comes next: after a pause or an outage, or when somebody deleted the own node while entering."},
 		{Name: departing, Doc: "Decides immediately what comes next: when the own node has to be deleted, or is."},
 		{Name: closed, Doc: "The machine has ended."},
 	},
@@ -134,14 +134,14 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 
 		{From: from{counting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: counting, Do: (*doubleBarrier).noteReady},
 		{From: from{counting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
-		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).ownMissing, To: entering, Do: (*doubleBarrier).create},
+		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).ownMissing, To: deciding, Do: (*doubleBarrier).loseOwn},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refusedForGood, To: withdrawing, Do: (*doubleBarrier).deleteAndRefuse, Then: (*doubleBarrier).deleteOwn},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).refused, To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{counting}, On: on(events.ReplyChildren), When: (*doubleBarrier).readyIsNewer, To: inside, Do: (*doubleBarrier).answerEntered},
 		{From: from{counting, waiting}, On: on(events.ReplyChildren), When: (*doubleBarrier).quantityReached, To: opening, Do: (*doubleBarrier).open},
 		{From: from{counting}, On: on(events.ReplyChildren), To: waiting, Do: (*doubleBarrier).wait},
 		{From: from{waiting}, On: on(events.ReplyChildren), To: waiting},
-		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone, To: entering, Do: (*doubleBarrier).create},
+		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).ownGone, To: deciding, Do: (*doubleBarrier).loseOwn},
 		{From: from{waiting}, On: on(events.ReplyStat), When: (*doubleBarrier).answered, To: waiting, Do: (*doubleBarrier).noteOwn},
 		{From: from{waiting}, On: on(events.ReplyStat), To: pausing, Do: (*doubleBarrier).failAndBackOff},
 		{From: from{opening}, On: on(events.ReplyMulti), When: (*doubleBarrier).entered, To: inside, Do: (*doubleBarrier).answerEntered},
@@ -151,7 +151,7 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 
 		{From: from{waiting}, On: on(events.WatchCreated), When: (*doubleBarrier).readyAppeared, To: inside, Do: (*doubleBarrier).answerEnteredByWatch},
 		{From: from{counting, waiting}, On: on(events.WatchCreated, events.WatchChanged, events.WatchChildren), To: counting, Do: (*doubleBarrier).recount},
-		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: entering, Do: (*doubleBarrier).create},
+		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: deciding, Do: (*doubleBarrier).loseOwn},
 		{From: from{counting, opening, waiting}, On: on(events.WatchDeleted), To: counting, Do: (*doubleBarrier).recount},
 		{From: from{inside}, On: on(events.WatchDeleted), When: (*doubleBarrier).isOwn, To: inside, Do: (*doubleBarrier).loseNode},
 		{From: from{inside}, On: on(events.WatchDeleted), To: inside},
@@ -201,13 +201,14 @@ var doubleBarrierChart = engine.MustCompile(engine.Chart[doubleBarrier]{
 		{From: from{withdrawing}, On: on(events.CommandClose), To: withdrawing, Do: (*doubleBarrier).close},
 		{From: from{outside}, On: on(events.CommandClose), To: closed, Do: (*doubleBarrier).finish},
 
-		// What comes next: after a pause or an outage.
+		// What comes next: after a pause or an outage, or when somebody deleted the own node while entering.
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).detached, To: suspended},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).isInside, To: inside},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).leavesNow, To: parting, Do: (*doubleBarrier).list},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).counted, To: counting, Do: (*doubleBarrier).recount},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).inFlight, To: entering},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).createUnknown, To: entering, Do: (*doubleBarrier).lookUp},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*doubleBarrier).waitsToCreate, To: pausing, Do: (*doubleBarrier).pauseCreate},
 		{From: from{deciding}, On: on(engine.AtOnce), To: entering, Do: (*doubleBarrier).create},
 
 		// What comes next: when the own node has to be deleted, or is.

@@ -11,7 +11,7 @@ import (
 func (b *doubleBarrier) noteEnter(ev events.Event, out *engine.Outbox) {
 	b.goal, b.enters, b.lost, b.awaitedMembers = enter, ev.Request, false, awaitedMembers{}
 	if ev.SessionID != 0 {
-		b.owner = ev.SessionID
+		b.attach(ev, out)
 	}
 }
 
@@ -34,6 +34,7 @@ func (b *doubleBarrier) create(ev events.Event, out *engine.Outbox) {
 	}
 	b.count++
 	b.own, b.made, b.watched, b.unknown = guid(b.seed, b.count), 0, false, false
+	b.createdAt = ev.At
 	b.sendCreate(out)
 }
 
@@ -182,6 +183,12 @@ func (b *doubleBarrier) answerEntered(ev events.Event, out *engine.Outbox) {
 func (b *doubleBarrier) answerEnteredByWatch(ev events.Event, out *engine.Outbox) {
 	b.version = 0
 	b.answerEntered(ev, out)
+}
+
+// loseOwn notes that somebody deleted the own node while the member was entering.
+func (b *doubleBarrier) loseOwn(ev events.Event, out *engine.Outbox) {
+	b.own, b.made = "", 0
+	b.noteLost(ev)
 }
 
 // loseNode notes that the own node was deleted while the member was inside.
@@ -376,7 +383,10 @@ func (b *doubleBarrier) keepAsOld() {
 }
 
 // attach notes the session of the new connection.
-func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) { b.owner = ev.SessionID }
+func (b *doubleBarrier) attach(ev events.Event, out *engine.Outbox) {
+	b.owner = ev.SessionID
+	b.noteTimeout(ev)
+}
 
 // failByRootCause reports a failure with the refused parent as the reason, and pauses before the next
 // attempt.

@@ -57,7 +57,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
 		{Name: suspended, Doc: "There is no connection. The marker may still exist; nothing is believed."},
 		{Name: leaving, Doc: "The marker and the latch's node are being deleted. What comes next is decided already."},
-		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "Something failed, or the marker was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: deciding, Doc: decidingDoc},
 		{Name: closed, Doc: "The machine has ended."},
 	},
@@ -86,6 +86,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerBelowFloor, To: leaving, Do: (*jobElection).rejectMarker},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).mayLeadByMarker, To: leading, Do: (*jobElection).beginMarkerTerm},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerOurs, To: confirming, Do: (*jobElection).confirmByWrite},
+		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).lostMarkerAgain, To: deciding, Do: (*jobElection).loseOwnMarker},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsentLatchHeld, To: checking, Do: (*jobElection).readUnderLatch},
 		{From: from{looking}, On: on(events.ReplyStat), When: (*jobElection).markerAbsent, To: queueing, Do: (*jobElection).queue},
 		{From: from{looking, checking}, On: on(events.ReplyStat), When: (*jobElection).markerPersistent, To: standby, Do: (*jobElection).followPersistent},
@@ -160,6 +161,7 @@ var jobElectionChart = engine.MustCompile(engine.Chart[jobElection]{
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhaustedWithNode, To: leaving, Do: (*jobElection).quit, Then: (*jobElection).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).exhausted, To: closed, Do: (*jobElection).quit, Then: (*jobElection).finish},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).inFlight, To: marking},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*jobElection).unusable, To: leaving, Do: (*jobElection).giveUpPlace, Then: (*jobElection).clear},
 		{From: from{deciding}, On: on(engine.AtOnce), To: looking, Do: (*jobElection).answerResign, Then: (*jobElection).look},
 
 		// Close, and the deletion of the marker.

@@ -48,6 +48,12 @@ func (c *jobElection) markerNotOurs(ev events.Event) bool {
 	return c.markerAbsent(ev) || c.markerPresent(ev)
 }
 
+// lostMarkerAgain reports whether the marker that this machine wrote is gone, and the next one has to
+// wait.
+func (c *jobElection) lostMarkerAgain(ev events.Event) bool {
+	return c.markerAbsent(ev) && c.own != "" && c.lostAgain(ev)
+}
+
 // markerBelowFloor reports whether the marker is ours and its token is below the floor.
 func (c *jobElection) markerBelowFloor(ev events.Event) bool {
 	return c.markerOurs(ev) && ev.Stat.Czxid < c.tokenFloor
@@ -180,6 +186,7 @@ func (c *jobElection) reconfirm(ev events.Event, out *engine.Outbox) {
 
 // queue opens a latch in the line for the right to write the marker.
 func (c *jobElection) queue(ev events.Event, out *engine.Outbox) {
+	c.noteMarkerLost(ev)
 	c.deleteSeal(out)
 	c.openLatch(join(c.ownDir, jobLatch), &c.contender, map[string]string{}, out)
 }
@@ -191,6 +198,7 @@ func (c *jobElection) takeLatchFailure(ev events.Event, out *engine.Outbox) {
 
 // follow leaves the job to another instance.
 func (c *jobElection) follow(ev events.Event, out *engine.Outbox) {
+	c.noteMarkerLost(ev)
 	c.settle(out)
 	c.clearFailure(out)
 }
@@ -215,10 +223,25 @@ func (c *jobElection) failAndYield(ev events.Event, out *engine.Outbox) {
 	c.failAndBackOff(ev, out)
 }
 
+// noteMarkerLost counts the marker that this machine wrote, if there was one: it is gone.
+func (c *jobElection) noteMarkerLost(ev events.Event) {
+	if c.own != "" {
+		c.countDeletion(ev)
+	}
+}
+
+// loseOwnMarker forgets the marker that somebody deleted before the term began.
+func (c *jobElection) loseOwnMarker(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
+	c.deleteSeal(out)
+	c.pace(ev, out)
+}
+
 // writeMarker writes the marker if the latch's node still exists, and deletes all seals but its own:
 // what remained of them could pass for another term.
 func (c *jobElection) writeMarker(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	c.createdAt, c.refusedSince = ev.At, 0 // earlier refusals were not about this marker
 	ops := []events.Op{
 		{Verb: "check", Path: c.latchNode, Version: -1},
 		{Verb: "create", Path: c.marker, Mode: events.Ephemeral, Data: c.data},

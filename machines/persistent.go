@@ -15,9 +15,9 @@ const (
 )
 
 // persistent keeps one ephemeral node at a fixed path. It creates the node again in every session, and
-// whenever it is deleted. It never touches the nodes of other clients.
+// whenever it is deleted: at once at first, after a pause if that happens again and again. It never touches the nodes of other clients.
 type persistent struct {
-	standalone
+	paced
 	parentMaker
 
 	owner     int64     // ZooKeeper's id of the session
@@ -50,7 +50,7 @@ type setCommand struct{ command, payload uint64 }
 // payload. Options: "retry".
 var PersistentRecipe = engine.NewRecipe(persistentChart, func(open events.Event) (*persistent, error) {
 	o := options{values: open.Options}
-	return &persistent{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), payload: open.Work}, o.err
+	return &persistent{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), payload: open.Work}, o.err
 })
 
 var (
@@ -71,8 +71,9 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{Name: occupied, Doc: "Another client's node is at the path. It is watched, and an error says so."},
 		{Name: clearing, Doc: "A node that an older session of this machine created is being deleted, if it is still the same."},
 		{Name: suspended, Doc: "There is no connection. The node may still exist."},
-		{Name: pausing, Doc: "Something failed, and the handle shows it. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "Something failed, or the node was deleted again and again, and the handle shows it. The next attempt follows after a back-off with jitter."},
 		{Name: leaving, Doc: "The node is being deleted, and not created again."},
+		{Name: deciding, Doc: "The node was deleted. Decides immediately whether it is created again at once or after a pause."},
 		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
@@ -101,7 +102,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).oursStale, To: writing, Do: (*persistent).noteAndWrite},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).ours, To: present, Do: (*persistent).tellPresent},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).isOldNode, To: clearing, Do: (*persistent).clear},
-		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).noNode, To: creating, Do: (*persistent).create},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).noNode, To: deciding, Do: (*persistent).loseOwn},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*persistent).refused, To: pausing, Do: (*persistent).giveUp},
 		{From: from{reading}, On: on(events.ReplyStat), To: occupied, Do: (*persistent).noteOccupied},
 		{From: from{clearing}, On: on(events.ReplyMulti), When: (*persistent).cleared, To: creating, Do: (*persistent).create},
@@ -113,12 +114,13 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{leaving}, On: on(events.CommandSet), To: leaving, Do: (*persistent).refuseClosed},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).wrote, To: reading, Do: (*persistent).noteWritten},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
-		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noNode, To: creating, Do: (*persistent).tellAbsent, Then: (*persistent).create},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noNode, To: deciding, Do: (*persistent).loseOwn},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).transient, To: pausing, Do: (*persistent).giveUp},
 		{From: from{writing}, On: on(events.ReplyMulti), To: reading, Do: (*persistent).giveUpWrite},
 
-		{From: from{present, writing}, On: on(events.WatchDeleted), To: creating, Do: (*persistent).tellAbsent, Then: (*persistent).create},
-		{From: from{occupied}, On: on(events.WatchDeleted), To: creating, Do: (*persistent).create},
+		{From: from{present, writing, occupied}, On: on(events.WatchDeleted), To: deciding, Do: (*persistent).loseOwn},
+		{From: from{deciding}, On: on(engine.AtOnce), When: (*persistent).waitsToCreate, To: pausing, Do: (*persistent).pauseCreate},
+		{From: from{deciding}, On: on(engine.AtOnce), To: creating, Do: (*persistent).create},
 		{From: from{reading, present, occupied}, On: on(events.WatchChanged), To: reading, Do: (*persistent).look},
 		{From: from{reading}, On: on(events.WatchDeleted), To: reading, Do: (*persistent).look},
 

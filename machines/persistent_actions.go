@@ -9,7 +9,7 @@ import (
 
 // begin notes the session that exists at the start.
 func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
-	p.owner = ev.SessionID
+	p.attach(ev, out)
 	p.accept(ev, out)
 }
 
@@ -17,18 +17,18 @@ func (p *persistent) begin(ev events.Event, out *engine.Outbox) {
 func (p *persistent) create(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.resetParents()
-	p.sendCreate(out)
+	p.sendCreate(ev, out)
 }
 
 // createWithParents creates the missing parents, and the node behind them.
 func (p *persistent) createWithParents(ev events.Event, out *engine.Outbox) {
 	p.makeParents(ev, out)
-	p.sendCreate(out)
+	p.sendCreate(ev, out)
 }
 
 // sendCreate sends the create of the node.
-func (p *persistent) sendCreate(out *engine.Outbox) {
-	p.made, p.unknown = 0, false
+func (p *persistent) sendCreate(ev events.Event, out *engine.Outbox) {
+	p.made, p.unknown, p.createdAt = 0, false, ev.At
 	p.asked = p.payload
 	p.creating = out.Create(events.Op{Path: p.path, Mode: events.Ephemeral, Payload: p.payload})
 }
@@ -136,10 +136,20 @@ func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
 	p.look(ev, out)
 }
 
+// loseOwn notes that no node is at the path any more. If the last one was the own one, its deletion is
+// counted.
+func (p *persistent) loseOwn(ev events.Event, out *engine.Outbox) {
+	if p.made != 0 {
+		p.noteLost(ev)
+	}
+	p.made, p.unknown = 0, false
+	p.tellAbsent(ev, out)
+}
+
 // noteOccupied notes another client's node. It is only watched.
 func (p *persistent) noteOccupied(ev events.Event, out *engine.Outbox) {
-	p.made, p.unknown, p.otherNode = 0, false, ev.Stat.Czxid
-	p.tellAbsent(ev, out)
+	p.loseOwn(ev, out)
+	p.otherNode = ev.Stat.Czxid
 	code := events.Occupied
 	if !ev.Stat.Ephemeral() {
 		code = events.PersistentNode
@@ -215,7 +225,10 @@ func (p *persistent) keepAsOld() {
 }
 
 // attach notes the session of the new connection.
-func (p *persistent) attach(ev events.Event, out *engine.Outbox) { p.owner = ev.SessionID }
+func (p *persistent) attach(ev events.Event, out *engine.Outbox) {
+	p.owner = ev.SessionID
+	p.noteTimeout(ev)
+}
 
 func (p *persistent) close(ev events.Event, out *engine.Outbox) {
 	p.closing = append(p.closing, ev.Request)
