@@ -166,11 +166,14 @@ func (p *contender) loseOwn(ev events.Event, out *engine.Outbox) {
 
 // pace counts an own node that somebody deleted. If that happens again and again, the next enrolment
 // waits, and a hold ends.
-func (p *contender) pace(ev events.Event, out *engine.Outbox) {
+func (p *contender) pace(ev events.Event, out *engine.Outbox) { p.paceIn(p.ownDir, ev, out) }
+
+// paceIn is pace for a node in another directory, which stands for the own one.
+func (p *contender) paceIn(dir string, ev events.Event, out *engine.Outbox) {
 	p.countDeletion(ev)
 	if p.deletedAgain() && p.nextIntent == keepPlace {
 		p.setIntent(letOthersPass)
-		p.announce(events.DeletedAgain, p.ownDir, ev, out)
+		p.announce(events.DeletedAgain, dir, ev, out)
 	}
 }
 

@@ -63,6 +63,12 @@ func (t *retryState) attempt(ev events.Event) (d time.Duration, again bool) {
 	return d, again
 }
 
+// lastAttempt reports whether attempt would give up.
+func (t retryState) lastAttempt(ev events.Event) bool {
+	_, again := t.attempt(ev)
+	return !again
+}
+
 // nextPause returns the pause before the next attempt of a machine that never gives up.
 func (t *retryState) nextPause() time.Duration {
 	d, again := t.retry.Next(t.failures, 0, t.jitter.next())

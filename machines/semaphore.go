@@ -144,7 +144,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).made, To: confirming, Do: (*semaphore).noteResult, Then: (*semaphore).readBack},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).outcomeUnknown, To: confirming, Do: (*semaphore).lookUp},
 		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).staleDirectory, To: looking, Do: (*semaphore).noteResult, Then: (*semaphore).readPool},
-		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).lostRace, To: queueing, Do: (*semaphore).leaveLine, Then: (*semaphore).queue},
+		{From: from{taking}, On: on(events.ReplyMulti), When: (*semaphore).lostRace, To: deciding, Do: (*semaphore).leaveLine},
 		{From: from{taking}, On: on(events.ReplyMulti), To: pausing, Do: (*semaphore).failAndYield},
 		{From: from{suspended}, On: on(events.ReplyMulti), To: suspended, Do: (*semaphore).noteResult},
 		{From: from{confirming}, On: on(events.ReplyChildren), When: (*semaphore).recovered, To: confirming, Do: (*semaphore).adopt, Then: (*semaphore).readBack},
@@ -190,7 +190,7 @@ var semaphoreChart = engine.MustCompile(engine.Chart[semaphore]{
 		{From: from{pausing}, On: on(events.ConnectionAttached), To: pausing, Do: (*semaphore).noteSession, Then: (*semaphore).endPause},
 		{From: from{pausing}, On: on(events.ConfirmationCounts), To: pausing, Do: (*semaphore).endPause},
 
-		// What comes next: after a pause, an outage, or a term.
+		// What comes next: after a pause, an outage, a term, or a transaction that came too late.
 		{From: from{pausing}, On: on(events.TimerFired), To: deciding},
 		{From: from{draining}, On: on(events.WorkDrained), To: deciding},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*semaphore).mustClean, To: leaving, Do: (*semaphore).clear},

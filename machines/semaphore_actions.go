@@ -79,8 +79,7 @@ func (s *semaphore) mayHold(ev events.Event) bool { return s.ours(ev) && confirm
 // latchFailedForGood reports whether the latch's failure is not transient, or the retry policy gives
 // up on it.
 func (s *semaphore) latchFailedForGood(ev events.Event) bool {
-	_, again := s.retry.Next(s.failures, time.Duration(ev.At-s.failedAt), 0)
-	return !ev.Code.Transient() || !again
+	return !ev.Code.Transient() || s.lastAttempt(ev)
 }
 
 // mayHavePermits reports whether the acquisition has, or may have, permits.
@@ -146,6 +145,9 @@ func (s *semaphore) probe(ev events.Event, out *engine.Outbox) {
 
 // queue opens a latch in the line of locks.
 func (s *semaphore) queue(ev events.Event, out *engine.Outbox) {
+	if s.latch == "" {
+		s.createdAt = ev.At
+	}
 	options := map[string]string{"label": s.lockLabel(), "unwatched": "true"}
 	s.openLatch(s.locks, &s.contender, options, out)
 }
@@ -236,10 +238,14 @@ func (s *semaphore) noteNoPermits(ev events.Event, out *engine.Outbox) {
 	s.creating, s.unknown = 0, false
 }
 
-// leaveLine gives up the place in the line, for a new one at its end.
+// leaveLine gives up the place in the line, for a new one at its end. If somebody deletes its node
+// again and again, the acquisition ends.
 func (s *semaphore) leaveLine(ev events.Event, out *engine.Outbox) {
 	s.noteNoPermits(ev, out)
 	s.closeLatch(out)
+	if ev.Code == events.NoNode {
+		s.paceIn(s.locks, ev, out)
+	}
 }
 
 // readBack reads the own permit's stat, with a watch.
