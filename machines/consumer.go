@@ -15,7 +15,7 @@ const (
 // node, reads it, delivers it, and deletes it together with its lock, in a multi that also creates the
 // next one's lock. At most once: it reads the item, deletes it, and delivers it.
 type consumer struct {
-	standalone // path is the queue
+	paced // path is the queue
 	directories
 	kind       ItemKind
 	once       bool   // at most once
@@ -54,6 +54,8 @@ type consumer struct {
 // holding is an item that this consumer has locked, or is about to take.
 type holding struct {
 	Item
+	lockedAt  int64   // when its lock was created
+	mayBeDone bool    // a write of its outcome got no answer, so this consumer may have deleted the lock
 	payload   uint64  // the number of the request that read its data; 0: they were not read
 	version   int32   // how often it has failed, as its node says
 	due       int64   // when it is tried again, if it has failed
@@ -101,7 +103,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{Name: taking, Doc: "An item that is delivered at most once is being deleted, before it is delivered."},
 		{Name: working, Doc: "The user's function works on an item."},
 		{Name: suspended, Doc: "There is no connection. The locks exist while the session does."},
-		{Name: pausing, Doc: "The ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "The ensemble could not carry out a request, or the locks or the queue's directory were deleted again and again. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The machine has ended."},
 	},
 	Final: closed,
@@ -113,7 +115,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		events.WatchChildren, events.WatchDeleted,
 	},
 	Rows: []engine.Row[consumer]{
-		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).accept, Then: (*consumer).tellNext},
+		{From: from{latent}, On: on(events.CommandStart), To: waiting, Do: (*consumer).begin, Then: (*consumer).tellNext},
 		{From: consuming, On: on(events.CommandStart), To: engine.Stay, Do: (*consumer).refuseStart},
 
 		// What is next: first whatever is not finished.
@@ -125,6 +127,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustRead, To: reading, Do: (*consumer).read},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mayClose, To: closed, Do: (*consumer).end},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustUnlock, To: settling, Do: (*consumer).unpark, Then: (*consumer).settle},
+		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).waitsToCreate, To: pausing, Do: (*consumer).pauseCreate},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).mustList, To: listing, Do: (*consumer).list},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).timeUnknown, To: settling, Do: (*consumer).askTime, Then: (*consumer).settle},
 		{From: from{waiting}, On: on(events.QueueNext), When: (*consumer).parkedDue, To: reading, Do: (*consumer).takeParked, Then: (*consumer).read},
@@ -147,7 +150,7 @@ var consumerChart = engine.MustCompile(engine.Chart[consumer]{
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockTaken, To: waiting, Do: (*consumer).skip, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).anyDirMissing, To: settling, Do: (*consumer).createWithParents, Then: (*consumer).settle},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).itemChanged, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
-		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockMissing, To: waiting, Do: (*consumer).conclude, Then: (*consumer).tellNext},
+		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).lockMissing, To: waiting, Do: (*consumer).noteLockDeleted, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).refusedAtClose, To: waiting, Do: (*consumer).giveBack, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), When: (*consumer).unwritable, To: waiting, Do: (*consumer).writeLater, Then: (*consumer).tellNext},
 		{From: from{settling}, On: on(events.ReplyMulti), To: pausing, Do: (*consumer).separateNextLock, Then: (*consumer).failAndBackOff},

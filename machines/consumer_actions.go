@@ -26,7 +26,7 @@ const (
 
 func newConsumer(open events.Event) (*consumer, error) {
 	o := options{values: open.Options}
-	c := &consumer{standalone: newStandalone(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed,
+	c := &consumer{paced: newPaced(open, &o), kind: o.kind(), once: o.flag("once"), seed: open.Seed,
 		locks: o.text("locks", LocksOf(open.Path)), dead: o.text("dead", DeadLettersOf(open.Path)),
 		tries: o.integer("tries", 0), refresh: o.integer("refresh", 16),
 		backoff: o.policy("backoff", BoundedExponential(-1, time.Second, time.Minute))}
@@ -51,8 +51,22 @@ func (c *consumer) tellNext(ev events.Event, out *engine.Outbox) {
 	out.Tell(events.ID(c.id), events.Event{Kind: events.QueueNext})
 }
 
-// noteChange notes that the queue has changed.
-func (c *consumer) noteChange(ev events.Event, out *engine.Outbox) { c.stale = true }
+// begin notes the session that exists at the start.
+func (c *consumer) begin(ev events.Event, out *engine.Outbox) {
+	c.noteTimeout(ev)
+	c.accept(ev, out)
+}
+
+// noteChange notes that the queue has changed, is gone, or may have changed while there was no
+// connection.
+func (c *consumer) noteChange(ev events.Event, out *engine.Outbox) {
+	c.noteTimeout(ev)
+	c.stale = true
+	if ev.Kind == events.WatchDeleted && c.madeAt != 0 {
+		c.createdAt = c.madeAt
+		c.noteLost(ev)
+	}
+}
 
 // list lists the queue, with a watch on the next change. Until the answer comes, what was seen before
 // counts for nothing, because there may be no watch.
@@ -75,7 +89,7 @@ func (c *consumer) relist(ev events.Event, out *engine.Outbox) {
 // there is an outcome to write.
 func (c *consumer) createWithParents(ev events.Event, out *engine.Outbox) {
 	c.separateNextLock(ev, out)
-	c.makeAll(out)
+	c.makeAll(ev, out)
 }
 
 // noteLocks notes the items that other consumers have locked.
@@ -176,10 +190,13 @@ func (c *consumer) drop(ev events.Event, out *engine.Outbox) {
 // giveBack releases the item, or drops it if it has no lock. The queue is listed again, because no
 // event says that the item still exists.
 func (c *consumer) giveBack(ev events.Event, out *engine.Outbox) {
-	c.outcome, c.outcomeUnknown, c.stale = released, false, true
 	if c.once {
 		c.drop(ev, out)
+	} else {
+		c.held.mayBeDone = c.outcomeUnknown
+		c.outcome, c.outcomeUnknown = released, false
 	}
+	c.stale = true
 }
 
 // giveUpDelete gives up an item that the ensemble refuses to delete, before the end. An attempt
@@ -244,9 +261,18 @@ func (c *consumer) conclude(ev events.Event, out *engine.Outbox) {
 	c.clearQueueFailure(ev, out)
 }
 
+// noteLockDeleted counts a lock that somebody deleted. Its item is taken again.
+func (c *consumer) noteLockDeleted(ev events.Event, out *engine.Outbox) {
+	if !c.held.mayBeDone {
+		c.createdAt = c.held.lockedAt
+		c.noteLost(ev)
+	}
+	c.conclude(ev, out)
+}
+
 // holdNext notes that the outcome was written, and holds the next item.
 func (c *consumer) holdNext(ev events.Event, out *engine.Outbox) {
-	next := &holding{Item: *c.next}
+	next := &holding{Item: *c.next, lockedAt: ev.At}
 	c.conclude(ev, out)
 	c.held, c.next, c.skipCount = next, nil, 0
 }

@@ -111,7 +111,7 @@ func (p *producer) createMarker(ev events.Event, out *engine.Outbox) {
 
 // createWithParents creates all directories, and the own node behind them.
 func (p *producer) createWithParents(ev events.Event, out *engine.Outbox) {
-	p.makeAll(out)
+	p.makeAll(ev, out)
 	p.sendCreate(out)
 }
 

@@ -18,6 +18,7 @@ type directories struct {
 	dirCreates    []uint64 // the last creates of the directories themselves
 	firstCreate   uint64   // the first of the creates that were sent together
 	dirsTried     bool     // they were created, and nothing has succeeded since: not twice in a row
+	madeAt        int64    // when they were sent
 	parentFailure failure  // why the lowest parent of the present directory that failed was refused
 	dirFailure    failure  // why the first directory that failed was refused
 }
@@ -38,8 +39,9 @@ func createdOrThere(ev events.Event) bool {
 }
 
 // makeAll creates all directories with their parents.
-func (d *directories) makeAll(out *engine.Outbox) {
+func (d *directories) makeAll(ev events.Event, out *engine.Outbox) {
 	d.resetDirectories()
+	d.madeAt = ev.At
 	d.dirsTried, d.dirCreates, d.firstCreate = true, nil, 0
 	var asked []string
 	for _, dir := range d.dirs {
