@@ -12,7 +12,7 @@ import (
 // number is one operation on a number that a node holds, in Curator's layout: four bytes, or eight, the
 // highest first. A machine handles one operation and ends.
 type number struct {
-	standalone
+	paced
 	parentMaker
 	task     string
 	width    int   // bytes
@@ -27,6 +27,7 @@ type number struct {
 	sent    bool // a write was sent and not answered
 	asked   int32
 	node    int64 // the czxid of the node that was to be written
+	made    bool  // this call created the node
 }
 
 // The operations on a number.
@@ -42,7 +43,7 @@ const (
 // "expected", "seed", "tries", "retry".
 var NumberRecipe = engine.NewRecipe(numberChart, func(open events.Event) (*number, error) {
 	o := options{values: open.Options}
-	n := &number{standalone: newStandalone(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
+	n := &number{paced: newPaced(open, &o), parentMaker: newParentMaker(parent(open.Path)), task: o.text("task", numberGet), width: o.integer("width", 8),
 		operand: o.number("operand"), expected: o.number("expected"), seed: o.number("seed"), tries: o.integer("tries", 0)}
 	n.retry = o.policy("retry", BoundedExponential(-1, 20*time.Millisecond, time.Second)) // conflicts are short
 	return n, o.err
@@ -62,7 +63,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{Name: creating, Doc: "There was no number. It is being created with its first value. If its directory did not exist, that is created first, as a container if the server knows them."},
 		{Name: writing, Doc: "The new value is being written, in the version that was read."},
 		{Name: suspended, Doc: "There is no connection. On the next one the number is read again. That shows whether an unanswered write was carried out, unless others have written, too."},
-		{Name: pausing, Doc: "Another client was faster, or the ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
+		{Name: pausing, Doc: "Another client was faster, or the number was deleted again and again, or the ensemble could not carry out a request. The next attempt follows after a back-off with jitter."},
 		{Name: closed, Doc: "The call was answered."},
 	},
 	Final: closed,
@@ -79,6 +80,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{reading}, On: on(events.ReplyMulti, events.ReplyStat), When: (*number).transient, To: pausing, Do: (*number).failAndBackOff},
 		{From: from{reading}, On: on(events.ReplyMulti), To: reading},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).changedMeanwhile, To: closed, Do: (*number).answerUnknown},
+		{From: from{reading}, On: on(events.ReplyStat), When: (*number).lostNodeAgain, To: pausing, Do: (*number).loseNode, Then: (*number).pauseCreate},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).noNode, To: creating, Do: (*number).create},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).refused, To: closed, Do: (*number).refuse},
 		{From: from{reading}, On: on(events.ReplyStat), When: (*number).malformed, To: closed, Do: (*number).reject},
@@ -90,7 +92,7 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).parentMissing, To: creating, Do: (*number).createWithParents},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).delayed, To: pausing, Do: (*number).failByRootCause},
 		{From: from{creating}, On: on(events.ReplyCreate), When: (*number).createRefused, To: closed, Do: (*number).refuse},
-		{From: from{creating}, On: on(events.ReplyCreate), To: reading, Do: (*number).look},
+		{From: from{creating}, On: on(events.ReplyCreate), To: reading, Do: (*number).noteMade, Then: (*number).look},
 
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).done, To: closed, Do: (*number).answerWritten},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*number).noNode, To: reading, Do: (*number).settle, Then: (*number).look},
@@ -119,6 +121,11 @@ var numberChart = engine.MustCompile(engine.Chart[number]{
 // that was not answered. Which client did it is not known.
 func (n *number) changedMeanwhile(ev events.Event) bool {
 	return n.sent && (ev.Code != events.OK || ev.Stat.Version != n.asked || ev.Stat.Czxid != n.node)
+}
+
+// lostNodeAgain reports whether the node that this call created is gone, and the next one has to wait.
+func (n *number) lostNodeAgain(ev events.Event) bool {
+	return n.noNode(ev) && n.made && n.lostAgain(ev)
 }
 
 // malformed reports whether the node holds something else. A node without data holds zero, as for
@@ -161,6 +168,7 @@ func (n *number) begin(ev events.Event, out *engine.Outbox) { n.command = ev.Req
 // enough if a write follows anyway, because the write fails on a version that is out of date: a
 // deposed leader keeps answering a sync.
 func (n *number) look(ev events.Event, out *engine.Outbox) {
+	n.noteTimeout(ev)
 	if n.sent || n.task != numberSet && n.task != numberAdd {
 		out.Multi(events.Check(n.path))
 	} else {
@@ -171,8 +179,21 @@ func (n *number) look(ev events.Event, out *engine.Outbox) {
 
 // create creates the number. A get does, too: Curator's readers expect the node.
 func (n *number) create(ev events.Event, out *engine.Outbox) {
+	n.loseNode(ev, out)
+	n.createdAt = ev.At
 	n.resetParents()
 	out.Create(events.Op{Path: n.path, Mode: events.Persistent, Data: encode(n.seed, n.width)})
+}
+
+// noteMade notes whether this call created the node.
+func (n *number) noteMade(ev events.Event, out *engine.Outbox) { n.made = ev.Code == events.OK }
+
+// loseNode counts the node that this call created, if there was one: somebody deleted it.
+func (n *number) loseNode(ev events.Event, out *engine.Outbox) {
+	if n.made {
+		n.countDeletion(ev)
+	}
+	n.made = false
 }
 
 // createWithParents creates the missing parents, and the number behind them.

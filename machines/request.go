@@ -22,6 +22,7 @@ type request struct {
 	command   uint64   // the call; 0 once it is answered
 	closing   []uint64 // commands to answer at the end
 	session   int64    // to which a write belongs; 0: none yet
+	rounds    int      // how often missing parents were created
 	mayExist  bool     // a protected create was sent and not answered, so the node is looked for
 	abandoned bool     // the caller has given up the protected node
 }
@@ -172,9 +173,10 @@ func (r *request) isProtected(events.Event) bool { return r.protected }
 func (r *request) protectedUnanswered(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
 // wantsParents reports whether the create found no parent, and the parents are to be created. If they
-// existed and are gone, they are created again immediately: a request has no back-off.
+// existed and are gone, they are created again immediately, because a request has no back-off: so this
+// has an end.
 func (r *request) wantsParents(ev events.Event) bool {
-	return r.parents && (r.parentMissing(ev) || ev.Code == events.NoNode && r.parentExisted)
+	return r.parents && r.rounds <= maxShortLived && (r.parentMissing(ev) || ev.Code == events.NoNode && r.parentExisted)
 }
 
 // protectedWantsParents reports whether wantsParents holds for a protected create, which is sent right
@@ -293,7 +295,10 @@ func (r *request) adopt(ev events.Event, out *engine.Outbox) {
 }
 
 // createParents creates the missing parents.
-func (r *request) createParents(ev events.Event, out *engine.Outbox) { r.makeParents(ev, out) }
+func (r *request) createParents(ev events.Event, out *engine.Outbox) {
+	r.rounds++
+	r.makeParents(ev, out)
+}
 
 // noteParentPreparing notes why a parent was not created, while the node waits for its parents. If the
 // server knows no containers and keeps answering, the parents are created as persistent nodes.
@@ -301,7 +306,7 @@ func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 	r.noteParent(ev, out)
 	if ev.Request == r.lowestCreate {
 		ev.NoContainers = true
-		r.createParents(ev, out)
+		r.makeParents(ev, out)
 	}
 }
 
@@ -309,6 +314,9 @@ func (r *request) noteParentPreparing(ev events.Event, out *engine.Outbox) {
 // also answers whether it exists.
 func (r *request) conclude(ev events.Event, out *engine.Outbox) {
 	ev = r.rootCause(ev)
+	if ev.Kind == events.ReplyCreate && ev.Code == events.NoNode && r.rounds > maxShortLived {
+		ev.Code, ev.Path = events.ParentGone, r.dir
+	}
 	if ev.Kind == events.ReplyCreate && ev.Code == events.Unimplemented && ev.Request != r.lowestCreate {
 		r.answerNodeType(out)
 		return
