@@ -68,6 +68,7 @@ func (p *contender) announcePersistent(ev events.Event, out *engine.Outbox) {
 // pause pauses before the next enrolment, because the node is gone. If only a copy of the node is
 // gone, the same enrolment goes on after the pause, and looks for its node first.
 func (p *contender) pause(ev events.Event, out *engine.Outbox) {
+	out.DropPending() // a timer of the enrolment that has ended would end the pause
 	copied := p.unknown && p.naming.unique()
 	p.answerMove(out)
 	p.forgetOwn(out)
