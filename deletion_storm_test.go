@@ -20,14 +20,14 @@ const (
 	tooMany      = 1000            // creates after which the operator stops: nothing is paced
 )
 
-// storm is an operator who deletes nodes a millisecond after their creation.
+// storm is an operator who deletes nodes soon after their creation.
 type storm struct {
 	made    chan string
 	creates atomic.Int64
 }
 
-// deleteAtOnce has an operator delete the nodes that sessions create and wanted returns true for.
-func (w *world) deleteAtOnce(wanted func(zkmem.Txn) bool) *storm {
+// deleteSoon has an operator delete the nodes that sessions create and wanted returns true for.
+func (w *world) deleteSoon(after time.Duration, wanted func(zkmem.Txn) bool) *storm {
 	s := &storm{made: make(chan string, tooMany)}
 	w.srv.OnApply(func(txn zkmem.Txn, result zkmem.Result) {
 		for _, one := range append(txn.Ops, txn) {
@@ -41,7 +41,7 @@ func (w *world) deleteAtOnce(wanted func(zkmem.Txn) bool) *storm {
 	})
 	go func() {
 		for path := range s.made {
-			virtual.Sleep(time.Millisecond)
+			virtual.Sleep(after)
 			_ = w.srv.Delete(path) // its own client may have deleted it
 		}
 	}()
@@ -88,7 +88,7 @@ func TestNodesThatAreDeletedAtOnce(t *testing.T) {
 					n := w.open(timeouts(stormTimeout, time.Second), slowly(d))
 					fine(t, n.WaitConnected(t.Context()))
 					use := victim.begin(t, w, n)
-					s := w.deleteAtOnce(victim.deleted)
+					s := w.deleteSoon(time.Millisecond, victim.deleted)
 					use.start()
 					pass(10 * time.Minute)
 					err, creates := use.err(), s.creates.Load()
@@ -270,13 +270,13 @@ func unless(well bool) error {
 // does not begin a new place each time.
 func TestAPlaceForPermitsThatIsDeletedAtOnce(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		n := w.open(timeouts(stormTimeout, time.Second), slowly(20*time.Millisecond))
-		fine(t, n.WaitConnected(t.Context()))
-		s := w.deleteAtOnce(childrenOf("/permits/locks"))
+		n := w.start(timeouts(stormTimeout, time.Second), slowly(20*time.Millisecond))
+		pass(time.Minute)                                                    // it leads elsewhere, so that a confirmation counts at once
+		s := w.deleteSoon(30*time.Millisecond, childrenOf("/permits/locks")) // it was listed, and is held
 		_, err := must(n.Semaphore("/permits", 1, SemaphoreOptions{})).Acquire(t.Context(), 1)
 		s.stop(w)
-		if creates := s.creates.Load(); creates != 3 || !errors.Is(err, ErrDeletedAgain) {
-			t.Errorf("after %d places: %v, want ErrDeletedAgain after 3", creates, err)
+		if creates := s.creates.Load(); creates > 5 || !errors.Is(err, ErrDeletedAgain) {
+			t.Errorf("after %d places: %v, want ErrDeletedAgain after 5 at most: the latch counts, and the acquisition", creates, err)
 		}
 	})
 }
