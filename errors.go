@@ -113,7 +113,7 @@ var (
 	// network is slower than one confirmation lasts; the error says how slow. The participant
 	// keeps its place and tries again, at least four times in each session timeout.
 	ErrTooSlow = errors.New("incumbent: the ensemble confirms too slowly to lead")
-	// ErrDeletedAgain: somebody has deleted the participant's node several times, each time
+	// ErrDeletedAgain: somebody has deleted the handle's node three times or more, each time
 	// within a session timeout of its creation. The next node is created after a pause, of two
 	// session timeouts at most; a call that waits for a lock or permits ends.
 	ErrDeletedAgain = errors.New("incumbent: the own node was deleted again and again, each time soon after its creation")

@@ -26,8 +26,8 @@ func (o PersistentNodeOptions) open() map[string]string {
 }
 
 // PersistentNode keeps one ephemeral node at a path: it is created again in every session,
-// and after another client has deleted it. It is Curator's PersistentNode in its mode
-// EPHEMERAL.
+// and after another client has deleted it: at once, or after a pause if that happens again
+// and again (ErrDeletedAgain). It is Curator's PersistentNode in its mode EPHEMERAL.
 //
 // It never writes or deletes a node that another session created: Phase is "occupied" and
 // Err is ErrOccupied until that node is gone. What an older session of this handle left

@@ -11,7 +11,9 @@
 //	node.go         the own node; naming.go how the nodes of a line are told apart
 //	term.go         belief, and the work that runs under it
 //	retrystate.go   the last failure, the retry policy's progress, and the back-off
-//	contender.go    all three, for what may lead or hold; contender_actions.go what its rows do
+//	deletions.go    how fast own nodes that do not last are created again
+//	contender.go    all of these, for what may lead or hold; contender_actions.go what its rows do, contender_pause.go
+//	                its pauses
 //	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do
 //	acquisition.go  a place that is held once: the rows of mutexes and read-write locks
 //	parents.go      creates missing directories
@@ -23,7 +25,7 @@
 //	readwrite.go    the two sides of a read-write lock
 //	semaphore.go    the semaphore: one machine for each acquisition; semaphore_actions.go what its rows do
 //	jobelection.go  Elastic-Job's election; jobelection_actions.go, jobelection_seal.go what its rows do
-//	standalone.go   what the recipes without a line share
+//	standalone.go   what the recipes without a line share; paced.go what those of them share that create nodes again
 //	leaderwatch.go  who leads a line, from outside
 //	persistent.go   one ephemeral node, created again in every session; persistent_actions.go what its rows do
 //	nodewatch_model.go  watching from outside: membership.go the members of a group, nodewatch.go one node
