@@ -280,3 +280,23 @@ func TestAPlaceForPermitsThatIsDeletedAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A marker that its own client may not read any more is of no use to anybody while it exists: it is
+// given up after a session timeout, and the job has a leader again.
+func TestAMarkerThatMayNotBeRead(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.open(timeouts(stormTimeout, time.Second))
+		j := must(n.JobElection("/job", LatchOptions{}))
+		fine(t, j.Start())
+		first := must(j.Await(t.Context()))
+		first.Release()
+		_, err := w.srv.Do(zkmem.Op{Code: zkmem.OpSetACL, Path: first.Term().Path, ACL: closed, Version: zkmem.AnyVersion})
+		fine(t, err)
+		pass(5 * stormTimeout)
+		second, err := j.Await(t.Context())
+		if err != nil || second.Token() <= first.Token() {
+			t.Fatalf("it does not lead again: %v, %v\n%s", err, j.Err(), n.tape.Tail(30))
+		}
+		second.Release()
+	})
+}
