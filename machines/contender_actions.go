@@ -160,7 +160,6 @@ func (p *contender) stepDownGone(ev events.Event, out *engine.Outbox) {
 
 // loseOwn forgets the own node, which somebody deleted.
 func (p *contender) loseOwn(ev events.Event, out *engine.Outbox) {
-	out.DropPending()
 	p.forgetOwn(out)
 	p.pace(ev, out)
 }
