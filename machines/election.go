@@ -47,9 +47,8 @@ var ownerRows = []engine.Row[election]{
 	{From: from{verifying, leaving}, On: on(events.ReplyChildren), When: (*election).mayBeOurs, To: engine.Stay, Do: (*election).askOwnersOfAll},
 	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).awaitsMoreOwners, To: engine.Stay, Do: (*election).noteOwner},
 	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).foundOurs, To: verifying, Do: (*election).takeLowest, Then: (*election).listLine},
-	{From: from{verifying}, On: on(events.ReplyStat), When: (*election).foundNone, To: enrolling, Do: (*election).create},
 	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).foundOurs, To: leaving, Do: (*election).takeLowest, Then: (*election).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyStat), When: (*election).foundNone, To: deciding, Do: (*election).forgetNode},
+	{From: from{verifying, leaving}, On: on(events.ReplyStat), When: (*election).foundNone, To: deciding, Do: (*election).forgetNode},
 	{From: from{leaving}, On: on(events.ReplyStat), To: leaving, Do: (*election).askAgain},
 }
 

@@ -34,7 +34,7 @@ var requeueRows = []engine.Row[place]{
 
 	{From: from{waiting}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).announcePersistent},
 
-	{From: from{leaving}, On: on(events.ReplyDelete, events.ReplyChildren), When: (*place).goneNotClosing, To: deciding, Do: (*place).noteGone},
+	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedNotClosing, To: deciding, Do: (*place).noteGone},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).backsOff, To: pausing, Do: (*place).pause},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).unusable, To: leaving, Do: (*place).giveUpPlace, Then: (*place).deleteOwn},
 }

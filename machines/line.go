@@ -17,9 +17,9 @@ type line struct {
 	purged      bool     // further nodes with the own GUID were deleted
 }
 
-// aheadGone reports whether the predecessor was deleted between the listing and the read.
+// aheadGone reports whether the predecessor was deleted: a watch or a read says so.
 func (p *place) aheadGone(ev events.Event) bool {
-	return p.ahead(ev.Path) && ev.Code == events.NoNode
+	return p.ahead(ev.Path) && (ev.Kind == events.WatchDeleted || ev.Code == events.NoNode)
 }
 
 // createdLater reports whether the predecessor has the own number, but was created after the own node.

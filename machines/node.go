@@ -130,11 +130,8 @@ func (n *node) reread(ev events.Event, out *engine.Outbox) {
 	n.readOwn(out)
 }
 
-// noteGone notes that the own node was deleted by this machine, or was never created.
-func (n *node) noteGone(ev events.Event, out *engine.Outbox) {
-	n.own = ""
-	n.unknown = n.unknown && ev.Kind != events.ReplyChildren
-}
+// noteGone notes that the own node was deleted by this machine.
+func (n *node) noteGone(ev events.Event, out *engine.Outbox) { n.own = "" }
 
 // dropPending drops the requests that were sent on a connection that has ended.
 func (n *node) dropPending(ev events.Event, out *engine.Outbox) { out.DropPending() }

@@ -82,7 +82,8 @@ var placeRows = []engine.Row[place]{
 	{From: from{listing, verifying, waiting, blocked, leading}, On: on(events.ReplyStat), When: (*place).ours, To: engine.Stay, Do: (*place).noteOwn},
 	{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).ownGone, To: deciding, Do: (*place).loseOwn},
-	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadGone, To: listing, Do: (*place).listLine},
+	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
+	{From: from{waiting, blocked}, On: on(events.WatchDeleted, events.ReplyStat), When: (*place).aheadGone, To: listing, Do: (*place).relistLine},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).createdLater, To: listing, Do: (*place).orderBehind},
 	{From: from{waiting, blocked}, On: on(events.ReplyStat), When: (*place).aheadExists, To: engine.Stay, Do: (*place).watchUnread},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), To: pausing, Do: (*place).giveUp},
@@ -102,8 +103,6 @@ var placeRows = []engine.Row[place]{
 	{From: from{verifying}, On: on(events.ReplyMulti), To: pausing, Do: (*place).giveUp},
 
 	// Watches.
-	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
-	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).isAhead, To: listing, Do: (*place).relistLine},
 	{From: placing, On: on(events.WatchDeleted), To: deciding, Do: (*place).loseOwn},
 	{From: from{leading}, On: on(events.WatchDeleted), To: draining, Do: (*place).stepDownGone, Then: (*place).forgetLine},
 	{From: from{waiting, blocked}, On: on(events.WatchChanged), When: (*place).isAhead, To: engine.Stay, Do: (*place).watchPredecessor},
@@ -130,8 +129,8 @@ var placeRows = []engine.Row[place]{
 	{From: from{pausing, verifying}, On: on(events.TimerFired), To: deciding},
 	{From: from{draining}, On: on(events.WorkDrained), To: deciding, Do: (*place).forgetLine},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).gaveUpWithNode, To: leaving, Do: (*place).quit, Then: (*place).deleteOwn},
-	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).exhausted, To: closed, Do: (*place).quit, Then: (*place).finish},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).closesWithoutNode, To: closed, Do: (*place).finish},
+	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).exhausted, To: closed, Do: (*place).quit, Then: (*place).finish},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).mustDeleteFirst, To: leaving, Do: (*place).deleteOwn},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).detached, To: suspended},
 	{From: from{deciding}, On: on(engine.AtOnce), When: (*place).inFlight, To: verifying},
@@ -147,9 +146,8 @@ var placeRows = []engine.Row[place]{
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deleted, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyDelete), To: leaving, Do: (*place).retryDelete},
 	{From: from{leaving}, On: on(events.TimerFired), To: leaving, Do: (*place).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyCreate), When: (*place).refusedClosing, To: closed, Do: (*place).finish},
+	{From: from{leaving}, On: on(events.ReplyCreate, events.ReplyChildren), When: (*place).noneMade, To: deciding, Do: (*place).noteNoneMade},
 	{From: from{leaving}, On: on(events.ReplyCreate), To: leaving, Do: (*place).settleCreate, Then: (*place).deleteOwn},
-	{From: from{leaving}, On: on(events.ReplyChildren), When: (*place).notMadeClosing, To: closed, Do: (*place).finish},
 	{From: from{leaving}, On: on(events.ReplyChildren), To: leaving, Do: (*place).lookAgain},
 }
 

@@ -10,16 +10,9 @@ func (p *place) closesWithoutNode(events.Event) bool {
 	return p.nextIntent == closeNext && !p.mayHaveNode(events.Event{})
 }
 
-// goneNotClosing reports whether the own node was deleted, or a listing behind a sync shows that none
-// was created, and the machine does not close.
-func (p *place) goneNotClosing(ev events.Event) bool {
-	if p.nextIntent == closeNext {
-		return false
-	}
-	if ev.Kind == events.ReplyChildren {
-		return p.notMade(ev)
-	}
-	return p.deleted(ev)
+// deletedNotClosing reports whether the own node was deleted and the machine does not close.
+func (p *place) deletedNotClosing(ev events.Event) bool {
+	return p.deleted(ev) && p.nextIntent != closeNext
 }
 
 // recovered reports whether a listing shows the node of a create whose reply was lost.
@@ -33,14 +26,17 @@ func (p *place) notMade(ev events.Event) bool {
 	return p.unknown && (ev.Code == events.NoNode || ev.Code == events.OK && len(p.duplicates(ev.Children)) == 0)
 }
 
-// refusedClosing reports whether the machine is closing and the create surely created nothing.
-func (p *place) refusedClosing(ev events.Event) bool {
-	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == closeNext
+// noneMade reports whether the create surely created nothing: it was refused, or notMade holds.
+func (p *place) noneMade(ev events.Event) bool {
+	if ev.Kind == events.ReplyCreate {
+		return ev.Code != events.OK && !ev.Code.Unknown()
+	}
+	return p.notMade(ev)
 }
 
-// notMadeClosing reports whether notMade holds and the machine is closing.
-func (p *place) notMadeClosing(ev events.Event) bool {
-	return p.notMade(ev) && p.nextIntent == closeNext
+// noteNoneMade notes that the create created nothing, so there is no node to delete.
+func (p *place) noteNoneMade(ev events.Event, out *engine.Outbox) {
+	p.creating, p.unknown = 0, false
 }
 
 // enrol begins a new enrolment: a new GUID, and one create under it.

@@ -45,14 +45,11 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 	// A selector that does not queue again by itself has one more state, idle. Its rows come before
 	// those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
-		{From: from{leaving}, On: on(events.ReplyCreate), When: (*selector).refusedIdling, To: idle, Do: (*selector).becomeIdle},
-		{From: from{leaving}, On: on(events.ReplyChildren), When: (*selector).notMadeIdling, To: idle, Do: (*selector).becomeIdle},
 		{From: from{leaving, suspended}, On: on(events.ConnectionLost), When: (*selector).leavesLine, To: idle, Do: (*selector).becomeIdle},
 		{From: from{deciding}, On: on(engine.AtOnce), When: (*selector).leavesWithoutNode, To: idle, Do: (*selector).becomeIdle},
 	}, engine.Lift(slices.Concat(requeueRows, lineRows), (*selector).inLine), []engine.Row[selector]{
 		{From: from{leading, draining}, On: on(events.WorkReturned), To: draining, Do: (*selector).conclude},
-		{From: from{idle}, On: on(events.CommandRequeue), When: (*selector).attached, To: enrolling, Do: (*selector).noteRequeue, Then: (*selector).enrol},
-		{From: from{idle}, On: on(events.CommandRequeue), To: suspended, Do: (*selector).noteRequeue},
+		{From: from{idle}, On: on(events.CommandRequeue), To: deciding, Do: (*selector).noteRequeue},
 		{From: live, On: on(events.CommandRequeue), To: engine.Stay, Do: (*selector).promiseRequeue},
 		{From: from{latent}, On: on(events.CommandRequeue), To: latent, Do: (*selector).refuseLatent},
 		{From: from{idle}, On: on(events.CommandStart), To: idle, Do: (*selector).refuseStart},
@@ -70,17 +67,6 @@ func (p *selector) leavesLine(events.Event) bool { return p.nextIntent == stayOu
 // leavesWithoutNode reports whether the selector is leaving the line and surely has no node.
 func (p *selector) leavesWithoutNode(ev events.Event) bool {
 	return p.nextIntent == stayOut && !p.mayHaveNode(ev)
-}
-
-// refusedIdling reports whether the selector is leaving the line and the create surely created
-// nothing.
-func (p *selector) refusedIdling(ev events.Event) bool {
-	return ev.Code != events.OK && !ev.Code.Unknown() && p.nextIntent == stayOut
-}
-
-// notMadeIdling reports whether notMade holds and the selector is leaving the line.
-func (p *selector) notMadeIdling(ev events.Event) bool {
-	return p.notMade(ev) && p.nextIntent == stayOut
 }
 
 // conclude ends the term when the user's function has returned, and sets what comes next. A back-off

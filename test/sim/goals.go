@@ -15,8 +15,6 @@ var unreachableRows = []struct {
 }{
 	{append([]string{"readwrite"}, lineCharts...), "reply.create [outcomeUnknown]", "enrolling",
 		"zkio tells suspended before every reply with an unknown outcome, so enrolling and verifying are left by then"},
-	{[]string{"selector"}, "reply.create [refusedIdling]", "leaving",
-		"a selector resigns its one term between two connections, and zkio answers a create before the next one begins"},
 	{[]string{"session"}, "connection.lost", "ending",
 		"zkio answers every close with connection.closed"},
 	{[]string{"session"}, "connection.lost [beginsAnother]", "ending", "the same"},

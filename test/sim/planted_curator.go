@@ -12,7 +12,7 @@ import (
 var plantedCurator = []Plant{
 	{Name: "CURATOR-3: closing, it misses its node and makes another", Mutations: inLines(func() mutate.Mutation {
 		return mutate.Mutation{Guards: map[string]guarding{
-			"goneNotClosing": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
+			"deletedNotClosing": func(_ any, ev events.Event, _ func(events.Event) bool) bool {
 				return ev.Code == events.OK || ev.Code == events.NoNode
 			},
 			"closesWithoutNode": func(_ any, ev events.Event, holds func(events.Event) bool) bool {
@@ -21,8 +21,10 @@ var plantedCurator = []Plant{
 		}}
 	})},
 	{Name: "CURATOR-18: closed while its node is being made, it leaves the node", Mutations: inLines(func() mutate.Mutation {
-		return withGuard("refusedClosing", func(model any, ev events.Event, holds func(events.Event) bool) bool {
-			ev.Code = events.NodeExists // as if nothing had been made
+		return withGuard("noneMade", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			if ev.Kind == events.ReplyCreate {
+				ev.Code = events.NodeExists // as if nothing had been made
+			}
 			return holds(ev)
 		})
 	})},
