@@ -47,6 +47,7 @@ const (
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by
 	TooSlow         Code = "TOOSLOW"         // several confirmations in a row came too late to lead by
 	DeletedAgain    Code = "DELETEDAGAIN"    // the own node was deleted several times, each time soon after it was created
+	Unhealthy       Code = "UNHEALTHY"       // the user's health check failed several times in a row
 	ForeignOwner    Code = "FOREIGNOWNER"    // the ensemble says that the own node belongs to another session
 	LeadershipLost  Code = "LEADERSHIPLOST"
 	NodeType        Code = "NODETYPE"       // the ensemble refuses nodes of this type

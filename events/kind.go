@@ -29,6 +29,11 @@ const (
 	WorkDrained  Kind = "work.drained"  // a machine sends it to itself: no work is left
 )
 
+// HealthChecked is the result of the user's health check, reported by the root package:
+// Code is OK or UNHEALTHY, and Text is the check's error. A success after a success, and a
+// failure that changes nothing, are not reported.
+const HealthChecked Kind = "health.checked"
+
 // Replies of the ensemble to one request. Code is empty on success.
 const (
 	ReplyCreate   Kind = "reply.create"
@@ -109,7 +114,7 @@ func Kinds() []Kind {
 	return []Kind{
 		CommandOpen, CommandStart, CommandAwait, CommandCancel, CommandResign, CommandRequeue, CommandClose,
 		CommandSet, CommandRemove, CommandPut, CommandEnter, CommandLeave, CommandEndSession,
-		WorkReturned, WorkDrained,
+		WorkReturned, WorkDrained, HealthChecked,
 		ReplyCreate, ReplyDelete, ReplyStat, ReplyChildren, ReplyMulti, ReplySync,
 		WatchCreated, WatchDeleted, WatchChanged, WatchChildren,
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,

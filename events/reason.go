@@ -14,6 +14,7 @@ const (
 	ReasonResigned    Reason = "resigned"     // by command
 	ReasonClosed      Reason = "closed"       // by command
 	ReasonReturned    Reason = "returned"     // the work returned, or the holder of a lock released it
+	ReasonUnhealthy   Reason = "unhealthy"    // the user's health check failed several times in a row
 )
 
 var reasons = map[Reason]string{
@@ -25,6 +26,7 @@ var reasons = map[Reason]string{
 	ReasonResigned:    "resigned",
 	ReasonClosed:      "closed",
 	ReasonReturned:    "the work returned",
+	ReasonUnhealthy:   "the health check failed",
 }
 
 // String returns the reason as a sentence for people, and an unknown code as it is.

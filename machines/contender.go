@@ -15,6 +15,7 @@ type contender struct {
 	node
 	term
 	retryState
+	health
 	agenda
 }
 
@@ -25,7 +26,7 @@ const (
 	keepPlace     intent = iota // keep or win back the place
 	requeue                     // queue again at the tail
 	backOff                     // wait out a back-off, then queue again
-	letOthersPass               // wait as after a node that did not last, then queue again
+	letOthersPass               // wait as after a node that did not last, or until a health check succeeds, then queue again
 	stayOut                     // stay out of the line until asked
 	closeNext                   // close
 )
@@ -49,12 +50,13 @@ func newContender(open events.Event, o *options) contender {
 		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
 		term:       term{rideOut: o.flag("rideOut")},
 		retryState: newRetryState(open, o, defaultRetry),
+		health:     health{limit: o.integer("healthFailures", defaultHealthFailures)},
 	}
 }
 
 // backsOff reports whether the contender pauses for a back-off next. Its node is gone.
-func (p *contender) backsOff(events.Event) bool {
-	return (p.nextIntent == backOff || p.nextIntent == letOthersPass) && p.own == ""
+func (p *contender) backsOff(ev events.Event) bool {
+	return p.nextIntent == backOff && p.own == "" || p.nextIntent == letOthersPass && !p.mayHaveNode(ev)
 }
 
 // nowConfirmed reports whether an answer lets the first in line lead.

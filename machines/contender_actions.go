@@ -350,7 +350,7 @@ func (p *contender) tellSelfNodeGone(ev events.Event, out *engine.Outbox) {
 // endOnce ends the one term of a selector that does not queue again, or the wait for it. The handle is
 // notified when the work has returned.
 func (p *contender) endOnce(code events.Code, why string, out *engine.Outbox) {
-	if p.after != stayOut || p.nextIntent != keepPlace {
+	if p.after != stayOut || p.nextIntent != keepPlace || p.outOfLine {
 		return
 	}
 	p.nextIntent, p.end, p.why = stayOut, code, why

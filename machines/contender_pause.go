@@ -38,11 +38,14 @@ func (p *contender) lateness(ev events.Event) (events.Code, string) {
 		time.Duration(ev.At-ev.SentAt).Round(time.Millisecond), p.timeout)
 }
 
-// backOff starts the timer of the pause. The policy may give up instead.
+// backOff starts the timer of the pause. The policy may give up instead. Who is unhealthy waits for a
+// check that succeeds.
 func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 	next := p.nextIntent
 	p.nextIntent, p.retryTimer = keepPlace, 0
 	switch {
+	case p.unhealthy():
+		p.awaitHealth(ev, out)
 	case next == letOthersPass:
 		out.Timer(backOffTimer, p.recreatePause(p.jitter.next()))
 	case next == backOff && p.quick > 0:

@@ -272,7 +272,7 @@ func (j *judge) member(id events.ID) {
 	case leaving:
 		awake = !attached || inquires || owed[events.ReplyDelete] || owed[events.ReplyCreate] || owed[events.ReplyChildren] || owed[events.TimerFired]
 	case pausing:
-		awake = owed[events.TimerFired]
+		awake = owed[events.TimerFired] || p.unhealthy()
 	case suspended:
 		awake = !attached
 	case draining:
@@ -291,6 +291,9 @@ func (j *judge) member(id events.ID) {
 	}
 	if p.leads != (state == leading) || p.leads != j.leads[id] {
 		j.wrong("%s: in %s, but leads is %t and told is %t", id, state, p.leads, j.leads[id])
+	}
+	if p.unhealthy() && slices.Contains(from{enrolling, listing, verifying, waiting, blocked, leading}, state) {
+		j.wrong("%s: unhealthy, and %s", id, state)
 	}
 	believing := slices.Contains(from{listing, verifying, waiting, blocked, leading}, state)
 	if believing && p.watched && !j.armed[id][p.path()] {

@@ -9,7 +9,7 @@ import (
 
 // LatchRecipe makes leader latches. A latch keeps its place and its leadership until it is closed,
 // resigns, or loses it. It is Curator's LeaderLatch, on the same names. Options: "rideOut",
-// "tokenFloor", "retry". Options of a latch that another machine opens: "opener", "label" for what is
+// "tokenFloor", "retry", "healthFailures". Options of a latch that another machine opens: "opener", "label" for what is
 // before the number in the name, and "unwatched" for a node that is not read back.
 var LatchRecipe = engine.NewRecipe(latchChart, newLatch)
 
@@ -32,6 +32,10 @@ var requeueRows = []engine.Row[place]{
 	{From: from{latent}, On: on(events.CommandStart), To: suspended, Do: (*place).begin},
 	{From: live, On: on(events.CommandStart), To: engine.Stay, Do: (*place).refuseStart},
 
+	{From: from{leading}, On: on(events.HealthChecked), When: (*place).failsCheck, To: draining, Do: (*place).stepDownUnhealthy},
+	{From: but(live, leading, draining, leaving), On: on(events.HealthChecked), When: (*place).failsCheck, To: deciding, Do: (*place).leaveUnhealthy},
+	{From: live, On: on(events.HealthChecked), To: engine.Stay, Do: (*place).noteHealth},
+
 	{From: from{waiting}, On: on(events.ReplyStat), When: (*place).persistent, To: blocked, Do: (*place).announcePersistent},
 
 	{From: from{leaving}, On: on(events.ReplyDelete), When: (*place).deletedNotClosing, To: deciding, Do: (*place).noteGone},
@@ -52,7 +56,7 @@ var latchChart = engine.MustCompile(engine.Chart[latch]{
 })
 
 // keepKinds are the commands of latchRows.
-var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign}
+var keepKinds = []events.Kind{events.CommandStart, events.CommandAwait, events.CommandCancel, events.CommandResign, events.HealthChecked}
 
 // latchRows are the commands of the recipes that keep leadership until they give it up.
 var latchRows = []engine.Row[place]{
@@ -70,7 +74,11 @@ var latchRows = []engine.Row[place]{
 // keepIgnores say which kinds these recipes do not need in which states, and why.
 var keepIgnores = append([]engine.Ignore{
 	{In: from{latent}, On: []events.Kind{events.CommandCancel}, Why: "there are no awaits before the start"},
+	uncheckedLatent,
 }, lineIgnores...)
+
+// uncheckedLatent is for the recipes with requeueRows.
+var uncheckedLatent = engine.Ignore{In: from{latent}, On: []events.Kind{events.HealthChecked}, Why: "health is checked from the start on"}
 
 // latchComposites are the states of a latch as Curator names them.
 var latchComposites = []engine.Composite{

@@ -41,7 +41,7 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 		{Name: "requeuing", States: from{deciding, leaving, pausing}},
 	},
 	Happy: from{latent, enrolling, listing, waiting, leading, draining, deciding, leaving},
-	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue}, lineKinds...),
+	Kinds: append([]events.Kind{events.CommandStart, events.CommandRequeue, events.HealthChecked}, lineKinds...),
 	// A selector that does not queue again by itself has one more state, idle. Its rows come before
 	// those that would queue again.
 	Rows: slices.Concat([]engine.Row[selector]{
@@ -53,11 +53,13 @@ var selectorChart = engine.MustCompile(engine.Chart[selector]{
 		{From: live, On: on(events.CommandRequeue), To: engine.Stay, Do: (*selector).promiseRequeue},
 		{From: from{latent}, On: on(events.CommandRequeue), To: latent, Do: (*selector).refuseLatent},
 		{From: from{idle}, On: on(events.CommandStart), To: idle, Do: (*selector).refuseStart},
+		{From: from{idle}, On: on(events.HealthChecked), To: idle, Do: (*selector).noteHealth},
 		{From: from{idle}, On: on(events.CommandClose), To: closed, Do: (*selector).close, Then: (*selector).finish},
 	}),
 	Ignores: append([]engine.Ignore{
 		{In: from{idle}, On: []events.Kind{events.ReplyCreate, events.WatchDeleted, events.WatchChanged, events.WatchChildren, events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionUnconfirmed, events.ConfirmationCounts, events.WorkReturned, events.WorkDrained},
 			Why: "there is no node and no work, and the requeue event has the session"},
+		uncheckedLatent,
 	}, lineIgnores...),
 })
 
@@ -115,10 +117,14 @@ func (p *selector) becomeIdle(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// noteRequeue answers a requeue that begins now.
+// noteRequeue answers a requeue that begins now, or as soon as the selector is healthy.
 func (p *selector) noteRequeue(ev events.Event, out *engine.Outbox) {
 	p.setOwner(ev)
-	p.clearFailure(out)
+	if p.unhealthy() {
+		p.nextIntent = letOthersPass
+	} else {
+		p.clearFailure(out)
+	}
 	out.Answer(ev.Request, events.OK, "")
 }
 

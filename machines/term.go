@@ -70,6 +70,8 @@ func reason(ev events.Event) events.Reason {
 		return events.ReasonClosed
 	case events.WorkReturned:
 		return events.ReasonReturned
+	case events.HealthChecked:
+		return events.ReasonUnhealthy
 	}
 	return events.Reason(ev.Kind)
 }

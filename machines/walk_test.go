@@ -122,7 +122,7 @@ func (w *world) ring(after int64) {
 func (w *world) use() {
 	id := everybody[w.dice.Intn(len(everybody))]
 	latch := strings.HasPrefix(string(id), "latch") || id == "election"
-	switch n := w.dice.Intn(12); {
+	switch n := w.dice.Intn(14); {
 	case isHold(id) && w.engine.State(id) == "":
 		if n < 4 {
 			w.seek(id)
@@ -145,10 +145,18 @@ func (w *world) use() {
 		}
 	case n == 10 && !isHold(id):
 		w.do(id, events.CommandStart, events.Event{})
+	case n >= 12 && !isHold(id):
+		w.post(id, []events.Event{unhealthy, unhealthy, healthy}[w.dice.Intn(3)])
 	case w.dice.Intn(60) == 0:
 		w.do(id, events.CommandClose, events.Event{})
 	}
 }
+
+// The results of health checks.
+var (
+	healthy   = events.Event{Kind: events.HealthChecked}
+	unhealthy = events.Event{Kind: events.HealthChecked, Code: events.Unhealthy, Text: "out of disk"}
+)
 
 // awaits is the newest await of a machine that is not answered.
 func (w *world) awaits(id events.ID) (newest uint64) {
@@ -216,6 +224,9 @@ func (w *world) usurp(path string) {
 // heal ends all faults, and takes away what others left in the line.
 func (w *world) heal() {
 	w.calm = true
+	for _, id := range everybody[:5] {
+		w.post(id, healthy)
+	}
 	w.reap()
 	for _, path := range w.server.Paths() {
 		if owner := w.stat(path).EphemeralOwner; strings.Count(path, "/") == 3 && (owner == 0 || owner == others) {

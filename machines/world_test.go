@@ -65,10 +65,10 @@ func newWorld(seed int64) *world {
 	ride := fmt.Sprint(w.ride)
 	w.open("session", "session", "", map[string]string{"rideOut": ride})
 	w.open("latch", "latch", "/a/l", map[string]string{"rideOut": ride})
-	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s"})
+	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s", "healthFailures": "1"})
 	w.open("selector", "selector", "/a/l", map[string]string{"autoRequeue": "true"})
-	w.open("selector", "selector-2", "/a/l", nil)
-	w.open("election", "election", "/a/l", map[string]string{"rideOut": ride, "prefix": "n_"})
+	w.open("selector", "selector-2", "/a/l", map[string]string{"healthFailures": "1"})
+	w.open("election", "election", "/a/l", map[string]string{"rideOut": ride, "prefix": "n_", "healthFailures": "2"})
 	w.do("session", events.CommandStart, events.Event{})
 	for _, id := range everybody[:5] {
 		w.do(id, events.CommandStart, events.Event{})

@@ -46,7 +46,7 @@ var fields = map[string]how{
 	"place.lineLabels": printed, "place.shared": value,
 
 	"contender.id": fixed, "contender.seed": fixed, "contender.opener": value, "contender.node": inside, "contender.term": inside,
-	"contender.retryState": inside, "contender.agenda": inside,
+	"contender.retryState": inside, "contender.health": inside, "contender.agenda": inside,
 
 	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
@@ -68,6 +68,8 @@ var fields = map[string]how{
 	"retryState.failedAt": fixed, "retryState.quick": some, "retryState.gaveUp": value,
 	"retryState.pauseEnds": fixed, "retryState.retryTimer": call, "retryState.refusedSince": pastTimeout,
 	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some, // no search deletes three nodes of one client
+
+	"health.limit": fixed, "health.failed": value, "health.checkText": fixed, "health.outOfLine": value, // no search checks health
 
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
 	"agenda.end": value, "agenda.why": fixed,

@@ -1,0 +1,94 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// defaultHealthFailures is how many checks in a row have to fail if the option "healthFailures" does
+// not say it.
+const defaultHealthFailures = 3
+
+// health is what the user's health checks have said. A participant without such a check is healthy.
+type health struct {
+	limit     int    // checks in a row that have to fail
+	failed    int    // checks in a row that have failed
+	checkText string // why the last one failed
+	outOfLine bool   // the pause lasts until a check succeeds
+}
+
+// unhealthy reports whether enough checks in a row have failed.
+func (h *health) unhealthy() bool { return h.failed >= h.limit && h.failed > 0 }
+
+// failsCheck reports whether this failed check is the one that makes the participant unhealthy.
+func (h *health) failsCheck(ev events.Event) bool {
+	return ev.Code != events.OK && !h.unhealthy() && h.failed+1 >= h.limit
+}
+
+// noteHealth notes the result of a check. A participant that is leaving its place, or whose work has
+// not returned, becomes unhealthy here, too.
+func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
+	switch {
+	case ev.Code == events.OK:
+		p.recoverHealth(out)
+	case p.failsCheck(ev):
+		p.becomeUnhealthy(ev, out)
+	default:
+		p.failed++
+		p.checkText = ev.Text
+		if p.unhealthy() { // for another reason than before
+			p.announce(events.Unhealthy, p.checkText, ev, out)
+		}
+	}
+}
+
+// becomeUnhealthy sets what comes next: the place goes to others, unless the participant ends or
+// leaves the line anyway.
+func (p *contender) becomeUnhealthy(ev events.Event, out *engine.Outbox) {
+	p.failed++
+	p.checkText = ev.Text
+	p.countDeletion(ev)
+	p.announce(events.Unhealthy, p.checkText, ev, out)
+	if p.leads {
+		p.endOnce(events.Unhealthy, p.checkText, out)
+	}
+	if p.nextIntent != stayOut && p.nextIntent != closeNext {
+		p.nextIntent = letOthersPass
+	}
+}
+
+// stepDownUnhealthy ends belief because the participant is unhealthy. Its node stays until the work
+// has returned.
+func (p *contender) stepDownUnhealthy(ev events.Event, out *engine.Outbox) {
+	p.becomeUnhealthy(ev, out)
+	p.endTerm(ev, out)
+	p.drain(out)
+}
+
+// leaveUnhealthy gives the place up, or the attempt to get one.
+func (p *contender) leaveUnhealthy(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
+	p.becomeUnhealthy(ev, out)
+}
+
+// awaitHealth begins a pause that lasts until a check succeeds. The failure of the check is shown,
+// although others may have come meanwhile.
+func (p *contender) awaitHealth(ev events.Event, out *engine.Outbox) {
+	p.outOfLine = true
+	if p.code != events.Unhealthy {
+		p.announce(events.Unhealthy, p.checkText, ev, out)
+	}
+}
+
+// recoverHealth notes a check that succeeded. A participant that has waited for it queues again after
+// a pause, as after a node that did not last.
+func (p *contender) recoverHealth(out *engine.Outbox) {
+	p.failed, p.checkText = 0, ""
+	if p.code == events.Unhealthy {
+		p.clearFailure(out)
+	}
+	if p.outOfLine {
+		p.outOfLine = false
+		out.Timer(backOffTimer, p.recreatePause(p.jitter.next()))
+	}
+}
