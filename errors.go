@@ -117,6 +117,9 @@ var (
 	// within a session timeout of its creation. The next node is created after a pause, of two
 	// session timeouts at most; a call that waits for a lock or permits ends.
 	ErrDeletedAgain = errors.New("incumbent: the own node was deleted again and again, each time soon after its creation")
+	// ErrUnhealthy: LatchOptions.Healthy failed several times in a row; the text is its last
+	// error. The participant is out of the line until it succeeds.
+	ErrUnhealthy = errors.New("incumbent: the health check fails")
 	// ErrTimeoutTooShort: the negotiated session timeout leaves no time in which leadership
 	// may be believed.
 	ErrTimeoutTooShort = errors.New("incumbent: the session timeout is too short for the ensemble's tick")
@@ -149,6 +152,7 @@ var sentinels = map[events.Code]error{
 	events.TimeoutTooShort: ErrTimeoutTooShort,
 	events.TooSlow:         ErrTooSlow,
 	events.DeletedAgain:    ErrDeletedAgain,
+	events.Unhealthy:       ErrUnhealthy,
 	events.LeadershipLost:  ErrLeadershipLost,
 	events.NodeType:        ErrNodeType,
 }

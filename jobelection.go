@@ -63,6 +63,9 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
+	if options.Healthy != nil {
+		return nil, errors.New("incumbent: LatchOptions.Healthy: a JobElection does not take it: close the election while the instance is unhealthy")
+	}
 	if options.ID == "" {
 		options.ID = JobInstanceID()
 	}

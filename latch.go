@@ -28,12 +28,36 @@ type LatchOptions struct {
 	// ever used and pass it here: then an ensemble that was restored from an older backup
 	// is detected.
 	TokenFloor int64
+
+	// Healthy says whether this participant can do the work: nil if it can. After several
+	// failures in a row, a leader resigns and a waiting participant leaves the line: others get
+	// past. It stays out, and Err is ErrUnhealthy with the check's error, until a check
+	// succeeds. Then it queues again at the tail, after a pause of up to two session timeouts.
+	// If all participants are unhealthy, nobody leads.
+	//
+	// Checks run one at a time, on goroutines of their own, from Start until the handle has
+	// closed; the context ends with the time of the check. A panic is a failure. A check that
+	// hangs fails again at each interval.
+	//
+	// Healthy cannot free a line from work that hangs. The term ends, and so does the work's
+	// context, but the node stays until the work has returned or WorkGrace is over.
+	Healthy func(context.Context) error
+	// HealthInterval is the time from one check to the next: by default, a third of the session
+	// timeout.
+	HealthInterval time.Duration
+	// HealthTimeout is how long a check may take: by default, HealthInterval.
+	HealthTimeout time.Duration
+	// HealthFailures is how many checks in a row have to fail: by default, 3.
+	HealthFailures int
 }
 
 func (o LatchOptions) open(path string, rideOut bool) events.Event {
 	options := map[string]string{
 		"rideOut":    strconv.FormatBool(rideOut),
 		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
+	}
+	if o.Healthy != nil {
+		options["healthFailures"] = strconv.Itoa(o.healthFailures())
 	}
 	setRetry(options, o.Retry)
 	return events.Event{Path: path, Data: []byte(o.ID), Options: options}

@@ -1,6 +1,11 @@
 package incumbent
 
-import "github.com/rs/zerolog"
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/rs/zerolog"
+)
 
 // logger writes to zerolog from a goroutine of its own: a slow sink does not delay the
 // loop.
@@ -26,6 +31,20 @@ func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Even
 		}
 		e.Msg(text)
 	})
+}
+
+// guard calls a user's function. A panic becomes its error, and is logged.
+func (l *logger) guard(what, path string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			stack := debug.Stack()
+			l.log(zerolog.ErrorLevel, what+" panicked", func(e *zerolog.Event) {
+				e.Str("path", path).Interface("panic", p).Bytes("stack", stack)
+			})
+		}
+	}()
+	return f()
 }
 
 // logPanic returns a function that logs a listener's panic.

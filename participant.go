@@ -191,6 +191,9 @@ func (p *participant) setTerm(t *heldTerm) {
 // enterLine is enter, and forgets the node: a new enrolment creates another one. On the
 // loop's goroutine.
 func (p *participant) enterLine(state string) {
+	if p.options.Healthy != nil && p.Phase() == "latent" && state != "closed" {
+		go (&healthChecks{participant: p, options: p.options}).run()
+	}
 	if state != "leaving" {
 		p.refusedAt = 0
 	}

@@ -3,8 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"sync"
@@ -213,7 +211,7 @@ func (s *Selector) notice(n events.Notify) {
 	case events.Ended:
 		s.finishRun(asError(n.Code, n.Text))
 	case events.Failed:
-		if !n.Code.Transient() && n.Code != events.WorkFailed {
+		if !n.Code.Transient() && n.Code != events.WorkFailed && n.Code != events.Unhealthy {
 			s.finishRun(asError(n.Code, n.Text))
 		}
 	}
@@ -264,17 +262,8 @@ func (s *Selector) run() {
 var errGoexit = errors.New("the work ended its goroutine and did not return")
 
 // do calls the user's function; a panic becomes an error.
-func (s *Selector) do(l *Leadership) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			stack := debug.Stack()
-			s.participant.client.log.log(zerolog.ErrorLevel, "the work panicked", func(e *zerolog.Event) {
-				e.Str("path", s.participant.path).Interface("panic", p).Bytes("stack", stack)
-			})
-		}
-	}()
-	return s.work(l)
+func (s *Selector) do(l *Leadership) error {
+	return s.participant.client.log.guard("the work", s.participant.path, func() error { return s.work(l) })
 }
 
 func errorText(err error) string {
