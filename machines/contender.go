@@ -50,7 +50,7 @@ func newContender(open events.Event, o *options) contender {
 		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
 		term:       term{rideOut: o.flag("rideOut")},
 		retryState: newRetryState(open, o, defaultRetry),
-		health:     health{limit: o.integer("healthFailures", defaultHealthFailures)},
+		health:     health{mostFailures: o.integer("healthFailures", defaultHealthFailures)},
 	}
 }
 

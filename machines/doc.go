@@ -12,6 +12,7 @@
 //	term.go         belief, and the work that runs under it
 //	retrystate.go   the last failure, the retry policy's progress, and the back-off
 //	deletions.go    how fast own nodes that do not last are created again
+//	health.go       what the user's health checks have said
 //	contender.go    all of these, for what may lead or hold; contender_actions.go what its rows do, contender_pause.go
 //	                its pauses
 //	place.go        a contender in a line, and the rows of all of them; place_actions.go, line.go what the rows do

@@ -11,18 +11,18 @@ const defaultHealthFailures = 3
 
 // health is what the user's health checks have said. A participant without such a check is healthy.
 type health struct {
-	limit     int    // checks in a row that have to fail
-	failed    int    // checks in a row that have failed
-	checkText string // why the last one failed
-	outOfLine bool   // the pause lasts until a check succeeds
+	mostFailures int    // checks in a row that have to fail
+	failedChecks int    // checks in a row that have failed
+	checkText    string // why the last one failed
+	outOfLine    bool   // the pause lasts until a check succeeds
 }
 
 // unhealthy reports whether enough checks in a row have failed.
-func (h *health) unhealthy() bool { return h.failed >= h.limit && h.failed > 0 }
+func (h *health) unhealthy() bool { return h.failedChecks >= h.mostFailures && h.failedChecks > 0 }
 
 // failsCheck reports whether this failed check is the one that makes the participant unhealthy.
 func (h *health) failsCheck(ev events.Event) bool {
-	return ev.Code != events.OK && !h.unhealthy() && h.failed+1 >= h.limit
+	return ev.Code != events.OK && !h.unhealthy() && h.failedChecks+1 >= h.mostFailures
 }
 
 // noteHealth notes the result of a check. A participant that is leaving its place, or whose work has
@@ -34,7 +34,7 @@ func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
 	case p.failsCheck(ev):
 		p.becomeUnhealthy(ev, out)
 	default:
-		p.failed++
+		p.failedChecks++
 		p.checkText = ev.Text
 		if p.unhealthy() { // for another reason than before
 			p.announce(events.Unhealthy, p.checkText, ev, out)
@@ -45,7 +45,7 @@ func (p *contender) noteHealth(ev events.Event, out *engine.Outbox) {
 // becomeUnhealthy sets what comes next: the place goes to others, unless the participant ends or
 // leaves the line anyway.
 func (p *contender) becomeUnhealthy(ev events.Event, out *engine.Outbox) {
-	p.failed++
+	p.failedChecks++
 	p.checkText = ev.Text
 	p.countDeletion(ev)
 	p.announce(events.Unhealthy, p.checkText, ev, out)
@@ -83,7 +83,7 @@ func (p *contender) awaitHealth(ev events.Event, out *engine.Outbox) {
 // recoverHealth notes a check that succeeded. A participant that has waited for it queues again after
 // a pause, as after a node that did not last.
 func (p *contender) recoverHealth(out *engine.Outbox) {
-	p.failed, p.checkText = 0, ""
+	p.failedChecks, p.checkText = 0, ""
 	if p.code == events.Unhealthy {
 		p.clearFailure(out)
 	}

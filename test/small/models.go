@@ -69,7 +69,7 @@ var fields = map[string]how{
 	"retryState.pauseEnds": fixed, "retryState.retryTimer": call, "retryState.refusedSince": pastTimeout,
 	"deletions.timeout": fixed, "deletions.createdAt": fixed, "deletions.shortLived": some, // no search deletes three nodes of one client
 
-	"health.limit": fixed, "health.failed": value, "health.checkText": fixed, "health.outOfLine": value, // no search checks health
+	"health.mostFailures": fixed, "health.failedChecks": value, "health.checkText": fixed, "health.outOfLine": value, // no search checks health
 
 	"agenda.nextIntent": value, "agenda.after": fixed, "agenda.silent": value, "agenda.closing": several, "agenda.moveCommand": some,
 	"agenda.end": value, "agenda.why": fixed,
