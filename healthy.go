@@ -73,12 +73,9 @@ func (h *healthChecks) check(ctx context.Context) (err error, open bool) {
 	}
 	select {
 	case err := <-h.result:
-		late := h.limited.Err() != nil
 		h.result = nil
 		h.release()
-		if !late {
-			return err, true
-		}
+		return err, true
 	case <-h.limited.Done():
 	case <-h.participant.commands.ended:
 		return nil, false
