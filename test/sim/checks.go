@@ -224,6 +224,7 @@ func (k *checks) record(c *client, r events.Record) {
 		k.itemsListed(u, u.queueHandle.lists[r.Event.Request])
 	}
 	k.withdrawalTold(c, r)
+	k.healthNoted(c, r)
 	if r.Event.Kind == events.WatchDeleted && r.To == "listing" && (r.From == "waiting" || r.From == "blocked") ||
 		r.Event.Kind == events.WatchDeleted && r.To == "leading" {
 		k.wakesOne(c, r)

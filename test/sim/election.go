@@ -39,7 +39,7 @@ var electionRole = &role{
 type electionProgram struct{ latchProgram }
 
 func (electionProgram) options(*user, *rand.Rand) map[string]string {
-	return map[string]string{"prefix": "n_"}
+	return map[string]string{"prefix": "n_", "healthFailures": "1"}
 }
 
 // plainEvents is what a client knows about plain names.

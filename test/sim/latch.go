@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"math/rand/v2"
+
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/mutate"
 )
 
 // latchRole is the role of the latch. Its programs await leadership from time to time, cancel,
@@ -12,9 +15,18 @@ var latchRole = &role{
 	line:    lineTraits{label: machines.LatchLabel, share: 2},
 	program: latchProgram{},
 	states:  stateTraits{final: lineFinal, wakes: lineWakes},
+	plants: []Plant{{Name: "latch: an unhealthy leader leads on", Mutations: inOne("latch", func() mutate.Mutation {
+		return withGuard("failsCheck", func(model any, ev events.Event, holds func(events.Event) bool) bool {
+			return !*field[bool](model, "leads") && holds(ev)
+		})
+	})}},
 }
 
-type latchProgram struct{ handleProgram }
+type latchProgram struct{ healthProgram }
+
+func (latchProgram) options(*user, *rand.Rand) map[string]string {
+	return map[string]string{"healthFailures": "1"}
+}
 
 func (latchProgram) act(u *user, n int) {
 	switch {
@@ -26,6 +38,8 @@ func (latchProgram) act(u *user, n int) {
 		u.cancel()
 	case n == 7 || n == 8:
 		u.write()
+	case n >= 9:
+		u.checkHealth(n > 9)
 	}
 }
 

@@ -52,7 +52,7 @@ func (k *checks) sessionExpired(path string) {
 }
 
 // placeKept checks that nobody gives up a place by which it has not led, except to
-// close, or because of an error that says so.
+// close, because it is unhealthy, or because of an error that says so.
 func (k *checks) placeKept(path string, p *world.Proposal) {
 	if p.Operator || k.overtaken(path, p) || k.othersChanged || p.Txn.Code != zkmem.OpDelete || k.hasLed[path] {
 		return
@@ -62,7 +62,7 @@ func (k *checks) placeKept(path string, p *world.Proposal) {
 			continue
 		}
 		u := c.user(c.created[path])
-		if u == nil || u.closing || c.leaving || u.hasTokenFloor || u.oneTerm || u.call.refused || k.w.has("policy ends") {
+		if u == nil || u.closing || c.leaving || u.hasTokenFloor || u.oneTerm || u.givesUp || u.call.refused || k.w.has("policy ends") {
 			continue
 		}
 		k.fail("a place is kept", "%s deleted %s, which had not led", u.name(), path)

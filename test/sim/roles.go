@@ -139,7 +139,7 @@ var lineWakes = map[engine.State]waking{
 	"waiting": needs(2), "blocked": needs(2), // the own node and the predecessor, or a request about them
 	"leading":   needs(1),
 	"enrolling": answered, "listing": answered, "verifying": answered, "leaving": answered,
-	"pausing": timed, "draining": working,
+	"pausing": timedOrSick, "draining": working,
 }
 
 // lineFinal are the states in which a machine that queues may stay.

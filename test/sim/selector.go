@@ -18,11 +18,11 @@ var selectorRole = &role{
 	states:  stateTraits{wakes: lineWakes},
 }
 
-type selectorProgram struct{ handleProgram }
+type selectorProgram struct{ healthProgram }
 
 func (selectorProgram) options(u *user, d *rand.Rand) map[string]string {
 	u.oneTerm = world.OneIn(d, 4)
-	return map[string]string{"autoRequeue": fmt.Sprint(!u.oneTerm)}
+	return map[string]string{"autoRequeue": fmt.Sprint(!u.oneTerm), "healthFailures": "1"}
 }
 
 func (selectorProgram) act(u *user, n int) {
@@ -31,6 +31,8 @@ func (selectorProgram) act(u *user, n int) {
 		u.write()
 	case n == 7 || n == 8:
 		u.c.Ask(u.id, events.CommandRequeue, events.Event{})
+	case n >= 9:
+		u.checkHealth(n > 9)
 	}
 }
 

@@ -22,6 +22,8 @@ type user struct {
 	hasTokenFloor bool              // it refuses low tokens
 	oneTerm       bool              // it does not queue again by itself
 	leads         bool
+	sick          bool // its last health check failed
+	givesUp       bool // its place was, or is being, given up for that reason
 	ignoresStop   bool // its work does not return at the end of leadership
 	works         map[uint64]bool
 	awaits        map[uint64]bool
