@@ -32,6 +32,8 @@ var unreachableRows = []struct {
 		"the name of an own node is never used again, and zkio tells suspended before every reply with an unknown outcome"},
 	{[]string{"doublebarrier", "persistent"}, "connection.lost", "pausing",
 		"hardly ever: a pause after a refusal would have to last from a disconnect to the end of the session"},
+	{[]string{"persistent"}, "reply.stat", "leaving",
+		"hardly ever: a server would have to be overloaded just while a handle is closed, and after a write whose outcome is unknown"},
 	{[]string{"semaphore", "jobelection"}, "[inFlight]", "deciding",
 		"zkio answers a transaction before the next connection begins"},
 	{[]string{"semaphore"}, "reply.multi [outcomeUnknown]", "taking",

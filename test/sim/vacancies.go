@@ -18,7 +18,7 @@ import (
 // participant of the line or the ensemble as a whole. A fault that touches only participants
 // that are not able changes nothing. The checks look twice a tick.
 //
-// A participant is able if its handle wants to be in line, nothing is wrong with its process
+// A participant is able if its handle wants to be in line, it is healthy, nothing is wrong with its process
 // and its link (world.Client.Unhindered), the ensemble serves, and it may list the line,
 // create and delete there, and read its own node.
 type vacancies struct {
@@ -202,7 +202,7 @@ func (v *vacancies) isAble(u *user) bool {
 	c, state := u.c, u.c.Engine().State(u.id)
 	rests := state == "pausing" && u.hasWorked && !v.hasNode(u)
 	wants := slices.Contains(wanting, state) && !rests && !u.closing && !u.hasTokenFloor && !u.call.gaveUp
-	return wants && !c.leaving && !c.sessionEnds && !u.stormed && c.Unhindered() && v.hasRights(u)
+	return wants && !u.sick && !c.leaving && !c.sessionEnds && !u.stormed && c.Unhindered() && v.hasRights(u)
 }
 
 // hasRights reports whether a participant may do all that it has to do in its line.
@@ -302,7 +302,7 @@ func (v *vacancies) committed(p *world.Proposal) {
 			v.pathTouched(path)
 		case p.Origin != nil && p.Origin.Conn != nil:
 			c := v.w.program(p.Origin.Conn.Client())
-			if u := c.user(p.Origin.ID); u != nil && u.queues() {
+			if u := c.user(p.Origin.ID); u != nil && u.queues() && strings.HasPrefix(path, u.dir+"/") { // no parent of its line
 				v.places[path], v.own[u] = u, path
 				v.stormOn(u, path)
 			}
