@@ -117,26 +117,6 @@ func TestAFailedCheckOfThePredecessorChangesNothing(t *testing.T) {
 	}
 }
 
-// A waiter that many are ahead of is in nobody's way: when the servers are overloaded, its pauses grow.
-func TestWaitersLeaveAnOverloadedServerAlone(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		var nodes []*node
-		for i := range 50 {
-			nodes = append(nodes, w.join(t, fmt.Sprint(i)))
-		}
-		w.srv.Intercept(refuse(throttled, zkmem.OpGetChildren2))
-		for _, n := range nodes {
-			n.cut()
-		}
-		pass(20 * time.Second)
-		w.srv.ResetCounts()
-		pass(20 * time.Second)
-		if lists := w.srv.Counts().ByOp[zkmem.OpGetChildren2]; lists > 500 {
-			t.Errorf("%d listings of 50 participants in 20 s", lists)
-		}
-	})
-}
-
 // Every recipe with a node of its own pauses if somebody deletes that again and again.
 func TestNodesThatDoNotLastArePaced(t *testing.T) {
 	for name, begin := range map[string]func(*testing.T, *node){
@@ -242,49 +222,4 @@ func delayed(to, from net.Conn, by time.Duration) {
 			_, _ = to.Write(p.data)
 		}
 	}()
-}
-
-// A client whose link loses every large answer keeps its session by redialling. Its place ends
-// nevertheless: those behind it are able.
-func TestAPlaceWhoseLineIsNeverListedIsGivenUp(t *testing.T) {
-	for name, action := range map[string]zkmem.Action{"the answer is lost": zkmem.Ignore, "the connection is cut": zkmem.CutBefore} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-				first := w.join(t, "first")
-				behind := w.join(t, "behind")
-				id := first.session()
-				w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
-					if r.Session == id && r.Op == zkmem.OpGetChildren2 {
-						return zkmem.Verdict{Action: action}
-					}
-					return zkmem.Verdict{}
-				})
-				first.cut()
-				if pass(10 * ableTimeout); !behind.latch.HasLeadership() {
-					t.Errorf("nobody leads, and the first is %s: %v", first.latch.Phase(), first.latch.Err())
-				}
-			})
-		})
-	}
-}
-
-// A participant that may create and nothing else does not end its session again and again, with all
-// that its client has in that.
-func TestSessionsAreNotEndedWithoutEnd(t *testing.T) {
-	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
-		limited := w.join(t, "limited")
-		w.join(t, "free")
-		start(t, must(limited.Membership("/group", "member", nil, PersistentNodeOptions{})))
-		w.limit(t, "limited", zkmem.PermCreate, "free")
-		var ended atomic.Int64
-		w.srv.OnApply(func(txn zkmem.Txn, _ zkmem.Result) {
-			if txn.Code == zkmem.OpCloseSession {
-				ended.Add(1)
-			}
-		})
-		limited.cut()
-		if pass(time.Hour); ended.Load() > 20 {
-			t.Errorf("%d sessions were ended in an hour", ended.Load())
-		}
-	})
 }

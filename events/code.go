@@ -76,10 +76,11 @@ func (c Code) Unknown() bool { return c == ConnectionLoss }
 
 // Refusal reports whether the ensemble, or the client library, refuses what this client asks for,
 // and would not refuse another client: its rights, its limits, or its access lists are at fault. The
-// ensemble's own trouble, which all clients have, is no refusal.
+// ensemble's own trouble, which all clients have, is no refusal; neither is an error of a server
+// that has no name here.
 func (c Code) Refusal() bool {
 	switch c {
-	case NoAuth, AuthFailed, InvalidACL, BadArguments, NoChildrenOfEphemerals, QuotaExceeded, Unimplemented, ServerError, NotSent, TooLarge:
+	case NoAuth, AuthFailed, InvalidACL, BadArguments, NoChildrenOfEphemerals, QuotaExceeded, Unimplemented, NotSent, TooLarge:
 		return true
 	}
 	return false

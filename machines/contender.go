@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"time"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -65,9 +67,10 @@ func (p *contender) nowConfirmed(ev events.Event) bool {
 }
 
 // inconclusive reports whether a check succeeded while the own node's watch had fired, or while no
-// confirmation counts.
+// confirmation counts. If none has counted for a session timeout, that is a failure.
 func (p *contender) inconclusive(ev events.Event) bool {
-	return ev.Code == events.OK && (!p.ownVerified() || ev.AskAt != 0)
+	settles := ev.AskAt != 0 && (p.askedSince == 0 || time.Duration(ev.At-p.askedSince) < p.timeout)
+	return ev.Code == events.OK && (!p.ownVerified() || settles)
 }
 
 // isClosing reports whether the contender is closing.

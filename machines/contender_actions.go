@@ -47,6 +47,9 @@ func (p *contender) dropHeartbeats(out *engine.Outbox) {
 func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	p.first = true
+	if p.askedSince == 0 {
+		p.askedSince = ev.At
+	}
 	if ev.AskAt > ev.At {
 		out.Timer(confirmTimer, time.Duration(ev.AskAt-ev.At))
 		return
@@ -81,7 +84,7 @@ func (p *contender) pause(ev events.Event, out *engine.Outbox) {
 // beginTerm begins a term and notifies the handle, once.
 func (p *contender) beginTerm(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	p.leads, p.first = true, true
+	p.leads, p.first, p.askedSince = true, true, 0
 	if !p.naming.unique() {
 		p.pinned = p.token
 	}
@@ -218,7 +221,7 @@ func (p *contender) await(ev events.Event, out *engine.Outbox) {
 
 // forgetReads forgets what was read on a connection that has ended.
 func (p *contender) forgetReads(ev events.Event, out *engine.Outbox) {
-	p.ownerKnown, p.owned, p.watched, p.first = false, false, false, false
+	p.ownerKnown, p.owned, p.watched, p.first, p.askedSince = false, false, false, false, 0
 }
 
 // lose handles the end of the session: its node is gone, or will be deleted by the ensemble.

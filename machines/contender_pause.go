@@ -34,8 +34,12 @@ func (p *contender) lateness(ev events.Event) (events.Code, string) {
 		return events.TimeoutTooShort, fmt.Sprintf("a session timeout of %s leaves no time to lead with the tick that is assumed: "+
 			"set Config.Tick to the ensemble's tickTime, or ask for a longer timeout", p.timeout)
 	}
-	return events.TooSlow, fmt.Sprintf("the last confirmation took %s, longer than one lets lead with a session timeout of %s",
-		time.Duration(ev.At-ev.SentAt).Round(time.Millisecond), p.timeout)
+	took := time.Duration(ev.At - ev.SentAt).Round(time.Millisecond)
+	if ev.ValidUntil == 0 {
+		return events.TooSlow, fmt.Sprintf("the last confirmation took %s and did not count, with a session timeout of %s", took, p.timeout)
+	}
+	return events.TooSlow, fmt.Sprintf("the last confirmation took %s, and lets lead for only %s from its request on, with a session timeout of %s",
+		took, time.Duration(ev.ValidUntil-ev.SentAt).Round(time.Millisecond), p.timeout)
 }
 
 // backOff starts the timer of the pause. The policy may give up instead. Who is unhealthy waits for a
@@ -103,17 +107,17 @@ func (p *contender) backOffForever(ev events.Event) time.Duration {
 }
 
 // unusable reports whether the place, if there is one, has been of no use for a session timeout: what
-// the participant needs for it is refused, and those behind it wait. It is asked after a pause, so the
+// the participant needs for it is refused, and those behind it wait. It is asked after a pause, and the
 // last attempt was refused, too.
 func (p *contender) unusable(ev events.Event) bool {
-	paused := ev.Kind == events.TimerFired && !p.first
-	return paused && p.nextIntent == keepPlace && !p.gaveUp && p.mayHaveNode(ev) &&
+	refused := ev.Kind == events.TimerFired && !p.first && p.code.Refusal()
+	return refused && p.nextIntent == keepPlace && !p.gaveUp && p.mayHaveNode(ev) &&
 		p.refusedSince != 0 && time.Duration(ev.At-p.refusedSince) >= p.timeout
 }
 
 // giveUpPlace lets those behind pass: the participant queues again at the tail, after a pause.
 func (p *contender) giveUpPlace(ev events.Event, out *engine.Outbox) {
-	p.shortLived++
+	p.countDeletion(ev)
 	p.setIntent(letOthersPass)
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: p.code, Text: "the place is given up: " + p.text})
 }

@@ -10,11 +10,12 @@ import (
 
 // line is what the last listing on this connection showed.
 type line struct {
-	predecessor string
-	hidden      bool     // the predecessor may not be read, so the directory is watched
-	nextInLine  bool     // the predecessor is the only place ahead, and was watched after the own node
-	behind      []string // places with an equal number that were created later
-	purged      bool     // further nodes with the own GUID were deleted
+	predecessor  string
+	hidden       bool     // the predecessor may not be read, so the directory is watched
+	aheadWatched bool     // a watch for the end of the predecessor is armed
+	nextInLine   bool     // the predecessor is the only place ahead, and was watched after the own node
+	behind       []string // places with an equal number that were created later
+	purged       bool     // further nodes with the own GUID were deleted
 }
 
 // aheadGone reports whether the predecessor was deleted: a watch or a read says so.
@@ -43,8 +44,11 @@ func (p *place) unreadable(ev events.Event) bool {
 	return p.ahead(ev.Path) && ev.Code == events.NoAuth
 }
 
-// aheadExists reports whether the predecessor exists, readable or not.
-func (p *place) aheadExists(ev events.Event) bool { return p.present(ev) || p.unreadable(ev) }
+// aheadExists reports whether the predecessor exists, readable or not. If a watch is armed, a check
+// that was not answered by yes or no changes nothing: the next one comes soon.
+func (p *place) aheadExists(ev events.Event) bool {
+	return p.present(ev) || p.unreadable(ev) || p.aheadWatched && p.ahead(ev.Path) && ev.Code != events.NoNode
+}
 
 // mayTakeOver reports whether promise 5 holds: the only place ahead was deleted, the own node has not
 // changed since it was read back and watched on this connection, and a confirmation counts at this
@@ -154,6 +158,7 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
 	p.nextInLine = second && p.ownVerified() && len(p.behind) == 0
 	p.clearFailure(out)
+	p.askedSince = 0
 	p.tellOpenerWaiting(out)
 	if second {
 		p.wantHeartbeats(out)
@@ -180,6 +185,7 @@ func (p *place) checkPredecessor(ev events.Event, out *engine.Outbox) {
 
 // watchPredecessor sets a data watch, which leaves nothing on the server if the node is already gone.
 func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
+	p.aheadWatched = false
 	out.With(engine.Watch).Get(join(p.dir, p.predecessor))
 }
 
@@ -187,6 +193,7 @@ func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
 // 3.8.4 (and Debian's) drop a watch on such a node without an event. The directory was listed, so it
 // may be read. The request for the predecessor follows: what the listing says does not matter.
 func (p *place) watchUnread(ev events.Event, out *engine.Outbox) {
+	p.aheadWatched = true
 	if p.hidden || !p.unreadable(ev) {
 		return
 	}

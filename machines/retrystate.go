@@ -41,8 +41,11 @@ func (t *retryState) exhausted(events.Event) bool { return t.gaveUp }
 // reportFailure shows an error on the handle.
 func (t *retryState) reportFailure(code events.Code, text string, ev events.Event, out *engine.Outbox) {
 	t.code, t.text = code, text
-	if code.Refusal() && t.refusedSince == 0 {
+	switch {
+	case code.Refusal() && t.refusedSince == 0:
 		t.refusedSince = ev.At
+	case !code.Refusal() && !code.Unknown(): // what was refused may be granted by now
+		t.refusedSince = 0
 	}
 	out.Notify(events.Notify{What: events.Failed, Session: ev.Session, Code: code, Text: text})
 }

@@ -15,6 +15,7 @@ type term struct {
 	works        int         // pieces of work that have not returned yet
 	waiters      []uint64
 	since        int64 // when the term began
+	askedSince   int64 // since when confirmations were asked for, and none has counted; 0: none was
 }
 
 // suspendedText is why a selector that does not queue again ends with the connection.

@@ -108,21 +108,22 @@
 // States, steps between them, and the greatest number of steps that a state needs at
 // least. All are in full, unless it says otherwise, and without a violation:
 //
-//	2 participants, 1 fault, from before they connect           64088    94022  67
-//	the same, disconnects ridden out                            65732    96387  67
-//	3 participants, 1 fault, from connected on                  42302    62211  95
-//	3 participants, 1 fault, to depth 40                       517640   795679  40
-//	1 participant, 2 faults, from connected on                  83438   152839  48
-//	2 participants, 1 fault, from connected on, every order     52535   139265  58
-//	2 participants, 2 faults (delete, a read refused once)       8001    10620  60
-//	2 participants, 2 faults (cut, a read refused once)         51314    78681  82
-//	3 participants, 1 fault, work never returns                 38084    56025  95
-//	2 participants, 2 faults, work never returns              1088696  1787350  73
+//	2 participants, 1 fault, from before they connect          112393   167661   95
+//	the same, disconnects ridden out                           115680   172533   96
+//	3 participants, 1 fault, from connected on                 107247   158645  139
+//	3 participants, 1 fault, to depth 40                       558103   849976   40
+//	1 participant, 2 faults, from connected on                  95837   173729   52
+//	2 participants, 1 fault, from connected on, every order    161645   484070   85
+//	2 participants, 2 faults (delete, a read refused once)      11122    14594   72
+//	2 participants, 2 faults (cut, a read refused once)         66285   100532   93
+//	3 participants, 1 fault, work never returns                 77772   112579  139
 //
-// The search to depth 40 stopped at 17501 states; from each of them a run without
-// faults found a leader. Two participants with two faults, from connected on, had
-// 1793803 states, 3109734 steps and a depth of 77, and 1924992, 3338959 and 80 with
-// disconnects ridden out, before a state had the time of what the leader knew.
+// The search to depth 40 stopped at 25276 states; from each of them a run without
+// faults found a leader. Before a waiter asked by itself whether its predecessor exists,
+// two participants with two faults whose work never returns had 1088696 states,
+// 1787350 steps and a depth of 73. Before a state had the time of what the leader
+// knew, two participants with two faults, from connected on, had 1793803, 3109734
+// and 77, and 1924992, 3338959 and 80 with disconnects ridden out.
 //
 // Every fair run reaches a leader in the worlds of make prove, in that with every order
 // and in the last.

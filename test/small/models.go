@@ -58,10 +58,10 @@ var fields = map[string]how{
 	"parentMaker.parentFailure": inside, "parentMaker.parentMode": value, "parentMaker.willDisconnect": value,
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
-	"line.predecessor": name, "line.hidden": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
+	"line.predecessor": name, "line.hidden": value, "line.aheadWatched": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
 
 	// A latch does not ask when its term began.
-	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several, "term.since": fixed,
+	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several, "term.since": fixed, "term.askedSince": pastTimeout,
 	"term.rideOut": fixed,
 
 	"retryState.retry": fixed, "retryState.jitter": fixed, "retryState.code": value, "retryState.text": fixed, "retryState.failures": some,
