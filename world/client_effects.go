@@ -38,7 +38,7 @@ func (c *Client) publish(d events.Deadline) {
 	old := c.deadline
 	passed := old.Until != 0 && old.Session == d.Session && c.Clock() >= old.Until
 	flickers := c.w.observer.Happens(BugRevivesDeadline)
-	if passed && c.interrupted && d.Until != 0 && !flickers {
+	if passed && (c.interrupted || c.lapsed == old) && d.Until != 0 && !flickers {
 		if c.lapsed != old {
 			c.lapsed = old
 			c.w.observer.Rare(c, DeadlineLapsed)

@@ -212,6 +212,9 @@ const maxLosses = 6
 
 // lost is called when an operator has deleted a participant's place.
 func (v *vacancies) lost(u *user, path string) {
+	if u.c.Engine().State(u.id) == "leaving" { // it gives the place up itself
+		return
+	}
 	if u.losses.machine != u.id {
 		u.losses = losses{machine: u.id}
 	}
