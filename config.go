@@ -44,8 +44,8 @@ type Config struct {
 	// be connected to one. Such an observer reports its sessions to the ensemble's leader
 	// in two steps, up to a whole tick late: without this setting belief may outlast the
 	// session. With it each confirmation lasts up to half a tick less, and the wait after a
-	// standstill of the ensemble's leader is half a tick longer. With a Tick it needs a
-	// SessionTimeout of at least three.
+	// standstill of the ensemble's leader is half a tick longer. If Tick is set, it
+	// needs a SessionTimeout of at least three ticks.
 	ObserverMasters bool
 	// RideOut keeps belief through a disconnect until Leadership.ValidUntil. By
 	// default belief ends at the disconnect, or at ValidUntil if that is first.

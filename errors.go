@@ -109,9 +109,9 @@ var (
 	// ErrUnconfirmed: the ensemble's confirmation came too late to lead. The participant
 	// tries again, after a pause; if it stays so, the error is ErrTooSlow.
 	ErrUnconfirmed = errors.New("incumbent: the ensemble confirmed too late")
-	// ErrTooSlow: several confirmations in a row came too late to lead. The ensemble or the
-	// network is slower than one confirmation lasts; the error says how slow. The participant
-	// keeps its place and tries again, at least four times in each session timeout.
+	// ErrTooSlow: several confirmations in a row came too late to lead. They take
+	// longer than belief in one would last; the error says how long. The participant keeps its
+	// place and tries again after pauses of at most a quarter of the session timeout.
 	ErrTooSlow = errors.New("incumbent: the ensemble confirms too slowly to lead")
 	// ErrDeletedAgain: somebody has deleted the handle's node three times or more, each time
 	// within a session timeout of its creation. The next node is created after a pause, of two

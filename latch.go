@@ -31,7 +31,7 @@ type LatchOptions struct {
 
 	// Healthy says whether this participant can do the work: nil if it can. After several
 	// failures in a row, a leader resigns and a waiting participant leaves the line: others get
-	// past. It stays out, and Err is ErrUnhealthy with the check's error, until a check
+	// past. The participant stays out, and Err is ErrUnhealthy with the check's error, until a check
 	// succeeds. Then it queues again at the tail, after a pause of up to two session timeouts.
 	// If all participants are unhealthy, nobody leads.
 	//
@@ -42,8 +42,8 @@ type LatchOptions struct {
 	// Healthy cannot free a line from work that hangs. The term ends, and so does the work's
 	// context, but the node stays until the work has returned or WorkGrace is over.
 	Healthy func(context.Context) error
-	// HealthInterval is the time from one check to the next: by default, a third of the session
-	// timeout.
+	// HealthInterval is the time from the beginning of one check to that of the next: by
+	// default, a third of the session timeout.
 	HealthInterval time.Duration
 	// HealthTimeout is how long a check may take: by default, HealthInterval.
 	HealthTimeout time.Duration
