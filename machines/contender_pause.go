@@ -42,8 +42,8 @@ func (p *contender) lateness(ev events.Event) (events.Code, string) {
 		took, time.Duration(ev.ValidUntil-ev.SentAt).Round(time.Millisecond), p.timeout)
 }
 
-// backOff starts the timer of the pause. The policy may give up instead. Who is unhealthy waits for a
-// check that succeeds.
+// backOff starts the timer of the pause. The policy may give up instead. An unhealthy participant waits
+// for a check that succeeds.
 func (p *contender) backOff(ev events.Event, out *engine.Outbox) {
 	next := p.nextIntent
 	p.nextIntent, p.retryTimer = keepPlace, 0

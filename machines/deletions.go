@@ -26,8 +26,8 @@ func (d *deletions) noteTimeout(ev events.Event) {
 	}
 }
 
-// countDeletion counts an own node that was deleted by somebody else. One that existed for a session
-// timeout ends the row.
+// countDeletion counts an own node that is lost: somebody deleted it, or the machine gives it up. One
+// that existed for a session timeout ends the row.
 func (d *deletions) countDeletion(ev events.Event) {
 	if time.Duration(ev.At-d.createdAt) >= d.timeout {
 		d.shortLived = 0

@@ -22,7 +22,7 @@ type retryState struct {
 	quick    int  // terms in a row whose work failed or returned immediately
 	gaveUp   bool // the retry policy gave up
 
-	pauseEnds    int64  // when the policy's last pause ends, of which a shorter one may have been taken; failures before that do not count
+	pauseEnds    int64  // when the policy's last pause would end, which may have been shortened; failures before that do not count
 	retryTimer   uint64 // the timer of a pause that may be ended early; 0: the pause has to last
 	refusedSince int64  // when the first refusal came, since which nothing succeeded; 0: there is none
 }

@@ -58,8 +58,8 @@ type delays struct {
 //     place up when the refusal has lasted for T, at the end of a pause of at most T/4.
 //     Then the next one may be refused, too. If it may not delete the place either, or not look
 //     for it, the client ends its session after another T, at the next refusal.
-//   - A participant behind a node whose end the server does not report asks for it every
-//     T, with a jitter of at most T/4.
+//   - A participant behind a node whose end the server does not report asks for it at most T
+//     after it asked last. T/4 more is allowed.
 //   - Meanwhile, the able participant may have to connect again: one server of three may not
 //     answer, which takes a third of T, a dial waits for at most one second, and the next session
 //     begins after a pause of at most two. Or it is without a place, in a back-off of at most
