@@ -134,8 +134,8 @@
 // search has machines and no handles, and finds that nobody leads
 // (TestANodeWithoutANameIsKept).
 //
-// make test does the first; make prove does the third, too, and begins the one with two
-// faults. make small does all but the first.
+// make test does the first; make prove does the third and the last three, too, and begins
+// two participants with two faults. make small does the others, and the third.
 //
 // # What it cannot see
 //
