@@ -113,8 +113,9 @@ var (
 	// longer than belief in one would last; the error says how long. The participant keeps its
 	// place and tries again after pauses of at most a quarter of the session timeout.
 	ErrTooSlow = errors.New("incumbent: the ensemble confirms too slowly to lead")
-	// ErrDeletedAgain: somebody has deleted the handle's node three times or more, each time
-	// within a session timeout of its creation. The next node is created after a pause, of two
+	// ErrDeletedAgain: somebody has deleted the handle's node three times or more in a row,
+	// each time within a session timeout of its creation. A place that was left because of
+	// failed health checks counts, too. The next node is created after a pause, of two
 	// session timeouts at most; a call that waits for a lock or permits ends.
 	ErrDeletedAgain = errors.New("incumbent: the own node was deleted again and again, each time soon after its creation")
 	// ErrUnhealthy: LatchOptions.Healthy failed several times in a row; the text is its last
