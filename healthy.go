@@ -73,9 +73,12 @@ func (h *healthChecks) check(ctx context.Context) (err error, open bool) {
 	}
 	select {
 	case err := <-h.result:
+		inTime := h.limited.Err() == nil
 		h.result = nil
 		h.release()
-		return err, true
+		if inTime {
+			return err, true
+		}
 	case <-h.limited.Done():
 	case <-h.participant.commands.ended:
 		return nil, false

@@ -31,7 +31,7 @@ func (p *contender) failAndBackOff(ev events.Event, out *engine.Outbox) {
 // before it was asked for, or the ensemble is slower than belief lasts.
 func (p *contender) lateness(ev events.Event) (events.Code, string) {
 	if ev.ValidUntil != 0 && ev.ValidUntil <= ev.SentAt {
-		return events.TimeoutTooShort, fmt.Sprintf("a session timeout of %s leaves no time to lead with the tick that is assumed: "+
+		return events.TimeoutTooShort, fmt.Sprintf("a session timeout of %s leaves no time to lead with the tick that is configured or assumed: "+
 			"set Config.Tick to the ensemble's tickTime, or ask for a longer timeout", p.timeout)
 	}
 	took := time.Duration(ev.At - ev.SentAt).Round(time.Millisecond)
