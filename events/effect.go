@@ -157,14 +157,17 @@ type Deadline struct {
 type Notify struct {
 	What    Notice
 	Session int64
-	Path    string // own node's full path
-	Token   int64  // own node's czxid
-	Owner   int64  // ZooKeeper's id of the session that owns the node (leaderwatch)
-	Guards  []Op   // the operations that a guarded write of the term begins with, if a check of Path does not suffice
-	Work    uint64 // number of the await that is granted, or of the item that is delivered
-	Try     int    // of a delivery: the first is 1
-	Value   int64  // of a number
-	Reason  Reason // why belief ended
+	Path    string        // own node's full path
+	Token   int64         // own node's czxid
+	Owner   int64         // ZooKeeper's id of the session that owns the node (leaderwatch)
+	Guards  []Op          // the operations that a guarded write of the term begins with, if a check of Path does not suffice
+	Work    uint64        // number of the await that is granted, or of the item that is delivered
+	Try     int           // of a delivery: the first is 1
+	Value   int64         // of a number
+	Reason  Reason        // why belief ended
+	Ahead   int           // how many places of the line are ahead of the own one
+	Behind  string        // the path of the last of them, which the own place waits for
+	Paused  time.Duration // for how long this process did not run, if that is why: of Stopped, SUSPENDED and LOST
 	Code    Code
 	Text    string   // a sentence for people, or the data of a leader's node: never compared
 	Silent  bool     // close mode: listeners are not called
@@ -178,6 +181,7 @@ type Notice string
 const (
 	Elected   Notice = "elected"   // belief begins; Path, Token
 	Stopped   Notice = "stopped"   // belief ended; once for every Elected
+	Waiting   Notice = "waiting"   // others are ahead in the line: Path, Token, Ahead, Behind; Work is the request that reads Behind for the user
 	Granted   Notice = "granted"   // the await numbered Work holds a piece of work of this term
 	Ended     Notice = "ended"     // a selector that does not queue again is done; Code, Text are the error, if any
 	Failed    Notice = "failed"    // a background failure: Code, Text; the machine tries again, with back-off
@@ -251,7 +255,7 @@ func (e Deadline) String() string {
 }
 func (e Notify) String() string {
 	return words("notify", string(e.What), e.Path, number("token", uint64(e.Token)), number("owner", uint64(e.Owner)), number("work", e.Work), number("try", uint64(e.Try)),
-		e.value(), string(e.Code), quoted(e.Reason.String()), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
+		number("ahead", uint64(e.Ahead)), assign("behind", e.Behind), e.value(), string(e.Code), quoted(e.Reason.String()), span("paused", e.Paused), quoted(e.Text), flag(e.Silent, "silent"), assign("guards", list(e.Guards)), listed(e.Names))
 }
 
 // value returns the written form of a number, also of 0.

@@ -59,6 +59,12 @@ type Event struct {
 	Server     string `json:"server,omitempty"`
 	Reattached bool   `json:"reattached,omitempty"` // the same ZooKeeper session as before
 
+	// Paused is for how long this process did not run while it waited, in nanoseconds: of a
+	// timer, from its start to its event, and of belief.lapsed, since the deadline was
+	// published. In events of the connection, and in those that the session machine tells
+	// others, it is set only if the pause explains them: see PauseExplains.
+	Paused int64 `json:"paused,string,omitempty"`
+
 	// Of commands.
 	Work    uint64            `json:"work,omitempty"` // which await, piece of work or payload is meant
 	Silent  bool              `json:"silent,omitempty"`

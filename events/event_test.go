@@ -194,6 +194,7 @@ func TestEffectsInWords(t *testing.T) {
 		{events.Notify{What: events.Failed, Code: events.NoAuth, Text: "no, really"}, `notify failed NOAUTH "no, really"`},
 		{events.Notify{What: events.Stopped, Silent: true}, "notify stopped silent"},
 		{events.Notify{What: events.Stopped, Reason: events.ReasonNodeGone}, `notify stopped "the own node is gone"`},
+		{events.Notify{What: events.Stopped, Reason: events.ReasonOwnPause, Paused: 3100 * time.Millisecond}, `notify stopped "this process did not run for too long" paused=3.1s`},
 		{events.Notify{What: events.Value, Path: "/c", Value: -7}, "notify value /c value=-7"},
 		{events.Notify{What: events.Value, Path: "/c"}, "notify value /c value=0"},
 		{events.Notify{What: events.Granted, Work: 5}, "notify granted work=5"},

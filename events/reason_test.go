@@ -7,9 +7,13 @@ func TestReasons(t *testing.T) {
 		if code.String() != words || words == "" {
 			t.Errorf("%q says %q", string(code), code)
 		}
-		successible := code == ReasonNodeGone || code == ReasonSessionOver
+		successible := code == ReasonDeleted || code == ReasonNodeGone || code == ReasonSessionOver
 		if code.Successible() != successible {
 			t.Errorf("after %q another may lead: %t", string(code), code.Successible())
+		}
+		planned := code == ReasonResigned || code == ReasonClosed || code == ReasonReturned || code == ReasonRevoked
+		if code.Planned() != planned {
+			t.Errorf("%q is planned: %t", string(code), code.Planned())
 		}
 	}
 	if got := Reason("of-a-later-version").String(); got != "of-a-later-version" {

@@ -52,7 +52,7 @@ func (e Event) Equal(o Event) bool {
 		e.Name == o.Name && e.Path == o.Path && slices.Equal(e.Children, o.Children) &&
 		(e.Stat == o.Stat || e.Stat != nil && o.Stat != nil && *e.Stat == *o.Stat) && bytes.Equal(e.Data, o.Data) &&
 		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Reattached == o.Reattached &&
-		e.Work == o.Work && e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
+		e.Paused == o.Paused && e.Work == o.Work && e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
 		slices.EqualFunc(e.Ops, o.Ops, Op.equal) &&
 		e.Attached == o.Attached && e.ValidUntil == o.ValidUntil && e.AskAt == o.AskAt && e.NoContainers == o.NoContainers
 }
