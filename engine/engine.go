@@ -61,11 +61,14 @@ func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) 
 func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
 
 func (r recipe[M]) bind() func(events.Event) (instance, error) {
-	rig := newStepper(r.Compiled)
+	var rig *stepper[M] // made with the first machine: a client uses few recipes
 	return func(open events.Event) (instance, error) {
 		model, err := r.make(open)
 		if err != nil {
 			return nil, err
+		}
+		if rig == nil {
+			rig = newStepper(r.Compiled)
 		}
 		return &Machine[M]{Model: model, stepper: rig, state: r.chart.States[0].Name}, nil
 	}
@@ -78,6 +81,8 @@ type Engine struct {
 	machines map[events.ID]instance
 	order    []events.ID // in order of creation: for All, without map order
 	session  Stamper
+
+	invariants *invariants // nil: they are not checked
 
 	record  bool
 	seq     uint64
@@ -268,6 +273,9 @@ func (e *Engine) step(m instance, q queued) {
 		e.out = append(e.out, Addressed{q.To, events.Entered{State: string(t.To)}})
 	}
 	e.note(e.current, t, e.box.effects)
+	if e.invariants != nil {
+		e.invariants.check(e, m, e.current, t)
+	}
 	if m.final() {
 		e.forget(q.To)
 	}

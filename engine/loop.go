@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,9 +29,11 @@ type Loop struct {
 	execute Executor
 	clock   Clock
 	record  Recorder
+	paused  func(since int64) time.Duration // nil: the process always runs
 
 	mu     sync.Mutex
 	inbox  []events.Envelope
+	most   int // that may wait in the inbox; 0: any number
 	closed bool
 	wake   chan struct{}
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
@@ -46,6 +49,18 @@ func NewLoop(e *Engine, x Executor, c Clock, record Recorder) *Loop {
 	return &Loop{engine: e, execute: x, clock: c, record: record, wake: make(chan struct{}, 1)}
 }
 
+// CountPauses has the events of timers say for how long the process did not run while the
+// timer did: see events.Event.Paused. The function returns that for the time since an
+// instant of the loop's clock. CountPauses is called before Run.
+func (l *Loop) CountPauses(paused func(since int64) time.Duration) { l.paused = paused }
+
+// CheckInvariants has the engine check its invariants, and Post panic if more events wait
+// than these. Tests call it, before Run.
+func (l *Loop) CheckInvariants(most int) {
+	l.most = most
+	l.engine.CheckInvariants()
+}
+
 // Post appends an envelope to the inbox. It reports whether the loop will step it: a
 // loop that has ended does not.
 func (l *Loop) Post(env events.Envelope) bool {
@@ -55,7 +70,11 @@ func (l *Loop) Post(env events.Envelope) bool {
 		return false
 	}
 	l.inbox = append(l.inbox, env)
+	full := l.most > 0 && len(l.inbox) > l.most
 	l.mu.Unlock()
+	if full {
+		panic(fmt.Sprintf("engine: machine %s, event %s: broken invariant: more than %d events wait in the inbox", env.To, env.Event.Kind, l.most))
+	}
 	l.Wake()
 	return true
 }
@@ -167,7 +186,8 @@ func (l *Loop) step(env events.Envelope) {
 	for _, a := range l.engine.Step(env) {
 		switch e := a.Effect.(type) {
 		case events.SetTimer:
-			l.timers.set(a.From, e.Request, l.clock.Now()+int64(e.After))
+			now := l.clock.Now()
+			l.timers.set(a.From, e.Request, now, now+int64(e.After))
 		case events.StopTimer:
 			l.timers.stop(a.From, e.Request)
 		default:
@@ -193,7 +213,11 @@ func (l *Loop) due() []events.Envelope {
 			return due
 		}
 		t := l.timers.take()
-		due = append(due, events.Envelope{To: t.machine, Event: events.Event{Kind: events.TimerFired, Request: t.number}})
+		ev := events.Event{Kind: events.TimerFired, Request: t.number}
+		if l.paused != nil {
+			ev.Paused = int64(l.paused(t.since))
+		}
+		due = append(due, events.Envelope{To: t.machine, Event: ev})
 	}
 }
 

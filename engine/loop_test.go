@@ -345,8 +345,8 @@ func TestLoopIsOneGoroutine(t *testing.T) {
 func TestTimersOfOneMomentFireInTheOrderOfSetting(t *testing.T) {
 	var ts timers
 	for n := range uint64(50) {
-		ts.set("m", n, 7)
-		ts.set("early", n, int64(n%5))
+		ts.set("m", n, 0, 7)
+		ts.set("early", n, 0, int64(n%5))
 	}
 	for n := uint64(0); n < 50; n += 2 {
 		ts.stop("m", n)
@@ -383,8 +383,8 @@ func TestDueTimersComeBeforeTheInbox(t *testing.T) {
 	s := newStage(fixed{5})
 	for s.turn() {
 	}
-	s.timers.set("w", 90, 5)
-	s.timers.set("w", 91, 6)
+	s.timers.set("w", 90, 0, 5)
+	s.timers.set("w", 91, 0, 6)
 	s.post("w", events.Event{Kind: events.WorkReturned})
 	s.turn()
 	want(t, "rows", s.rows("w"), "5ns command.open\n5ns late\n5ns work.returned")

@@ -10,6 +10,7 @@ import (
 type timer struct {
 	machine events.ID
 	number  uint64
+	since   int64 // when it was set
 	at      int64
 	order   uint64 // timers due at the same moment fire in the order in which they were set
 }
@@ -26,9 +27,9 @@ type timers struct {
 	last uint64 // the last order in use
 }
 
-func (t *timers) set(machine events.ID, number uint64, at int64) {
+func (t *timers) set(machine events.ID, number uint64, since, at int64) {
 	t.last++
-	heap.Push(&t.heap, timer{machine, number, at, t.last})
+	heap.Push(&t.heap, timer{machine, number, since, at, t.last})
 }
 
 func (t *timers) stop(machine events.ID, number uint64) {
