@@ -33,11 +33,12 @@ func TestHeartbeatSet(t *testing.T) {
 	}
 }
 
-// TestHeartbeatSetAgainstAMap checks that the set's index always agrees with its list.
+// TestHeartbeatSetAgainstAMap checks that the set's index always agrees with its list, and that no
+// entry is checked twice before each of the others was checked once.
 func TestHeartbeatSetAgainstAMap(t *testing.T) {
 	dice := rand.New(rand.NewSource(1))
 	var o heartbeatSet
-	truth := map[string]string{}
+	truth, checked := map[string]string{}, map[string]bool{}
 	for n := range 20_000 {
 		id := fmt.Sprint(dice.Intn(20))
 		switch dice.Intn(10) {
@@ -47,10 +48,19 @@ func TestHeartbeatSetAgainstAMap(t *testing.T) {
 		case 4, 5, 6, 7:
 			o.remove(id)
 			delete(truth, id)
+			delete(checked, id)
 		case 8:
-			if !o.empty() {
-				o.next()
+			if o.empty() {
+				break
 			}
+			if len(checked) == len(truth) {
+				clear(checked)
+			}
+			next := o.next().machine
+			if checked[next] {
+				t.Fatalf("step %d: %s is checked again, after %v of %v", n, next, checked, truth)
+			}
+			checked[next] = true
 		}
 		if o.size() != len(truth) || o.empty() != (len(truth) == 0) {
 			t.Fatalf("step %d: %d entries, want %d", n, o.size(), len(truth))

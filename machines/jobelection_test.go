@@ -25,8 +25,9 @@ const (
 	theLatch     = theElection + "/latch"
 )
 
-func newJobs(seed int64) *jobs {
-	w := &jobs{broken: map[string]bool{}, world: emptyWorld(seed)}
+func newJobs(seed int64, p *plant) *jobs {
+	w := &jobs{broken: map[string]bool{}, world: emptyWorld(seed, p)}
+	w.writes, w.wrote = w.mustDeleteItsOwn, w.mustSealOnce
 	ride := fmt.Sprint(w.dice.Intn(2) == 0)
 	options := map[string]string{"rideOut": ride}
 	if seed%4 == 1 {
@@ -43,11 +44,9 @@ func newJobs(seed int64) *jobs {
 func TestRandomJobs(t *testing.T) {
 	for seed := range int64(someWalks(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newJobs(seed)
+			w := newJobs(seed, nil)
 			for range 1500 {
-				w.move(w.use, w.operate)
-				w.mustWriteUnderTheLatch()
-				w.mustHoldWhatItBelieves()
+				w.step()
 				w.report(t)
 			}
 			w.heal()
@@ -63,6 +62,45 @@ func TestRandomJobs(t *testing.T) {
 			w.run(1)
 			w.mustReplay(t)
 		})
+	}
+}
+
+// step is one thing that happens, and what has to be true then.
+func (w *jobs) step() {
+	if w.stat(theMarker) != nil && slices.ContainsFunc(w.pending, func(a asked) bool { return deletesMarker(a.r) }) && w.dice.Intn(6) == 0 {
+		w.usurp(theMarker)
+	}
+	w.move(w.use, w.operate)
+	w.mustWriteUnderTheLatch()
+	w.mustHoldWhatItBelieves()
+}
+
+// mustDeleteItsOwn checks that a marker is deleted by the instance only that wrote it.
+func (w *jobs) mustDeleteItsOwn(r events.Request) {
+	marker := w.stat(theMarker)
+	if !deletesMarker(r) || marker == nil || marker.EphemeralOwner == w.number {
+		return
+	}
+	fork := w.server
+	if ev, _ := fork.Do(w.number, r); ev.Code == events.OK {
+		w.wrong("deletes the marker of session %d by %v", marker.EphemeralOwner, r)
+	}
+}
+
+// deletesMarker reports whether a request deletes the marker.
+func deletesMarker(r events.Request) bool {
+	multi, _ := r.(events.Multi)
+	return slices.ContainsFunc(multi.Ops, func(op events.Op) bool { return op.Verb == "delete" && op.Path == theMarker })
+}
+
+// mustSealOnce checks, when the marker was written, that the seal of this term is the only one.
+func (w *jobs) mustSealOnce(r events.Request) {
+	marker := w.stat(theMarker)
+	if marker == nil || marker.Czxid != w.server.Zxid() || marker.EphemeralOwner != w.number {
+		return
+	}
+	if left := seals(w.server.Children(theElection)); len(left) != 1 {
+		w.wrong("the marker was written, and the seals are %v", left)
 	}
 }
 

@@ -20,21 +20,25 @@ type judge struct {
 	permits map[events.ID]*semaphore   // those that want permits
 	known   map[events.ID]bool
 
-	leads  map[events.ID]bool
-	held   map[*contender]string                   // the label of holds that were granted: none is granted twice under one
-	open   map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
-	asked  map[events.ID]map[uint64]events.Request // requests that may arm a watch
-	armed  map[events.ID]map[string]bool           // watches that stand
-	due    map[events.ID]map[uint64]int64          // timers
+	leads map[events.ID]bool
+	held  map[*contender]string                   // the label of holds that were granted: none is granted twice under one
+	open  map[events.ID]map[uint64]events.Kind    // commands that were not answered yet
+	asked map[events.ID]map[uint64]events.Request // requests that may arm a watch
+	armed map[events.ID]map[string]bool           // watches that stand
+	due   map[events.ID]map[uint64]int64          // timers
+	facts map[events.ID]*facts
+
+	attachedAt int64 // when the present connection began
+
 	log    []events.Record
 	wrongs []string
 }
 
-// newJudge is a judge of all recipes.
-func newJudge() *judge {
+// newJudge is a judge of all recipes, with a plant in some of them unless it is nil.
+func newJudge(p *plant) *judge {
 	j := &judge{members: map[events.ID]*contender{}, places: map[events.ID]*place{}, stands: map[events.ID]*jobElection{}, permits: map[events.ID]*semaphore{}, known: map[events.ID]bool{}, leads: map[events.ID]bool{}, held: map[*contender]string{},
 		open: map[events.ID]map[uint64]events.Kind{}, asked: map[events.ID]map[uint64]events.Request{},
-		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}}
+		armed: map[events.ID]map[string]bool{}, due: map[events.ID]map[uint64]int64{}, facts: map[events.ID]*facts{}}
 	note := func(p *place) { j.members[events.ID(p.id)], j.places[events.ID(p.id)] = &p.contender, p }
 	recipes := Recipes()
 	for i, r := range recipes {
@@ -73,7 +77,11 @@ func newJudge() *judge {
 			})
 		}
 	}
+	for i, r := range recipes {
+		recipes[i] = p.apply(r)
+	}
 	j.engine = engine.New(true, recipes...)
+	j.engine.CheckInvariants()
 	return j
 }
 
@@ -159,6 +167,7 @@ func put[K comparable, V any](m map[events.ID]map[K]V, id events.ID, k K, v V) {
 // record checks the moment at which belief begins: Elected stands in no other
 // record than one that was stamped with a confirmation that holds.
 func (j *judge) record(r events.Record) {
+	j.note(r)
 	for _, e := range r.Effects {
 		if len(e) > 14 && e[:14] == "notify elected" && !(r.Event.Attached && r.Event.At < r.Event.ValidUntil) {
 			j.wrong("%s: elected at %d without a confirmation (attached %t, valid until %d)", r.Machine, r.Event.At, r.Event.Attached, r.Event.ValidUntil)
@@ -210,7 +219,10 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 			delete(j.stands, a.From)
 			delete(j.permits, a.From)
 		}
+	case events.Deadline:
+		j.confirmation(e, cause)
 	case events.Request:
+		j.watch(a.From, e)
 		put(j.asked, a.From, e.Header().Request, e)
 	}
 }
@@ -222,6 +234,7 @@ func (j *judge) notify(id events.ID, n events.Notify) {
 			j.wrong("%s: %s told twice in a row", id, n.What)
 		}
 		j.leads[id] = n.What == events.Elected
+		j.floor(id, n)
 		if p := j.members[id]; p != nil && p.once() && n.What == events.Elected {
 			label := "permit"
 			if place := j.places[id]; place != nil {

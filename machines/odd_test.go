@@ -13,7 +13,7 @@ import (
 // ignore them, but must not panic, and must replay.
 func TestOddEvents(t *testing.T) {
 	for seed := range int64(60) {
-		w := newWorld(1000 + seed)
+		w := newWorld(1000+seed, nil)
 		for range w.dice.Intn(400) {
 			w.move(w.use, w.operate)
 		}

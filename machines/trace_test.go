@@ -120,7 +120,7 @@ type owed struct {
 }
 
 func newConversation(t *testing.T, fired *coverage) *conversation {
-	c := &conversation{judge: newJudge(), next: map[events.ID]string{}, owed: map[events.ID][]owed{}, own: map[events.ID]events.Event{}, fired: fired}
+	c := &conversation{judge: newJudge(nil), next: map[events.ID]string{}, owed: map[events.ID][]owed{}, own: map[events.ID]events.Event{}, fired: fired}
 	c.now = time.Second
 	return c
 }
@@ -326,6 +326,9 @@ func (c *conversation) event(t *testing.T, to events.ID, d *datadriven.TestData)
 		case "contact":
 			ago, _ := time.ParseDuration(value)
 			ev.Contact = int64(c.now - ago)
+		case "paused":
+			paused, _ := time.ParseDuration(value)
+			ev.Paused = int64(paused)
 		case "children":
 			for _, v := range a.Vals {
 				if v == "own" {

@@ -35,7 +35,7 @@ func unreadable(d *datadriven.TestData) string {
 			if _, err := strconv.ParseInt(value, 0, 64); err != nil && !strings.Contains(value, "<") {
 				return fmt.Sprintf("%s=%s: want a number", a.Key, value)
 			}
-		case "sent", "contact", "timeout":
+		case "sent", "contact", "timeout", "paused":
 			if _, err := time.ParseDuration(value); err != nil {
 				return fmt.Sprintf("%s=%s: want a duration", a.Key, value)
 			}

@@ -28,7 +28,7 @@ func someWalks(t *testing.T) int {
 func TestRandomWalk(t *testing.T) {
 	for seed := range int64(someWalks(t)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newWorld(seed)
+			w := newWorld(seed, nil)
 			for range 1500 {
 				w.move(w.use, w.operate)
 				w.report(t)

@@ -29,6 +29,7 @@ type world struct {
 	attached bool
 	pending  []asked           // requests on their way to the server
 	inbox    []events.Envelope // what was posted and not taken out
+	held     []events.Envelope // replies to creates that come on the next connection
 	command  uint64
 	works    map[events.ID]int
 	tokens   map[string]int64
@@ -36,6 +37,8 @@ type world struct {
 	ride     bool
 
 	generation int // of holds: each has names of its own
+
+	writes, wrote func(events.Request) // are called before a request is carried out, and after it changed something
 }
 
 type asked struct {
@@ -47,17 +50,17 @@ type asked struct {
 var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "election", "mutex", "mutex-2", "mutex-3",
 	"readwrite", "readwrite-2", "readwrite-3", "readwrite-4"}
 
-// emptyWorld has no machines yet.
-func emptyWorld(seed int64) *world {
-	w := &world{judge: newJudge(), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second),
+// emptyWorld has no machines yet. The plant may be nil.
+func emptyWorld(seed int64, p *plant) *world {
+	w := &world{judge: newJudge(p), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second),
 		server: oneserver.New(100), watches: zkmem.NewWatches[events.ID](),
 		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}
 	w.server.Open(others)
 	return w
 }
 
-func newWorld(seed int64) *world {
-	w := emptyWorld(seed)
+func newWorld(seed int64, p *plant) *world {
+	w := emptyWorld(seed, p)
 	if seed%3 == 1 {
 		w.timeout = 4 * time.Second // heartbeats by check
 	}
@@ -65,7 +68,7 @@ func newWorld(seed int64) *world {
 	ride := fmt.Sprint(w.ride)
 	w.open("session", "session", "", map[string]string{"rideOut": ride})
 	w.open("latch", "latch", "/a/l", map[string]string{"rideOut": ride})
-	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s", "healthFailures": "1"})
+	w.open("latch", "latch-2", "/a/l", map[string]string{"retry": "times/3/1s/0s", "healthFailures": "1", "tokenFloor": "120"})
 	w.open("selector", "selector", "/a/l", map[string]string{"autoRequeue": "true"})
 	w.open("selector", "selector-2", "/a/l", map[string]string{"healthFailures": "1"})
 	w.open("election", "election", "/a/l", map[string]string{"rideOut": ride, "prefix": "n_", "healthFailures": "2"})
@@ -91,7 +94,7 @@ var holds = map[events.ID]map[string]string{
 // seek asks for a hold.
 func (w *world) seek(id events.ID) {
 	w.works[id] = 0
-	options := map[string]string{"rideOut": fmt.Sprint(w.ride)}
+	options := map[string]string{"rideOut": fmt.Sprint(w.ride), "tokenFloor": fmt.Sprint(w.server.Zxid() + int64(w.generation%4))}
 	for k, v := range holds[id] {
 		options[k] = v
 	}
@@ -122,6 +125,10 @@ func (w *world) feed(env events.Envelope) {
 	for _, a := range w.step(env.To, env.Event) {
 		w.execute(a)
 	}
+	w.exclusive(func(id events.ID) bool {
+		own := w.stat(w.places[id].path())
+		return own == nil || own.EphemeralOwner != w.number
+	})
 }
 
 func (w *world) execute(a engine.Addressed) {
@@ -230,6 +237,8 @@ func (w *world) serve(mute bool) {
 	}
 }
 
+// disconnect ends the connection. Some creates that were carried out are answered on the next one:
+// zkio answers them before, but no machine depends on that.
 func (w *world) disconnect() {
 	if !w.attached {
 		return
@@ -239,7 +248,12 @@ func (w *world) disconnect() {
 	for _, r := range w.pending {
 		ev := events.Event{Code: events.ConnectionLoss}
 		if w.dice.Intn(2) == 0 {
-			w.carryOut(r)
+			done := w.carryOut(r)
+			if _, create := r.r.(events.Create); create && done.Code == events.OK && w.dice.Intn(3) == 0 && !w.calm {
+				w.reply(r, done)
+				w.held, w.inbox = append(w.held, w.inbox[len(w.inbox)-1]), w.inbox[:len(w.inbox)-1]
+				continue
+			}
 		}
 		w.reply(r, ev)
 	}
@@ -250,6 +264,7 @@ func (w *world) attach() {
 	if w.alive && !w.attached {
 		w.attached = true
 		w.post("session", events.Event{Kind: events.ConnectionAttached, Session: w.number, SessionID: w.number, Timeout: int64(w.timeout)})
+		w.inbox, w.held = append(w.inbox, w.held...), nil
 	}
 }
 

@@ -16,12 +16,18 @@ func (w *world) carryOut(r asked) events.Event {
 	if !w.calm && w.dice.Intn(60) == 0 {
 		return events.Event{Code: []events.Code{events.NoAuth, events.Throttled}[w.dice.Intn(2)]}
 	}
-	ev, told := w.server.Do(w.number, r.r)
-	w.tell(told)
+	if w.writes != nil {
+		w.writes(r.r)
+	}
+	ev, changes := w.server.Do(w.number, r.r)
+	if w.wrote != nil && len(changes) > 0 {
+		w.wrote(r.r)
+	}
+	w.tell(changes)
 	switch e := r.r.(type) {
 	case events.Get:
 		w.arm(zkmem.DataWatch, e.Path, r.from, e.Watch && ev.Code == events.OK)
-		if e.Data && ev.Code == events.OK && w.dice.Intn(3) == 0 {
+		if e.Data && ev.Code == events.OK && ev.Stat.EphemeralOwner != 0 && w.dice.Intn(3) == 0 {
 			ev.Data = []byte(Revoke)
 		}
 	case events.Exists:

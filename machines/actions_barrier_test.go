@@ -1,0 +1,102 @@
+package machines
+
+import (
+	"testing"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// A member that leaves lists the others, reads a ready node that it does not know before, and asks the quorum once.
+func TestAMemberReadsAReadyNodeThatItDoesNotKnow(t *testing.T) {
+	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b.begun = true
+	mustSend(t, "the ready node is known", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }), "children /b")
+	relooked := effects(t, func(out *engine.Outbox) { b.relook(events.Event{}, out) })
+	mustSend(t, "the ready node was replaced", relooked, "exists /b/ready", "children /b")
+	mustSend(t, "it is listed again", effects(t, func(out *engine.Outbox) { b.list(events.Event{}, out) }), "exists /b/ready", "children /b")
+}
+
+// An own node is deleted on a connection, and behind the answer to its create.
+func TestAMemberDeletesItsNodeWhenItCan(t *testing.T) {
+	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b.own = "me"
+	del := func(attached bool, creating uint64) []events.Effect {
+		b.creating = creating
+		return effects(t, func(out *engine.Outbox) { b.deleteOwn(events.Event{Attached: attached}, out) })
+	}
+	mustSend(t, "connected", del(true, 0), "delete /b/me")
+	mustSend(t, "no connection", del(false, 0))
+	mustSend(t, "a create is pending", del(true, 4))
+}
+
+// The parents of a new node may be missing once more, although they were created for the one before.
+func TestANewMemberMayCreateParents(t *testing.T) {
+	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b.tried = true
+	effects(t, func(out *engine.Outbox) { b.create(events.Event{}, out) })
+	if !b.parentMissing(events.Event{Code: events.NoNode}) {
+		t.Error("a missing parent is not created")
+	}
+}
+
+// A member that is waited for is there if a reply shows it, and is not of the next round.
+func TestAMemberIsStillThere(t *testing.T) {
+	b := &doubleBarrier{parentMaker: newParentMaker("/b")}
+	b.others, b.listedZxid = []string{"other"}, 10
+	there := func(path string, stat *events.Stat) bool {
+		return b.stillThere(events.Event{Code: events.OK, Path: path, Stat: stat})
+	}
+	decide(t, []decision{
+		{"it was there when the members were listed", there("/b/other", owned(3, 10)), true},
+		{"it came later", there("/b/other", owned(3, 11)), false},
+		{"another node", there("/b/ready", owned(3, 10)), false},
+		{"nothing is said of it", there("/b/other", nil), false},
+	})
+}
+
+// A job election that closes has to clean up a marker that may exist, and a latch that is open.
+func TestAJobElectionKnowsWhatItLeaves(t *testing.T) {
+	none, marker, latch := &jobElection{}, &jobElection{}, &jobElection{}
+	marker.unknown, latch.openLatches = true, 1
+	decide(t, []decision{
+		{"neither", none.hasMarkerOrLatch(events.Event{}), false},
+		{"a marker that may exist", marker.hasMarkerOrLatch(events.Event{}), true},
+		{"a latch", latch.hasMarkerOrLatch(events.Event{}), true},
+	})
+}
+
+// A job election that follows another instance waits for nothing that it asked for before.
+func TestAJobElectionThatFollowsWaitsForNothing(t *testing.T) {
+	c := &jobElection{}
+	all := effects(t, func(out *engine.Outbox) {
+		out.Timer(confirmTimer, 1)
+		c.settle(out)
+	})
+	mustSend(t, "a timer was set", all, "stop")
+}
+
+// The line of locks is occupied by a lock, and by nothing else.
+func TestALineOfLocksIsOccupiedByALock(t *testing.T) {
+	s := &semaphore{}
+	decide(t, []decision{
+		{"nobody", s.lineOccupied(events.Event{}), false},
+		{"another node", s.lineOccupied(events.Event{Children: []string{"note"}}), false},
+		{"a lock", s.lineOccupied(events.Event{Children: []string{"note", "lock-0000000001"}}), true},
+	})
+}
+
+// Permits that are not watched are checked, and a single permit is watched.
+func TestPermitsThatAreNotWatchedAreChecked(t *testing.T) {
+	s := &semaphore{period: 1}
+	timers := func() int {
+		return len(found[events.SetTimer](effects(t, func(out *engine.Outbox) { s.schedulePermitCheck(events.Event{}, out) })))
+	}
+	if n := timers(); n != 0 {
+		t.Errorf("%d timers for one permit", n)
+	}
+	s.guards = []events.Op{events.Check("/s/a"), events.Check("/s/b")}
+	if n := timers(); n != 1 {
+		t.Errorf("%d timers for two permits, want 1", n)
+	}
+}

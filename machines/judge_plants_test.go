@@ -1,0 +1,156 @@
+package machines
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/mutate"
+)
+
+// plant is a bug that is planted in some recipes, and what a walk says when it finds it.
+type plant struct {
+	recipes  []string
+	mutation mutate.Mutation
+	found    string
+	walk     int64 // the first that finds it
+}
+
+// apply returns a recipe with the plant in it.
+func (p *plant) apply(r engine.Recipe) engine.Recipe {
+	if p == nil || !slices.Contains(p.recipes, r.Name()) {
+		return r
+	}
+	return mutate.Recipe(r, p.mutation)
+}
+
+type (
+	guarding = func(model any, ev events.Event, holds func(events.Event) bool) bool
+	acting   = func(model any, ev events.Event, out *engine.Outbox, do func(events.Event))
+)
+
+func placeOf(model any) *place { return model.(interface{ inLine() *place }).inLine() }
+
+// withoutFloor is a guard of a node whose machine accepts every token.
+func withoutFloor(model any, ev events.Event, holds func(events.Event) bool) bool {
+	p := placeOf(model)
+	floor := p.tokenFloor
+	p.tokenFloor = 0
+	defer func() { p.tokenFloor = floor }()
+	return holds(ev)
+}
+
+// blindWriter is a guard of a place that does not see readers if it is a writer's.
+func blindWriter(model any, ev events.Event, holds func(events.Event) bool) bool {
+	if p := placeOf(model); p.shared == "" {
+		ev.Children = slices.DeleteFunc(slices.Clone(ev.Children), func(name string) bool { return strings.Contains(name, ReadLabel) })
+	}
+	return holds(ev)
+}
+
+func doing(name string, do acting) mutate.Mutation {
+	return mutate.Mutation{Actions: map[string]acting{name: do}}
+}
+
+func guarded(g guarding, names ...string) mutate.Mutation {
+	m := mutate.Mutation{Guards: map[string]guarding{}}
+	for _, name := range names {
+		m.Guards[name] = g
+	}
+	return m
+}
+
+var lineRecipes = []string{"latch", "selector", "election", "mutex", "readwrite"}
+
+var (
+	plantedInLines = map[string]plant{
+		"a token below the floor is accepted": {lineRecipes, guarded(withoutFloor, "unacceptable"), "below its floor", 0},
+		"a waiting place watches the first in line": {lineRecipes, doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			p := placeOf(model)
+			ahead, _ := p.placesAhead(ev.Children)
+			ev.Children = []string{slices.MinFunc(ahead, inOrder).Name, p.own}
+			do(ev)
+			p.nextInLine = false
+		}), "not its predecessor", 0},
+		"a create of the connection before confirms": {[]string{"session"}, doing("attach", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			do(ev)
+			model.(*session).attachedAt = 0
+		}), "this connection began", 0},
+		"a writer does not see readers": {[]string{"readwrite"}, guarded(blindWriter, "isFirst", "mayLead"), "read", 0},
+	}
+	plantedInJobs = map[string]plant{
+		"the marker is written without the latch": {[]string{"jobelection"}, doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			c := model.(*jobElection)
+			latch := c.latchNode
+			c.latchNode = c.ownDir
+			do(ev)
+			c.latchNode = latch
+		}), "without the latch", 6},
+		"the seals of others stay": {[]string{"jobelection"}, doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			ev.Children = nil
+			do(ev)
+		}), "and the seals are", 17},
+		"any marker is deleted": {[]string{"jobelection"}, doing("deleteMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			model.(*jobElection).version = -1
+			if ev.Stat != nil {
+				stat := *ev.Stat
+				stat.Version = -1
+				ev.Stat = &stat
+			}
+			do(ev)
+		}), "deletes the marker of", 48},
+	}
+	plantedInPermits = map[string]plant{
+		"permits are not counted": {[]string{"semaphore"}, guarded(func(any, events.Event, func(events.Event) bool) bool { return false }, "tooFewPermits"), "permits of 3", 0},
+		"the limit's version is not checked": {[]string{"semaphore"}, doing("take", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			model.(*semaphore).pool.version = -1
+			do(ev)
+		}), "is agreed", 5},
+	}
+)
+
+// TestWalksFindPlantedBugs checks that the walks fail on bugs that are planted on purpose.
+func TestWalksFindPlantedBugs(t *testing.T) {
+	walk := map[string]func(seed int64, p *plant) []string{
+		"lines": func(seed int64, p *plant) []string {
+			w := newWorld(seed, p)
+			return w.walk(func() { w.move(w.use, w.operate) })
+		},
+		"jobs": func(seed int64, p *plant) []string {
+			w := newJobs(seed, p)
+			return w.walk(w.step)
+		},
+		"permits": func(seed int64, p *plant) []string {
+			w := newPermits(seed, p)
+			return w.walk(func() { w.move(w.use, w.operate) })
+		},
+	}
+	for kind, plants := range map[string]map[string]plant{"lines": plantedInLines, "jobs": plantedInJobs, "permits": plantedInPermits} {
+		for name, p := range plants {
+			t.Run(name, func(t *testing.T) {
+				const most = 60
+				for i := range int64(most) {
+					seed := (p.walk + i) % most // a change of the machines moves some
+					said := walk[kind](seed, &p)
+					if slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, p.found) }) {
+						t.Logf("walk %d: %s", seed, said)
+						return
+					}
+				}
+				t.Errorf("no walk of %d says %q", most, p.found)
+			})
+		}
+	}
+}
+
+// walk walks until something is wrong, and returns what.
+func (w *world) walk(move func()) []string {
+	for range 1500 {
+		if move(); len(w.wrongs) > 0 {
+			break
+		}
+	}
+	return w.wrongs
+}
