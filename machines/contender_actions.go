@@ -126,7 +126,7 @@ func (p *contender) endTerm(ev events.Event, out *engine.Outbox) {
 	if p.leads {
 		p.leads, p.pinned = false, 0
 		p.setIntent(p.nextIntent) // a hold has one term only
-		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev)})
+		out.Notify(events.Notify{What: events.Stopped, Session: ev.Session, Path: p.path(), Token: p.token, Silent: p.silent, Code: ev.Code, Reason: reason(ev), Paused: ownPause(ev)})
 		if p.nextIntent != closeNext { // the opener asked for that end, and knows
 			p.tellOpener(events.Event{Kind: events.LatchLost}, out)
 		}
@@ -184,7 +184,7 @@ func (p *contender) paceIn(dir string, ev events.Event, out *engine.Outbox) {
 func (p *contender) stepDownSuspended(ev events.Event, out *engine.Outbox) {
 	p.endTerm(ev, out)
 	p.forgetReads(ev, out)
-	p.endOnce(events.ConnectionLoss, suspendedText, out)
+	p.endOnce(events.ConnectionLoss, suspendedText(ev), out)
 	p.drain(out)
 }
 
@@ -311,7 +311,7 @@ func (p *contender) announce(code events.Code, text string, ev events.Event, out
 // tellLost ends the wait of a selector that does not queue again, with the reason for which it lost
 // leadership.
 func (p *contender) tellLost(ev events.Event, out *engine.Outbox) {
-	p.endOnce(events.LeadershipLost, reason(ev).String(), out)
+	p.endOnce(events.LeadershipLost, lossText(ev), out)
 }
 
 // noteCaller notes the one caller, and the session that exists.

@@ -1,4 +1,4 @@
-// Package machines may change in any release; only the root package and zkio/zkmem keep their API. It
+// Package machines may change in any release; only the root package, slogger and zkio/zkmem keep their API. It
 // holds the state machines of incumbent: one recipe is one chart, and every chart is a table of rows
 // whose guards and actions are methods of a plain struct. Nothing here uses a clock, a random source,
 // a socket or a goroutine: time arrives in events, and every random-looking name or delay is derived

@@ -52,14 +52,17 @@ func (s *session) tellNodeGone(ev events.Event, out *engine.Outbox) {
 // noteMissedHeartbeat handles a heartbeat that confirmed nothing. Most likely the node that it checked
 // is gone, or another session's. Its machine gets the event that the watch would have sent; a server
 // does not send one to a client that may no longer read the node. The other machines must not lose
-// leadership by that: their nodes are checked immediately, one after the other.
+// leadership by that: their nodes are checked immediately, one after the other, and each once. The
+// machines whose nodes are gone leave meanwhile, so those count that there were at the first miss.
 func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 	s.pendingHeartbeat, s.verifying = 0, 0
-	s.missedHeartbeats++
+	if s.missedHeartbeats++; s.missedHeartbeats == 1 {
+		s.maxMissed = s.heartbeats.size()
+	}
 	if !s.checkedEntry.nodeFound(ev.Code) {
 		s.tellNodeGone(ev, out)
 	}
-	if s.missedHeartbeats < s.heartbeats.size() {
+	if s.missedHeartbeats < s.maxMissed && !s.heartbeats.empty() {
 		s.sendHeartbeat(ev, out)
 	}
 }

@@ -5,6 +5,7 @@ import "github.com/incumbent-go/incumbent/events"
 // heartbeatSet holds the machines that lead or are next in line, with what a heartbeat checks for
 // each: its own node, or the guards of its term if other nodes may have the same name. Any of them
 // confirms the session. They are checked in turn, and the order never depends on that of a map.
+// The entries before nextIndex were checked in the present round, the others were not.
 type heartbeatSet struct {
 	entries   []heartbeatEntry
 	index     map[string]int
@@ -66,6 +67,11 @@ func (o *heartbeatSet) remove(machine string) {
 	if !ok {
 		return
 	}
+	if i < o.nextIndex { // what was not checked stays behind nextIndex
+		o.nextIndex--
+		o.swap(i, o.nextIndex)
+		i = o.nextIndex
+	}
 	last := len(o.entries) - 1
 	o.swap(i, last)
 	o.entries = o.entries[:last]
@@ -81,7 +87,9 @@ func (o *heartbeatSet) clear() { *o = heartbeatSet{} }
 
 // next returns the entry that the next heartbeat checks.
 func (o *heartbeatSet) next() heartbeatEntry {
-	h := o.entries[o.nextIndex%len(o.entries)]
+	if o.nextIndex == len(o.entries) {
+		o.nextIndex = 0
+	}
 	o.nextIndex++
-	return h
+	return o.entries[o.nextIndex-1]
 }

@@ -165,7 +165,8 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	} else {
 		p.dropHeartbeats(out)
 	}
-	p.watchPredecessor(ev, out)
+	read := p.watchAhead(engine.ForUser, out)
+	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: len(ahead), Behind: join(p.dir, p.predecessor), Work: read})
 	p.checkLater(out)
 }
 
@@ -183,10 +184,14 @@ func (p *place) checkPredecessor(ev events.Event, out *engine.Outbox) {
 	p.checkLater(out)
 }
 
-// watchPredecessor sets a data watch, which leaves nothing on the server if the node is already gone.
-func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) {
+// watchPredecessor watches the predecessor again, after its data were changed.
+func (p *place) watchPredecessor(ev events.Event, out *engine.Outbox) { p.watchAhead(0, out) }
+
+// watchAhead sets a data watch on the predecessor, which leaves nothing on the server if the node is
+// already gone. It returns the number of the read.
+func (p *place) watchAhead(how engine.Modifier, out *engine.Outbox) uint64 {
 	p.aheadWatched = false
-	out.With(engine.Watch).Get(join(p.dir, p.predecessor))
+	return out.With(engine.Watch | how).Get(join(p.dir, p.predecessor))
 }
 
 // watchUnread watches the directory in place of a predecessor that may not be read: servers since

@@ -17,7 +17,7 @@ type parentMaker struct {
 	highestCreate  uint64      // the create of the highest missing parent
 	lowestCreate   uint64      // that of the lowest; the numbers between are the others
 	tried          bool        // the parents were created, which is not done twice in a row
-	parentExisted  bool        // and the lowest existed then
+	parentExisted  bool        // a parent existed, or was created, when they were created last
 	parentFailure  failure     // why the lowest parent that could not be created was refused
 	parentMode     events.Mode // the mode of the parents that were created last
 	willDisconnect bool        // the server will end the connection, as old ones do after a request that they do not know
@@ -65,7 +65,7 @@ func (f *parentMaker) noteParent(ev events.Event, out *engine.Outbox) {
 	switch ev.Code {
 	case events.OK, events.NodeExists:
 		f.parentFailure = failure{}
-		f.parentExisted = f.parentExisted || ev.Request == f.lowestCreate
+		f.parentExisted = true
 	case events.NoNode: // the creates below fail only because this one is missing
 		if ev.Request == f.highestCreate {
 			f.parentFailure = failure{ev.Code, ev.Path, ev.Text}

@@ -111,7 +111,7 @@ func (p *place) suspend(ev events.Event, out *engine.Outbox) {
 		p.willDisconnect = false
 		return
 	}
-	p.endOnce(events.ConnectionLoss, suspendedText, out)
+	p.endOnce(events.ConnectionLoss, suspendedText(ev), out)
 }
 
 // attach notes the session of the new connection. Missing parents may be created once more.

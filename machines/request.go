@@ -97,6 +97,7 @@ var requestChart = engine.MustCompile(engine.Chart[request]{
 		{From: from{asking}, On: on(events.ReplyCreate), When: (*request).wantsParents, To: preparing, Do: (*request).createParents},
 		{From: from{asking}, On: on(events.ReplyCreate), To: closed, Do: (*request).conclude},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsMade, To: asking, Do: (*request).ask},
+		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsGone, To: preparing, Do: (*request).createParents},
 		{From: from{preparing}, On: on(events.ReplyCreate), When: (*request).parentsRefused, To: closed, Do: (*request).conclude},
 		{From: from{preparing}, On: on(events.ReplyCreate), To: preparing, Do: (*request).noteParentPreparing},
 
@@ -172,11 +173,12 @@ func (r *request) isProtected(events.Event) bool { return r.protected }
 // answered.
 func (r *request) protectedUnanswered(ev events.Event) bool { return r.protected && r.unknown(ev) }
 
-// wantsParents reports whether the create found no parent, and the parents are to be created. If they
-// existed and are gone, they are created again immediately, because a request has no back-off: so this
-// has an end.
+// wantsParents reports whether the create found no parent, and the parents are to be created. If one
+// existed, none was refused, and they are gone, they are created again immediately, because a request
+// has no back-off: so this has an end.
 func (r *request) wantsParents(ev events.Event) bool {
-	return r.parents && r.rounds <= maxShortLived && (r.parentMissing(ev) || ev.Code == events.NoNode && r.parentExisted)
+	gone := ev.Code == events.NoNode && r.parentExisted && r.parentFailure.code == events.OK
+	return r.parents && r.rounds <= maxShortLived && (r.parentMissing(ev) || gone)
 }
 
 // protectedWantsParents reports whether wantsParents holds for a protected create, which is sent right
@@ -190,6 +192,12 @@ func (r *request) protectedWantsParents(ev events.Event) bool {
 // parentsMade reports whether the lowest parent exists now.
 func (r *request) parentsMade(ev events.Event) bool {
 	return ev.Request == r.lowestCreate && createdOrThere(ev)
+}
+
+// parentsGone reports whether the lowest parent could not be created because one above it, which was
+// there a moment ago, is gone again, and may be created once more.
+func (r *request) parentsGone(ev events.Event) bool {
+	return ev.Request == r.lowestCreate && r.wantsParents(ev)
 }
 
 // parentsRefused reports whether the lowest parent cannot be created, not even as a persistent node.

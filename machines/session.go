@@ -48,17 +48,18 @@ type session struct {
 	retry           Policy
 	jitter          jitter
 
-	number        int64 // of the current ZooKeeper session; 0 between two
-	opened        int64 // numbers that were used
-	id            int64 // ZooKeeper's id of it
-	timeout       time.Duration
-	attached      bool
-	attachedAt    int64 // when the present connection began
-	everConnected bool  // some session was connected before
-	failures      int   // sessions lost in a row without a connection
-	lostTold      bool  // the handle was notified of LOST in the present outage
-	closing       uint64
-	replaced      bool // the session is being ended, and another one follows
+	number         int64         // of the current ZooKeeper session; 0 between two
+	opened         int64         // numbers that were used
+	id             int64         // ZooKeeper's id of it
+	timeout        time.Duration // the shortest that it was granted
+	attached       bool
+	attachedAt     int64 // when the present connection began
+	everConnected  bool  // some session was connected before
+	failures       int   // sessions lost in a row without a connection
+	timeoutsDiffer bool  // it was warned that servers grant different ones
+	lostTold       bool  // the handle was notified of LOST in the present outage
+	closing        uint64
+	replaced       bool // the session is being ended, and another one follows
 
 	known      int64 // at that answer the leader surely had a report of a contact that was sent then; 0: it touched the session at the attach
 	heard      int64 // when the last answer of the ensemble's leader or quorum came
@@ -69,11 +70,14 @@ type session struct {
 	quorum           bool  // a committed write was acknowledged on this connection
 	confirmed        int64 // when the last confirmed request was sent
 	validUntil       int64
+	aloneUntil       int64          // until when the session surely exists
+	paused           int64          // for how long this process did not run since then, as far as events say
 	pendingHeartbeat uint64         // the heartbeat that is pending
 	verifying        uint64         // the read behind it
 	checkedEntry     heartbeatEntry // whose node it checks
 	syncs            int            // heartbeats in a row that checked no node
 	missedHeartbeats int            // heartbeats in a row that confirmed nothing
+	maxMissed        int            // how many nodes there were to check at the first of them
 	since            int64          // when the present uninterrupted heartbeats began; 0: there are none
 	heartbeats       heartbeatSet
 
@@ -176,7 +180,7 @@ func (s *session) ridesOut(events.Event) bool {
 // connect opens the next ZooKeeper session.
 func (s *session) connect(ev events.Event, out *engine.Outbox) {
 	s.opened++
-	s.number, s.id = s.opened, 0
+	s.number, s.id, s.aloneUntil = s.opened, 0, 0
 	out.Effect(events.Connect{Session: s.number})
 	if ev.Kind == events.CommandStart {
 		out.Answer(ev.Request, events.OK, "")
@@ -184,26 +188,27 @@ func (s *session) connect(ev events.Event, out *engine.Outbox) {
 }
 
 // attach begins a connection. Nothing is confirmed on it yet. Belief that rode the disconnect out ends
-// when it would have ended without it. If the tick grows, it ends immediately, and so does the time in
-// which the session was said to be sure: both were computed with too small a tick.
+// when it would have ended without it. If the tick grows or the timeout becomes shorter, it ends
+// immediately, and so does the time in which the session was said to be sure: both were too long.
 func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	resumed := s.id != 0
-	s.id, s.timeout, s.attached, s.failures = ev.SessionID, time.Duration(ev.Timeout), true, 0
+	resumed, shortened := s.id != 0, s.grant(time.Duration(ev.Timeout), out)
+	s.id, s.attached, s.failures = ev.SessionID, true, 0
 	s.attachedAt = ev.At
 	s.heard, s.heardSent, s.known, s.countsFrom = ev.At, ev.At, 0, 0 // the leader was asked, and has touched the session
 	ridden := s.validUntil
 	s.unconfirmed()
-	grew := s.learnTick(out)
+	tooLong := s.learnTick(time.Duration(ev.Timeout), out) || shortened
 	switch {
 	case ridden == 0 || s.heartbeats.empty():
-	case grew:
+	case tooLong:
 		s.expire(ev, out)
 	default:
 		s.validUntil = ridden
 		s.watchDeadline(ev, out)
 	}
-	if resumed && grew {
+	if resumed && tooLong {
+		s.aloneUntil = 0
 		out.Deadline(s.number, 0, ev.At)
 	}
 	what := events.Reconnected
@@ -215,7 +220,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	if !s.healthy(ev) {
 		out.Notify(events.Notify{What: events.Failed, Code: events.TimeoutTooShort, Text: s.tooShort()})
 	}
-	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Timeout: ev.Timeout, Reattached: ev.Reattached})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionAttached, Session: s.number, SessionID: s.id, Timeout: int64(s.timeout), Reattached: ev.Reattached})
 	if !s.heartbeats.empty() {
 		s.sendHeartbeat(ev, out)
 	}
@@ -224,6 +229,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 // unconfirmed forgets all confirmations of the previous connection.
 func (s *session) unconfirmed() {
 	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0, 0, 0, 0
+	s.paused = 0
 }
 
 // suspend handles the end of a connection.
@@ -231,20 +237,27 @@ func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	s.attached, s.pendingHeartbeat, s.verifying, s.since = false, 0, 0, 0
 	if s.ridesOut(ev) {
+		s.paused += ev.Paused
 		s.watchDeadline(ev, out)
 	} else {
 		s.unconfirmed()
 		out.Deadline(s.number, 0, 0)
 	}
 	s.elapsed = out.Timer(elapsedTimer, s.timeout)
-	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text})
-	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text})
+	out.Notify(events.Notify{What: events.Suspended, Session: s.number, Code: ev.Code, Text: ev.Text, Paused: time.Duration(ev.Paused)})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionSuspended, Session: s.number, Code: ev.Code, Text: ev.Text, Paused: ev.Paused})
 }
 
 // giveUp notifies the handle of LOST: the timeout went by, so the session is assumed to have expired.
 func (s *session) giveUp(ev events.Event, out *engine.Outbox) {
 	s.lostTold = true
-	out.Notify(events.Notify{What: events.Lost, Session: s.number, Text: "no server for the whole session timeout"})
+	text, paused := "no server for the whole session timeout", time.Duration(ev.Paused)
+	if paused > 0 && paused >= s.timeout/4 { // the timer fires as soon as this process runs
+		text += ", and " + events.PauseText(paused) + " of it"
+	} else {
+		paused = 0
+	}
+	out.Notify(events.Notify{What: events.Lost, Session: s.number, Text: text, Paused: paused})
 }
 
 // lose handles the end of a session: the ensemble deletes what it owned.
@@ -257,9 +270,9 @@ func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	out.Deadline(lost, 0, 0)
 	if s.everConnected && !s.lostTold {
 		s.lostTold = true
-		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text})
+		out.Notify(events.Notify{What: events.Lost, Session: lost, Code: ev.Code, Text: ev.Text, Paused: time.Duration(ev.Paused)})
 	}
-	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: ev.Code, Text: ev.Text})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionLost, Code: ev.Code, Text: ev.Text, Paused: ev.Paused})
 	wait, again := s.retry.Next(s.failures, 0, s.jitter.next())
 	if !again {
 		wait = pauseAfterGiveUp
@@ -273,7 +286,8 @@ func (s *session) report(ev events.Event, out *engine.Outbox) {
 	out.Notify(events.Notify{What: events.Failed, Session: s.number, Code: ev.Code, Text: ev.Text})
 }
 
-// extendBelief notes a confirmed request: belief holds for a span after it was sent.
+// extendBelief notes a confirmed request: belief holds for a span after it was sent. What an earlier
+// request has shown stays true, also if a disconnect that belief rode out makes the span shorter.
 func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	s.noteAnswer(ev)
 	counted := s.quorum && ev.At < s.validUntil
@@ -286,9 +300,10 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 	if !s.quorum || ev.SentAt <= s.confirmed {
 		return
 	}
-	s.confirmed, s.missedHeartbeats = ev.SentAt, 0
-	s.validUntil = ev.SentAt + int64(s.beliefSpan(ev.SentAt, ev.Contact))
-	out.Deadline(s.number, s.validUntil, ev.SentAt+int64(s.sessionLife(ev.SentAt, ev.Contact)))
+	s.confirmed, s.missedHeartbeats, s.paused = ev.SentAt, 0, 0
+	s.validUntil = max(s.validUntil, ev.SentAt+int64(s.beliefSpan(ev.SentAt, ev.Contact)))
+	s.aloneUntil = max(s.aloneUntil, ev.SentAt+int64(s.sessionLife(ev.SentAt, ev.Contact)))
+	out.Deadline(s.number, s.validUntil, s.aloneUntil)
 	if !s.heartbeats.empty() {
 		s.watchDeadline(ev, out)
 	}
@@ -338,13 +353,24 @@ func (s *session) watchDeadline(ev events.Event, out *engine.Outbox) {
 // rearmDeadline starts the deadline's timer again if it fired before the deadline, which had moved.
 func (s *session) rearmDeadline(ev events.Event, out *engine.Outbox) {
 	if ev.Request == s.deadline && s.validUntil != 0 && !s.heartbeats.empty() {
+		s.paused += ev.Paused
 		s.watchDeadline(ev, out)
 	}
 }
 
 // expire ends all belief: the deadline passed without a confirmation.
 func (s *session) expire(ev events.Event, out *engine.Outbox) {
+	paused := s.pauseBehind(ev)
 	s.quorum, s.validUntil = false, 0
 	out.Deadline(s.number, 0, 0)
-	out.Tell(events.All, events.Event{Kind: events.ConnectionUnconfirmed, Session: s.number})
+	out.Tell(events.All, events.Event{Kind: events.ConnectionUnconfirmed, Session: s.number, Paused: int64(paused)})
+}
+
+// pauseBehind returns the pause of this process that explains why the deadline passed, 0 if none does.
+func (s *session) pauseBehind(ev events.Event) time.Duration {
+	paused := time.Duration(s.paused + ev.Paused)
+	if !events.PauseExplains(paused, time.Duration(ev.At-s.confirmed), time.Duration(s.validUntil-s.confirmed)) {
+		return 0
+	}
+	return paused
 }

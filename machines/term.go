@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"time"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -18,8 +20,13 @@ type term struct {
 	askedSince   int64 // since when confirmations were asked for, and none has counted; 0: none was
 }
 
-// suspendedText is why a selector that does not queue again ends with the connection.
-const suspendedText = "the connection was suspended"
+// suspendedText returns why a selector that does not queue again ends with the connection.
+func suspendedText(ev events.Event) string {
+	if ev.Paused != 0 {
+		return events.PauseText(time.Duration(ev.Paused))
+	}
+	return "the connection was suspended"
+}
 
 // expired reports whether belief has ended, although the session machine has not handled its timer
 // yet.
@@ -52,10 +59,32 @@ func (t *term) refuseWaiters(code events.Code, text string, out *engine.Outbox) 
 // confirmed reports whether promise 2 holds at this moment.
 func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUntil }
 
-// reason returns why an event ends belief.
+// lossText returns why an event ends belief, for people.
+func lossText(ev events.Event) string {
+	if why := reason(ev); why != events.ReasonOwnPause {
+		return why.String()
+	}
+	return events.PauseText(time.Duration(ev.Paused))
+}
+
+// ownPause returns the pause of this process by which an event ends belief, 0 if there is none.
+func ownPause(ev events.Event) time.Duration {
+	if reason(ev) == events.ReasonOwnPause {
+		return time.Duration(ev.Paused)
+	}
+	return 0
+}
+
+// reason returns why an event ends belief. The end of the session stays the reason if a pause of this
+// process was behind it: another may lead by then.
 func reason(ev events.Event) events.Reason {
+	if ev.Paused != 0 && (ev.Kind == events.ConnectionSuspended || ev.Kind == events.ConnectionUnconfirmed) {
+		return events.ReasonOwnPause
+	}
 	switch ev.Kind {
-	case events.WatchDeleted, events.ReplyStat, events.ReplyChildren, events.ReplyMulti:
+	case events.WatchDeleted:
+		return events.ReasonDeleted
+	case events.ReplyStat, events.ReplyChildren, events.ReplyMulti:
 		return events.ReasonNodeGone
 	case events.WatchChanged:
 		return events.ReasonNodeChanged

@@ -52,12 +52,12 @@ func ShortestTimeout(tick time.Duration, observerMasters bool) time.Duration {
 // learnTick draws what follows from a granted timeout that is larger than the one asked for. A tick
 // that was assumed grows, and stays so for the client's whole life: another server may grant what was
 // asked, by its own settings. A configured tick stays as it is. It reports whether the tick grew.
-func (s *session) learnTick(out *engine.Outbox) (grew bool) {
-	larger := LargerTick(s.tick, s.asked, s.timeout)
+func (s *session) learnTick(timeout time.Duration, out *engine.Outbox) (grew bool) {
+	larger := LargerTick(s.tick, s.asked, timeout)
 	if larger == s.tick || s.tickDoubted {
 		return false
 	}
-	granted := fmt.Sprintf("the server granted a session timeout of %s, more than the %s that were asked for: its tickTime is %s, unless its minSessionTimeout is set", s.timeout, s.asked, s.timeout/2)
+	granted := fmt.Sprintf("the server granted a session timeout of %s, more than the %s that were asked for: its tickTime is %s, unless its minSessionTimeout is set", timeout, s.asked, timeout/2)
 	if !s.tickAssumed {
 		s.tickDoubted = true
 		out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
