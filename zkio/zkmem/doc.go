@@ -5,6 +5,8 @@
 //	client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
 //	conn, _, err := zk.Connect([]string{srv.Addr()}, 4*time.Second) // or any other client
 //
+// docs/testing.md shows how to test a service of your own with it.
+//
 // The package keeps its API from version 1 of the module on, which is not published yet.
 //
 // There are two main types. [Tree] is the data, as a pure type: it applies numbered transactions, without clock,
@@ -15,7 +17,9 @@
 // It does all of a standalone ZooKeeper 3.8 that a client of leader election uses: sessions with re-attachment
 // and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
 // multi, one-shot watches in the server's order, setWatches, and the four-letter words ruok, srvr, stat, mntr, wchp and
-// cons. A differential test runs the same operations against it and against the real server.
+// cons. As on a real server, nodes with a TTL have to be switched on ([Options].ExtendedTypes), and are refused with
+// Unimplemented until then; and reconfig is refused with ReconfigDisabled. A differential test runs the same operations
+// against it and against the real server.
 //
 // # What a test can ask of it
 //
@@ -37,8 +41,8 @@
 //
 // # Where it differs from ZooKeeper 3.8
 //
-//   - No TTL nodes (Unimplemented, as on a real server by default), no quotas, no persistent watches (addWatch), no
-//     multiRead, no whoAmI, no SASL, no reconfig: answered with Unimplemented, and the connection ends.
+//   - No persistent watches (addWatch), no multiRead, no whoAmI, no SASL: answered with Unimplemented, and the connection
+//     ends. Quotas are not enforced.
 //   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order there.
 //   - The sequence counter stays at 2147483647 and gives out duplicates, as on the real server; within one multi it goes
 //     on to negative numbers. A real server may do so for requests that merely overlap, too.

@@ -4,9 +4,12 @@ import "time"
 
 // Options are the options of a server. The zero value is a standalone ZooKeeper 3.8 with its defaults.
 type Options struct {
-	// Tick is the unit of all session times: timeouts are clamped to 2–20 ticks, a session expires at the first tick
+	// Tick is the unit of all session times: a session expires at the first tick
 	// boundary after its timeout. Default 2 s, as in ZooKeeper's sample file.
 	Tick time.Duration
+	// MinSessionTimeout and MaxSessionTimeout are the shortest and the longest session timeout that is granted. Default
+	// 2 and 20 ticks. New panics if the shortest is longer than the longest. See Server.SetSessionTimeouts.
+	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// ContainerInterval is how often empty containers are deleted. Default 60 s.
 	ContainerInterval time.Duration
 	// HandshakeTimeout is how long a connection's handshake may take, and how long a closing one may take for its
@@ -35,6 +38,9 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Tick = orDefault(o.Tick, 2*time.Second)
+	o.MinSessionTimeout = orDefault(o.MinSessionTimeout, 2*o.Tick)
+	o.MaxSessionTimeout = orDefault(o.MaxSessionTimeout, max(20*o.Tick, o.MinSessionTimeout))
+	mustBeLimits(o.MinSessionTimeout, o.MaxSessionTimeout)
 	o.ContainerInterval = orDefault(o.ContainerInterval, time.Minute)
 	o.HandshakeTimeout = orDefault(o.HandshakeTimeout, 10*time.Second)
 	o.MaxFrame = orDefault(o.MaxFrame, 1<<20-1)

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"time"
 )
 
@@ -28,10 +29,27 @@ func (s *Server) password(id int64) []byte {
 	return mac.Sum(nil)[:16]
 }
 
-// negotiate clamps the timeout that a client asks for to 2–20 ticks.
+// negotiate clamps the timeout that a client asks for to what the server grants.
 func (s *Server) negotiate(ms int32) time.Duration {
 	asked := time.Duration(ms) * time.Millisecond
-	return min(max(asked, 2*s.opts.Tick), 20*s.opts.Tick)
+	return min(max(asked, s.opts.MinSessionTimeout), s.opts.MaxSessionTimeout)
+}
+
+// SetSessionTimeouts sets the shortest and the longest session timeout that is granted from now on, as another server of
+// an ensemble may have them. A session that goes on keeps its timeout until it comes back on a new connection. It panics
+// unless 0 < shortest ≤ longest.
+func (s *Server) SetSessionTimeouts(shortest, longest time.Duration) {
+	mustBeLimits(shortest, longest)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opts.MinSessionTimeout, s.opts.MaxSessionTimeout = shortest, longest
+}
+
+// mustBeLimits panics if no timeout is within the limits. ZooKeeper does not start with such.
+func mustBeLimits(shortest, longest time.Duration) {
+	if shortest <= 0 || shortest > longest {
+		panic(fmt.Sprintf("zkmem: session timeouts from %s to %s: the shortest has to be positive, and at most the longest", shortest, longest))
+	}
 }
 
 func milliseconds(d time.Duration) int32 { return int32(d / time.Millisecond) }
