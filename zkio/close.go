@@ -66,11 +66,13 @@ func (s *session) abandon(why string) {
 func (s *session) lose(why string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lost(events.SessionExpired, why)
+	s.lost(events.SessionExpired, why, 0)
 	return errOver
 }
 
-func (s *session) lost(code events.Code, why string) {
+// lost ends the session, and posts that it is lost and which pause explains that. s.mu is
+// held.
+func (s *session) lost(code events.Code, why string, paused time.Duration) {
 	if s.over {
 		return
 	}
@@ -80,7 +82,7 @@ func (s *session) lost(code events.Code, why string) {
 	if s.closing {
 		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: code, Text: why})
 	} else {
-		s.postEvent(events.Event{Kind: events.ConnectionLost, Code: code, Text: why})
+		s.postEvent(events.Event{Kind: events.ConnectionLost, Code: code, Text: why, Paused: int64(paused)})
 	}
 	s.shut()
 }
@@ -123,25 +125,30 @@ func (s *session) watchdogFired() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stalled != nil: // it waits for the loop
-		s.watchdog.Reset(s.watchdogTimeout())
+	case s.stalled != nil || s.watchdogPaused(): // it waits for the loop, or could not run
+		s.restartWatchdog()
 	case s.wire == nil:
-		s.lost(events.ConnectionLoss, "the client library got stuck while connecting: the session was abandoned")
+		s.lost(events.ConnectionLoss, "the client library got stuck while connecting: the session was abandoned", 0)
 	}
 }
 
-// refuse reports an attempt that failed. Refused credentials end the session.
-func (s *session) refuse(server string, why error) {
+// refuse reports an attempt that failed, and began at since. Refused credentials end the
+// session.
+func (s *session) refuse(server string, why error, since int64) {
 	code := events.ConnectionLoss
 	var known refusal
 	if errors.As(why, &known) {
 		code = known.code
 	}
-	if s.refused.shouldReport(server, why.Error(), s.a.cfg.Now()) {
-		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: why.Error(), Server: server})
+	text, paused := why.Error(), s.attemptPaused(why, since)
+	if paused != 0 {
+		text = events.PauseText(paused) + " while it connected to " + server
+	}
+	if s.refused.shouldReport(server, text, s.a.cfg.Now()) {
+		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, Paused: int64(paused)})
 	}
 	if code == events.AuthFailed {
-		s.lost(code, why.Error())
+		s.lost(code, why.Error(), 0)
 	}
 }
 

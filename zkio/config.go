@@ -57,6 +57,11 @@ type Config struct {
 	// session of a loop that stands still ends. SignOfLife must not block. Nil stands for a
 	// loop that always runs.
 	SignOfLife func() <-chan struct{}
+	// Paused returns for how long this process has not run: the sum of its pauses that ended
+	// after an instant of the loop's clock, where one that has just ended counts. It must not
+	// block, and is called when a connection ends. The events and texts of what a pause
+	// explains name the pause in place of the server. Nil stands for a process that always runs.
+	Paused func(since int64) time.Duration
 	// Warn is called with texts that a person should read, without secrets. It must not
 	// block.
 	Warn func(text string)
@@ -139,6 +144,9 @@ func (c *Config) fill() {
 	if c.Lag == nil {
 		c.Lag = func() time.Duration { return 1500 * time.Millisecond }
 	}
+	if c.Paused == nil {
+		c.Paused = func(int64) time.Duration { return 0 }
+	}
 	if c.Window <= 0 {
 		c.Window = 64
 	}
@@ -155,11 +163,11 @@ func (c Config) warnings() []string {
 	var texts []string
 	if len(c.Auth) == 0 && worldWritable(c.ACL) {
 		texts = append(texts, "nodes are created without authentication and writable for every client: "+
-			"any client of the ensemble can end or take over an election")
+			"any client of the ensemble can end or take over an election; set Config.Auth, or Config.ACL")
 	}
 	for _, auth := range c.Auth {
 		if auth.Scheme == "digest" && c.TLS == nil {
-			texts = append(texts, "digest credentials are sent in the clear: use TLS")
+			texts = append(texts, "digest credentials are sent in the clear: set Config.TLS")
 			break
 		}
 	}

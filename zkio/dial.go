@@ -17,6 +17,7 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	if !s.progress() || !sleep(s.ctx, pause) || s.awaitLoop() && s.ctx.Err() != nil {
 		return nil, errOver
 	}
+	began := s.a.cfg.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, s.a.cfg.Handshake)
 	defer cancel()
 	conn, err := s.a.dialServer(ctx, server, visit)
@@ -29,16 +30,17 @@ func (s *session) dial(_, _ string, _ time.Duration) (net.Conn, error) {
 		}
 		return nil, errOver
 	}
-	s.watchdog.Reset(s.watchdogTimeout())
+	s.restartWatchdog()
 	if err == nil {
 		deadline, _ := ctx.Deadline()
 		err = conn.SetDeadline(deadline)
 	}
 	if err != nil {
-		s.refuse(server, err)
+		s.refuse(server, err, began)
 		return nil, err
 	}
 	s.dialled = newWire(conn, s, server)
+	s.dialled.dialledAt = began
 	return s.dialled, nil
 }
 
@@ -48,7 +50,7 @@ func (s *session) progress() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.over {
-		s.watchdog.Reset(s.watchdogTimeout())
+		s.restartWatchdog()
 	}
 	return !s.over
 }
@@ -62,7 +64,7 @@ func (a *Adapter) dialServer(ctx context.Context, server string, visit int) (net
 	}
 	conn, err := a.dialHost(ctx, host, port, visit)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", server, err)
+		return nil, fmt.Errorf("%s: %w", server, withoutAddress(err))
 	}
 	if a.cfg.TLS == nil {
 		return conn, nil
@@ -73,6 +75,14 @@ func (a *Adapter) dialServer(ctx context.Context, server string, visit int) (net
 		return nil, fmt.Errorf("%s: %w", server, err)
 	}
 	return secured, nil
+}
+
+// withoutAddress returns why a dial failed, without the address that net adds.
+func withoutAddress(err error) error {
+	if op, ok := err.(*net.OpError); ok && op.Op == "dial" && op.Err != nil {
+		return op.Err
+	}
+	return err
 }
 
 // dialHost resolves the name again. If it has several addresses, every visit takes the

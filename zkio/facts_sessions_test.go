@@ -384,7 +384,7 @@ func TestRestoredEnsembleThatKnowsTheSessionEndsIt(t *testing.T) {
 			case events.ConnectionAttached:
 				t.Fatalf("attached to an ensemble of the past: %+v", e)
 			case events.ConnectionLost:
-				if e.Code != events.SessionExpired || !strings.Contains(e.Text, "back in time") {
+				if e.Code != events.SessionExpired || !strings.Contains(e.Text, "back in time") || e.Paused != 0 {
 					t.Errorf("lost: %+v", e)
 				}
 				if _, _, err := p.Snapshot().Get("/own"); err == nil {

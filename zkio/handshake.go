@@ -116,9 +116,9 @@ func (w *wire) maybeTLS() string {
 func (w *wire) accept(g connectResponse) error {
 	switch {
 	case g.sessionID == 0 || g.timeout <= 0:
-		return w.s.lose("the ensemble says that the session has expired")
+		return w.s.expire("the ensemble says that the session has expired")
 	case w.offeredID != 0 && w.offeredID != g.sessionID:
-		return w.s.lose(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
+		return w.s.expire(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
 			w.server, g.sessionID, w.offeredID))
 	case g.readOnly:
 		return errors.New("it is read-only: it cannot hold a session")

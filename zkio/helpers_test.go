@@ -11,12 +11,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	invariants.Check(10_000)
+	goleak.VerifyTestMain(m)
+}
 
 // within bounds every wait of a test. It measures nothing: a test that hangs fails with the
 // event it was waiting for.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/invariants"
 )
 
 // session is one ZooKeeper session: one zk.Conn, at most one wire at a time.
@@ -24,7 +24,7 @@ type session struct {
 	ctx    context.Context    // ends with the session: dial stops then
 	cancel context.CancelFunc // ends ctx
 
-	mu       sync.Mutex
+	mu       guard
 	over     bool  // nothing is dialled, sent or posted any longer
 	closing  bool  // the close request was sent
 	quitting bool  // conn is being closed
@@ -34,6 +34,7 @@ type session struct {
 	slot    *call // the one call that was started and has not written its frame yet
 	lanes   lanes
 	pending map[int32]*call // by xid: written, not answered
+	last    *call           // submitted, sent or answered last: what a broken invariant names
 	order   uint64
 	watches watches
 	callers callers
@@ -41,9 +42,13 @@ type session struct {
 	lastZxid   int64
 	rejections rejections
 	timeout    time.Duration // as granted
-	watchdog   *time.Timer
+	pauses     pauses
 	refused    refusals
-	stalled    chan struct{} // closed when the loop runs again; nil unless it stands still
+
+	watchdog     *time.Timer
+	watchedSince int64 // when it was started last
+
+	stalled chan struct{} // closed when the loop runs again; nil unless it stands still
 }
 
 // openSession starts a session. It dials the first connection immediately.
@@ -55,6 +60,9 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		callers: callers{},
 		timeout: a.cfg.Timeout,
 		refused: refusals{},
+	}
+	if _, checked := invariants.Inbox(); checked {
+		s.mu.broken, s.mu.name = s.brokenInvariant, "session "+itoa(number)+" of "+a.String()
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.mu.Lock() // dial waits for it
@@ -73,6 +81,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		return nil, err
 	}
 	a.work.Add(1) // quit calls Done
+	s.watchedSince = a.cfg.Now()
 	s.watchdog = time.AfterFunc(s.watchdogTimeout(), s.watchdogFired)
 	return s, nil
 }
@@ -88,7 +97,7 @@ func (s *session) submit(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.order++
-	c.order = s.order
+	c.order, s.last = s.order, c
 	switch {
 	case s.over:
 		s.answer(c, c.event(events.SessionExpired, "the session has ended"), Kept{})
@@ -167,7 +176,7 @@ func (s *session) admitFrame(w *wire, frame []byte) bool {
 		frame[len(frame)-1] = 1
 	}
 	s.watches.subscribe(c)
-	s.pending[xid] = c
+	s.pending[xid], s.last = c, c
 	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
 	return true
 }
@@ -181,8 +190,9 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 		return nil, errOver
 	}
 	out, err := s.process(w, a)
+	s.pauses.heard = s.a.cfg.Now()
 	if err == nil && s.wire == w {
-		err = s.overdue(w)
+		err = s.overdue(w, s.pauses.heard)
 	}
 	return out, err
 }
@@ -240,8 +250,7 @@ func (s *session) fire(a answer) error {
 // overdue ends a connection whose server goes on sending, but leaves a request or a ping
 // without an answer for a whole session timeout. It checks at most 64 times in a timeout,
 // however many frames come.
-func (s *session) overdue(w *wire) error {
-	now := s.a.cfg.Now()
+func (s *session) overdue(w *wire, now int64) error {
 	if now-w.checkedAt < int64(s.timeout)/64 {
 		return nil
 	}
@@ -267,6 +276,7 @@ func (s *session) attach(w *wire, g connectResponse, early []answer) error {
 	s.watchdog.Stop()
 	s.wire, s.timeout, s.refused, s.rejections = w, g.timeout, refusals{}, rejections{}
 	w.checkedAt = s.a.cfg.Now()
+	s.pauses = pauses{heard: w.checkedAt}
 	s.a.signs.request(w.checkedAt)
 	s.a.hosts.attached(w.checkedAt)
 	s.postEvent(events.Event{
@@ -289,16 +299,20 @@ func (s *session) ended(w *wire, why error) {
 		return
 	}
 	w.ended = true
-	s.watchdog.Reset(s.watchdogTimeout())
+	s.restartWatchdog()
 	if s.wire != w {
-		s.refuse(w.server, why)
+		s.refuse(w.server, why, w.dialledAt)
 		return
 	}
-	s.rejections.since = s.a.cfg.Now()
+	text := why.Error()
+	if s.pauses.own = s.pauseBehind(why); s.pauses.own != 0 {
+		text = events.PauseText(s.pauses.own) + ", and lost its connection to " + w.server
+	}
+	s.rejections.since = s.a.cfg.Now() // after the question that may note a pause: pauseBehindExpiry adds only later ones
 	s.a.hosts.detached(s.rejections.since)
-	s.detach(why.Error())
+	s.detach(text)
 	if s.closing {
-		s.closed(events.ConnectionLoss, s.abandonedText(why.Error()))
+		s.closed(events.ConnectionLoss, s.abandonedText(text))
 	}
 }
 
@@ -306,7 +320,7 @@ func (s *session) ended(w *wire, why error) {
 // those written is unknown, the others were not sent.
 func (s *session) detach(text string) {
 	s.wire = nil
-	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text})
+	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Paused: int64(s.pauses.own)})
 	written := make([]*call, 0, len(s.pending))
 	for _, c := range s.pending {
 		written = append(written, c)
@@ -334,7 +348,7 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 	if c.answered {
 		return
 	}
-	c.answered = true
+	c.answered, s.last = true, c
 	if c.started {
 		s.lanes.answered(c)
 		s.watches.settle(c, e.Code)

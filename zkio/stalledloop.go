@@ -90,7 +90,7 @@ func (s *session) resume(sign <-chan struct{}, since int64) {
 		s.stalled = nil
 		s.advance()
 		if s.wire == nil {
-			s.watchdog.Reset(s.watchdogTimeout())
+			s.restartWatchdog()
 		}
 	}
 	s.mu.Unlock()

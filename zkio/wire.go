@@ -26,6 +26,7 @@ type wire struct {
 	buf    []byte // of the answer that is being read
 	out    []byte // what zk.Conn has not read yet of its frame
 
+	dialledAt   int64 // when the attempt to connect began
 	offeredID   int64 // session id in the connect request; 0 asks for a new session
 	since       int64 // last zxid seen before this connection
 	probe       bool  // the connect request claims to have seen nothing
@@ -46,6 +47,7 @@ type wire struct {
 var (
 	errProtocol = errors.New("this is not ZooKeeper's protocol")
 	errOver     = errors.New("the session is over")
+	errSilent   = errors.New("silent for too long")
 )
 
 func newWire(conn net.Conn, s *session, server string) *wire {
@@ -203,7 +205,7 @@ func (w *wire) why(err error) error {
 	case errors.Is(err, errOver):
 		return err
 	case errors.As(err, &timeout) && timeout.Timeout():
-		err = errors.New("silent for too long")
+		err = errSilent
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("closed by the server")
 	}
