@@ -9,8 +9,13 @@ import (
 	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// The errors that a handle may return. Test for them with errors.Is; the text around them
-// says more. A call whose context ends first returns the context's cause: context.Cause.
+// The errors that a handle may return. Test for them with errors.Is, as the text around them
+// says more: the operation, the path, and why.
+//
+// The error of a call whose context ends first says what the call was waiting for. errors.Is
+// finds three things in it: the context's cause (context.Cause), the context's Err, and the
+// reason if it is one of these errors, such as ErrNotConnected or ErrNoAuth. Where a comment
+// lists errors, "the context's" is such an error.
 var (
 	// ErrClosed: the handle or the client was closed, or is closing.
 	ErrClosed = errors.New("incumbent: closed")
@@ -34,9 +39,13 @@ var (
 	// ever has. A plain election's name comes again when the directory is deleted and
 	// created.
 	ErrPlainName = errors.New("incumbent: no guarded write under a plain election: its node's name may become another's; use the token, or a Latch")
-	// ErrLeadershipLost: this term of leadership, or this hold of a lock, is over. It is
-	// the cause of the cancellation of Leadership.Context.
-	ErrLeadershipLost = errors.New("incumbent: leadership or lock lost")
+	// ErrLeadershipLost: this term of leadership, or this hold of a lock, is over, also if
+	// this side ended it. It is the cause of the cancellation of Leadership.Context. The
+	// error is a *LostError, which says why: see LostReason.
+	ErrLeadershipLost = errors.New("incumbent: leadership lost")
+	// ErrLockLost: this hold of a lock, or of permits, is over. Each such error is
+	// ErrLeadershipLost, too: functions that get a *Leadership need not know what it is of.
+	ErrLockLost = errors.New("incumbent: lock lost")
 	// ErrNotHeld: there is nothing to unlock: the hold was unlocked before.
 	ErrNotHeld = errors.New("incumbent: not held: it was unlocked before")
 	// ErrUpgrade: a reader cannot become a writer; see ReadWriteHolder.
@@ -46,9 +55,10 @@ var (
 	ErrPermits = errors.New("incumbent: no such number of permits")
 	// ErrLimitDiffers: the limit that is stored for the semaphore is not the handle's; see
 	// Semaphore.SetLimit.
-	ErrLimitDiffers = errors.New("incumbent: another limit is stored for the semaphore")
-	// ErrWorkRunning: Close's context ended before the work did. The node and the heartbeat stay until it returns.
-	ErrWorkRunning = errors.New("incumbent: work is still running: the node stays until it returns")
+	ErrLimitDiffers = errors.New("incumbent: another limit is stored for the semaphore: give that one, or replace it by SetLimit")
+	// ErrWorkRunning: work has not returned, or a Leadership or a Hold was not released: a close whose context ends first
+	// returns it, and Err of a handle long after the end of a term. The node is not deleted before that.
+	ErrWorkRunning = errors.New("incumbent: work is still running, or its Leadership or Hold was not released")
 	// ErrNotDeleted: Close returned before the handle's node was deleted. The deletion goes on in the
 	// background, at the next connection; an ephemeral node is deleted with the session at the latest.
 	ErrNotDeleted = errors.New("incumbent: not deleted yet")
@@ -56,8 +66,9 @@ var (
 	ErrInterrupted = errors.New("incumbent: interrupted")
 	// ErrCancelLeadership: what a selector's connection hook returns to have the work's context cancelled.
 	ErrCancelLeadership = errors.New("incumbent: leadership cancelled by the connection hook")
-	// ErrSuspended: the connection was lost, and the selector does not queue again by itself.
-	ErrSuspended = errors.New("incumbent: the connection was suspended")
+	// ErrSuspended: there is no connection: it was lost, or none came about. A selector that
+	// does not queue again by itself returns it.
+	ErrSuspended = errors.New("incumbent: no connection to the ensemble")
 	// ErrSessionExpired: the ZooKeeper session expired, and the selector does not queue again by itself.
 	ErrSessionExpired = errors.New("incumbent: the session expired")
 	// ErrNotConnected: there is no connection to the ensemble at this moment.
@@ -71,7 +82,8 @@ var (
 	// ErrOutcomeUnknown: a write was sent, and no reply came: it may or may not have been
 	// committed.
 	ErrOutcomeUnknown = zkio.ErrOutcomeUnknown
-	// ErrNoAuth: the ensemble's access lists forbid it.
+	// ErrNoAuth: the ensemble's access lists forbid it to the credentials in Config.Auth. If
+	// the path is that of a node that was to be created, its parent's list does.
 	ErrNoAuth = errors.New("incumbent: not authorised")
 	// ErrAuthFailed: the ensemble does not accept the credentials.
 	ErrAuthFailed = errors.New("incumbent: the credentials are not accepted")
@@ -216,7 +228,7 @@ func Retryable(err error) bool {
 	var ours *Error
 	var wire *zkio.Error
 	switch {
-	case err == nil, errors.Is(err, ErrOutcomeUnknown):
+	case err == nil, errors.Is(err, ErrOutcomeUnknown), errors.Is(err, ErrAuthFailed): // with these credentials there will be no connection
 		return false
 	case errors.Is(err, ErrNotConnected):
 		return true
@@ -232,6 +244,16 @@ func Retryable(err error) bool {
 type wordedError struct {
 	text   string
 	causes []error
+}
+
+// joined returns an error with the texts of all, one after the other, and the package's name
+// before the first only.
+func joined(first error, others ...error) error {
+	e := &wordedError{text: first.Error(), causes: append([]error{first}, others...)}
+	for _, err := range others {
+		e.text += ": " + withoutPackage(err)
+	}
+	return e
 }
 
 func (e *wordedError) Error() string   { return e.text }
