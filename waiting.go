@@ -1,0 +1,160 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// callError is the error of a call that did not succeed: what was called, on which path, why
+// it had no result yet, and what ended it.
+type callError struct {
+	op, path string  // either may be empty
+	reasons  []error // they stand in the text, in this order
+	ended    error   // the Err of the context that ended the call; nil if none did. It is not in the text.
+}
+
+func (e *callError) Error() string {
+	text := "incumbent: " + e.op
+	if e.op != "" && e.path != "" {
+		text += " "
+	}
+	parts := []string{text + e.path}
+	for _, reason := range e.reasons {
+		text := withoutPackage(reason)
+		if e.path != "" {
+			text = strings.TrimSuffix(strings.TrimPrefix(text, e.path+": "), ": "+e.path) // it is said already
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// Unwrap returns the reasons, for errors.Is and errors.As.
+func (e *callError) Unwrap() []error {
+	if e.ended == nil {
+		return e.reasons
+	}
+	return append(slices.Clone(e.reasons), e.ended)
+}
+
+// withoutPackage returns an error's text without the package's name at its beginning.
+func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "incumbent: ") }
+
+// named are the errors without a path of their own: explain adds it.
+var named = []error{ErrClosed, ErrAlreadyStarted, ErrNotStarted, ErrNotLeading, ErrInside, ErrOutside, ErrNotConnected, ErrOutcomeUnknown}
+
+// explain returns the error of a call with the operation, a method's name in words, and the
+// path. If the context ended the call, why says what it was waiting for. What the ensemble
+// refuses, and what is wrong with an argument, is returned as it is: that has its path.
+func (c *Client) explain(ctx context.Context, op, path string, err error, why func() error) error {
+	if err == nil {
+		return nil
+	}
+	if _, explained := err.(*callError); explained {
+		return asCallError(op, path, err)
+	}
+	e := &callError{op: op, path: path, reasons: []error{err}}
+	cause, unknown := context.Cause(ctx), errors.Is(err, ErrOutcomeUnknown)
+	with := func(reasons ...error) []error {
+		return slices.DeleteFunc(reasons, func(r error) bool { return r == nil })
+	}
+	switch ended := cause != nil && errors.Is(err, cause); {
+	case ended && !unknown:
+		e.reasons, e.ended = with(why(), err), ctx.Err()
+	case ended:
+		e.reasons, e.ended = with(ErrOutcomeUnknown, why(), cause), ctx.Err()
+	case cause != nil && unknown:
+		e.reasons, e.ended = with(err, why(), cause), ctx.Err()
+	case !unknown && errors.Is(err, ErrNotConnected):
+		e.reasons[0] = cmp.Or(c.session.absence(), err)
+	case !slices.ContainsFunc(named, func(known error) bool { return errors.Is(err, known) }):
+		return err
+	}
+	return e
+}
+
+// explain does what Client.explain does, for a call of this handle.
+func (h *handle) explain(ctx context.Context, op string, err error) error {
+	return h.client.explain(ctx, op, h.path, err, h.obstacle)
+}
+
+// asCallError returns err as the error of this operation, with the path.
+func asCallError(op, path string, err error) error {
+	if e, explained := err.(*callError); explained {
+		return &callError{op, path, e.reasons, e.ended}
+	}
+	return &callError{op: op, path: path, reasons: []error{err}}
+}
+
+// renamed returns the error of a call that this one made as the error of this operation;
+// every other error as it is.
+func renamed(op, path string, err error) error {
+	if _, explained := err.(*callError); explained {
+		return asCallError(op, path, err)
+	}
+	return err
+}
+
+// notBegun is why a call whose context had ended before has done nothing.
+func notBegun() error { return errors.New("its context had ended before the call") }
+
+// noReply is why a request that no machine sends has no result.
+func (c *Client) noReply() error {
+	return cmp.Or(c.session.absence(), errors.New("no reply has come"))
+}
+
+// obstacle returns what prevents the handle from going on at this moment: there is no
+// connection, something failed, or it waits for others.
+func (h *handle) obstacle() error {
+	return cmp.Or(h.client.session.absence(), h.failure(), h.waitsFor())
+}
+
+// phaseInWords returns what the machine does at this moment.
+func (h *handle) phaseInWords() error {
+	recipe, _, _ := strings.Cut(string(h.id), "-")
+	phase := *h.phase.Load()
+	return errors.New(cmp.Or(phases[recipe+" "+phase], phases[phase], "the handle is "+phase))
+}
+
+// phases has what a machine does in a state, by the state's name, and by the recipe's and the
+// state's where a recipe means something else.
+var phases = map[string]string{
+	"latent": "nothing was sent yet", "closed": "the handle is closed", "idle": "it is out of the line",
+	"suspended": "the connection was lost a moment ago", "pausing": "pausing after a failure",
+	"enrolling": "its node is being created", "listing": "the line is being listed", "waiting": "waiting for others",
+	"blocked": "waiting behind a persistent node", "verifying": "its node is being checked",
+	"confirming": "waiting for the ensemble's confirmation", "leading": "it leads",
+	"draining": "the work of the last term has not returned", "leaving": "its node is being deleted",
+	"probing": "it is being read whether others are in the line", "downgrading": "the reader's node is being created",
+	"queueing": "waiting in the line of the latch", "full": "too few permits are free",
+	"looking": "the node is being read", "reading": "the node is being read",
+	"creating": "the node is being created", "setting": "the node is being created",
+	"writing": "the node is being written", "removing": "the node is being deleted",
+	"watching": "waiting for a change", "absent": "the node does not exist", "vacant": "the line is empty",
+
+	"barrier shut": "the barrier's node exists", "gate shut": "the gate's node does not exist",
+	"doublebarrier outside": "it is outside the barrier", "doublebarrier entering": "its node is being created",
+	"doublebarrier counting": "the members are being counted", "doublebarrier waiting": "too few members are there",
+	"doublebarrier opening": "the ready node is being created", "doublebarrier inside": "it is inside the barrier",
+	"doublebarrier parting": "the members are being listed", "doublebarrier emptying": "other members are still inside",
+	"doublebarrier withdrawing": "its node is being deleted",
+	"jobelection standby":       "another instance leads", "jobelection looking": "the marker is being read",
+	"jobelection checking": "the marker is being read", "jobelection marking": "the marker is being written",
+	"jobelection leaving": "the marker is being deleted",
+	"persistent present":  "the node exists", "persistent occupied": "another session's node is at the path",
+	"persistent clearing": "the node of an older session is being deleted", "persistent leaving": "the node is being deleted",
+	"producer idle": "nothing is pending", "producer marking": "the producer's own node is being created",
+	"producer measuring": "the items are being counted", "producer full": "the queue is full",
+	"producer putting": "the ensemble has not confirmed the put", "producer verifying": "the outcome of the put is being read",
+	"consumer listing": "the queue is being listed", "consumer waiting": "the queue is empty", "consumer reading": "an item is being read",
+	"consumer working": "the handler has not returned", "consumer settling": "the outcome of an item is being written",
+	"consumer verifying": "an item's lock is being read", "consumer taking": "an item is being deleted",
+	"request asking": "no reply has come", "request preparing": "missing parents are being created",
+	"request tracing": "the node is being looked for by its GUID", "request discarding": "the node is being deleted",
+	"semaphore taking": "the permits are being created", "semaphore leaving": "its permits are being deleted",
+	"treecache reading": "the tree is being read", "treecache overfull": "the tree has too many nodes",
+	"membership listing": "the members are being listed",
+}
