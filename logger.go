@@ -15,13 +15,31 @@ type logger struct {
 	off  bool
 }
 
-func newLogger(out zerolog.Logger) *logger {
-	return &logger{out: out, off: out.GetLevel() == zerolog.Disabled}
+// newLogger returns a logger whose lines name the client, if it has a name.
+func newLogger(out zerolog.Logger, client string) *logger {
+	off := out.GetLevel() == zerolog.Disabled
+	if client != "" {
+		out = out.With().Str("client", client).Logger()
+	}
+	return &logger{out: out, off: off, mail: mailbox{panicked: reportLostLine}}
+}
+
+// lostLine is a writer that refuses each line, because Config.Logger panicked.
+type lostLine struct{ error }
+
+func (l lostLine) Write([]byte) (int, error) { return 0, l }
+
+// reportLostLine lets zerolog report that Config.Logger panicked, as it reports that a line could
+// not be written: to zerolog.ErrorHandler, or to standard error.
+func reportLostLine(p any) {
+	defer func() { _ = recover() }() // the handler's own panic
+	out := zerolog.New(lostLine{fmt.Errorf("incumbent: Config.Logger panicked, and a line is lost: %v\n%s", p, debug.Stack())})
+	out.WithLevel(zerolog.ErrorLevel).Send()
 }
 
 // log logs a line; fields may be nil. It never blocks.
 func (l *logger) log(level zerolog.Level, text string, fields func(*zerolog.Event)) {
-	if l.off {
+	if l.off || level < l.out.GetLevel() {
 		return
 	}
 	l.mail.put(func() {
@@ -38,18 +56,22 @@ func (l *logger) guard(what, path string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			stack := debug.Stack()
-			l.log(zerolog.ErrorLevel, what+" panicked", func(e *zerolog.Event) {
-				e.Str("path", path).Interface("panic", p).Bytes("stack", stack)
-			})
+			l.logPanic(what, path)(p)
 		}
 	}()
 	return f()
 }
 
-// logPanic returns a function that logs a listener's panic.
-func (l *logger) logPanic(where string) func(any) {
+// logPanic returns a function that logs a panic of a user's function, with the stack of
+// its own caller: call it while the panic is recovered.
+func (l *logger) logPanic(what, path string) func(any) {
 	return func(p any) {
-		l.log(zerolog.ErrorLevel, "a listener panicked", func(e *zerolog.Event) { e.Str("where", where).Interface("panic", p) })
+		text, stack := fmt.Sprint(p), debug.Stack() // Sprint takes an error's own text
+		l.log(zerolog.ErrorLevel, what+" panicked", func(e *zerolog.Event) {
+			if path != "" {
+				e.Str("path", path)
+			}
+			e.Str("panic", text).Bytes("stack", stack)
+		})
 	}
 }
