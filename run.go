@@ -1,0 +1,225 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// whileOpen starts the handle, waits until wait returns, and closes the handle when its work
+// has returned, however long that takes.
+func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) error) error {
+	err := p.start(ctx, "run")
+	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed)) {
+		return err
+	}
+	if err == nil {
+		err = wait(ctx)
+	}
+	p.askClose()
+	<-p.works.idle()
+	late, cancel := outlive(ctx)
+	defer cancel()
+	if closeErr := p.Close(late); closeErr != nil {
+		err = errors.Join(err, closeErr)
+	}
+	return err
+}
+
+// askClose begins to close the handle: the contexts of its work end.
+func (p *participant) askClose() {
+	p.seal()
+	p.client.post(p.id, events.Event{Kind: events.CommandClose, Silent: p.options.CloseMode == Silent})
+}
+
+// endsRun reports whether a failure ends Run: it does not pass by itself.
+func endsRun(code events.Code) bool {
+	switch code {
+	case events.WorkFailed, events.Unhealthy, events.DeletedAgain, events.TooSlow:
+		return false
+	}
+	return !code.Transient()
+}
+
+// failureCode returns the code of a machine's failure in err; "" if there is none.
+func failureCode(err error) events.Code {
+	var failure *Error
+	if errors.As(err, &failure) {
+		return failure.Code
+	}
+	return ""
+}
+
+// finishRun lets Run return; the first reason counts.
+func (p *participant) finishRun(err error) {
+	select {
+	case p.ending <- err:
+	default:
+	}
+}
+
+// run does what Latch.Run does.
+func (p *participant) run(ctx context.Context, work Work) error {
+	p.client.check(ctx)
+	if work == nil {
+		misuse("needs a function to run while leading")
+	}
+	return p.whileOpen(ctx, func(ctx context.Context) error { return p.lead(ctx, work) })
+}
+
+// lead calls the work under one term after the other, and returns why it ends.
+func (p *participant) lead(ctx context.Context, work Work) error {
+	ended, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go func() {
+		select {
+		case err := <-p.ending:
+			end(err)
+		case <-ended.Done():
+		}
+	}()
+	led := false
+	for ended.Err() == nil {
+		held, err := p.awaitFor(ended, ctx, "run", work)
+		switch {
+		case ended.Err() != nil:
+			if held != nil {
+				held.done(nil)
+			}
+		case failureCode(err) != "" && !endsRun(failureCode(err)):
+			p.awaitOtherFailure(ended, failureCode(err))
+		case errors.Is(err, ErrClosed) && p.failure() != nil: // the retry policy gave up
+			return &callError{op: "run", path: p.path, reasons: []error{ErrClosed, p.failure()}}
+		case err != nil:
+			return err
+		default:
+			led = true
+			if returned, err := p.leadOnce(ended, held); returned {
+				return err
+			}
+		}
+	}
+	return p.runEnd(ctx, ended, led)
+}
+
+// runEnd returns why Run ends with a context: the caller's, or the one that a failure ended.
+func (p *participant) runEnd(ctx, ended context.Context, led bool) error {
+	if ctx.Err() == nil {
+		return context.Cause(ended)
+	}
+	return p.explainRun(ctx, led)
+}
+
+// explainRun returns the error of a Run whose context has ended: why the participant has not
+// led, or what keeps it from leading at this moment.
+func (p *participant) explainRun(ctx context.Context, led bool) error {
+	return p.client.explain(ctx, "run", p.path, context.Cause(ctx), func() error {
+		if led {
+			return cmp.Or(p.client.session.absence(), p.failure())
+		}
+		return p.obstacle()
+	})
+}
+
+// awaitOtherFailure waits until the participant's failure is no longer the one with this code, or it
+// has closed, or ctx ends.
+func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
+	for failureCode(p.failure()) == code {
+		select {
+		case <-p.failed:
+		case <-p.commands.ended:
+			return
+		case <-p.client.closed:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// noteFailure takes the machine's notices about failures; on the loop's goroutine.
+func (p *participant) noteFailure(n events.Notify) {
+	p.noteTrouble(n)
+	select {
+	case p.failed <- struct{}{}:
+	default:
+	}
+	if n.What == events.Failed && endsRun(n.Code) {
+		p.finishRun(asError(n.Code, n.Text))
+	}
+}
+
+// awaitFor waits for a Leadership that ends when the work returns; its context derives from
+// base.
+func (p *participant) awaitFor(ctx, base context.Context, op string, work Work) (*Leadership, error) {
+	held, err := p.await(ctx, base, op, p.cancelAwait)
+	if err == nil {
+		held.worksFor(work)
+	}
+	return held, err
+}
+
+// leadOnce calls the work under one term. It reports whether the work returned while it led,
+// and the work's error then: Run ends.
+func (p *participant) leadOnce(ended context.Context, held *Leadership) (returned bool, err error) {
+	type outcome struct {
+		err   error
+		leads bool // when the work returned
+	}
+	result := make(chan outcome, 1)
+	go func() {
+		defer held.done(nil)
+		p.call(held, func(err error) { result <- outcome{err, held.ctx.Err() == nil && held.Check() == nil} })
+	}()
+	select {
+	case <-held.returned:
+	case <-ended.Done():
+		p.askClose()
+		<-held.returned
+	}
+	select {
+	case o := <-result:
+		if o.leads && ended.Err() == nil {
+			return true, o.err
+		}
+		p.logDropped(held, o.err)
+	default: // the work's grace is over
+		go func() { p.logDropped(held, (<-result).err) }()
+	}
+	return false, nil
+}
+
+// logDropped logs an error of work that Run does not return, unless the error is that the
+// term, or the context, has ended.
+func (p *participant) logDropped(l *Leadership, err error) {
+	for _, end := range []error{nil, ErrLeadershipLost, l.ctx.Err(), context.Cause(l.ctx)} {
+		if errors.Is(err, end) {
+			return
+		}
+	}
+	p.client.log.log(zerolog.WarnLevel, "the work returned an error that Run does not return", func(e *zerolog.Event) {
+		e.Str("path", p.path).Int64("token", l.term.Token).Err(err)
+	})
+}
+
+// errGoexit is the error of work that neither returns nor panics.
+var errGoexit = errors.New("the work ended its goroutine and did not return")
+
+// call calls the user's function, and then the other one with its error; a panic becomes an
+// error.
+func (p *participant) call(l *Leadership, then func(error)) {
+	err := errGoexit
+	defer func() { then(err) }()
+	recipe, _, _ := strings.Cut(string(p.id), "-")
+	labels := pprof.Labels("incumbent", recipe, "path", p.path, "token", strconv.FormatInt(l.term.Token, 10))
+	pprof.Do(l.ctx, labels, func(context.Context) {
+		err = p.client.log.guard("the work", p.path, func() error { return l.work(l) })
+	})
+}

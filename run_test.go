@@ -1,0 +1,235 @@
+package incumbent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+var errNoLuck = errors.New("no luck")
+
+// runner is a Latch, Election or JobElection.
+type runner interface {
+	Run(context.Context, Work) error
+	State() State
+	HasLeadership() bool
+	Close(context.Context) error
+}
+
+// goRun calls Run on another goroutine, and lets it lead if it can.
+func goRun(ctx context.Context, r runner, work Work) (ended chan error) {
+	ended = make(chan error, 1)
+	go func() { ended <- r.Run(ctx, work) }()
+	pass(time.Second)
+	return ended
+}
+
+// untilEnd is work that watches its context.
+func untilEnd(l *Leadership) error {
+	<-l.Context().Done()
+	return context.Cause(l.Context())
+}
+
+// Run returns what the work returns while it leads, and gives the place up.
+func TestRunEndsWithTheWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		work Work
+		want error
+		says string // in the error and the log; "": neither is there
+	}{
+		"nil":    {func(*Leadership) error { return nil }, nil, ""},
+		"error":  {func(*Leadership) error { return errNoLuck }, errNoLuck, ""},
+		"panic":  {func(*Leadership) error { panic("no luck") }, nil, "panic: no luck"},
+		"Goexit": {func(*Leadership) error { runtime.Goexit(); return nil }, errGoexit, ""},
+	} {
+		for recipe, make := range map[string]func(*node) runner{
+			"Latch":       func(n *node) runner { return must(n.Latch("/line", LatchOptions{})) },
+			"Election":    func(n *node) runner { return must(n.Election("/line", "n_", LatchOptions{})) },
+			"JobElection": func(n *node) runner { return must(n.JobElection("/line", LatchOptions{})) },
+		} {
+			t.Run(recipe+"/"+name, func(t *testing.T) {
+				bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+					log, config := logged()
+					n := w.open(config)
+					r, calls := make(n), 0
+					err := r.Run(t.Context(), func(l *Leadership) error { calls++; return c.work(l) })
+					synctest.Wait() // the log is written by another goroutine
+					if calls != 1 || c.says == "" && err != c.want {
+						t.Errorf("Run: %v after %d calls, want %v after one", err, calls, c.want)
+					}
+					if c.says != "" {
+						mustSay(t, err, c.says)
+						mustSay(t, errors.New(log.String()), "the work panicked", "run_test.go:")
+					}
+					left := append(w.children("/line"), w.children("/line/leader/election/latch")...)
+					if r.State() != Closed || strings.Contains(fmt.Sprint(left), "-latch-") || strings.Contains(fmt.Sprint(left), "n_") || n.handleCount() != 1 {
+						t.Errorf("it is %s, the line has %v, the client %d handles", r.State(), left, n.handleCount())
+					}
+				})
+			})
+		}
+	}
+}
+
+// A term that is lost is followed by another one: the work is called again, and an error of
+// the first call is in the log, unless it is the loss.
+func TestRunCallsTheWorkUnderEachTerm(t *testing.T) {
+	for name, lose := range map[string]func(*testing.T, *world, *node, *Latch){
+		"evicted":   func(t *testing.T, _ *world, n *node, _ *Latch) { n.evict(t, "/line") },
+		"resigned":  func(t *testing.T, _ *world, _ *node, l *Latch) { fine(t, l.Resign(t.Context())) },
+		"suspended": func(_ *testing.T, _ *world, n *node, _ *Latch) { n.cut() },
+		"expired": func(_ *testing.T, w *world, n *node, _ *Latch) {
+			w.refuse(n, true)
+			n.cut()
+			pass(20 * time.Second)
+			w.refuse(n, false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				log, config := logged()
+				n := w.open(config)
+				latch := must(n.Latch("/line", LatchOptions{}))
+				var terms []*Leadership
+				finish := make(chan struct{})
+				type key struct{}
+				ended := goRun(context.WithValue(t.Context(), key{}, "value"), latch, func(l *Leadership) error {
+					terms = append(terms, l)
+					l.Release() // does nothing: the return ends the work
+					if err := l.Context().Err(); err != nil || l.Context().Value(key{}) != "value" {
+						t.Errorf("the context ended as the work began, or is another one: %v", err)
+					}
+					select {
+					case <-l.Context().Done():
+						return errNoLuck
+					case <-finish:
+						return nil
+					}
+				})
+				lose(t, w, n, latch)
+				pass(time.Minute)
+				if len(terms) != 2 || !latch.HasLeadership() || terms[0].Check() == nil || terms[1].Check() != nil {
+					t.Fatalf("%d calls; it leads: %t", len(terms), latch.HasLeadership())
+				}
+				const dropped = "the work returned an error that Run does not return"
+				if strings.Count(log.String(), dropped) != 1 || !strings.Contains(log.String(), fmt.Sprintf(`"path":"/line","token":%d,"error":"no luck"`, terms[0].Token())) {
+					t.Errorf("want one line with the error of the first call: %s", log)
+				}
+				close(finish)
+				fine(t, <-ended)
+			})
+		})
+	}
+}
+
+// Work that returns why its context ended leaves no warning.
+func TestRunDoesNotLogTheLoss(t *testing.T) {
+	for name, work := range map[string]Work{
+		"nil":   func(l *Leadership) error { _ = untilEnd(l); return nil },
+		"cause": untilEnd,
+		"Err":   func(l *Leadership) error { _ = untilEnd(l); return fmt.Errorf("import: %w", l.Context().Err()) },
+		"Check": func(l *Leadership) error { _ = untilEnd(l); return l.Check() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				log, config := logged()
+				n := w.open(config)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				ended := goRun(ctx, must(n.Latch("/line", LatchOptions{})), work)
+				n.evict(t, "/line")
+				pass(time.Minute)
+				cancel(errNoLuck)
+				if err := <-ended; !errors.Is(err, errNoLuck) {
+					t.Errorf("Run: %v, want the context's cause", err)
+				}
+				if synctest.Wait(); strings.Contains(log.String(), "does not return") {
+					t.Errorf("the loss was logged: %s", log)
+				}
+			})
+		})
+	}
+}
+
+// Run returns the cause of its context: before it is in line, in line, and while it leads,
+// when the work has returned.
+func TestRunEndsWithItsContext(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		log, config := logged()
+		n := w.open(config)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		leads, waits := must(n.Latch("/line", LatchOptions{ID: "first"})), must(n.Latch("/line", LatchOptions{}))
+		deaf := &deafWork{returns: make(chan struct{})}
+		leading := goRun(ctx, leads, func(l *Leadership) error { _ = deaf.work(l); return errNoLuck })
+		waiting := goRun(ctx, waits, func(*Leadership) error { t.Error("two lead"); return nil })
+		enough, token := errors.New("enough"), leads.participant.term.Token
+		cancel(enough)
+		mustEnd := func(err error, text string) {
+			if !errors.Is(err, enough) || !errors.Is(err, context.Canceled) || err.Error() != "incumbent: run /line: "+text {
+				t.Errorf("Run: %v, want the context's cause and %q", err, text)
+			}
+		}
+		mustEnd(<-waiting, fmt.Sprintf("waiting behind %q (token %d): enough", "first", token))
+		mustEnd(must(n.Latch("/line", LatchOptions{})).Run(ctx, untilEnd), "nothing was sent yet: enough")
+		pass(14 * time.Second)
+		log.silent(t)
+		pass(2 * time.Second)
+		log.warned(t, "the work incumbent.TestRunEndsWithItsContext.func1.", "(run_test.go:", "closed")
+		if leads.HasLeadership() || len(w.children("/line")) != 1 || len(leading) != 0 {
+			t.Errorf("while the work runs: it leads: %t, the line has %v, %d Runs returned", leads.HasLeadership(), w.children("/line"), len(leading))
+		}
+		close(deaf.returns)
+		mustEnd(<-leading, "enough")
+		synctest.Wait() // the log is written by another goroutine
+		if len(w.children("/line")) != 0 || !strings.Contains(log.String(), `"error":"no luck"`) {
+			t.Errorf("the line has %v; the log: %s", w.children("/line"), log)
+		}
+	})
+}
+
+// Run returns a failure that does not pass by itself.
+func TestRunEndsWithAFailureThatStays(t *testing.T) {
+	for name, c := range map[string]struct {
+		options LatchOptions
+		prepare func(*testing.T, *world)
+		want    error
+	}{
+		"no right to create": {LatchOptions{}, func(_ *testing.T, w *world) {
+			w.t.Cleanup(w.srv.Intercept(refuse(zkmem.NoAuth, zkmem.OpCreate, zkmem.OpCreate2, zkmem.OpMulti)))
+		}, ErrNoAuth},
+		"a persistent node": {LatchOptions{}, func(t *testing.T, w *world) {
+			for _, path := range []string{"/line", "/line/_c_00000000-0000-0000-0000-000000000000-latch-0000000000"} {
+				must(w.srv.Create(path, nil, zkmem.Persistent))
+			}
+		}, ErrPersistentNode},
+		"the retry policy gives up": {LatchOptions{Retry: RetryNTimes(1, time.Second)}, func(_ *testing.T, w *world) {
+			w.t.Cleanup(w.srv.Intercept(refuse(zkmem.SessionMoved, zkmem.OpCreate, zkmem.OpCreate2, zkmem.OpMulti)))
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.open()
+				c.prepare(t, w)
+				latch := must(n.Latch("/line", c.options))
+				ended := goRun(t.Context(), latch, func(*Leadership) error { t.Error("it leads"); return nil })
+				pass(time.Minute)
+				select {
+				case err := <-ended:
+					if c.want == nil && !strings.Contains(fmt.Sprint(err), string(events.SessionMoved)) || c.want != nil && !errors.Is(err, c.want) {
+						t.Errorf("Run: %v, want %v", err, c.want)
+					}
+				default:
+					t.Errorf("Run goes on: %v", latch.Err())
+					fine(t, latch.Close(t.Context()))
+				}
+			})
+		})
+	}
+}
