@@ -71,7 +71,7 @@ func (c *Client) AtomicLong(path string, options AtomicLongOptions) (*AtomicLong
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS if the node holds no number
 // of eight bytes).
 func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
-	value, _, err := a.number.do(ctx, "get", nil)
+	value, _, err := a.number.do(ctx, "get", "get", nil)
 	return value, err
 }
 
@@ -82,19 +82,19 @@ func (a *AtomicLong) Get(ctx context.Context) (int64, error) {
 // ended meanwhile: it is not added twice. If no reply came but no other client has written,
 // that is no error.
 func (a *AtomicLong) Add(ctx context.Context, delta int64) (int64, error) {
-	return a.change(ctx, "add", map[string]int64{"operand": delta})
+	return a.change(ctx, "add", "add", map[string]int64{"operand": delta})
 }
 
 // Set writes the number, whatever it was. Errors as for Add.
 func (a *AtomicLong) Set(ctx context.Context, value int64) error {
-	_, err := a.change(ctx, "set", map[string]int64{"operand": value})
+	_, err := a.change(ctx, "set", "set", map[string]int64{"operand": value})
 	return err
 }
 
 // CompareAndSet writes next if the number is was. It returns false, and the present number,
 // if it is another one. Errors as for Add.
 func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64, bool, error) {
-	value, err := a.change(ctx, "swap", map[string]int64{"operand": next, "expected": was})
+	value, err := a.change(ctx, "compare and set", "swap", map[string]int64{"operand": next, "expected": was})
 	if errors.Is(err, errUnexpectedValue) {
 		return value, false, nil
 	}
@@ -102,9 +102,9 @@ func (a *AtomicLong) CompareAndSet(ctx context.Context, was, next int64) (int64,
 }
 
 // change carries out an operation, under the lock if it does not succeed without.
-func (a *AtomicLong) change(ctx context.Context, task string, options map[string]int64) (int64, error) {
+func (a *AtomicLong) change(ctx context.Context, op, task string, options map[string]int64) (int64, error) {
 	options["tries"] = int64(a.conflicts)
-	value, _, err := a.number.do(ctx, task, options)
+	value, _, err := a.number.do(ctx, op, task, options)
 	switch {
 	case !errors.Is(err, errLostRace):
 		return value, err
@@ -116,7 +116,7 @@ func (a *AtomicLong) change(ctx context.Context, task string, options map[string
 		return 0, err
 	}
 	options["tries"] = 1 << 20
-	value, _, err = a.number.do(ctx, task, options)
+	value, _, err = a.number.do(ctx, op, task, options)
 	// The lock only reduces conflicts. Its end says nothing about the operation, and its
 	// node is deleted in the background, if need be after the next connection.
 	_ = hold.Unlock(ctx)

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -8,23 +9,27 @@ import (
 
 // await asks for leadership, and waits for it until ctx ends. The context of the Leadership
 // derives from work. If ctx ends first, undo is called with the number of the await.
-func (p *participant) await(ctx, work context.Context, undo func(n uint64)) (*Leadership, error) {
+// Op is the operation that an error names.
+func (p *participant) await(ctx, work context.Context, op string, undo func(n uint64)) (*Leadership, error) {
 	p.client.check(ctx)
 	n, ch, err := p.commands.begin(p.client, p.id, events.Event{Kind: events.CommandAwait})
 	if err != nil {
-		return nil, err
+		return nil, p.explain(ctx, op, err)
 	}
-	return p.receive(ctx, work, n, ch, undo)
+	return p.receive(ctx, work, op, n, ch, undo)
 }
 
 // receive waits for what is granted to the n-th command.
-func (p *participant) receive(ctx, work context.Context, n uint64, ch chan reply, undo func(n uint64)) (*Leadership, error) {
+func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch chan reply, undo func(n uint64)) (*Leadership, error) {
 	r, err := p.commands.wait(ctx, p.client, n, ch)
-	switch {
-	case err == nil && r.grant != nil:
+	if err == nil && r.grant != nil {
 		return r.grant(work), nil
-	case err == nil:
-		return nil, r.err
+	}
+	answered := err == nil
+	err = p.explain(ctx, op, cmp.Or(err, r.err)) // before undo
+	switch {
+	case answered:
+		return nil, err
 	case p.commands.drop(n):
 		undo(n)
 		return nil, err
@@ -56,12 +61,15 @@ func (p *participant) granted(n events.Notify) {
 
 // awaitTerm does what Latch.Await does.
 func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
-	return p.await(ctx, ctx, func(n uint64) {
-		p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
-	})
+	return p.await(ctx, ctx, "await", p.cancelAwait)
 }
 
-// resign does what Latch.Resign does.
-func (p *participant) resign(ctx context.Context) error {
-	return p.ask(ctx, events.Event{Kind: events.CommandResign})
+// cancelAwait cancels the n-th command, an await.
+func (p *participant) cancelAwait(n uint64) {
+	p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+}
+
+// resign does what Latch.Resign does. Op is the operation that the error names.
+func (p *participant) resign(ctx context.Context, op string) error {
+	return p.ask(ctx, op, events.Event{Kind: events.CommandResign})
 }

@@ -2,7 +2,6 @@ package incumbent
 
 import (
 	"context"
-	"errors"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -39,19 +38,22 @@ func (c *Client) Barrier(path string) (*Barrier, error) {
 //
 // Errors: ErrClosed or the context's (the barrier may be set then, unless the context had
 // ended before), or an *Error.
-func (b *Barrier) Set(ctx context.Context) error { return b.handle.call(ctx, events.CommandSet) }
+func (b *Barrier) Set(ctx context.Context) error { return b.handle.call(ctx, "set", events.CommandSet) }
 
 // Remove deletes the node. A barrier that is not set is no error. Errors as for Set.
-func (b *Barrier) Remove(ctx context.Context) error { return b.handle.call(ctx, events.CommandRemove) }
+func (b *Barrier) Remove(ctx context.Context) error {
+	return b.handle.call(ctx, "remove", events.CommandRemove)
+}
 
 // Wait returns nil if the barrier was open at some moment since the call: if it was removed
 // and set again meanwhile, all waiting calls return. Wait sees all writes before the call,
 // by any client and on any server. It goes on through outages and expiries, and creates no
 // node.
 //
-// Errors: ErrClosed, an *Error, or the context's, with the handle's current failure, if
-// there is one.
-func (b *Barrier) Wait(ctx context.Context) error { return b.handle.call(ctx, events.CommandAwait) }
+// Errors: ErrClosed, an *Error, or the context's.
+func (b *Barrier) Wait(ctx context.Context) error {
+	return b.handle.call(ctx, "wait", events.CommandAwait)
+}
 
 // Path returns the node's path.
 func (p *barrierHandle) Path() string { return p.path }
@@ -62,10 +64,10 @@ type barrierCall struct{ handle }
 // Close ends a call with its client.
 func (x *barrierCall) Close(ctx context.Context) error { return x.end(ctx, false) }
 
-func (p *barrierHandle) call(ctx context.Context, kind events.Kind) error {
+func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) error {
 	p.client.check(ctx)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return p.client.explain(ctx, op, p.path, context.Cause(ctx), notBegun)
 	}
 	x := &barrierCall{}
 	x.init(p.client, p.path)
@@ -73,15 +75,12 @@ func (p *barrierHandle) call(ctx context.Context, kind events.Kind) error {
 		x.id = id
 		return x
 	}, events.Event{Path: p.path}); err != nil {
-		return err
+		return asCallError(op, p.path, err)
 	}
-	err := x.ask(ctx, events.Event{Kind: kind})
-	var refused *Error
-	if err == nil || errors.Is(err, ErrClosed) || errors.As(err, &refused) {
-		return err
+	err := x.ask(ctx, op, events.Event{Kind: kind})
+	if err != nil && ctx.Err() != nil {
+		p.client.post(x.id, events.Event{Kind: events.CommandClose})
 	}
-	err = x.withTrouble(err)
-	p.client.post(x.id, events.Event{Kind: events.CommandClose})
 	return err
 }
 

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -17,6 +18,16 @@ import (
 type beliefDeadline struct {
 	now    atomic.Pointer[sessionDeadline]
 	lapsed int64 // the session whose lapse the loop knows; only the loop uses it
+	last   atomic.Pointer[publication]
+}
+
+// publication is the last deadline with which there was belief in a session, and what became
+// of it.
+type publication struct {
+	session int64
+	at      int64 // when the loop published it
+	until   int64 // the deadline
+	ended   int64 // when belief ended, at the deadline or before; 0: the loop has not ended it
 }
 
 // sessionDeadline is one deadline. passed is set when a reader has found that it has
@@ -54,7 +65,10 @@ func (h *beliefDeadline) until(session int64) int64 {
 // publish sets the loop's next deadline. It returns true, once, if a reader has found that
 // the last one had passed: then all terms have to be ended, and there is no belief before
 // the loop has published that as well.
-func (h *beliefDeadline) publish(d events.Deadline) (lapsed bool) {
+func (h *beliefDeadline) publish(d events.Deadline, now int64) (lapsed bool) {
+	if last := h.published(d.Session); d.Until == 0 && last != nil && last.ended == 0 {
+		h.last.Store(&publication{last.session, last.at, last.until, min(now, last.until)}) // before a reader finds no belief
+	}
 	for {
 		v := h.now.Load()
 		if v != nil && v.passed && v.Session == d.Session && d.Until != 0 {
@@ -63,8 +77,30 @@ func (h *beliefDeadline) publish(d events.Deadline) (lapsed bool) {
 			return lapsed
 		}
 		if h.now.CompareAndSwap(v, &sessionDeadline{Deadline: d}) {
-			h.lapsed = 0
-			return false
+			break
 		}
 	}
+	h.lapsed = 0
+	if d.Until != 0 {
+		h.last.Store(&publication{session: d.Session, at: now, until: d.Until})
+	}
+	return false
+}
+
+// published returns the last deadline with which there was belief; nil if that was in
+// another session.
+func (h *beliefDeadline) published(session int64) *publication {
+	if last := h.last.Load(); last != nil && last.session == session {
+		return last
+	}
+	return nil
+}
+
+// end returns the instant, now at the latest, until which this session's belief held or holds.
+func (h *beliefDeadline) end(session, now int64) int64 {
+	last := h.published(session)
+	if last == nil {
+		return now
+	}
+	return min(now, cmp.Or(last.ended, last.until))
 }

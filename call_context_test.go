@@ -90,6 +90,13 @@ func newCallSet(t *testing.T, w *world, n *node) *callSet {
 			}
 			return s.Run(ctx)
 		}},
+		{"Latch.Run", func(ctx context.Context) error {
+			l, err := n.Latch("/latch", LatchOptions{})
+			if err != nil {
+				return err
+			}
+			return l.Run(ctx, func(l *Leadership) error { <-l.Context().Done(); return nil })
+		}},
 	}}
 	k.before = n.handleCount()
 	return k
@@ -128,7 +135,7 @@ func TestEveryCallReturnsWithItsContext(t *testing.T) {
 					err := c.do(ctx)
 					cancel()
 					most := patience
-					if c.name == "Selector.Run" { // it has a node to delete
+					if strings.HasSuffix(c.name, ".Run") { // it has a node to delete
 						most += lastMoment
 					}
 					if took := time.Since(begun); took > most {

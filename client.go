@@ -14,6 +14,8 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/invariants"
+	"github.com/incumbent-go/incumbent/internal/sources"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -27,6 +29,7 @@ type Client struct {
 	loop    *engine.Loop
 	io      *zkio.Adapter
 	clock   engine.Clock
+	seeds   func() string // of the machines; nil: random
 	session *sessionHandle
 	stop    func()        // ends the loop, and then the recorder
 	ended   chan struct{} // closed when the loop has ended
@@ -35,11 +38,15 @@ type Client struct {
 
 	// The loop publishes both together: until when leadership may be believed, and in which
 	// session.
-	belief     beliefDeadline
-	believed   atomic.Pointer[events.Deadline] // the last that was not "nothing"
-	negotiated atomic.Int64                    // the session timeout, nanoseconds
-	tick       atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
-	deadlines  deadlineWatch
+	belief    beliefDeadline
+	believed  atomic.Pointer[events.Deadline] // the last that was not "nothing"
+	tick      atomic.Int64                    // the ensemble's, as the session machine knows it, nanoseconds
+	deadlines deadlineWatch
+	pauses    pauseWatch
+	attached  atomic.Pointer[attachment] // the last
+	outages   outages
+
+	invariants *clientInvariants // nil: they are not checked
 
 	mu           sync.Mutex
 	handles      map[events.ID]receiver
@@ -77,18 +84,25 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		return nil, fmt.Errorf("incumbent: Config.Servers: %w", err)
 	}
 	c := &Client{
-		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger),
+		base: ctx, config: &config, clock: *config.clock, log: newLogger(config.Logger, config.Name),
 		handles: map[events.ID]receiver{}, handleCounts: map[string]int{}, reserved: map[string]bool{},
 		ending: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
-	c.deadlines.client = c
+	if replaced, found := sources.From(ctx); found {
+		c.clock, c.seeds = replaced.Clock, replaced.Seed
+	}
+	c.deadlines.client, c.outages.client = c, c
+	if _, checked := invariants.Inbox(); checked {
+		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
+	}
+	c.pauses.clock, c.pauses.timeout = c.clock, c.timeout
 	c.tick.Store(int64(config.Tick))
 	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: c.reportLag,
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
 		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
-		Now: c.clock.Now, Post: c.onIOEvent, Keep: c.keep,
+		Now: c.clock.Now, Paused: c.pauses.since, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
 		Warn:       func(text string) { c.log.log(zerolog.WarnLevel, text, nil) },
 	})
@@ -121,11 +135,17 @@ func (c *Client) run() error {
 		c.recorder, record = r, r.record
 	}
 	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), executor{c}, c.clock, record)
+	c.loop.CountPauses(c.pauses.since)
+	if most, checked := invariants.Inbox(); checked {
+		c.loop.CheckInvariants(most)
+	}
+	c.pauses.start()
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop, c.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(c.ended)
 		c.loop.Run(ctx)
+		c.outages.close()
 		if c.recorder != nil {
 			c.recorder.close()
 		}
@@ -147,9 +167,11 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		if e.Until != 0 || e.Alone != 0 {
 			c.believed.Store(&e)
 		}
-		if c.belief.publish(e) {
-			c.post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: e.Session})
+		before := c.belief.now.Load()
+		if c.belief.publish(e, c.clock.Now()) {
+			c.post(events.SessionMachine, c.lapseEvent(e.Session))
 		}
+		c.invariants.published(before)
 	case events.Notify:
 		c.receive(id, func(r receiver) { r.notice(e) })
 	case events.Answer:
@@ -202,7 +224,10 @@ func (c *Client) post(id events.ID, ev events.Event) bool {
 }
 
 func (c *Client) newSeed() string {
-	if c.config.seed != "" {
+	switch {
+	case c.seeds != nil:
+		return c.seeds()
+	case c.config.seed != "":
 		return c.config.seed
 	}
 	return newSeed()
@@ -211,10 +236,26 @@ func (c *Client) newSeed() string {
 // onIOEvent takes an event of zkio and posts it to the loop.
 func (c *Client) onIOEvent(env events.Envelope) {
 	if env.Event.Kind == events.ConnectionAttached {
-		c.negotiated.Store(env.Event.Timeout)
+		c.attached.Store(&attachment{env.Event.Session, env.Event.SessionID, time.Duration(env.Event.Timeout)})
 		c.learnTick(time.Duration(env.Event.Timeout))
 	}
 	c.loop.Post(env)
+}
+
+// attachment is a connection that a server confirmed.
+type attachment struct {
+	session int64 // the session's number
+	id      int64 // ZooKeeper's id of it
+	granted time.Duration
+}
+
+// attachment returns the last connection of a session; the zero value if the last was another
+// session's.
+func (c *Client) attachment(session int64) attachment {
+	if a := c.attached.Load(); a != nil && a.session == session {
+		return *a
+	}
+	return attachment{session: session}
 }
 
 // learnTick does what the session machine does with a granted timeout, but before the
@@ -242,8 +283,27 @@ func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 }
 
 // SessionTimeout returns the timeout that the ensemble granted, 0 before the first
-// connection. It may differ from Config.SessionTimeout.
-func (c *Client) SessionTimeout() time.Duration { return time.Duration(c.negotiated.Load()) }
+// connection. It may differ from Config.SessionTimeout. If servers grant different ones, it is
+// the last, and belief counts with the shortest of the session.
+func (c *Client) SessionTimeout() time.Duration {
+	if a := c.attached.Load(); a != nil {
+		return a.granted
+	}
+	return 0
+}
+
+// SessionID returns ZooKeeper's id of the session, 0 before the first connection: the Owner of
+// the client's own places in a line. The ensemble's log and incumbent status show it in
+// hexadecimal. A client that lost its session keeps the old id until it has another.
+func (c *Client) SessionID() int64 {
+	if a := c.attached.Load(); a != nil {
+		return a.id
+	}
+	return 0
+}
+
+// errClientClosed is ErrClosed, of a handle that is made too late.
+var errClientClosed = &wordedError{"the client is closed", []error{ErrClosed}}
 
 // register opens a machine of a recipe and gives it a name.
 func (c *Client) register(recipe string, r func(events.ID) receiver, open events.Event) (events.ID, error) {
@@ -251,7 +311,7 @@ func (c *Client) register(recipe string, r func(events.ID) receiver, open events
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
-		return "", ErrClosed
+		return "", asCallError(recipe, open.Path, errClientClosed)
 	}
 	c.handleCounts[recipe]++
 	id := events.ID(fmt.Sprintf("%s-%d", recipe, c.handleCounts[recipe]))

@@ -19,3 +19,6 @@ func sinceStart() func() int64 {
 	start := time.Now()
 	return func() int64 { return int64(time.Since(start)) + 1 }
 }
+
+// wall returns the wall clock's time so many nanoseconds from now.
+func wall(after int64) time.Time { return time.Now().Add(time.Duration(after)).Round(0) }

@@ -8,8 +8,8 @@ import (
 )
 
 // Close closes every handle, awaits the work under it, and then ends the session. If work
-// is still running when the context ends, it returns ErrWorkRunning and the client stays
-// open: call it again.
+// is still running when the context ends, it returns ErrWorkRunning, whose text names the
+// work, and the client stays open: call it again.
 //
 // Once no work runs, Close returns within a session timeout (one below 3 s: up to a second
 // later), and within a second and a half after the end of the context, whatever the
@@ -28,10 +28,8 @@ func (c *Client) Close(ctx context.Context) error {
 		}
 	}
 	c.mu.Unlock()
-	select {
-	case <-c.closed:
+	if c.isClosed() {
 		return nil
-	default:
 	}
 	if err := closeAll(ctx, handles); errors.Is(err, ErrWorkRunning) {
 		return err
@@ -72,10 +70,8 @@ func (c *Client) closeContext(ctx context.Context) (context.Context, context.Can
 // end closes the session, and then zkio, the loop and the recorder. It runs once at a time:
 // the context of a second call could end the first call's wait.
 func (c *Client) end(ctx context.Context) error {
-	select {
-	case <-c.closed:
+	if c.isClosed() {
 		return nil
-	default:
 	}
 	err := c.session.close(ctx)
 	ioErr := c.io.Close(ctx)
@@ -84,20 +80,21 @@ func (c *Client) end(ctx context.Context) error {
 	if ioErr != nil {
 		ioErr = c.io.Close(late) // zk.Conn can take a second to end, as long as ctx may last
 	}
-	stopErr := c.stopped(late) // a server that is slow to close the session leaves time for the log
+	stopErr := c.stopped(ctx, late) // a server that is slow to close the session leaves time for the log
+	c.pauses.stop()
 	c.markClosed()
 	return errors.Join(err, ioErr, stopErr)
 }
 
-// stopped ends the loop and then the recorder, and waits for both until the context ends. A
-// recorder that hangs in Config.Record ends when that returns.
-func (c *Client) stopped(ctx context.Context) error {
+// stopped ends the loop and then the recorder, and waits for both until both contexts have
+// ended. A recorder that hangs in Config.Record ends when that returns.
+func (c *Client) stopped(ctx, late context.Context) error {
 	c.stop()
-	if !isClosed(ctx, c.ended) {
-		return fmt.Errorf("incumbent: the client's loop has not ended: %w", context.Cause(ctx))
+	if !isClosed(ctx, c.ended) && !isClosed(late, c.ended) {
+		return fmt.Errorf("incumbent: the client's loop has not ended: %w", context.Cause(late))
 	}
-	if c.recorder != nil && !isClosed(ctx, c.recorder.done) {
-		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(ctx))
+	if c.recorder != nil && !isClosed(ctx, c.recorder.done) && !isClosed(late, c.recorder.done) {
+		return fmt.Errorf("incumbent: the rest of the log could not be written to Config.Record: %w", context.Cause(late))
 	}
 	return nil
 }
@@ -105,9 +102,7 @@ func (c *Client) stopped(ctx context.Context) error {
 func (c *Client) markClosed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	select {
-	case <-c.closed:
-	default:
+	if !c.isClosed() {
 		close(c.closed)
 	}
 }

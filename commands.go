@@ -15,6 +15,9 @@ type commands struct {
 	mu   sync.Mutex
 	last uint64
 	open map[uint64]chan reply
+
+	broken func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
+	gaveUp map[uint64]bool                      // the commands that nobody waits for; kept for the check only
 }
 
 // reply is a machine's answer, or the function that makes a granted Leadership with the
@@ -92,6 +95,9 @@ func (c *commands) drop(n uint64) bool {
 	defer c.mu.Unlock()
 	_, open := c.open[n]
 	delete(c.open, n)
+	if open && c.broken != nil {
+		c.noteGaveUp(n)
+	}
 	return open
 }
 
@@ -104,8 +110,26 @@ func (c *commands) deliver(n uint64, r reply) bool {
 	if open {
 		delete(c.open, n)
 		ch <- r
+	} else if c.broken != nil {
+		c.checkAnswer(n)
 	}
 	return open
 }
 
 func (c *commands) answer(a events.Answer) { c.deliver(a.Command, reply{err: asError(a.Code, a.Text)}) }
+
+// noteGaveUp notes that the caller of a command does not wait for its answer.
+func (c *commands) noteGaveUp(n uint64) {
+	if c.gaveUp == nil {
+		c.gaveUp = map[uint64]bool{}
+	}
+	c.gaveUp[n] = true
+}
+
+// checkAnswer checks an answer for which no caller waits: it is the only one.
+func (c *commands) checkAnswer(n uint64) {
+	if n != 0 && !c.gaveUp[n] { // 0: nobody waits for any
+		c.broken("an answer", "command %d of %d was not sent, or is answered twice", n, c.last)
+	}
+	delete(c.gaveUp, n)
+}

@@ -84,8 +84,12 @@ type Config struct {
 	// dropped, and the log has a gap record in its place. A writer that fails ends the
 	// recording. Both are logged, and Client.Recording reports them.
 	Record io.Writer
-	// Logger is silent by default.
+	// Logger is silent by default. Package slogger makes one of a slog.Handler.
+	// docs/operations.md has the lines, their levels and keys.
 	Logger zerolog.Logger
+	// Name tells several clients apart in the log: each line has it under the key "client".
+	// Without a Name the lines have no such key.
+	Name string
 
 	clock *clock // tests set a fake one
 	seed  string // tests set it, so that nothing is random

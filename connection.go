@@ -18,12 +18,20 @@ const (
 // Connection returns the state at this moment; Lost once the client is closed.
 func (c *Client) Connection() ConnectionState {
 	c.opened()
-	select {
-	case <-c.closed:
+	if c.isClosed() {
 		return Lost
-	default:
-		return c.session.current()
 	}
+	return c.session.current()
+}
+
+// Err returns ErrNotConnected, with the reason, if there is no connection at this moment; nil
+// if there is one, and once the client is closed.
+func (c *Client) Err() error {
+	c.opened()
+	if c.isClosed() {
+		return nil
+	}
+	return c.session.absence()
 }
 
 // OnConnection calls f, in order and one call at a time, for every change from now on, and
@@ -39,6 +47,10 @@ func (c *Client) OnConnection(f func(ConnectionState)) (remove func()) {
 
 // WaitConnected returns when a server has confirmed the session. If the context ends first,
 // the error has the reasons why the last attempts failed.
+//
+// If the ensemble refuses the credentials, or did so in the last attempt before the call, it
+// returns ErrAuthFailed without waiting for the context. The client tries again, with the
+// pauses of Config.ConnectRetry, and a later call returns nil once an attempt has succeeded.
 func (c *Client) WaitConnected(ctx context.Context) error {
 	c.check(ctx)
 	return c.session.wait(ctx)

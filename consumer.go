@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/rs/zerolog"
@@ -117,7 +116,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	}
 	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)
-	c.callbacks.panicked = q.client.log.logPanic(q.path)
+	c.callbacks.panicked = q.client.log.logPanic("OnFailure", q.path)
 	c.handle.remains = func() string { return "its locked item" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
 		c.handle.id = id
@@ -146,7 +145,7 @@ func (c *Consumer) entered(state string) {
 // Start begins to consume and returns immediately. A second call returns ErrAlreadyStarted,
 // a call after Close returns ErrClosed.
 func (c *Consumer) Start() error {
-	return c.handle.start(context.Background())
+	return c.handle.start(context.Background(), "start")
 }
 
 // Close takes no more items, awaits the handler, writes the outcome of its item to
@@ -221,7 +220,7 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 // reportFailure logs a failed try and calls OnFailure.
 func (c *Consumer) reportFailure(n events.Notify, err error) {
 	c.handle.client.log.log(zerolog.WarnLevel, "the handler failed", func(e *zerolog.Event) {
-		e.Str("item", n.Path).Int("try", n.Try).Err(err)
+		e.Str("path", n.Path).Int("try", n.Try).Err(err)
 	})
 	if c.failed != nil {
 		c.callbacks.put(func() { c.failed(c.node(n), n.Try, err) })
@@ -229,17 +228,8 @@ func (c *Consumer) reportFailure(n events.Notify, err error) {
 }
 
 // call calls the user's function; a panic becomes an error.
-func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			stack := debug.Stack()
-			c.handle.client.log.log(zerolog.ErrorLevel, "the handler panicked", func(e *zerolog.Event) {
-				e.Str("item", n.Path).Interface("panic", p).Bytes("stack", stack)
-			})
-		}
-	}()
-	return c.handler(ctx, data, c.node(n), n.Try)
+func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify) error {
+	return c.handle.client.log.guard("the handler", n.Path, func() error { return c.handler(ctx, data, c.node(n), n.Try) })
 }
 
 // node returns the name of a delivery's node.
@@ -273,6 +263,7 @@ func (c *Consumer) State() State { return c.handle.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (c *Consumer) Phase() string { return c.handle.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (c *Consumer) Err() error { return c.handle.Err() }

@@ -1,6 +1,9 @@
 package incumbent
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // contextMutex is a mutex whose lock can be given up when a context ends.
 type contextMutex chan struct{}
@@ -19,3 +22,11 @@ func (t contextMutex) lock(ctx context.Context) error {
 func (t contextMutex) wait() { t <- struct{}{} }
 
 func (t contextMutex) unlock() { <-t }
+
+// why is why a holder's call has not asked for its lock yet.
+func (t contextMutex) why() error {
+	if len(t) > 0 {
+		return errors.New("another call of the same holder has not returned")
+	}
+	return notBegun()
+}

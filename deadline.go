@@ -1,14 +1,9 @@
 package incumbent
 
 import (
-	"fmt"
 	"sync"
 	"time"
 )
-
-// errLapsed is why work is stopped at the deadline. Its text is the machine's, which ends
-// the term later.
-var errLapsed = fmt.Errorf("%w: no confirmation in time", ErrLeadershipLost)
 
 // deadlineWatch stops the work under all terms of a client when their deadline has passed,
 // whatever the loop does. It has one timer, which runs only while there is work.
@@ -34,6 +29,7 @@ func (w *deadlineWatch) add(t *heldTerm) {
 	}
 	first := len(w.terms) == 0 || w.session != t.Session
 	w.terms[t], w.session = true, t.Session
+	w.client.invariants.works(w, t)
 	if first || w.client.belief.until(t.Session) == 0 {
 		w.setTimer()
 	}
@@ -53,17 +49,17 @@ func (w *deadlineWatch) remove(t *heldTerm) {
 // while the deadline is read: a term that begins afterwards is not among them.
 func (w *deadlineWatch) stopLapsed() {
 	w.mu.Lock()
-	var lapsed []*heldTerm
+	lapsed := map[*heldTerm]*LostError{}
 	for t := range w.terms {
 		if !w.client.believes(t.Session) {
-			lapsed = append(lapsed, t)
+			lapsed[t] = w.client.lostByClock(t)
 			delete(w.terms, t)
 		}
 	}
 	w.setTimer()
 	w.mu.Unlock()
-	for _, t := range lapsed {
-		t.lapse()
+	for t, why := range lapsed {
+		t.lapse(why)
 	}
 	if len(lapsed) > 0 {
 		// The session machine's own timer ends the terms. An event with the same content

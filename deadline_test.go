@@ -129,6 +129,10 @@ func TestWorkStopsAtTheDeadlineThoughTheLoopHangs(t *testing.T) {
 			if cause := context.Cause(h.Context); !errors.Is(cause, ErrLeadershipLost) || !errors.Is(h.Check(), ErrLeadershipLost) {
 				t.Errorf("%s: at the deadline the context's cause is %v, Check says %v", name, cause, h.Check())
 			}
+			var lost *LostError
+			if cause := context.Cause(h.Context); !errors.As(cause, &lost) || lost.Reason != ReasonLapsed || !lost.BelievedUntil.Equal(until) || LostReason(h.Check()) != ReasonLapsed {
+				t.Errorf("%s: the cause is %+v, want that it lapsed at %s", name, lost, until)
+			}
 		}
 		if pass(grace - 1); !n.latch.participant.works.running() {
 			t.Error("its grace was over too early")
@@ -265,7 +269,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		return now()
 	}}
 	c.deadlines.client = c
-	c.negotiated.Store(int64(time.Hour))
+	c.attached.Store(&attachment{granted: time.Hour})
 	c.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), nil, c.clock, nil)
 	done, looked := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -279,9 +283,10 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 			}
 		}
 	}()
+	holder := &participant{handle: handle{client: c}}
 	for i := range 20000 {
-		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
-		term := &heldTerm{Term: Term{Session: 1, Token: int64(i)}}
+		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
+		term := &heldTerm{Term: Term{Session: 1, Token: int64(i)}, holder: holder}
 		l := term.hold(context.Background(), c, func(error) {})
 		if i%2 == 0 {
 			term.hold(context.Background(), c, func(error) {}).Release()
@@ -289,8 +294,8 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		if err := l.Context().Err(); err != nil {
 			t.Errorf("term %d was stopped as it began", i)
 		}
-		c.belief.publish(events.Deadline{Session: 1})
-		term.end(ErrLeadershipLost, "")
+		c.belief.publish(events.Deadline{Session: 1}, now())
+		term.end(&LostError{})
 		l.Release()
 	}
 	close(done)
@@ -313,8 +318,8 @@ func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 			return now()
 		}}
 		c.deadlines.client = c
-		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)})
-		term := &heldTerm{Term: Term{Session: 1}}
+		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
+		term := &heldTerm{Term: Term{Session: 1}, holder: &participant{handle: handle{client: c}}}
 		l := term.hold(context.Background(), c, func(error) {})
 		pass(time.Second)
 		if l.Context().Err() != nil || asked < 2 {

@@ -43,10 +43,10 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 		d.handle.id = id
 		return d
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
-		return nil, err
+		return nil, asCallError("delete", r.path, err)
 	}
 	if !r.client.post(d.handle.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
-		return nil, ErrClosed
+		return nil, asCallError("delete", r.path, ErrClosed)
 	}
 	return d, nil
 }
@@ -75,8 +75,7 @@ func (d *Deletion) Done() <-chan struct{} {
 }
 
 // Wait returns when the deletion has ended: nil if the node is gone. If the context ends
-// first, its error comes with the handle's current failure, if there is one; the deletion
-// goes on.
+// first, the error says what the deletion waits for; it goes on.
 //
 // Errors: the context's, ErrClosed, an *Error for what the ensemble refuses permanently
 // (the node has children, say, or another Version), and what Cancel returns.
@@ -86,13 +85,13 @@ func (d *Deletion) Wait(ctx context.Context) error {
 	case <-d.done:
 	case <-d.handle.client.closed:
 	case <-ctx.Done():
-		return d.handle.withTrouble(context.Cause(ctx))
+		return d.handle.explain(ctx, "wait", context.Cause(ctx))
 	}
 	select {
 	case <-d.done: // it came just before the client was closed
-		return d.outcome
+		return d.handle.explain(ctx, "wait", d.outcome)
 	default:
-		return ErrClosed
+		return d.handle.explain(ctx, "wait", ErrClosed)
 	}
 }
 
@@ -157,6 +156,7 @@ func (d *Deletion) State() State { return d.handle.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (d *Deletion) Phase() string { return d.handle.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (d *Deletion) Err() error { return d.handle.Err() }

@@ -16,14 +16,14 @@ import (
 func (c *Client) read(ctx context.Context, path string) ([]byte, events.Stat, error) {
 	c.check(ctx)
 	data, stat, err := c.io.Read(ctx, path)
-	return data, stat, c.notSentErr(err)
+	return data, stat, c.sendErr(ctx, "read", path, err)
 }
 
 // list returns the names of a node's children in no order.
 func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 	c.check(ctx)
 	children, err := c.io.List(ctx, path)
-	return children, c.notSentErr(err)
+	return children, c.sendErr(ctx, "list", path, err)
 }
 
 // commit carries operations out, all or none, in the session that was the client's a moment
@@ -31,7 +31,12 @@ func (c *Client) list(ctx context.Context, path string) ([]string, error) {
 func (c *Client) commit(ctx context.Context, session int64, ops ...Op) ([]zkio.OpResult, error) {
 	c.check(ctx)
 	results, _, err := c.io.Commit(ctx, session, opEvents(ops))
-	return results, c.notSentErr(err)
+	return results, c.sendErr(ctx, "write", ops[0].Path, err)
+}
+
+// sendErr returns the error of such a request, with what its caller has to know.
+func (c *Client) sendErr(ctx context.Context, op, path string, err error) error {
+	return c.explain(ctx, op, path, c.notSentErr(err), c.noReply)
 }
 
 // notSentErr returns why a request could not be sent, in terms that its caller knows: not

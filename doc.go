@@ -2,10 +2,12 @@
 // locks, semaphores, barriers, groups, counters, caches and queues. Names and data of
 // nodes are Curator's, so that Go and Java services can share them.
 //
-// This package and zkio/zkmem keep their API from version 1 on, which is not published
-// yet; engine, machines, events and zkio may change in any release.
+// This package, slogger and zkio/zkmem keep their API from version 1 on, which is not
+// published yet; engine, machines, events and zkio may change in any release.
 //
-// Start with [Open], then [Client.Latch], [Latch.Start] and [Latch.Await].
+// Start with [Open], then [Client.Latch] and [Latch.Run], which calls a function under each
+// term. [Latch.Start] and [Latch.Await] are for a program that holds the term by hand, and
+// releases each [Leadership].
 //
 // # Connection
 //
@@ -17,15 +19,16 @@
 //
 // # Leadership
 //
-//   - [Latch]: leads until it is closed, resigns or loses leadership. Curator's LeaderLatch.
-//   - [Selector]: runs a function ([Work]) for one term, then the next in line leads. Curator's LeaderSelector.
+//   - [Latch]: leads until it is closed, resigns or loses leadership. Curator's LeaderLatch. [Latch.Run] runs a
+//     function ([Work]) under each term.
+//   - [Selector]: runs a function for one term, then the next in line leads. Curator's LeaderSelector.
 //   - [Election]: a latch on plain names, n_0000000007, as in ZooKeeper's recipes.
 //   - [JobElection]: the leader of an ElasticJob job, together with its Java instances.
 //   - [LatchOptions], [SelectorOptions], [CloseMode]: their options, and whether Close calls the listeners.
 //   - [Leadership]: for the work under a term: a context, a token, a deadline, guarded writes.
 //   - [Term], [Listener]: one period of leadership, and callbacks for its begin and end.
-//   - [Line], [Participant]: the participants in line, and the leader; see [Client.Line] and [Client.Evict].
-//   - [Change]: a change of leadership, from [Client.Watch].
+//   - [Line], [Participant]: the participants in line, and who is first; see [Client.Line] and [Client.Evict].
+//   - [Change]: a change of the first in a line, from [Client.Watch].
 //   - [State]: latent, started or closed, for every handle that is started.
 //
 // # Locks
@@ -73,9 +76,11 @@
 //
 // Every failure is an error that [errors.Is] can test against one of the Err variables,
 // or an [Error] with ZooKeeper's code; [Retryable] reports whether the same call may
-// succeed later. Three matter most: [ErrLeadershipLost] (stop the work),
+// succeed later. The end of a term or a hold is a [LostError], and its [Reason] says why:
+// see [LostReason]. Three errors matter most: [ErrLeadershipLost] (stop the work),
 // [ErrOutcomeUnknown] (a write may or may not have been committed: read before you
-// decide) and [ErrWorkRunning] (work was still running when Close's context ended).
+// decide) and [ErrWorkRunning] (work was still running when Close's context ended, or long
+// after its term; the text names the call or the function).
 //
 // An option below zero is an error, which names it, unless the option says what below
 // zero means. A nil context, a handle that no client made and a nil function are mistakes
@@ -104,7 +109,8 @@
 //
 //   - Work must return when [Leadership.Context] ends.
 //   - Every Leadership from Await needs one [Leadership.Release], and every Hold one [Hold.Unlock]: until then no new
-//     term begins and Close waits. [Selector] does it for you.
+//     term begins and Close waits. [Latch.Run] and [Selector] do it for you. What is forgotten is named in the log, in Err
+//     and in Close's error.
 //   - Give Close a context with a deadline: work that does not return keeps it waiting.
 //
 // For tests, package zkio/zkmem is an in-memory ZooKeeper.

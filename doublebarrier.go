@@ -49,6 +49,12 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	setRetry(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
+	b.handle.waitsFor = func() error {
+		if *b.handle.phase.Load() == "waiting" {
+			return fmt.Errorf("fewer than %d members are there", quantity)
+		}
+		return b.handle.phaseInWords()
+	}
 	begin := "outside"
 	b.handle.phase.Store(&begin)
 	_, err := c.register(machines.DoubleBarrierRecipe.Name(), func(id events.ID) receiver {
@@ -67,13 +73,13 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 // this one just before.
 //
 // Errors: ErrInside, ErrClosed, an *Error for a failure that does not pass by itself (no
-// permission, say), or the context's, with the handle's current failure, if there is one.
+// permission, say), or the context's.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	b.handle.client.check(ctx)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return b.handle.client.explain(ctx, "enter", b.handle.path, context.Cause(ctx), notBegun)
 	}
-	return b.handle.askOrCancel(ctx, events.Event{Kind: events.CommandEnter})
+	return b.handle.askOrCancel(ctx, "enter", events.Event{Kind: events.CommandEnter})
 }
 
 // Leave leaves the barrier and returns nil when all that were inside have left or are gone.
@@ -84,10 +90,9 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 //
 // Errors: ErrOutside before Enter has returned and after Leave was called; ErrMemberGone if
 // this member's node was deleted while it was inside (an expired session, an operator), so
-// that others may have left without waiting for it; ErrClosed, or the context's, with the
-// handle's current failure.
+// that others may have left without waiting for it; ErrClosed, or the context's.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
-	return b.handle.askOrCancel(ctx, events.Event{Kind: events.CommandLeave})
+	return b.handle.askOrCancel(ctx, "leave", events.Event{Kind: events.CommandLeave})
 }
 
 // needsSession reports whether the member is inside, entering or leaving.
@@ -114,6 +119,7 @@ func (b *DoubleBarrier) State() State { return b.handle.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (b *DoubleBarrier) Phase() string { return b.handle.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (b *DoubleBarrier) Err() error { return b.handle.Err() }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // Election is a participant of a plain election: the leader election of ZooKeeper's recipes
@@ -15,7 +16,7 @@ import (
 // Programs of any make that keep to this can be in one line with it. Their names must be
 // made by the sequence flag.
 //
-// It is used as a Latch is: from Await until Close, Resign, or its loss. What a name
+// It is used as a Latch is: by Run, or from Await until Close, Resign, or its loss. What a name
 // without a GUID cannot give is given otherwise, or not at all:
 //
 //   - A create whose reply was lost is found by its owner, at one read for each node in the
@@ -77,16 +78,14 @@ func (e *Election) entered(state string) {
 // Start joins the line. It returns immediately; Err and Await return what fails in the
 // background. A second call returns ErrAlreadyStarted, a call after Close returns
 // ErrClosed.
-func (e *Election) Start() error { return e.participant.start(context.Background()) }
+func (e *Election) Start() error { return e.participant.start(context.Background(), "start") }
 
-// Await waits until this participant leads. The caller works under the Leadership that
-// Await returns, and calls its Release when the work is done; several callers may hold the
-// same term. Leadership is kept until Resign or Close.
-//
-// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext since Go
-// 1.26 that names the signal, and is not context.Canceled); or the failure that prevents
-// leadership (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the handle goes
-// on trying and Await may be called again.
+// Run calls the work under each term until ctx ends, or the work returns while this
+// participant leads; then it closes the handle. See Latch.Run.
+func (e *Election) Run(ctx context.Context, work Work) error { return e.participant.run(ctx, work) }
+
+// Await waits until this participant leads, and returns a Leadership that has to be
+// released. See Latch.Await; Run is simpler.
 func (e *Election) Await(ctx context.Context) (*Leadership, error) {
 	return e.participant.awaitTerm(ctx)
 }
@@ -94,16 +93,18 @@ func (e *Election) Await(ctx context.Context) (*Leadership, error) {
 // Resign gives leadership up and queues again at the tail. It returns when the work under
 // it has returned and the old node is gone, by deletion or with the session. The error is
 // ErrNotLeading if there is no leadership to give up.
-func (e *Election) Resign(ctx context.Context) error { return e.participant.resign(ctx) }
+func (e *Election) Resign(ctx context.Context) error { return e.participant.resign(ctx, "resign") }
 
 func (e *Election) notice(n events.Notify) { e.participant.noteTerm(n) }
 
 func (e *Election) answer(a events.Answer) { e.participant.deliver(a) }
 
+func (e *Election) keep(request uint64, kept zkio.Kept) { e.participant.keep(request, kept) }
+
 // Close leaves the line. While leading, it cancels the contexts of the work and awaits the
 // work's return; only then is the node deleted, and another participant may lead. If the
-// context ends before the work has returned, the error is ErrWorkRunning, and the node
-// stays until it returns.
+// context ends before the work has returned, the error is the context's and ErrWorkRunning:
+// it names the work, and the node stays until that returns.
 //
 // Once no work runs, Close returns within a session timeout, also without a
 // connection or without the right to delete: the error is ErrNotDeleted then, and
@@ -129,10 +130,10 @@ func (e *Election) Participants(ctx context.Context) ([]Participant, error) {
 	return e.participant.Participants(ctx)
 }
 
-// Leader returns the first participant of the handle's own line; false if the line is
-// empty.
-func (e *Election) Leader(ctx context.Context) (Participant, bool, error) {
-	return e.participant.Leader(ctx)
+// First returns the first participant of the handle's own line; false if the line is
+// empty, or if a persistent node blocks it. The first does not always lead: see Participant.First.
+func (e *Election) First(ctx context.Context) (Participant, bool, error) {
+	return e.participant.First(ctx)
 }
 
 // ID returns how other participants see this one: LatchOptions.ID.
@@ -148,8 +149,9 @@ func (e *Election) State() State { return e.participant.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (e *Election) Phase() string { return e.participant.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts. Work that goes on long after it had to end is a failure, too: ErrWorkRunning.
 func (e *Election) Err() error { return e.participant.Err() }
 
 func (e *Election) seal()              { e.participant.seal() }

@@ -27,7 +27,7 @@ func (c *Client) endSession(path string, refused events.Notify) {
 		return
 	}
 	c.log.log(zerolog.WarnLevel, "the session is ended: only that deletes a node that holds up its line", func(e *zerolog.Event) {
-		e.Str("path", path).Str("refused", refused.Text)
+		addCause(e.Str("path", path), refused)
 	})
 	c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: events.Event{Kind: events.CommandEndSession, Session: refused.Session, Code: refused.Code, Text: refused.Text}})
 }

@@ -51,7 +51,7 @@ func ExampleLatchOptions_healthy() {
 
 	down.Store(true)
 	<-leadership.Context().Done()
-	fmt.Println(context.Cause(leadership.Context()))
+	fmt.Println(incumbent.LostReason(context.Cause(leadership.Context())))
 	fmt.Println(first.Err())
 	leadership.Release() // the work has returned: now the place is given up
 	next, err := second.Await(ctx)
@@ -61,7 +61,7 @@ func ExampleLatchOptions_healthy() {
 	fmt.Println("the second leads")
 	next.Release()
 	// Output:
-	// incumbent: leadership or lock lost: the health check failed
+	// the health check failed
 	// incumbent: the health check fails: the database does not answer
 	// the second leads
 }

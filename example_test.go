@@ -60,6 +60,30 @@ func ExampleLatch() {
 	if err != nil {
 		panic(err)
 	}
+	err = latch.Run(ctx, func(leadership *incumbent.Leadership) error { // called under each term
+		fmt.Println("leads:", leadership.Check() == nil)
+		// Real work returns when leadership.Context() ends.
+		return errors.New("out of disk")
+	})
+	fmt.Println("the work returned:", err)
+	fmt.Println(latch.State())
+	// Output:
+	// leads: true
+	// the work returned: out of disk
+	// CLOSED
+}
+
+func ExampleLatch_Await() {
+	servers, stop := ensemble()
+	defer stop()
+	ctx := context.Background()
+	client := open(ctx, servers)
+	defer client.Close(ctx)
+
+	latch, err := client.Latch("/jobs/nightly", incumbent.LatchOptions{ID: "host-a"})
+	if err != nil {
+		panic(err)
+	}
 	if err := latch.Start(); err != nil {
 		panic(err)
 	}
@@ -99,7 +123,7 @@ func ExampleLatch_AddListener() {
 	<-over
 	// Output:
 	// the term begins
-	// incumbent: leadership or lock lost: closed
+	// incumbent: leadership of /jobs/nightly (token 5) ended: closed
 }
 
 func ExampleJobElection() {
@@ -118,8 +142,8 @@ func ExampleJobElection() {
 		fmt.Println(err)
 		return
 	}
-	leader, _, _ := job.Leader(ctx)
-	fmt.Println("the leader is", leader.ID)
+	first, _, _ := job.First(ctx)
+	fmt.Println("the first is", first.ID)
 
 	leads, _ := job.IsLeaderUntilBlock(ctx)
 	fmt.Println("this instance leads:", leads)
@@ -140,7 +164,7 @@ func ExampleJobElection() {
 	fmt.Println("executed:", err == nil)
 
 	// Output:
-	// the leader is 10.0.0.1@-@4711
+	// the first is 10.0.0.1@-@4711
 	// this instance leads: true
 	// written: true
 	// one instance at a time
@@ -172,7 +196,7 @@ func ExampleSelector() {
 	// Output:
 	// term 1
 	// term 2
-	// two terms are enough
+	// incumbent: run /jobs/nightly: two terms are enough
 }
 
 func ExampleMutex() {
@@ -344,7 +368,7 @@ func ExampleClient_Line() {
 		panic(err)
 	}
 	for _, p := range line.Participants {
-		fmt.Printf("%q leads: %t\n", p.ID, p.Leads) // an ID is foreign text: quote it
+		fmt.Printf("%q is first: %t\n", p.ID, p.First) // an ID is foreign text: quote it
 	}
-	// Output: "host-a" leads: true
+	// Output: "host-a" is first: true
 }

@@ -87,7 +87,7 @@ func (f *feed[T]) watch(recipe string, open events.Event, tell func(events.Notif
 		return o
 	}, open)
 	if err != nil {
-		return err
+		return asCallError("watch", open.Path, err)
 	}
 	f.onClose = append(f.onClose, func() { f.client.post(o.id, events.Event{Kind: events.CommandClose}) })
 	f.client.post(o.id, events.Event{Kind: events.CommandStart})
@@ -150,4 +150,5 @@ func (f *feed[T]) add(s feedItem[T]) {
 	if to == atEnd {
 		f.byKey[s.key] = f.pending.PushBack(s)
 	}
+	f.client.invariants.feeds(len(f.byKey), f.pending.Len(), s.key)
 }

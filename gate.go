@@ -29,19 +29,22 @@ func (c *Client) Gate(path string) (*Gate, error) {
 //
 // Errors: ErrClosed or the context's (the gate may be open then, unless the context had
 // ended before), or an *Error.
-func (g *Gate) Open(ctx context.Context) error { return g.handle.call(ctx, events.CommandSet) }
+func (g *Gate) Open(ctx context.Context) error { return g.handle.call(ctx, "open", events.CommandSet) }
 
 // Shut deletes the node. A gate that is not open is no error. Errors as for Open.
-func (g *Gate) Shut(ctx context.Context) error { return g.handle.call(ctx, events.CommandRemove) }
+func (g *Gate) Shut(ctx context.Context) error {
+	return g.handle.call(ctx, "shut", events.CommandRemove)
+}
 
 // Wait returns nil if the gate was open at some moment since the call. It misses a gate
 // that opens and shuts during an outage of this client. It sees all writes before the call,
 // by any client and on any server. It goes on through outages and expiries, and creates no
 // node.
 //
-// Errors: ErrClosed, an *Error, or the context's, with the handle's current failure, if
-// there is one.
-func (g *Gate) Wait(ctx context.Context) error { return g.handle.call(ctx, events.CommandAwait) }
+// Errors: ErrClosed, an *Error, or the context's.
+func (g *Gate) Wait(ctx context.Context) error {
+	return g.handle.call(ctx, "wait", events.CommandAwait)
+}
 
 // Path returns the node's path.
 func (g *Gate) Path() string { return g.handle.Path() }

@@ -31,7 +31,10 @@ type handle struct {
 	id          events.ID
 	path        string
 	troubleText string        // the log's text for a failure
+	logTrouble  func(error)   // logs a failure
 	remains     func() string // names what a close leaves behind if it gives up waiting
+	overdue     func() error  // what has not returned long after it had to; nil: nothing ever has to
+	waitsFor    func() error  // returns what the machine waits for, if it is connected and nothing failed
 	works       workload
 	commands    commands
 	started     chan struct{} // closed when the machine has left latent
@@ -44,35 +47,30 @@ type handle struct {
 func (h *handle) init(c *Client, path string) {
 	c.opened()
 	h.client, h.path, h.troubleText = c, path, "cannot go on for now"
-	h.remains = func() string { return "its node" }
+	h.logTrouble = h.logFailure
+	h.remains, h.waitsFor = func() string { return "its node" }, h.phaseInWords
+	h.commands.broken = c.invariants.of(&h.id)
 	h.commands.ended, h.started = make(chan struct{}), make(chan struct{})
 	latent := "latent"
 	h.phase.Store(&latent)
 }
 
-// ask sends a command and waits for its answer, or for the end of the context.
-func (h *handle) ask(ctx context.Context, ev events.Event) error {
+// ask sends a command and waits for its answer, or for the end of the context. Op is the
+// operation that the error names.
+func (h *handle) ask(ctx context.Context, op string, ev events.Event) error {
 	h.client.check(ctx)
 	_, err := h.commands.ask(ctx, h.client, h.id, ev)
-	return err
+	return h.explain(ctx, op, err)
 }
 
 // askOrCancel is ask for commands that may take long: if the context ends first, it cancels
-// the command, and the error has the handle's current failure.
-func (h *handle) askOrCancel(ctx context.Context, ev events.Event) error {
+// the command.
+func (h *handle) askOrCancel(ctx context.Context, op string, ev events.Event) error {
 	h.client.check(ctx)
 	n, err := h.commands.ask(ctx, h.client, h.id, ev)
+	err = h.explain(ctx, op, err)
 	if err != nil && ctx.Err() != nil {
-		err = h.withTrouble(err)
 		h.client.post(h.id, events.Event{Kind: events.CommandCancel, Work: n})
-	}
-	return err
-}
-
-// withTrouble adds the handle's current failure, if any, to err.
-func (h *handle) withTrouble(err error) error {
-	if trouble := h.Err(); trouble != nil {
-		return fmt.Errorf("%w: %w", err, trouble)
 	}
 	return err
 }
@@ -98,26 +96,58 @@ func (h *handle) Phase() string {
 	return *h.phase.Load()
 }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or ErrNotConnected with the reason if the handle
+// is started and its client has no connection; nil if there is neither. The handle goes on
+// trying, with pauses between its attempts.
 func (h *handle) Err() error {
+	if err := h.failure(); err != nil {
+		return err
+	}
+	if h.State() != Started || h.client.isClosed() {
+		return nil
+	}
+	if absence := h.client.session.absence(); absence != nil {
+		return &callError{path: h.path, reasons: []error{absence}}
+	}
+	return nil
+}
+
+// failure returns what the machine said of its last failure, and what has not returned long
+// after it had to; nil if there is neither.
+func (h *handle) failure() error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.trouble
+	trouble := h.trouble
+	h.mu.Unlock()
+	if h.overdue == nil {
+		return trouble
+	}
+	overdue := h.overdue()
+	switch {
+	case overdue == nil:
+		return trouble
+	case trouble == nil:
+		return overdue
+	}
+	return fmt.Errorf("%w; %w", overdue, trouble)
 }
 
 func (h *handle) setTrouble(err error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.trouble = err
+	h.mu.Unlock()
 	if err != nil {
-		h.client.log.log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) { e.Str("path", h.path).Err(err) })
+		h.logTrouble(err)
 	}
 }
 
+// logFailure logs a failure.
+func (h *handle) logFailure(err error) {
+	h.client.log.log(zerolog.WarnLevel, h.troubleText, func(e *zerolog.Event) { addFailure(e.Str("path", h.path), err) })
+}
+
 // start sends the start command, and waits until the machine has started.
-func (h *handle) start(ctx context.Context) error {
-	err := h.ask(ctx, events.Event{Kind: events.CommandStart})
+func (h *handle) start(ctx context.Context, op string) error {
+	err := h.ask(ctx, op, events.Event{Kind: events.CommandStart})
 	if err == nil {
 		select { // State says Started when Start has returned
 		case <-h.started:
@@ -153,47 +183,60 @@ func (h *handle) enter(state string) {
 	}
 }
 
+// oneCommand is the one command of a machine, whose answer awaitOutcome awaits.
+type oneCommand struct {
+	op      string // for the error
+	number  uint64
+	replied chan reply
+	reads   bool // it changes nothing, so its outcome is never unknown
+}
+
 // awaitOutcome waits for the answer to the one command of a machine. If the context ends
 // first, the machine is closed, and its answer says what can have been done. It does not
 // wait for a loop that does not answer: a command that the loop has not taken yet is
 // withdrawn; otherwise the outcome is unknown.
-func (h *handle) awaitOutcome(ctx context.Context, n uint64, replied chan reply) error {
-	r, err := h.commands.wait(ctx, h.client, n, replied)
+func (h *handle) awaitOutcome(ctx context.Context, o oneCommand) error {
+	r, err := h.commands.wait(ctx, h.client, o.number, o.replied)
 	if err == nil {
-		return r.err
+		return h.explain(ctx, o.op, r.err)
 	}
-	withdrawn := h.client.loop.Withdraw(h.id, events.CommandStart, n)
+	why := h.obstacle() // before the machine is closed
+	if err = h.lateOutcome(ctx, o, err); errors.Is(err, ErrOutcomeUnknown) && o.reads {
+		err = cmp.Or(context.Cause(ctx), ErrClosed)
+	}
+	return h.client.explain(ctx, o.op, h.path, err, func() error { return why })
+}
+
+// lateOutcome returns what can have been done by a command whose wait ended with err: the
+// context's cause or ErrClosed if nothing was.
+func (h *handle) lateOutcome(ctx context.Context, o oneCommand, err error) error {
+	withdrawn := h.client.loop.Withdraw(h.id, events.CommandStart, o.number)
 	if ctx.Err() == nil { // the client was closed, and the machine has not answered
 		switch {
 		case withdrawn:
 			return err
-		case h.commands.drop(n):
-			return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
+		case h.commands.drop(o.number):
+			return joined(ErrOutcomeUnknown, err)
 		}
-		return (<-replied).err // it came in the same moment
+		return (<-o.replied).err // it came in the same moment
 	}
 	h.client.post(h.id, events.Event{Kind: events.CommandClose})
 	if withdrawn {
-		h.commands.drop(n)
+		h.commands.drop(o.number)
 		return context.Cause(ctx)
 	}
 	late, cancel := outlive(ctx)
 	defer cancel()
-	r, err = h.commands.wait(late, h.client, n, replied)
+	r, err := h.commands.wait(late, h.client, o.number, o.replied)
 	switch {
 	case err == nil:
 		err = r.err
-	case h.commands.drop(n):
+	case h.commands.drop(o.number):
 		err = ErrOutcomeUnknown
 	default:
-		err = (<-replied).err // it came in the same moment
+		err = (<-o.replied).err // it came in the same moment
 	}
-	switch trouble := h.Err(); {
-	case errors.Is(err, ErrOutcomeUnknown):
-		return fmt.Errorf("%w: %w", err, context.Cause(ctx))
-	case errors.Is(err, ErrClosed) && trouble != nil:
-		return fmt.Errorf("%w: %w", context.Cause(ctx), trouble)
-	case errors.Is(err, ErrClosed):
+	if errors.Is(err, ErrClosed) {
 		return context.Cause(ctx)
 	}
 	return err

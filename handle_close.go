@@ -1,10 +1,10 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -16,7 +16,7 @@ func (h *handle) end(ctx context.Context, silent bool) error {
 	h.client.check(ctx)
 	limited, cancel := h.limit(ctx)
 	defer cancel()
-	err := h.ask(limited, events.Event{Kind: events.CommandClose, Silent: silent})
+	err := h.ask(limited, "close", events.Event{Kind: events.CommandClose, Silent: silent})
 	switch {
 	case err == nil:
 		select { // State says Closed when Close has returned
@@ -59,13 +59,9 @@ func (h *handle) unfinished(cause error) error {
 		text:   fmt.Sprintf("incumbent: close %s: %s is not deleted yet", h.path, h.remains()),
 		causes: []error{ErrNotDeleted},
 	}
-	reason := h.Err()
-	if reason == nil {
-		reason = h.client.session.absence()
-	}
-	for _, err := range []error{reason, cause} {
+	for _, err := range []error{cmp.Or(h.failure(), h.client.session.absence()), cause} {
 		if err != nil && err != ErrNotDeleted {
-			e.text += ": " + strings.TrimPrefix(err.Error(), "incumbent: ")
+			e.text += ": " + withoutPackage(err)
 			e.causes = append(e.causes, err)
 		}
 	}
@@ -84,6 +80,16 @@ func (c *Client) closingTime() time.Duration {
 		return c.timeout() / 2
 	}
 	return c.timeout()
+}
+
+// isClosed reports whether the client has been closed.
+func (c *Client) isClosed() bool {
+	select {
+	case <-c.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 // isClosing reports whether Close was called.

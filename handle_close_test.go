@@ -183,7 +183,7 @@ func TestRunWaitsForTheWorkAndWarns(t *testing.T) {
 		go func() { ended <- s.Run(ctx) }()
 		pass(time.Second)
 		cancel()
-		const warning = "Run waits for the work"
+		const warning = "work goes on long after it had to end"
 		pass(14 * time.Second)
 		if strings.Contains(log.String(), warning) {
 			t.Error("it warns within a session timeout")
@@ -191,6 +191,9 @@ func TestRunWaitsForTheWorkAndWarns(t *testing.T) {
 		pass(2 * time.Second)
 		if strings.Count(log.String(), warning) != 1 || !strings.Contains(log.String(), `"path":"/line"`) {
 			t.Errorf("want one warning with the path, got %s", log.String())
+		}
+		if s.HasLeadership() {
+			t.Error("it leads after the end of Run's context")
 		}
 		select {
 		case err := <-ended:

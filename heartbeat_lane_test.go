@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -25,7 +26,8 @@ func (l slowLink) Read(b []byte) (int, error) {
 // a slow link, while thousands of latches start, a heartbeat is sent within T/16 of its
 // time.
 func TestTheHeartbeatGoesPastStartingLatches(t *testing.T) {
-	const timeout, crowd = 4 * time.Second, 1000
+	const timeout = 4 * time.Second
+	crowd := selection.Of(t, "latches", 600, 1000, 1000)
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start(timeouts(timeout, 2*time.Second), func(c *Config) {
 			dial := c.Dial

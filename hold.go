@@ -3,19 +3,19 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 // Hold is a lock that is held, until Unlock or until it is lost: by the end of the session
 // or the deletion of its node, by a disconnect (unless Config.RideOut), or because no
-// confirmation came in time. A hold that is lost does not come back: Context ends with the
-// cause ErrLeadershipLost, the work under it has to stop, and Unlock returns that it was
-// lost.
+// confirmation came in time. A hold that is lost does not come back: Context ends with a
+// cause that is ErrLockLost, the work under it has to stop, and Unlock returns that it was
+// lost. The error is a *LostError, which says why. It is ErrLeadershipLost, too.
 //
 // Check, Token, ValidUntil and Write are those of every Leadership. Before AloneUntil no
 // other client holds a mutex, or writes. Several readers hold together, and so do several
@@ -34,9 +34,9 @@ type Hold struct {
 // it. It has to be called once for every hold, also after it was lost: the node of a lost
 // hold stays until then, if the session does.
 //
-// Errors: ErrNotHeld for a second call; ErrLeadershipLost if the hold was lost before, as
+// Errors: ErrNotHeld for a second call; ErrLockLost if the hold was lost before, as
 // far as is known here, so that another client may have held the lock meanwhile; the
-// context's cause if it ends first: the deletion then goes on by itself, without a
+// context's if it ends first: the deletion then goes on by itself, without a
 // connection after the next one.
 func (h *Hold) Unlock(ctx context.Context) error {
 	h.Leadership.check(ctx)
@@ -55,7 +55,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		select {
 		case <-h.machine.commands.ended:
 		default:
-			return fmt.Errorf("incumbent: unlock %s: %w", h.machine.path, context.Cause(ctx))
+			return h.machine.explain(ctx, "unlock", context.Cause(ctx))
 		}
 	}
 	return h.Leadership.term.lossErr()
@@ -76,7 +76,7 @@ func (h *Hold) Revoked() <-chan struct{} {
 }
 
 // Context returns a context that ends when the hold is lost, with a cause that is
-// ErrLeadershipLost, and when it is unlocked. It has the values of the context with which
+// ErrLockLost, and when it is unlocked. It has the values of the context with which
 // the lock was asked for.
 func (h *Hold) Context() context.Context { return h.Leadership.Context() }
 
@@ -96,7 +96,7 @@ func (h *Hold) ValidUntil() time.Time { return h.Leadership.ValidUntil() }
 func (h *Hold) AloneUntil() time.Time { return h.Leadership.AloneUntil() }
 
 // Check returns nil while the lock may be believed to be held, and an error that is
-// ErrLeadershipLost otherwise. It sends nothing. See Leadership.Check.
+// ErrLockLost otherwise. It sends nothing. See Leadership.Check.
 func (h *Hold) Check() error { return h.Leadership.Check() }
 
 // Write commits all operations, or none, only if the own node still exists. See
@@ -107,6 +107,7 @@ func (h *Hold) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 
 // acquisition is what a lock asks of its machine.
 type acquisition struct {
+	op      string // for the error
 	recipe  string
 	path    string
 	options MutexOptions
@@ -120,33 +121,41 @@ type acquisition struct {
 // The machine closes by itself: with the hold, or when it is refused.
 type holdHandle struct {
 	participant
-	revoked chan struct{} // of the present hold; used by the loop
+	revoked        chan struct{} // of the present hold; used by the loop
+	asked          bool          // revoked is closed; used by the loop
+	permits, total int           // of a semaphore: how many are wanted, of how many
 }
 
 // acquire opens a machine that acquires one hold, and waits for its answer.
 func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	c.check(ctx)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, c.explain(ctx, a.op, a.path, context.Cause(ctx), notBegun)
 	}
 	options := a.options.latch()
-	h := &holdHandle{}
+	h := &holdHandle{permits: a.permits, total: a.limit}
 	h.prepare(c, a.path, options)
-	h.holdsOnce = true
+	h.what, h.troubleText = whatLock, "cannot take the lock for now"
+	h.sides = a.recipe == machines.ReadWriteRecipe.Name()
+	if a.permits > 0 {
+		h.what, h.troubleText = whatPermits, "cannot take the permits for now"
+	}
 	open := options.open(a.path, c.config.RideOut)
 	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
 		open.Options[name] = strconv.FormatBool(on)
 	}
 	if a.permits > 0 {
+		h.waitsFor = h.permitsInWords
 		open.Options["limit"], open.Options["permits"] = strconv.Itoa(a.limit), strconv.Itoa(a.permits)
 	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {
 		h.id = id
 		return h
 	}, open); err != nil {
-		return nil, err
+		return nil, asCallError(a.op, a.path, err)
 	}
-	return h.held(h.await(ctx, context.WithoutCancel(ctx), h.abandon))
+	hold, err := h.held(h.await(ctx, context.WithoutCancel(ctx), a.op, h.abandon))
+	return hold, h.asLost(err, ReasonNodeGone)
 }
 
 // held returns the Hold of a Leadership that was granted.
@@ -177,10 +186,16 @@ func (h *holdHandle) abandon(uint64) {
 func (h *holdHandle) notice(n events.Notify) {
 	switch n.What {
 	case events.Granted:
-		h.revoked = make(chan struct{})
+		h.revoked, h.asked = make(chan struct{}), false
 		h.noteTerm(n)
 	case events.Revoked:
+		h.asked = true
 		close(h.revoked)
+	case events.Stopped:
+		if h.asked && n.Reason == events.ReasonReturned {
+			n.Reason = events.ReasonRevoked
+		}
+		h.noteTerm(n)
 	default:
 		h.noteTerm(n)
 	}

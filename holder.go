@@ -19,10 +19,10 @@ type Holder struct {
 func (m *Mutex) Holder() *Holder { return &Holder{mutex: m, guard: newContextMutex()} }
 
 // Lock is Mutex.Lock for the first call, and counts for the others, which find the lock
-// held. Each needs its Unlock. If the hold was lost, it returns ErrLeadershipLost until
+// held. Each needs its Unlock. If the hold was lost, it returns ErrLockLost until
 // every caller has unlocked.
 func (h *Holder) Lock(ctx context.Context) (*Hold, error) {
-	hold, _, err := h.enter(ctx, func() (*Hold, bool, error) {
+	hold, _, err := h.enter(ctx, "lock", func() (*Hold, bool, error) {
 		hold, err := h.mutex.Lock(ctx)
 		return hold, err == nil, err
 	})
@@ -31,7 +31,7 @@ func (h *Holder) Lock(ctx context.Context) (*Hold, error) {
 
 // TryLock is Mutex.TryLock for the first call, and Lock for the others.
 func (h *Holder) TryLock(ctx context.Context) (*Hold, bool, error) {
-	return h.enter(ctx, func() (*Hold, bool, error) { return h.mutex.TryLock(ctx) })
+	return h.enter(ctx, "try lock", func() (*Hold, bool, error) { return h.mutex.TryLock(ctx) })
 }
 
 // check does what Client.check does.
@@ -43,10 +43,10 @@ func (h *Holder) check(ctx context.Context) {
 	c.check(ctx)
 }
 
-func (h *Holder) enter(ctx context.Context, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
+func (h *Holder) enter(ctx context.Context, op string, acquire func() (*Hold, bool, error)) (*Hold, bool, error) {
 	h.check(ctx)
 	if err := h.guard.lock(ctx); err != nil {
-		return nil, false, err
+		return nil, false, h.mutex.client.explain(ctx, op, h.mutex.path, err, h.guard.why)
 	}
 	defer h.guard.unlock()
 	if h.depth > 0 {

@@ -3,7 +3,6 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -40,7 +39,7 @@ func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
 	names, err := q.queue.client.list(ctx, q.queue.path)
 	if err != nil {
-		return 0, ignoreNoNode(err)
+		return 0, q.queue.explain(ctx, "remove", ignoreNoNode(err))
 	}
 	items, _ := q.queue.kind.Backlog(names)
 	for _, item := range items {
@@ -49,7 +48,7 @@ func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err er
 		}
 		gone, err := q.remove(ctx, item.Name)
 		if err != nil {
-			return removed, fmt.Errorf("incumbent: remove %s: %w", item.Name, err)
+			return removed, asCallError("remove", q.queue.path+"/"+item.Name, err)
 		}
 		if gone {
 			removed++
@@ -122,6 +121,7 @@ func (q *IDQueue[T]) State() State { return q.queue.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (q *IDQueue[T]) Phase() string { return q.queue.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (q *IDQueue[T]) Err() error { return q.queue.Err() }

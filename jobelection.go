@@ -93,14 +93,14 @@ func (j *JobElection) Start() error { return j.latch.Start() }
 // ElectLeader calls Start, unless that was called before, and waits until the job has a
 // leader, this instance or another.
 //
-// Errors: ErrClosed; the context's cause; or the failure that prevents it (ErrNoAuth,
+// Errors: ErrClosed; the context's; or the failure that prevents it (ErrNoAuth,
 // ErrPersistentNode, …), after which the election goes on.
 func (j *JobElection) ElectLeader(ctx context.Context) error {
 	j.latch.participant.client.check(ctx)
 	if err := j.Start(); err != nil && !errors.Is(err, ErrAlreadyStarted) {
 		return err
 	}
-	_, err := j.IsLeaderUntilBlock(ctx)
+	_, err := j.waitForLeader(ctx, "elect leader")
 	return err
 }
 
@@ -108,16 +108,22 @@ func (j *JobElection) ElectLeader(ctx context.Context) error {
 // instance. The report may be out of date when it returns: work under the Leadership that
 // Await returns. Errors: ErrNotStarted, and those of ElectLeader.
 func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
+	return j.waitForLeader(ctx, "is leader until block")
+}
+
+// waitForLeader does what IsLeaderUntilBlock does. Op is the operation that an error names.
+func (j *JobElection) waitForLeader(ctx context.Context, op string) (bool, error) {
 	j.latch.participant.client.check(ctx)
+	failed := func(err error) (bool, error) { return false, j.latch.participant.explain(ctx, op, err) }
 	for {
 		j.mu.Lock()
 		more := j.changed
 		j.mu.Unlock()
-		switch phase, trouble := j.Phase(), j.Err(); {
+		switch phase, trouble := j.Phase(), j.latch.participant.failure(); {
 		case phase == "latent":
-			return false, ErrNotStarted
+			return failed(ErrNotStarted)
 		case phase == "closed":
-			return false, ErrClosed
+			return failed(ErrClosed)
 		case trouble != nil && !Retryable(trouble):
 			return false, trouble
 		case phase == "leading":
@@ -128,9 +134,9 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 		select {
 		case <-more:
 		case <-j.latch.participant.client.closed:
-			return false, ErrClosed
+			return failed(ErrClosed)
 		case <-ctx.Done():
-			return false, context.Cause(ctx)
+			return failed(context.Cause(ctx))
 		}
 	}
 }
@@ -140,22 +146,26 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 func (j *JobElection) HasLeadership() bool { return j.latch.participant.HasLeadership() }
 
 // HasLeader reports whether the job has a leader, as the server that the client
-// is connected to knows. Errors: ErrNotConnected, the context's, or an *Error.
+// is connected to knows: a marker that a session owns. Errors: ErrNotConnected, the context's, or an *Error.
 func (j *JobElection) HasLeader(ctx context.Context) (bool, error) {
-	_, there, err := j.Leader(ctx)
+	_, there, err := j.First(ctx)
 	return there, err
 }
 
-// Leader returns the instance that leads, of this library or of Java, as the server that
-// the client is connected to knows; false if none does. Client.Evict takes leadership from
-// it. Errors as of HasLeader.
-func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
+// First returns the instance whose marker is in the job's directory, of this library or of
+// Java, as the server that the client is connected to knows. It returns false if there is no
+// marker, or if no session owns it: then nobody leads, and the participant is the marker's.
+// The instance does not always lead: see Participant.First. Client.Evict takes leadership from it.
+// Errors as of HasLeader.
+func (j *JobElection) First(ctx context.Context) (Participant, bool, error) {
 	path := machines.JobMarker(j.job)
 	data, stat, err := j.latch.participant.client.read(ctx, path)
 	refused := refusal(err)
 	switch {
 	case err == nil:
-		return Participant{Recipe: machines.JobElectionRecipe.Name(), Path: path, ID: string(data), Token: stat.Czxid, Owner: stat.EphemeralOwner, Leads: true}, true, nil
+		p := Participant{Recipe: machines.JobElectionRecipe.Name(), Path: path, ID: string(data), Token: stat.Czxid, Owner: stat.EphemeralOwner}
+		p.First = !p.Persistent()
+		return p, p.First, nil
 	case refused != nil && refused.Code == events.NoNode:
 		return Participant{}, false, nil
 	case refused != nil:
@@ -168,7 +178,12 @@ func (j *JobElection) Leader(ctx context.Context) (Participant, bool, error) {
 // may be this instance; it returns when the marker is gone. It awaits work that is still
 // running. It returns ErrNotLeading if this instance does not lead: it deletes no other
 // instance's marker (Client.Evict does that).
-func (j *JobElection) RemoveLeader(ctx context.Context) error { return j.latch.Resign(ctx) }
+func (j *JobElection) RemoveLeader(ctx context.Context) error {
+	return j.latch.participant.resign(ctx, "remove leader")
+}
+
+// Run calls the work whenever this instance leads; see Latch.Run.
+func (j *JobElection) Run(ctx context.Context, work Work) error { return j.latch.Run(ctx, work) }
 
 // Await returns a Leadership when this instance leads; see Latch.Await.
 func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j.latch.Await(ctx) }
@@ -176,7 +191,7 @@ func (j *JobElection) Await(ctx context.Context) (*Leadership, error) { return j
 // ExecuteInLeader runs f while holding the latch at a path below the job's node, as in
 // "leader/failover/latch": ElasticJob's executeInLeader, which keeps two instances from
 // doing one thing at a time. It says nothing about which instance leads the job. F must
-// return when its Leadership.Context ends.
+// return when its Leadership.Context ends; its return ends the work.
 //
 // It returns f's error; before f has run, the errors of Latch.Await. The latch is closed
 // when f has returned: a failure of that is in the error, too, and the close goes on by
@@ -202,11 +217,11 @@ func (j *JobElection) ExecuteInLeader(ctx context.Context, path string, f func(*
 }
 
 func execute(ctx context.Context, l *Latch, f func(*Leadership) error) error {
-	held, err := l.Await(ctx)
+	held, err := l.participant.awaitFor(ctx, ctx, "execute in leader", f)
 	if err != nil {
 		return err
 	}
-	defer held.Release()
+	defer held.done(nil)
 	return f(held)
 }
 
@@ -223,8 +238,9 @@ func (j *JobElection) State() State { return j.latch.participant.State() }
 // "queueing", "leading", …
 func (j *JobElection) Phase() string { return j.latch.participant.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The election
-// goes on, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The election goes on trying, with pauses between
+// its attempts. Work that goes on long after it had to end is a failure, too: ErrWorkRunning.
 func (j *JobElection) Err() error { return j.latch.participant.Err() }
 
 // AddListener adds a listener: its functions are called at every change of this instance's

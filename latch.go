@@ -7,6 +7,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // LatchOptions are the options of a latch, selector or election. The zero value is good.
@@ -67,6 +68,9 @@ func (o LatchOptions) open(path string, rideOut bool) events.Event {
 // leadership; then it waits again. It is Curator's LeaderLatch, on the same names: Go and
 // Java can be in one line.
 //
+// Run calls a function under each term. Start and Await are for a program that cannot be
+// such a function: each Leadership that Await returns has to be released.
+//
 // All its methods are safe to call from any goroutine.
 type Latch struct{ participant participant }
 
@@ -96,33 +100,58 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 // Start joins the line. It returns immediately; Err and Await return what fails in the
 // background. A second call returns ErrAlreadyStarted, a call after Close returns
 // ErrClosed.
-func (l *Latch) Start() error { return l.participant.start(context.Background()) }
+func (l *Latch) Start() error { return l.participant.start(context.Background(), "start") }
 
-// Await waits until this participant leads. The caller works under the Leadership that
-// Await returns, and calls its Release when the work is done; several callers may hold the
-// same term. Leadership is kept until Resign or Close.
+// Run is Start, Close, and a call of the work under each term in between: nothing has to be
+// released. The work's Leadership.Context derives from ctx.
 //
-// Errors: ErrNotStarted; ErrClosed; the context's cause (with signal.NotifyContext since Go
-// 1.26 that names the signal, and is not context.Canceled); or the failure that prevents
-// leadership (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …), after which the handle goes
-// on trying and Await may be called again.
+//   - When the work returns while this participant leads, Run returns the work's error, nil
+//     included. A panic is an error.
+//   - When the work returns because its term has ended, Run queues again and calls it in the
+//     next term. Its error is logged, unless the error is that the context has ended.
+//   - When ctx ends, so does the work's context. Run returns the cause of ctx.
+//   - When a failure that does not pass by itself prevents leadership (ErrNoAuth,
+//     ErrPersistentNode, …), Run returns it. Err has the failures that pass: ErrUnhealthy,
+//     ErrTooSlow, ErrDeletedAgain, a lost connection.
+//   - Run returns ErrClosed after Close, and ErrAlreadyStarted after Start.
+//
+// Run closes the latch before it returns, and does not return while the work runs, unless
+// WorkGrace is over. If work goes on for long after its term has ended, the log has a warning,
+// and Err says so. Once the work has returned, Run returns within a second after the end of
+// ctx, and within a session timeout in any case; the error is ErrNotDeleted, too, if the
+// latch's node is not deleted by then.
+func (l *Latch) Run(ctx context.Context, work Work) error { return l.participant.run(ctx, work) }
+
+// Await waits until this participant leads. It is for programs that hold the term by hand;
+// Run is simpler. The caller works under the Leadership that
+// Await returns, and calls its Release when the work is done; several callers may hold the
+// same term. Leadership is kept until Resign or Close. Leadership.Context derives from ctx:
+// if ctx only bounds the wait, its end ends the work's context, too.
+// If Release is forgotten, this participant does not lead again after the term has ended:
+// then the log has a warning, and Err an ErrWorkRunning that names the call of Await.
+//
+// Errors: ErrNotStarted; ErrClosed; the context's, which says who is ahead or what else
+// Await waited for; or the failure that prevents leadership (ErrNoAuth, ErrPersistentNode,
+// ErrCounterEnd, …), after which the handle goes on trying and Await may be called again.
 func (l *Latch) Await(ctx context.Context) (*Leadership, error) { return l.participant.awaitTerm(ctx) }
 
 // Resign gives leadership up and queues again at the tail. It returns when the work under
 // it has returned and the old node is gone, by deletion or with the session. The error is
 // ErrNotLeading if there is no leadership to give up.
-func (l *Latch) Resign(ctx context.Context) error { return l.participant.resign(ctx) }
+func (l *Latch) Resign(ctx context.Context) error { return l.participant.resign(ctx, "resign") }
 
 func (l *Latch) notice(n events.Notify) { l.participant.noteTerm(n) }
 
 func (l *Latch) answer(a events.Answer) { l.participant.deliver(a) }
 
+func (l *Latch) keep(request uint64, kept zkio.Kept) { l.participant.keep(request, kept) }
+
 func (l *Latch) entered(state string) { l.participant.enterLine(state) }
 
 // Close leaves the line. While leading, it cancels the contexts of the work and awaits the
 // work's return; only then is the node deleted, and another participant may lead. If the
-// context ends before the work has returned, the error is ErrWorkRunning, and the node
-// stays until it returns.
+// context ends before the work has returned, the error is the context's and ErrWorkRunning:
+// it names the work, and the node stays until that returns.
 //
 // Once no work runs, Close returns within a session timeout, also without a
 // connection or without the right to delete: the error is ErrNotDeleted then, and
@@ -150,10 +179,10 @@ func (l *Latch) Participants(ctx context.Context) ([]Participant, error) {
 	return l.participant.Participants(ctx)
 }
 
-// Leader returns the first participant of the handle's own line; false if the line is
-// empty.
-func (l *Latch) Leader(ctx context.Context) (Participant, bool, error) {
-	return l.participant.Leader(ctx)
+// First returns the first participant of the handle's own line; false if the line is
+// empty, or if a persistent node blocks it. The first does not always lead: see Participant.First.
+func (l *Latch) First(ctx context.Context) (Participant, bool, error) {
+	return l.participant.First(ctx)
 }
 
 // ID returns how other participants see this one: LatchOptions.ID.
@@ -169,8 +198,9 @@ func (l *Latch) State() State { return l.participant.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (l *Latch) Phase() string { return l.participant.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts. Work that goes on long after it had to end is a failure, too: ErrWorkRunning.
 func (l *Latch) Err() error { return l.participant.Err() }
 
 func (l *Latch) seal()              { l.participant.seal() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -18,14 +19,24 @@ type Leadership struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	done   func(late error) // called once: the work has returned, or is no longer waited for
-	works  bool             // a selector's: its return is what ends the work
+	work   Work             // what is called with it; its return ends the work. Nil: Release does, or Unlock
+	from   []uintptr        // the stack of the call that asked for it
+
+	returned chan struct{} // closed after done was called
+}
+
+// worksFor makes the function's return the end of the work.
+func (l *Leadership) worksFor(work Work) {
+	l.term.mu.Lock()
+	defer l.term.mu.Unlock()
+	l.work = work
 }
 
 // stop cancels the context; the work's grace begins.
 func (l *Leadership) stop(reason error) {
 	l.cancel(reason)
-	if l.term.grace > 0 {
-		time.AfterFunc(l.term.grace, l.abandon)
+	if grace := l.term.holder.options.WorkGrace; grace > 0 {
+		time.AfterFunc(grace, l.abandon)
 	}
 }
 
@@ -39,6 +50,7 @@ func (t *heldTerm) interrupt(cause error) {
 	for l := range t.works {
 		l.cancel(cause)
 	}
+	t.expectReturn(strings.TrimPrefix(cause.Error(), "incumbent: "))
 }
 
 // opened and check are Client's.
@@ -54,11 +66,12 @@ func (l *Leadership) owner() *Client {
 }
 
 // Context ends when the term does, and at ValidUntil even if the rest of this process
-// hangs, with a cause that is ErrLeadershipLost. If the machine was suspended meanwhile, it
-// ends within an eighth of the session timeout after that. It derives from the context with
-// which the leadership was asked for: for work that should outlive it, pass
-// context.WithoutCancel of that. Work that does not watch it delays the next term: none
-// begins before Release was called, or the selector's function has returned.
+// hangs, with a cause that is a *LostError and ErrLeadershipLost. If the machine was
+// suspended meanwhile, it ends within an eighth of the session timeout after that. It
+// derives from the context with which the leadership was asked for: for work that should
+// outlive it, pass context.WithoutCancel of that. Work that does not watch it delays the
+// next term: none begins before Release was called, or the function of Run or of a selector
+// has returned.
 func (l *Leadership) Context() context.Context {
 	l.opened()
 	return l.ctx
@@ -85,6 +98,7 @@ func (l *Leadership) Term() Term {
 // leadership may not be believed.
 func (l *Leadership) ValidUntil() time.Time {
 	l.opened()
+	l.client.invariants.read(l.term)
 	until := l.client.belief.until(l.term.Session)
 	now, left := time.Now(), -time.Nanosecond
 	if until != 0 && !l.term.over.Load() {
@@ -107,18 +121,19 @@ func (l *Leadership) AloneUntil() time.Time {
 	return now.Add(left)
 }
 
-// Check returns nil while the leadership may be believed, and an error that is
-// ErrLeadershipLost otherwise. It compares the clock with the deadline itself, so it is
-// right even if the loop is late; it sends no request and takes no lock. Once it has
-// returned an error it never returns nil again. A process that is paused after Check can
-// still act late: only the Token helps.
+// Check returns nil while the leadership may be believed, and otherwise a *LostError, which
+// is ErrLeadershipLost. It compares the clock with the deadline itself, so it is right even
+// if the loop is late. It sends no request, and takes no lock while the leadership holds.
+// Once it has returned an error it never returns nil again. A process that is paused after
+// Check can still act late: only the Token helps.
 func (l *Leadership) Check() error {
 	l.opened()
+	l.client.invariants.read(l.term)
 	switch {
 	case l.term.over.Load():
 		return l.lost()
 	case !l.client.believes(l.term.Session):
-		return ErrLeadershipLost
+		return l.client.lostByClock(l.term)
 	}
 	return nil
 }
@@ -132,10 +147,10 @@ func (l *Leadership) lost() error {
 // Release ends the work. It must be called once for every Leadership that Await returned,
 // also after it was lost: until then no new term of this participant begins, and Close
 // waits. It does not give leadership up: Resign and Close do. Further calls do nothing, and
-// neither do calls from a selector's function: its return ends the work.
+// neither do calls from a function that Run or a selector calls: its return ends the work.
 func (l *Leadership) Release() {
 	l.opened()
-	if !l.works {
+	if l.work == nil {
 		l.done(nil)
 	}
 }
@@ -146,13 +161,13 @@ func (l *Leadership) Release() {
 // name is the term's alone. It protects data in this ensemble and nothing else; for other
 // stores there is the Token.
 //
-// Errors: ErrPlainName under an Election; ErrLeadershipLost (nothing was written);
-// ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
+// Errors: ErrPlainName under an Election; a *LostError, which is ErrLeadershipLost (nothing
+// was written); ErrOutcomeUnknown (no reply came: read before you decide); ErrNotConnected and the
 // context's (nothing was sent); an *Error with ZooKeeper's code (nothing was written; the
 // results say which operation was refused).
 func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	l.check(ctx)
-	if l.term.plain {
+	if l.term.holder.plain {
 		return nil, ErrPlainName
 	}
 	if err := l.Check(); err != nil {
@@ -166,7 +181,7 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	if len(results) >= len(guards) {
 		for _, r := range results[:len(guards)] {
 			if r.Code == events.NoNode || r.Code == events.BadVersion {
-				return nil, ErrLeadershipLost
+				return nil, l.client.lost(l.term, ReasonNodeGone, 0)
 			}
 		}
 		results = results[len(guards):]
@@ -174,11 +189,11 @@ func (l *Leadership) Write(ctx context.Context, ops ...Op) ([]OpResult, error) {
 	var refused *zkio.Error
 	switch {
 	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
-		return nil, err
+		return nil, l.client.explain(ctx, "write", l.term.Path, err, l.client.noReply)
 	case errors.Is(err, zkio.ErrOtherSession):
-		return nil, ErrLeadershipLost
+		return nil, l.client.lost(l.term, ReasonSessionOver, 0)
 	case errors.As(err, &refused):
 		return opResults(results), &Error{refused.Code, refused.Path}
 	}
-	return opResults(results), err
+	return opResults(results), l.client.explain(ctx, "write", l.term.Path, err, l.client.noReply)
 }

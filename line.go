@@ -19,12 +19,34 @@ type Participant struct {
 	Path   string // the own node
 	ID     string // the node's data: what its owner calls itself. It is foreign text: escape it before showing it.
 	Token  int64  // the node's czxid
-	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 for a persistent node, which never goes, and where Err is set
-	Leads  bool   // first in line; a reader, if no writer is before it; every permit
-	Err    error  // why the node could not be read; nil if it was
+	Owner  int64  // ZooKeeper's id of the session that owns the node; 0 where Err is set; see Persistent
+	// First says that a session owns the node and that nobody is before it: the next leader is
+	// this participant, or it leads already. Readers of a lock are first if no writer is before
+	// them, and every permit is.
+	//
+	// It does not say that the participant leads: perhaps nothing has confirmed that yet, or its
+	// process is paused, or it has lost the connection. Only the participant itself knows that.
+	// A node that could not be read (Err) counts as one that a session owns.
+	First bool
+	Err   error // why the node could not be read; nil if it was
 }
 
-// Line has a directory's participants in queue order, the leader first.
+// Persistent reports whether no session owns the node: it is persistent, or a container, or has a
+// TTL. It is no participant's, never goes with a session, and nobody behind it leads before
+// somebody deletes it. Where the node could not be read, it returns false.
+func (p Participant) Persistent() bool {
+	return p.Err == nil && p.Token != 0 && !events.Stat{EphemeralOwner: p.Owner}.Ephemeral()
+}
+
+// kind returns what tells the participant's line from others in the directory.
+func (p Participant) kind() string {
+	if p.Recipe == machines.ElectionLine {
+		return p.Recipe + " " + p.Prefix
+	}
+	return p.Recipe // readers and writers are in one line
+}
+
+// Line has a directory's participants in queue order.
 type Line struct {
 	Participants []Participant
 	Foreign      int // children that belong to no recipe: they are ignored
@@ -33,12 +55,32 @@ type Line struct {
 	Missing bool
 }
 
-// Leader returns the first in line; false if the line is empty.
-func (l Line) Leader() (Participant, bool) {
-	if len(l.Participants) == 0 {
-		return Participant{}, false
+// First returns the first in line; false if the line is empty, or if a persistent node blocks
+// it (see Blocker). From outside one sees who is first, and not who leads: see
+// Participant.First.
+func (l Line) First() (Participant, bool) {
+	for _, p := range l.Participants {
+		if p.First {
+			return p, true
+		}
 	}
-	return l.Participants[0], true
+	return Participant{}, false
+}
+
+// Blocker returns the persistent node at the head of a line in which nobody is first: nobody
+// leads there before somebody deletes that node. Client.Evict does. It returns false if there is
+// no such line. Permits of a semaphore block nobody: a persistent one only takes one permit away.
+func (l Line) Blocker() (Participant, bool) {
+	hasFirst := map[string]bool{}
+	for _, p := range l.Participants {
+		hasFirst[p.kind()] = hasFirst[p.kind()] || p.First || p.Recipe == machines.LeaseLine
+	}
+	for _, p := range l.Participants {
+		if !hasFirst[p.kind()] {
+			return p, true
+		}
+	}
+	return Participant{}, false
 }
 
 // Line reads the participants of a line from the server that the client is connected to,
@@ -86,7 +128,7 @@ func (c *Client) readLine(ctx context.Context, path string, places []machines.Pl
 		if p != nil {
 			place := places[i]
 			behind, begun := exclusive[place.Kind]
-			p.Leads = !begun || place.Shares() && !behind
+			p.First = (!begun || place.Shares() && !behind) && !p.Persistent()
 			exclusive[place.Kind] = behind || !place.Shares()
 			line.Participants = append(line.Participants, *p)
 		}
@@ -126,9 +168,9 @@ func (p *participant) Participants(ctx context.Context) ([]Participant, error) {
 	return line.Participants, err
 }
 
-// Leader is Latch.Leader.
-func (p *participant) Leader(ctx context.Context) (Participant, bool, error) {
+// First is Latch.First.
+func (p *participant) First(ctx context.Context) (Participant, bool, error) {
 	line, err := p.client.lineOf(ctx, p.path, p.prefix)
-	leader, ok := line.Leader()
-	return leader, ok, err
+	first, ok := line.First()
+	return first, ok, err
 }

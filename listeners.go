@@ -9,14 +9,17 @@ import (
 // that is added later gets the present value first.
 type listeners[T any] struct {
 	panicked func(any)
+	broken   func(at, format string, args ...any) // see mailbox
+	check    func() func(T)                       // what checks the calls of one function; nil: nothing does
 
 	mu  sync.Mutex
 	all []*listener[T]
 }
 
 type listener[T any] struct {
-	mail mailbox
-	f    func(T)
+	mail  mailbox
+	check func(T) // may be nil
+	f     func(T)
 }
 
 // add calls f with the present value, if there is one, and with all later values. Present
@@ -24,10 +27,13 @@ type listener[T any] struct {
 func (l *listeners[T]) add(f func(T), present func() (T, bool)) (remove func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one := &listener[T]{f: f, mail: mailbox{panicked: l.panicked}}
+	one := &listener[T]{f: f, mail: mailbox{panicked: l.panicked, broken: l.broken}}
+	if l.check != nil {
+		one.check = l.check()
+	}
 	l.all = append(l.all, one)
 	if v, ok := present(); ok {
-		one.mail.put(func() { f(v) })
+		one.put(v)
 	}
 	return func() {
 		l.mu.Lock()
@@ -42,6 +48,13 @@ func (l *listeners[T]) send(v T, set func()) {
 	defer l.mu.Unlock()
 	set()
 	for _, one := range l.all {
-		one.mail.put(func() { one.f(v) })
+		one.put(v)
 	}
+}
+
+func (one *listener[T]) put(v T) {
+	if one.check != nil {
+		one.check(v)
+	}
+	one.mail.put(func() { one.f(v) })
 }

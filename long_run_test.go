@@ -80,7 +80,7 @@ func (s *workChecks) work(t *testing.T, who string) Work {
 // virtual clock: selectors pass leadership on twice a minute, and every few minutes a fault
 // begins and ends.
 func TestHoursOfHandOversAndFaults(t *testing.T) {
-	members, hours := 4, selection.Of(t, "virtual hours", 1, 1, 4)
+	members, lasting := 4, selection.Of(t, "virtual time", 20*time.Minute, time.Hour, 2*time.Hour)
 	for seed, ride := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ride out %t", ride), func(t *testing.T) {
 			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
@@ -101,11 +101,11 @@ func TestHoursOfHandOversAndFaults(t *testing.T) {
 					nodes = append(nodes, n)
 				}
 				dice := rand.New(rand.NewPCG(uint64(seed), 7))
-				for start := w.now(); time.Duration(w.now()-start) < time.Duration(hours)*time.Hour; {
+				for start := w.now(); time.Duration(w.now()-start) < lasting; {
 					pass(time.Duration(1+dice.IntN(4)) * time.Minute)
 					w.injectFault(dice, nodes)
 				}
-				checkSettled(t, w, nodes, together, hours)
+				checkSettled(t, w, nodes, together, lasting)
 			})
 		})
 	}
@@ -151,7 +151,7 @@ func (w *world) injectFault(dice *rand.Rand, nodes []*node) {
 }
 
 // checkSettled fails unless the line is in order at the end: a place for each, and no more.
-func checkSettled(t *testing.T, w *world, nodes []*node, together *workChecks, hours int) {
+func checkSettled(t *testing.T, w *world, nodes []*node, together *workChecks, lasting time.Duration) {
 	t.Helper()
 	pass(5 * time.Minute)
 	w.srv.View(func(v *zkmem.View) {
@@ -162,7 +162,7 @@ func checkSettled(t *testing.T, w *world, nodes []*node, together *workChecks, h
 	together.mu.Lock()
 	defer together.mu.Unlock()
 	t.Logf("%d terms, %d guarded writes", together.terms, together.writes)
-	if together.terms < 50*hours || together.writes < 100*hours {
+	if hours := lasting.Hours(); float64(together.terms) < 50*hours || float64(together.writes) < 100*hours {
 		t.Errorf("%d terms and %d writes in %s: the test shows little", together.terms, together.writes, time.Duration(w.now()))
 	}
 }

@@ -7,6 +7,7 @@ import "sync"
 // or panicking function delays no other mailbox.
 type mailbox struct {
 	panicked func(any)
+	broken   func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
 
 	mu    sync.Mutex
 	queue []func()
@@ -17,6 +18,9 @@ func (m *mailbox) put(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queue = append(m.queue, f)
+	if m.broken != nil && len(m.queue) > maxUncalled {
+		m.broken("a call of a user's function", "%d calls wait, of at most %d", len(m.queue), maxUncalled)
+	}
 	if !m.busy {
 		m.busy = true
 		go m.run()

@@ -140,8 +140,8 @@ func ignoreNoNode(err error) error {
 // ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (m *Membership) Start() error { return m.node.Start() }
 
-// WaitPresent returns when the node exists. If the context ends first, its error comes with
-// the handle's current failure, if there is one.
+// WaitPresent returns when the node exists. If the context ends first, the error says
+// why the node does not exist yet.
 //
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
@@ -172,6 +172,7 @@ func (m *Membership) State() State { return m.node.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (m *Membership) Phase() string { return m.node.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (m *Membership) Err() error { return m.node.Err() }

@@ -36,16 +36,19 @@ func needContext(ctx context.Context) {
 // right.
 func misuse(text string) { panic("incumbent: " + exportedCall() + " " + text) }
 
+// ownPackage is what the names of this package's functions begin with, as the runtime has
+// them.
+var ownPackage = reflect.TypeFor[Client]().PkgPath() + "."
+
 // exportedCall returns the function or method of this package that a program called, as
 // "Mutex.Lock", or only "Background" if the type of the method is not exported.
 func exportedCall() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
-	pkg := reflect.TypeFor[Client]().PkgPath() + "."
 	call := "a call"
 	for {
 		frame, more := frames.Next()
-		name, ours := strings.CutPrefix(frame.Function, pkg)
+		name, ours := strings.CutPrefix(frame.Function, ownPackage)
 		if !ours { // the program's
 			return call
 		}

@@ -331,6 +331,7 @@ func TestNobodyAndNothing(t *testing.T) {
 		}
 		for name, call := range map[string]any{
 			"OnConnection": c.OnConnection, "Background": c.Get("/").Background, "ExecuteInLeader": must(c.JobElection("/j", LatchOptions{})).ExecuteInLeader,
+			"Latch.Run": must(c.Latch("/l", LatchOptions{})).Run,
 		} {
 			f := reflect.ValueOf(call)
 			args := arguments(f.Type(), t.Context())

@@ -55,7 +55,7 @@ func NewMultiLock(locks ...Lockable) (*MultiLock, error) {
 // together, and nothing else. At the first failure it asks for no more, releases what it
 // holds, and returns the error with the lock's path: see Mutex.Lock. Nothing is left
 // behind. If one is lost during the wait for the next, that is a failure, too:
-// ErrLeadershipLost.
+// ErrLockLost.
 func (m *MultiLock) Lock(ctx context.Context) (*MultiHold, error) {
 	hold, _, err := m.acquire(ctx, func(ctx context.Context, l Lockable) (*Hold, bool, error) {
 		h, err := l.Lock(ctx)
@@ -138,13 +138,19 @@ func (m *MultiHold) add(h *Hold) {
 	context.AfterFunc(h.Context(), func() { m.cancel(withLockPath(h.machine.path, context.Cause(h.Context()))) })
 }
 
-// withLockPath adds the lock's path to an error.
+// withLockPath adds the lock's path to an error, unless the error has it.
 func withLockPath(path string, err error) error {
-	return fmt.Errorf("incumbent: multi-lock: %s: %w", path, err)
+	if e, explained := err.(*callError); explained {
+		return &callError{op: "multi-lock", reasons: []error{e}}
+	}
+	if lost, ok := err.(*LostError); ok && lost.Path == path {
+		return &callError{op: "multi-lock", reasons: []error{lost}}
+	}
+	return &callError{op: "multi-lock", path: path, reasons: []error{err}}
 }
 
 // Context returns a context that ends when one of the locks is lost, with a cause that is
-// ErrLeadershipLost and names the lock. It has the values of the context with which the
+// ErrLockLost and names the lock. It has the values of the context with which the
 // locks were asked for.
 func (m *MultiHold) Context() context.Context {
 	m.opened()
@@ -158,7 +164,7 @@ func (m *MultiHold) opened() {
 }
 
 // Check returns nil while all locks may be believed to be held. Otherwise its error is
-// ErrLeadershipLost and names the lock that was lost: see Leadership.Check. Once it has
+// ErrLockLost and names the lock that was lost: see Leadership.Check. Once it has
 // returned an error it never returns nil again.
 func (m *MultiHold) Check() error {
 	m.opened()

@@ -67,8 +67,9 @@ func (m *Mutex) Path() string { return m.path }
 // hold outlives it. A Lock that fails leaves nothing behind; without a connection its node
 // is deleted after the next one.
 //
-// Errors: the context's cause; ErrClosed; or a failure that does not pass by itself
-// (ErrNoAuth, ErrPersistentNode, ErrCounterEnd, …).
+// Errors: the context's, which says who is ahead in the line or what else Lock waited for;
+// ErrClosed; or a failure that does not pass by itself (ErrNoAuth, ErrPersistentNode,
+// ErrCounterEnd, …).
 func (m *Mutex) Lock(ctx context.Context) (*Hold, error) { return m.acquire(ctx, false) }
 
 // TryLock is Lock without a wait for others: it returns false, with no error, if another
@@ -80,7 +81,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 func (m *Mutex) acquire(ctx context.Context, try bool) (*Hold, error) {
-	return m.client.acquire(ctx, acquisition{recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options, try: try})
+	return m.client.acquire(ctx, acquisition{op: lockOp(false, try), recipe: machines.MutexRecipe.Name(), path: m.path, options: m.options, try: try})
 }
 
 // Participants returns those that hold the lock or wait for it, in queue order; see

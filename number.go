@@ -51,8 +51,8 @@ var errUnexpectedValue = errors.New("incumbent: the number is another one")
 // caller gets it.
 var errLostRace = errors.New("incumbent: another client wrote first")
 
-// do carries out one operation. It returns the number with errUnexpectedValue, too.
-func (n *number) do(ctx context.Context, task string, options map[string]int64) (value int64, version int32, err error) {
+// do carries out one operation, which an error calls op. It returns the number with errUnexpectedValue, too.
+func (n *number) do(ctx context.Context, op, task string, options map[string]int64) (value int64, version int32, err error) {
 	n.client.check(ctx)
 	x := &numberCall{}
 	x.init(n.client, n.path)
@@ -65,12 +65,13 @@ func (n *number) do(ctx context.Context, task string, options map[string]int64) 
 		x.id = id
 		return x
 	}, open); err != nil {
-		return 0, 0, err
+		return 0, 0, asCallError(op, n.path, err)
 	}
 	command, replied, err := x.commands.begin(n.client, x.id, events.Event{Kind: events.CommandStart})
-	if err == nil {
-		err = x.awaitOutcome(ctx, command, replied)
+	if err != nil {
+		return 0, 0, asCallError(op, n.path, err)
 	}
+	err = x.awaitOutcome(ctx, oneCommand{op: op, number: command, replied: replied})
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var refused *Error

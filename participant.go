@@ -25,10 +25,10 @@ const (
 // goroutine of its own, one call at a time. Every IsLeader is followed by exactly one
 // NotLeader before the next, and NotLeader is never called without it. If a listener
 // is added during a term, IsLeader is called for that term first. A nil function is
-// skipped.
+// skipped. LostReason returns why leadership ended.
 type Listener struct {
 	IsLeader  func(Term)
-	NotLeader func(Term, error) // why: an error that is ErrLeadershipLost
+	NotLeader func(Term, error) // why: a *LostError, which is ErrLeadershipLost
 }
 
 // participant is what the handles of participants in a line share: a handle, the term that
@@ -41,13 +41,21 @@ type participant struct {
 	name      string // the ID that other participants see
 	options   LatchOptions
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
-	holdsOnce bool          // a lock's: it leaves the line when its hold ends
+	what      string        // what it leads or holds: see LostError.What
+	queued    string        // the own node that the log has as queued; used by the loop
 	refusedAt int64         // when the deletion of the node was first refused, since the place is being left; 0: it was not
 
 	listeners listeners[change]
 
-	term *heldTerm // these two under mu
-	node string    // of the last term: Close names it if it is not deleted
+	sides  bool          // a read-write lock's: an error says whether the predecessor reads or writes
+	ending chan error    // why Run returns
+	failed chan struct{} // full after the current failure has changed
+
+	// Under mu.
+	before predecessor
+	term   *heldTerm // nil: there is none
+	last   *heldTerm // the present term, or the one before: its work may go on
+	node   string    // of the last term: Close names it if it is not deleted
 }
 
 // change is one call of IsLeader or NotLeader that the listeners will get.
@@ -59,8 +67,11 @@ type change struct {
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
 	p.name, p.options = options.ID, options
-	p.troubleText, p.remains = "cannot lead for now", p.leftover
-	p.listeners.panicked = c.log.logPanic(path)
+	p.what, p.troubleText, p.remains, p.overdue = whatLeadership, "cannot lead for now", p.leftover, p.overdueWork
+	p.logTrouble, p.waitsFor = p.logLineTrouble, p.placeInWords
+	p.ending, p.failed = make(chan error, 1), make(chan struct{}, 1)
+	p.listeners.panicked, p.listeners.broken = c.log.logPanic("a listener", path), c.invariants.of(&p.id)
+	p.listeners.check = c.invariants.pairs(&p.id)
 }
 
 // ID is Latch.ID.
@@ -103,11 +114,19 @@ func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	p.client.check(ctx)
 	p.seal()
 	err := p.end(ctx, mode == Silent)
-	if err != nil && p.works.running() {
-		return ErrWorkRunning
+	left := p.unreleased()
+	switch {
+	case err == nil || left == nil:
+		return err
+	case ctx.Err() == nil:
+		return left
 	}
-	return err
+	return p.client.explain(ctx, "close", p.path, context.Cause(ctx), func() error { return left })
 }
+
+// holdsOnce reports whether the participant leaves the line when its one hold ends, as that
+// of a lock and that of permits do.
+func (p *participant) holdsOnce() bool { return p.what != whatLeadership }
 
 // seal prevents new work: the loop may notify the handle of a term while the handle is
 // being closed, and a Close that reports no work must stay right.
@@ -116,17 +135,14 @@ func (p *participant) seal() { p.works.seal() }
 // needsSession reports whether the end of the present session would take something from the
 // user: a term, or work that has not returned.
 func (p *participant) needsSession() bool {
-	p.mu.Lock()
-	leads := p.term != nil
-	p.mu.Unlock()
-	return leads || p.works.running()
+	return p.leads() || p.works.running()
 }
 
 func (p *participant) returned(ev events.Event, late error) {
 	p.works.end()
 	if errors.Is(late, ErrWorkRunning) {
 		p.client.log.log(zerolog.ErrorLevel, "work is still running after its grace; going on without it", func(e *zerolog.Event) {
-			e.Str("path", p.path).Dur("grace", p.options.WorkGrace)
+			e.Str("path", p.path).Int64("grace_ms", p.options.WorkGrace.Milliseconds())
 		})
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
@@ -137,15 +153,22 @@ func (p *participant) returned(ev events.Event, late error) {
 func (p *participant) noteTerm(n events.Notify) {
 	switch n.What {
 	case events.Elected:
-		t := &heldTerm{Term: Term{n.Path, n.Token, n.Session}, guards: n.Guards, plain: p.plain, grace: p.options.WorkGrace}
+		t := &heldTerm{
+			Term: Term{n.Path, n.Token, n.Session}, holder: p, guards: n.Guards,
+			began: p.client.clock.Now(), zkSession: p.client.attachment(n.Session).id,
+		}
+		p.client.invariants.begins(t)
 		p.listeners.send(change{term: t.Term}, func() { p.setTerm(t) })
-		p.logTerm(zerolog.InfoLevel, "leading", t.Term, nil)
+		p.logTerm(t, nil)
 	case events.Stopped:
 		p.endTerm(n)
+	case events.Waiting:
+		p.noteAhead(n)
+		p.logQueued(n)
 	case events.Granted:
 		p.granted(n)
 	default:
-		p.noteTrouble(n)
+		p.noteFailure(n)
 		if n.What == events.Failed && n.Code.Refusal() && p.Phase() == "leaving" {
 			p.deletionRefused(n)
 		}
@@ -160,7 +183,7 @@ func (p *participant) deletionRefused(n events.Notify) {
 	if p.refusedAt == 0 {
 		p.refusedAt = now
 	}
-	if p.holdsOnce || p.works.isSealed() || time.Duration(now-p.refusedAt) >= p.client.timeout() {
+	if p.holdsOnce() || p.works.isSealed() || time.Duration(now-p.refusedAt) >= p.client.timeout() {
 		p.client.endSession(p.path, n)
 	}
 }
@@ -169,14 +192,23 @@ func (p *participant) endTerm(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
-	reason := fmt.Errorf("%w: %s", ErrLeadershipLost, n.Reason)
-	t.end(reason, n.Reason)
+	p.client.invariants.ends(p, t)
+	lost := p.client.lost(t, Reason(n.Reason), n.Paused)
+	p.client.outages.ended(lost)
+	t.end(lost)
 	if n.Silent {
 		p.setTerm(nil)
 	} else {
-		p.listeners.send(change{t.Term, reason}, func() { p.setTerm(nil) })
+		p.listeners.send(change{t.Term, lost}, func() { p.setTerm(nil) })
 	}
-	p.logTerm(zerolog.InfoLevel, "no longer leading", t.Term, reason)
+	p.logTerm(t, lost)
+}
+
+// leads reports whether the participant has a term.
+func (p *participant) leads() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.term != nil
 }
 
 func (p *participant) setTerm(t *heldTerm) {
@@ -184,7 +216,7 @@ func (p *participant) setTerm(t *heldTerm) {
 	defer p.mu.Unlock()
 	p.term = t
 	if t != nil {
-		p.node = t.Path
+		p.last, p.node = t, t.Path
 	}
 }
 
@@ -197,12 +229,16 @@ func (p *participant) enterLine(state string) {
 	if state != "leaving" {
 		p.refusedAt = 0
 	}
+	if state == "closed" && p.Phase() != "latent" {
+		p.logClosed()
+	}
 	if state == "enrolling" {
 		p.mu.Lock()
 		p.node = ""
 		p.mu.Unlock()
 	}
 	p.enter(state)
+	p.client.outages.entered(p, state)
 }
 
 // leftover names what a close leaves behind if it gives up waiting.
@@ -216,12 +252,6 @@ func (p *participant) leftover() string {
 		return fmt.Sprintf("the node of %q", p.name)
 	}
 	return "its node"
-}
-
-func (p *participant) logTerm(level zerolog.Level, text string, t Term, why error) {
-	p.client.log.log(level, text, func(e *zerolog.Event) {
-		e.Str("path", p.path).Str("id", p.name).Int64("token", t.Token).Int64("session", t.Session).Str("node", t.Path).AnErr("why", why)
-	})
 }
 
 // inLine is the handle of a participant in a line, as Client.Close and Client.endSession

@@ -88,16 +88,16 @@ func (s *persistentHandle) entered(state string) {
 // Start begins to create the node and returns immediately. A second call returns
 // ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (s *persistentHandle) Start() error {
-	return s.start(context.Background())
+	return s.start(context.Background(), "start")
 }
 
-// WaitPresent returns when the node exists. If the context ends first, its error comes with
-// the handle's current failure, if there is one.
+// WaitPresent returns when the node exists. If the context ends first, the error says
+// why the node does not exist yet.
 //
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
 func (s *persistentHandle) WaitPresent(ctx context.Context) error {
-	return s.askOrCancel(ctx, events.Event{Kind: events.CommandAwait})
+	return s.askOrCancel(ctx, "wait present", events.Event{Kind: events.CommandAwait})
 }
 
 // Present reports whether the node exists, as far as is known: while there is no connection
@@ -121,7 +121,7 @@ func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 	n := s.last
 	s.payloads[n] = bytes.Clone(data)
 	s.mu.Unlock()
-	err := s.askOrCancel(ctx, events.Event{Kind: events.CommandSet, Work: n})
+	err := s.askOrCancel(ctx, "set data", events.Event{Kind: events.CommandSet, Work: n})
 	if err == nil {
 		s.mu.Lock()
 		maps.DeleteFunc(s.payloads, func(old uint64, _ []byte) bool { return old < n })
@@ -157,8 +157,8 @@ func (s *persistentHandle) answer(a events.Answer) { s.deliver(a) }
 // ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (p *PersistentNode) Start() error { return p.handle.Start() }
 
-// WaitPresent returns when the node exists. If the context ends first, its error comes with
-// the handle's current failure, if there is one.
+// WaitPresent returns when the node exists. If the context ends first, the error says
+// why the node does not exist yet.
 //
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
@@ -192,6 +192,7 @@ func (p *PersistentNode) State() State { return p.handle.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (p *PersistentNode) Phase() string { return p.handle.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (p *PersistentNode) Err() error { return p.handle.Err() }

@@ -47,7 +47,7 @@ type put struct {
 func (p *producer) openProducer(c *Client, path string, bound int, values map[string]string) error {
 	p.init(c, path)
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{}, map[uint64]*put{}
-	p.callbacks.panicked = c.log.logPanic(path)
+	p.callbacks.panicked = c.log.logPanic("a callback", path)
 	begin := "idle"
 	p.phase.Store(&begin)
 	_, err := c.register(machines.ProducerRecipe.Name(), func(id events.ID) receiver {
@@ -78,29 +78,35 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool, 
 	return n, one, ch, nil
 }
 
-func (p *producer) put(ctx context.Context, nodes [][]byte, options map[string]string) error {
+func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options map[string]string) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return p.client.explain(ctx, op, p.path, context.Cause(ctx), notBegun)
 	}
 	n, _, ch, err := p.begin(nodes, options, false, nil)
 	if err != nil {
-		return err
+		return p.explain(ctx, op, err)
 	}
 	r, err := p.commands.wait(ctx, p.client, n, ch)
 	switch {
 	case err == nil:
-		return r.err
-	case errors.Is(err, ErrClosed):
-		return fmt.Errorf("%w: %w", err, ErrOutcomeUnknown)
+		return p.explain(ctx, op, r.err)
+	case ctx.Err() == nil:
+		return asCallError(op, p.path, joined(err, ErrOutcomeUnknown))
 	}
-	cause := context.Cause(ctx)
+	why := p.obstacle() // before the put is taken back
+	return p.client.explain(ctx, op, p.path, p.latePut(ctx, n, ch), func() error { return why })
+}
+
+// latePut returns the outcome of a put whose context has ended.
+func (p *producer) latePut(ctx context.Context, n uint64, ch chan reply) error {
 	p.takeBack(ctx, n)
 	if p.commands.drop(n) {
-		return errors.Join(fmt.Errorf("incumbent: put into %s: %w: %w", p.path, cause, ErrOutcomeUnknown), p.Err())
+		return ErrOutcomeUnknown
 	}
+	r := <-ch
 	var refused *Error
-	if r = <-ch; errors.As(r.err, &refused) && refused.Code == events.Cancelled {
-		return errors.Join(fmt.Errorf("incumbent: put into %s: %w", p.path, cause), p.Err())
+	if errors.As(r.err, &refused) && refused.Code == events.Cancelled {
+		return context.Cause(ctx)
 	}
 	return r.err // it came in the last moment
 }
@@ -114,25 +120,26 @@ func (p *producer) takeBack(ctx context.Context, n uint64) {
 	}
 	late, cancel := outlive(ctx)
 	defer cancel()
-	_ = p.ask(late, events.Event{Kind: events.CommandCancel, Work: n})
+	_ = p.ask(late, "cancel", events.Event{Kind: events.CommandCancel, Work: n})
 }
 
 func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, done func(error)) error {
+	const op = "put later"
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return p.client.explain(ctx, op, p.path, context.Cause(ctx), notBegun)
 	}
 	select {
 	case p.slots <- struct{}{}:
 	case <-p.commands.ended:
-		return ErrClosed
+		return asCallError(op, p.path, ErrClosed)
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return p.explain(ctx, op, context.Cause(ctx))
 	}
 	_, _, _, err := p.begin(nodes, options, true, done)
 	if err != nil {
 		<-p.slots
 	}
-	return err
+	return p.explain(ctx, op, err)
 }
 
 // answer ends a put; on the loop's goroutine.
@@ -170,7 +177,7 @@ func (p *producer) finish(one *put, err error) {
 		} else {
 			p.moreErrors++
 		}
-		p.client.log.log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) { e.Str("path", p.path).Err(err) })
+		p.client.log.log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) { addFailure(e.Str("path", p.path), err) })
 	}
 }
 
@@ -187,9 +194,9 @@ func (p *producer) Flush(ctx context.Context) error {
 		select {
 		case <-one.done:
 		case <-p.client.closed:
-			return ErrClosed
+			return asCallError("flush", p.path, ErrClosed)
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("incumbent: flush %s: %w", p.path, context.Cause(ctx)), p.Err())
+			return p.explain(ctx, "flush", context.Cause(ctx))
 		}
 	}
 	p.mu.Lock()

@@ -183,6 +183,7 @@ func (q *Queue[T]) State() State { return q.queue.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (q *Queue[T]) Phase() string { return q.queue.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (q *Queue[T]) Err() error { return q.queue.Err() }

@@ -37,7 +37,7 @@ func (s QueueWriter[T]) Put(ctx context.Context, items ...T) error {
 	if err != nil || len(nodes) == 0 {
 		return err
 	}
-	return s.queue.put(ctx, nodes, s.options)
+	return s.queue.put(ctx, "put", nodes, s.options)
 }
 
 // PutTogether puts items into one node: one consumer gets them all, one after the other. In
@@ -48,7 +48,7 @@ func (s QueueWriter[T]) PutTogether(ctx context.Context, items ...T) error {
 	if err != nil || len(nodes) == 0 {
 		return err
 	}
-	return s.queue.put(ctx, nodes, s.options)
+	return s.queue.put(ctx, "put together", nodes, s.options)
 }
 
 // PutLater puts one item in the background, after all that were put before. Done is called

@@ -67,12 +67,24 @@ func (l *ReadWriteLock) TryRLock(ctx context.Context) (*Hold, bool, error) {
 }
 
 func (l *ReadWriteLock) acquire(ctx context.Context, reads, try bool) (*Hold, error) {
-	return l.client.acquire(ctx, acquisition{recipe: machines.ReadWriteRecipe.Name(), path: l.path, options: l.options, reads: reads, try: try})
+	return l.client.acquire(ctx, acquisition{op: lockOp(reads, try), recipe: machines.ReadWriteRecipe.Name(), path: l.path, options: l.options, reads: reads, try: try})
+}
+
+// lockOp returns the method of a read-write lock in words.
+func lockOp(reads, try bool) string {
+	op := "lock"
+	if reads {
+		op = "rlock"
+	}
+	if try {
+		op = "try " + op
+	}
+	return op
 }
 
 // Participants returns those that hold the lock or wait for it, in queue order; see
 // Client.Line. Each one's Prefix shows its side: "__READ__" or "__WRIT__", and on kazoo's
-// names "__rlock__" or "__lock__". Those that hold it have Leads set.
+// names "__rlock__" or "__lock__". Those that hold it have First set.
 func (l *ReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
 	labels := []string{machines.ReadLabel, machines.WriteLabel}
 	if l.options.Kazoo {

@@ -36,7 +36,7 @@ func (h *ReadWriteHolder) check(ctx context.Context) {
 
 // Lock is ReadWriteLock.Lock for the first call, and counts for the others, which find the
 // lock held for writing. Each needs its Unlock. It returns ErrUpgrade immediately if the
-// holder only reads, and ErrLeadershipLost if the hold was lost, until every caller has
+// holder only reads, and ErrLockLost if the hold was lost, until every caller has
 // unlocked.
 func (h *ReadWriteHolder) Lock(ctx context.Context) (*WriteHold, error) {
 	w, _, err := h.enterWriting(ctx, false)
@@ -57,7 +57,7 @@ func (h *ReadWriteHolder) enterWriting(ctx context.Context, try bool) (*WriteHol
 // RLock is ReadWriteLock.RLock for the first call, and counts for the others, which find
 // the lock held for reading or writing. Each needs its RUnlock. While the holder writes, it
 // returns the writer's hold, which ends when that is downgraded: Hold returns the present
-// one. ErrLeadershipLost is as for Lock.
+// one. ErrLockLost is as for Lock.
 func (h *ReadWriteHolder) RLock(ctx context.Context) (*Hold, error) {
 	hold, _, err := h.enter(ctx, true, false)
 	return hold, err
@@ -71,7 +71,7 @@ func (h *ReadWriteHolder) TryRLock(ctx context.Context) (*Hold, bool, error) {
 func (h *ReadWriteHolder) enter(ctx context.Context, reads, try bool) (*Hold, bool, error) {
 	h.check(ctx)
 	if err := h.guard.lock(ctx); err != nil {
-		return nil, false, err
+		return nil, false, h.lock.client.explain(ctx, lockOp(reads, try), h.lock.path, err, h.guard.why)
 	}
 	defer h.guard.unlock()
 	count := &h.writes

@@ -117,7 +117,7 @@ func (r *recorder) endGap() {
 	r.gap = nil
 	r.put(recorded{gap: &gap})
 	r.log.log(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
-		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Dur("lasted", lasted)
+		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int64("lasted_ms", lasted.Milliseconds())
 	})
 }
 

@@ -139,6 +139,10 @@ func TestTheLoopNeverWaitsForTheLog(t *testing.T) {
 			t.Errorf("all is well: %+v", before)
 		}
 		log.hang()
+		if _, err := n.Exists("/").Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the recorder hangs in the log, and takes nothing more from the room
 		for range 10 {
 			for range 20 {
 				start := w.now()
@@ -257,7 +261,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))
 			log := &slowFile{dice: rand.New(rand.NewPCG(seed, 5))}
 			const room = 20000
-			r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), room)
+			r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop(), ""), sinceStart(), room)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +327,7 @@ func (l *slowFile) Write(b []byte) (int, error) {
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		log := &failingFile{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
-		r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), recordRoom)
+		r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop(), ""), sinceStart(), recordRoom)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +345,7 @@ func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 // A step that is larger than all the room is written when nothing else waits.
 func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	var log bytes.Buffer
-	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.Nop()), sinceStart(), 1000)
+	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.Nop(), ""), sinceStart(), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +368,7 @@ func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer
 	logged := &lines{}
-	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.New(logged)), sinceStart(), recordRoom)
+	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.New(logged), ""), sinceStart(), recordRoom)
 	if err != nil {
 		t.Fatal(err)
 	}

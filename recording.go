@@ -62,11 +62,11 @@ func (s *sink) Write(b []byte) (n int, err error) {
 }
 
 // CreateLog creates a file for Config.Record that only its owner can read. It refuses a
-// file that exists already: a log begins in an empty file.
+// file that exists already, with an os.ErrExist: a log begins in an empty file.
 func CreateLog(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("incumbent: log %s exists already: name another file, or remove it first", path)
+		return nil, &wordedError{fmt.Sprintf("incumbent: log %s exists already: name another file, or remove it first", path), []error{err}}
 	}
 	return f, err
 }

@@ -2,9 +2,7 @@ package incumbent
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,7 +97,7 @@ func (r *request) Background(ctx context.Context, f func(Result)) {
 		misuse("needs a function to call: without it a failure would be lost")
 	}
 	wait := r.begin(ctx)
-	box := mailbox{panicked: r.client.log.logPanic(r.path)}
+	box := mailbox{panicked: r.client.log.logPanic("a callback", r.path)}
 	go func() {
 		result := wait()
 		box.call(func() { f(result) })
@@ -127,7 +125,7 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 	case r.op == "create" && checkNamed(r.ops[0]) != nil:
 		return failed(checkNamed(r.ops[0]))
 	case ctx.Err() != nil:
-		return failed(context.Cause(ctx))
+		return failed(r.client.explain(ctx, r.op, r.path, context.Cause(ctx), notBegun))
 	}
 	a := &requestCall{op: r.op, ops: r.ops, payloads: make([][]byte, len(r.ops))}
 	a.init(r.client, r.path)
@@ -143,11 +141,11 @@ func (r *request) begin(ctx context.Context) (wait func() Result) {
 		a.id = id
 		return a
 	}, open); err != nil {
-		return failed(err)
+		return failed(asCallError(r.op, r.path, err))
 	}
 	n, replied, err := a.commands.begin(r.client, a.id, events.Event{Kind: events.CommandStart})
 	if err != nil {
-		return failed(err)
+		return failed(asCallError(r.op, r.path, err))
 	}
 	return func() Result { return a.await(ctx, n, replied) }
 }
@@ -167,10 +165,7 @@ type requestCall struct {
 // await waits for the answer, or for the end of the context. If that ends first, the
 // machine says whether anything can have been done.
 func (a *requestCall) await(ctx context.Context, n uint64, replied chan reply) Result {
-	err := a.awaitOutcome(ctx, n, replied)
-	if errors.Is(err, ErrOutcomeUnknown) && a.reads() {
-		err = cmp.Or(context.Cause(ctx), ErrClosed)
-	}
+	err := a.awaitOutcome(ctx, oneCommand{a.op, n, replied, a.reads()})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.op == "set" && len(a.kept.Results) > 0 {
@@ -195,8 +190,7 @@ func (a *requestCall) reads() bool {
 
 // nameRefusedOp adds the path of the refused operation to a multi's error.
 func (a *requestCall) nameRefusedOp(err error) error {
-	var refused *Error
-	if errors.As(err, &refused) && refused.Text == "" {
+	if refused, is := err.(*Error); is && refused.Text == "" {
 		for i, r := range a.kept.Results {
 			if r.Code == refused.Code {
 				return &Error{refused.Code, a.ops[i].Path}

@@ -3,20 +3,17 @@ package incumbent
 import (
 	"context"
 	"errors"
-	"runtime/pprof"
 	"strconv"
 	"sync"
-	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
-// Work is the function that a selector calls while it leads. Its return gives leadership
-// up. It must return when its Leadership.Context ends. An error, or a panic, is visible in
-// Selector.Err and the log; the next term then waits for a back-off.
+// Work is the function that Latch.Run or a selector calls while it leads. Its return gives
+// leadership up. It must return when its Leadership.Context ends. A selector shows an error,
+// or a panic, in Selector.Err and the log; its next term then waits for a back-off.
 type Work func(*Leadership) error
 
 // SelectorOptions are the options of a selector. The zero value is good.
@@ -47,8 +44,6 @@ type Selector struct {
 	executor    func(run func())            // SelectorOptions.Executor
 	removeHook  func()                      // removes the connection hook
 
-	ending chan error // why Run returns
-
 	workMu sync.Mutex
 	base   context.Context // what the work's contexts derive from
 	runs   uint64
@@ -67,7 +62,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	if err := checkOptions(options); err != nil {
 		return nil, err
 	}
-	s := &Selector{work: work, requeues: options.AutoRequeue, hook: options.OnConnection, executor: options.Executor, ending: make(chan error, 1)}
+	s := &Selector{work: work, requeues: options.AutoRequeue, hook: options.OnConnection, executor: options.Executor}
 	s.participant.prepare(c, path, options.LatchOptions)
 	s.base = c.base
 	s.participant.prefix = machines.SelectorLabel
@@ -100,77 +95,49 @@ func (s *Selector) listen() {
 
 // Start joins the line and returns immediately. A second call returns ErrAlreadyStarted, a
 // call after Close returns ErrClosed.
-func (s *Selector) Start() error { return s.participant.start(context.Background()) }
+func (s *Selector) Start() error { return s.participant.start(context.Background(), "start") }
 
 // Run is Start, a wait, and Close in one; the work's contexts derive from ctx. Run returns
-// when ctx ends (with its cause), or when a failure that does not pass by itself prevents
-// leadership (ErrNoAuth, ErrPersistentNode, …). Without AutoRequeue it also returns after
-// one term, with the work's error, nil included, or with ErrSuspended or ErrSessionExpired
-// if the connection was lost first.
+// when ctx ends (its cause is in the error), or when a failure that does not pass by itself
+// prevents leadership (ErrNoAuth, ErrPersistentNode, …, but not ErrTooSlow or
+// ErrDeletedAgain). Without AutoRequeue it also returns after one term, with the work's
+// error, nil included, or with ErrSuspended or ErrSessionExpired if the connection was lost
+// first.
 //
 // Run never returns while the work runs: if work goes on for long after Run has to end, the
-// log has a warning. Once the work has returned, Run returns within a second after the end
-// of ctx, and within a session timeout in any case; the error is ErrNotDeleted, too, if the
-// selector's node is not deleted by then.
+// log has a warning, and Err says so. Once the work has returned, Run returns within a second
+// after the end of ctx, and within a session timeout in any case; the error is ErrNotDeleted,
+// too, if the selector's node is not deleted by then.
 func (s *Selector) Run(ctx context.Context) error {
 	s.participant.client.check(ctx)
 	s.workMu.Lock()
 	s.base = ctx
 	s.workMu.Unlock()
-	err := s.participant.start(ctx)
-	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrAlreadyStarted) || errors.Is(err, ErrClosed)) {
-		return err
-	}
-	if err == nil {
-		err = s.outcome(ctx)
-	}
-	if closeErr := s.leave(ctx); closeErr != nil {
-		err = errors.Join(err, closeErr)
-	}
-	return err
+	return s.participant.whileOpen(ctx, s.outcome)
 }
 
 // outcome waits for the event that ends Run, and returns Run's error.
 func (s *Selector) outcome(ctx context.Context) error {
 	select {
-	case err := <-s.ending:
+	case err := <-s.participant.ending:
 		return err
 	case <-s.participant.commands.ended:
-		return ErrClosed
+		return s.participant.explain(ctx, "run", ErrClosed)
 	case <-ctx.Done():
+		s.workMu.Lock()
+		led := s.runs > 0
+		s.workMu.Unlock()
+		err := s.participant.explainRun(ctx, led)
 		s.cancel(context.Cause(ctx))
-		return context.Cause(ctx)
+		return err
 	}
 }
-
-// leave closes the selector when its work has returned, however long that takes.
-func (s *Selector) leave(ctx context.Context) error {
-	s.participant.seal()
-	s.participant.client.post(s.participant.id, events.Event{Kind: events.CommandClose, Silent: s.participant.options.CloseMode == Silent})
-	overdue := time.NewTimer(max(s.participant.client.timeout(), leastOverdue))
-	defer overdue.Stop()
-	for waiting := true; waiting; {
-		select {
-		case <-s.participant.works.idle():
-			waiting = false
-		case <-overdue.C:
-			s.participant.client.log.log(zerolog.WarnLevel, "Run waits for the work, which has not returned", func(e *zerolog.Event) { e.Str("path", s.participant.path) })
-		}
-	}
-	late, cancel := outlive(ctx)
-	defer cancel()
-	return s.participant.Close(late)
-}
-
-// leastOverdue is the least time that work may go on, after it has to end, before the log
-// has a warning.
-const leastOverdue = 5 * time.Second
 
 // Requeue queues a selector that is out of the line again. It reports false if the selector
 // is queued, or leading, already. The error is ErrNotStarted before Start, ErrClosed after
 // Close.
 func (s *Selector) Requeue() (bool, error) {
-	err := s.participant.ask(context.Background(), events.Event{Kind: events.CommandRequeue})
+	err := s.participant.ask(context.Background(), "requeue", events.Event{Kind: events.CommandRequeue})
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == events.Queued {
 		return false, nil
@@ -207,26 +174,14 @@ func (s *Selector) notice(n events.Notify) {
 	s.participant.noteTerm(n)
 	switch n.What {
 	case events.Elected:
-		s.run()
+		s.begin()
 	case events.Ended:
-		s.finishRun(asError(n.Code, n.Text))
-	case events.Failed:
-		if !n.Code.Transient() && n.Code != events.WorkFailed && n.Code != events.Unhealthy {
-			s.finishRun(asError(n.Code, n.Text))
-		}
+		s.participant.finishRun(asError(n.Code, n.Text))
 	}
 }
 
-// finishRun lets Run return; the first reason counts.
-func (s *Selector) finishRun(err error) {
-	select {
-	case s.ending <- err:
-	default:
-	}
-}
-
-// run starts the work of the term that has just begun.
-func (s *Selector) run() {
+// begin begins the work of the term that has just begun.
+func (s *Selector) begin() {
 	s.participant.mu.Lock()
 	t := s.participant.term
 	s.participant.mu.Unlock()
@@ -245,25 +200,16 @@ func (s *Selector) run() {
 		}
 		s.participant.returned(events.Event{Work: work, Text: errorText(late)}, late)
 	})
-	held.works = true
-	labels := pprof.Labels("incumbent", "selector", "path", s.participant.path, "token", strconv.FormatInt(t.Token, 10))
+	held.worksFor(s.work)
 	run := func() {
 		defer held.done(nil)
-		pprof.Do(held.ctx, labels, func(context.Context) { err = s.do(held) })
+		s.participant.call(held, func(result error) { err = result })
 	}
 	if s.executor == nil {
 		go run()
 		return
 	}
 	go s.executor(run)
-}
-
-// errGoexit is the error of work that neither returns nor panics.
-var errGoexit = errors.New("the work ended its goroutine and did not return")
-
-// do calls the user's function; a panic becomes an error.
-func (s *Selector) do(l *Leadership) error {
-	return s.participant.client.log.guard("the work", s.participant.path, func() error { return s.work(l) })
 }
 
 func errorText(err error) string {
@@ -288,10 +234,12 @@ func (s *Selector) entered(state string) {
 
 func (s *Selector) answer(a events.Answer) { s.participant.deliver(a) }
 
+func (s *Selector) keep(request uint64, kept zkio.Kept) { s.participant.keep(request, kept) }
+
 // Close leaves the line. While leading, it cancels the contexts of the work and awaits the
 // work's return; only then is the node deleted, and another participant may lead. If the
-// context ends before the work has returned, the error is ErrWorkRunning, and the node
-// stays until it returns.
+// context ends before the work has returned, the error is the context's and ErrWorkRunning:
+// it names the work, and the node stays until that returns.
 //
 // Once no work runs, Close returns within a session timeout, also without a
 // connection or without the right to delete: the error is ErrNotDeleted then, and
@@ -317,10 +265,10 @@ func (s *Selector) Participants(ctx context.Context) ([]Participant, error) {
 	return s.participant.Participants(ctx)
 }
 
-// Leader returns the first participant of the handle's own line; false if the line is
-// empty.
-func (s *Selector) Leader(ctx context.Context) (Participant, bool, error) {
-	return s.participant.Leader(ctx)
+// First returns the first participant of the handle's own line; false if the line is
+// empty, or if a persistent node blocks it. The first does not always lead: see Participant.First.
+func (s *Selector) First(ctx context.Context) (Participant, bool, error) {
+	return s.participant.First(ctx)
 }
 
 // ID returns how other participants see this one: LatchOptions.ID.
@@ -336,8 +284,9 @@ func (s *Selector) State() State { return s.participant.State() }
 // "waiting", "leading", "suspended", "pausing", …
 func (s *Selector) Phase() string { return s.participant.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts. Work that goes on long after it had to end is a failure, too: ErrWorkRunning.
 func (s *Selector) Err() error { return s.participant.Err() }
 
 func (s *Selector) seal()              { s.participant.seal() }

@@ -88,7 +88,7 @@ func (s *Semaphore) Limit() int { return int(s.limit.Load()) }
 //
 // Errors: ErrPermits, immediately, for none, for more than there are, and for more than
 // 4096, which is what one transaction creates; ErrLimitDiffers, with both numbers, if
-// another limit is stored; ErrLeadershipLost if the permits were deleted before they were
+// another limit is stored; ErrLockLost if the permits were deleted before they were
 // held; and those of Mutex.Lock.
 func (s *Semaphore) Acquire(ctx context.Context, permits int) (*Hold, error) {
 	return s.acquire(ctx, permits, false)
@@ -111,9 +111,12 @@ func (s *Semaphore) acquire(ctx context.Context, permits int, try bool) (*Hold, 
 	if permits > machines.MaxPermits {
 		return nil, fmt.Errorf("%w: %d in one hold: want no more than %d, which one transaction creates", ErrPermits, permits, machines.MaxPermits)
 	}
-	o := s.options
+	o, op := s.options, "acquire"
+	if try {
+		op = "try acquire"
+	}
 	return s.client.acquire(ctx, acquisition{
-		recipe: machines.SemaphoreRecipe.Name(), path: s.path, try: try, limit: limit, permits: permits,
+		op: op, recipe: machines.SemaphoreRecipe.Name(), path: s.path, try: try, limit: limit, permits: permits,
 		options: MutexOptions{ID: o.ID, Retry: o.Retry, WorkGrace: o.WorkGrace, TokenFloor: o.TokenFloor, Kazoo: o.Kazoo},
 	})
 }
@@ -135,7 +138,7 @@ func (s *Semaphore) Agreed(ctx context.Context) (int, error) {
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: the data of %s are %q", ErrLimitDiffers, pool, data)
 	}
-	return limit, err
+	return limit, renamed("agreed", s.path, err)
 }
 
 // SetLimit stores another limit, for all handles: it writes the limit to ZooKeeper, and
@@ -157,13 +160,12 @@ func (s *Semaphore) SetLimit(ctx context.Context, limit int) error {
 	}
 	switch refused := refusal(err); {
 	case errors.Is(err, ErrOutcomeUnknown): // it has a *zkio.Error in it, but is no refusal
-		return err
 	case refused != nil:
 		return refused
 	case err == nil:
 		s.limit.Store(int64(limit))
 	}
-	return err
+	return renamed("set limit", s.path, err)
 }
 
 func (s *Semaphore) commit(ctx context.Context, op Op) error {
@@ -172,7 +174,7 @@ func (s *Semaphore) commit(ctx context.Context, op Op) error {
 }
 
 // Holders returns those that hold permits, one for each permit, oldest first, and all with
-// Leads set; see Client.Line. On kazoo's names their order means nothing.
+// First set; see Client.Line. On kazoo's names their order means nothing.
 func (s *Semaphore) Holders(ctx context.Context) ([]Participant, error) {
 	line, err := s.client.line(ctx, machines.SemaphorePool(s.path, s.options.Kazoo), func(children []string) ([]machines.Place, int) {
 		return machines.Permits(children, s.options.Kazoo)

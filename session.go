@@ -18,17 +18,20 @@ type sessionHandle struct {
 	client    *Client
 	listeners listeners[ConnectionState]
 	commands  commands
+	logs      connectionLog
 
 	mu      sync.Mutex
 	state   ConnectionState
 	why     error         // why the last attempt to connect failed
 	others  []string      // why the attempts before it failed
-	changed chan struct{} // closed at every change
+	changed chan struct{} // closed at every change of state or why
 }
 
 func newSessionHandle(c *Client) *sessionHandle {
-	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{})}
-	h.listeners.panicked = c.log.logPanic("OnConnection")
+	h := &sessionHandle{client: c, state: Connecting, changed: make(chan struct{}), logs: connectionLog{client: c}}
+	id := events.SessionMachine
+	broken := c.invariants.of(&id)
+	h.listeners.panicked, h.listeners.broken, h.commands.broken = c.log.logPanic("a connection listener", ""), broken, broken
 	return h
 }
 
@@ -37,13 +40,11 @@ func (h *sessionHandle) notice(n events.Notify) {
 	case events.Connected, events.Suspended, events.Reconnected, events.Lost:
 		state := ConnectionState(n.What)
 		h.listeners.send(state, func() { h.set(state, asError(n.Code, n.Text)) })
-		h.client.log.log(zerolog.InfoLevel, "connection", func(e *zerolog.Event) {
-			e.Str("state", string(state)).Int64("session", n.Session).Str("detail", n.Text)
-		})
+		h.logs.changed(state, n)
 	case events.Failed:
 		err := asError(n.Code, n.Text)
 		h.fail(err)
-		h.client.log.log(zerolog.WarnLevel, "not connected", func(e *zerolog.Event) { e.Err(err) })
+		h.logs.failed(n, err)
 	case events.Warning:
 		h.client.log.log(zerolog.WarnLevel, n.Text, nil)
 	}
@@ -60,6 +61,11 @@ func (h *sessionHandle) set(s ConnectionState, why error) {
 		why = nil
 	}
 	h.why, h.others = why, nil
+	h.signalChange()
+}
+
+// signalChange wakes the calls that wait for a change. The caller holds the lock.
+func (h *sessionHandle) signalChange() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -71,6 +77,7 @@ func (h *sessionHandle) fail(why error) {
 		h.others = append(h.others, before)
 	}
 	h.why = why
+	h.signalChange()
 }
 
 // maxConnectErrors is how many different failures to connect an error has, without the
@@ -83,10 +90,10 @@ func connectErrorText(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &e) && e.Code == events.ConnectionLoss && e.Text != "":
+	case errors.As(err, &e) && (e.Code == events.ConnectionLoss || e.Code == "") && e.Text != "":
 		return e.Text
 	}
-	return strings.TrimPrefix(err.Error(), "incumbent: ")
+	return withoutPackage(err)
 }
 
 func (h *sessionHandle) current() ConnectionState {
@@ -106,20 +113,21 @@ func (h *sessionHandle) wait(ctx context.Context) error {
 		h.mu.Lock()
 		state, why, changed := h.state, h.why, h.changed
 		h.mu.Unlock()
-		select {
-		case <-h.client.closed:
-			return ErrClosed
-		default:
+		if h.client.isClosed() {
+			return asCallError("wait connected", "", ErrClosed)
 		}
 		if state == Connected || state == Reconnected {
 			return nil
 		}
+		if errors.Is(why, ErrAuthFailed) {
+			return &wordedError{fmt.Sprintf("incumbent: not connected to %s: %s", h.client.config.Servers, connectErrorText(why)), []error{why}}
+		}
 		select {
 		case <-changed:
 		case <-h.client.closed:
-			return ErrClosed
+			return asCallError("wait connected", "", ErrClosed)
 		case <-ctx.Done():
-			return h.notConnected(context.Cause(ctx), why)
+			return h.notConnected(ctx, why)
 		}
 	}
 }
@@ -132,19 +140,20 @@ func (h *sessionHandle) absence() error {
 	case h.state == Connected || h.state == Reconnected:
 		return nil
 	case h.why == nil:
-		return ErrNotConnected
+		return &wordedError{h.notConnectedText("no server has answered yet"), []error{ErrNotConnected}}
 	}
-	return fmt.Errorf("not connected to %s: %s", h.client.config.Servers, connectErrorText(h.why))
+	return &wordedError{h.notConnectedText(connectErrorText(h.why)), []error{ErrNotConnected, h.why}}
 }
 
-func (h *sessionHandle) notConnected(cause, why error) error {
+func (h *sessionHandle) notConnected(ctx context.Context, why error) error {
+	cause := context.Cause(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.why != nil {
 		why = h.why
 	}
 	if why == nil {
-		return fmt.Errorf("incumbent: not connected to %s: no server has answered yet: %w", h.client.config.Servers, cause)
+		return &wordedError{fmt.Sprintf("%s: %v", h.notConnectedText("no server has answered yet"), cause), []error{ErrNotConnected, cause, ctx.Err()}}
 	}
 	said := []string{connectErrorText(why)}
 	for _, other := range h.others {
@@ -152,8 +161,14 @@ func (h *sessionHandle) notConnected(cause, why error) error {
 			said = append(said, other)
 		}
 	}
-	return &wordedError{fmt.Sprintf("incumbent: not connected to %s: %s (%v)",
-		h.client.config.Servers, strings.Join(said, "; "), cause), []error{why, cause}}
+	return &wordedError{fmt.Sprintf("%s (%v)", h.notConnectedText(strings.Join(said, "; ")), cause), []error{ErrNotConnected, why, cause, ctx.Err()}}
+}
+
+// notConnectedText returns a sentence with the name of the ensemble. If that is one server,
+// the reason need not begin with it.
+func (h *sessionHandle) notConnectedText(reason string) string {
+	servers := h.client.config.Servers
+	return fmt.Sprintf("incumbent: not connected to %s: %s", servers, strings.TrimPrefix(reason, servers+": "))
 }
 
 // close closes the session at the ensemble, if there is time for it.

@@ -38,27 +38,27 @@ func (c *Client) SharedCount(path string, seed int32) (*SharedCount, error) {
 //
 // Errors: ErrClosed, the context's, or an *Error (BADARGUMENTS if the node holds no number
 // of four bytes).
-func (s *SharedCount) Get(ctx context.Context) (Count, error) { return s.count(ctx, "get", nil) }
+func (s *SharedCount) Get(ctx context.Context) (Count, error) { return s.count(ctx, "get", "get", nil) }
 
 // Set writes the count, whatever it was. If another client writes in the same moment, it
 // tries again. Errors as for Get, and ErrOutcomeUnknown if no reply came and another client
 // has written since, or the context ended meanwhile.
 func (s *SharedCount) Set(ctx context.Context, value int32) (Count, error) {
-	return s.count(ctx, "set", map[string]int64{"operand": int64(value), "tries": 1 << 20})
+	return s.count(ctx, "set", "set", map[string]int64{"operand": int64(value), "tries": 1 << 20})
 }
 
 // TrySet writes the count if it is still as it was read. It returns false, and the present
 // count, if another client has written since, even the same value. Errors as for Set.
 func (s *SharedCount) TrySet(ctx context.Context, was Count, value int32) (Count, bool, error) {
-	now, err := s.count(ctx, "replace", map[string]int64{"operand": int64(value), "expected": int64(was.Version), "tries": 1 << 20})
+	now, err := s.count(ctx, "try set", "replace", map[string]int64{"operand": int64(value), "expected": int64(was.Version), "tries": 1 << 20})
 	if errors.Is(err, errUnexpectedValue) {
 		return now, false, nil
 	}
 	return now, err == nil, err
 }
 
-func (s *SharedCount) count(ctx context.Context, task string, options map[string]int64) (Count, error) {
-	value, version, err := s.number.do(ctx, task, options)
+func (s *SharedCount) count(ctx context.Context, op, task string, options map[string]int64) (Count, error) {
+	value, version, err := s.number.do(ctx, op, task, options)
 	return Count{int32(value), version}, err
 }
 

@@ -20,34 +20,42 @@ type Term struct {
 // at the deadline, see deadlineWatch.
 type heldTerm struct {
 	Term
-	guards []events.Op // the operations of Leadership.Write's guard; nil: the own node exists
-	over   atomic.Bool
-	reason error
-	plain  bool          // the node's name has no GUID
-	grace  time.Duration // how long work may outlast the term; 0: no limit
+	holder    *participant // whose term it is
+	guards    []events.Op  // the operations of Leadership.Write's guard; nil: the own node exists
+	began     int64        // the loop's clock
+	zkSession int64        // ZooKeeper's id of the session; 0: not known
+	over      atomic.Bool
+	reason    error
 
 	mu       sync.Mutex
-	nodeGone bool  // ended because its node, or the session, is gone
-	released bool  // ended because the work under it had returned
-	stopped  error // why the work was stopped; nil: it may go on
-	works    map[*Leadership]bool
-	watch    *deadlineWatch // the client's; nil before there is work
+	nodeGone bool                   // ended because its node, or the session, is gone
+	released bool                   // ended because the work under it had returned
+	stopped  error                  // why the work was stopped; nil: it may go on
+	works    map[*Leadership]uint64 // that has not returned, numbered in the order in which it was given out
+	given    uint64                 // how often work was given out
+	watch    *deadlineWatch         // the client's; nil before there is work
+	why      string                 // why the work has to return, for people; "": it may go on
+	timer    *time.Timer            // runs while the work has to return and has not; nil: it does not
+	overdue  bool                   // the timer has fired
 }
 
-// end ends the term, for the machine's reason. The loop calls it once, on its goroutine.
-func (t *heldTerm) end(reason error, why events.Reason) {
+// end ends the term. The loop calls it once, on its goroutine.
+func (t *heldTerm) end(lost *LostError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reason, t.nodeGone, t.released = reason, why.Successible(), why == events.ReasonReturned
+	why := events.Reason(lost.Reason)
+	t.reason, t.nodeGone, t.released = lost, why.Successible(), why == events.ReasonReturned || why == events.ReasonRevoked
 	t.over.Store(true)
-	t.stop(reason)
+	t.stop(lost)
+	t.expectReturn(lost.why())
 }
 
 // lapse stops the work because the deadline has passed. The loop ends the term later.
-func (t *heldTerm) lapse() {
+func (t *heldTerm) lapse(lost *LostError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stop(errLapsed)
+	t.stop(lost)
+	t.expectReturn(lost.why())
 }
 
 // stop cancels the contexts of all work, once; the grace of the work begins. The caller
@@ -86,31 +94,34 @@ func (t *heldTerm) lossErr() error {
 // returned, or with ErrWorkRunning if its grace ended before.
 func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)) *Leadership {
 	ctx, cancel := context.WithCancelCause(parent)
-	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel}
+	l := &Leadership{client: c, term: t, ctx: ctx, cancel: cancel, from: callers(), returned: make(chan struct{})}
 	var once sync.Once
 	l.done = func(late error) {
 		once.Do(func() {
 			t.mu.Lock()
 			delete(t.works, l)
-			if len(t.works) == 0 && t.watch != nil {
+			if len(t.works) == 0 {
 				t.watch.remove(t)
+				t.allReturned()
 			}
 			t.mu.Unlock()
 			cancel(context.Canceled)
 			done(late)
+			close(l.returned)
 		})
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stopped != nil {
-		l.stop(t.stopped)
-		return l
-	}
 	if t.works == nil {
-		t.works, t.watch = map[*Leadership]bool{}, &c.deadlines
+		t.works, t.watch = map[*Leadership]uint64{}, &c.deadlines
 	}
-	t.works[l] = true
-	if len(t.works) == 1 {
+	t.works[l] = t.given
+	t.given++
+	switch {
+	case t.stopped != nil:
+		l.stop(t.stopped)
+		t.expectReturn(t.why)
+	case len(t.works) == 1:
 		t.watch.add(t)
 	}
 	return l

@@ -110,7 +110,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 
 // Start begins to read and returns immediately. A second call returns ErrAlreadyStarted, a
 // call after Close returns ErrClosed.
-func (t *TreeCache) Start() error { return t.machine.start(context.Background()) }
+func (t *TreeCache) Start() error { return t.machine.start(context.Background(), "start") }
 
 // Close ends the cache and the loops over its feeds. The nodes read so far stay readable.
 // Closing twice, or before Start, is no error; if the context ends first, Close returns its
@@ -118,14 +118,13 @@ func (t *TreeCache) Start() error { return t.machine.start(context.Background())
 func (t *TreeCache) Close(ctx context.Context) error { return t.machine.Close(ctx) }
 
 // WaitReady returns when the whole tree was read once: if the node does not exist, the tree
-// is empty. If the context ends first, its error comes with the handle's current failure,
-// if there is one.
+// is empty. If the context ends first, the error says why not all was read.
 //
 // Errors: ErrNotStarted, ErrTreeTooLarge, ErrClosed, or the context's.
 func (t *TreeCache) WaitReady(ctx context.Context) error {
 	t.machine.client.check(ctx)
 	if t.State() == Latent {
-		return ErrNotStarted
+		return t.machine.explain(ctx, "wait ready", ErrNotStarted)
 	}
 	var err error
 	select {
@@ -135,14 +134,14 @@ func (t *TreeCache) WaitReady(ctx context.Context) error {
 	case <-t.machine.client.closed:
 		err = ErrClosed
 	case <-ctx.Done():
-		err = t.machine.withTrouble(context.Cause(ctx))
+		err = context.Cause(ctx)
 	}
 	t.lock.RLock()
 	defer t.lock.RUnlock()
 	if t.end != nil || t.complete() {
-		err = t.end
+		return t.end
 	}
-	return err
+	return t.machine.explain(ctx, "wait ready", err)
 }
 
 // Ready reports whether the whole tree was read once.
@@ -350,6 +349,7 @@ func (t *TreeCache) State() State { return t.machine.State() }
 // Phase returns the machine's state, finer than State, by its name in docs/statecharts.
 func (t *TreeCache) Phase() string { return t.machine.Phase() }
 
-// Err returns the handle's current failure, or nil if there is none. The handle
-// goes on trying, with pauses between its attempts.
+// Err returns the handle's current failure, or why a started handle has no connection
+// (ErrNotConnected); nil if there is neither. The handle goes on trying, with pauses between
+// its attempts.
 func (t *TreeCache) Err() error { return t.machine.Err() }

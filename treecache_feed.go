@@ -29,7 +29,8 @@ type TreeChange struct {
 
 // Changes returns a feed: first the nodes that are known, as added, then TreeReady or
 // TreeStale, and from then on every change, until the context ends, the cache is closed or
-// the loop is left. There may be any number of loops, before Start, too.
+// the loop is left. There may be any number of loops. One that begins before Start waits for
+// it, and misses nothing: call Start on another goroutine, or before.
 //
 // The changes are complete by themselves: a program that adds, sets and removes as they say
 // has the cache's own view after each TreeReady. A node is added after its parent and
@@ -49,9 +50,9 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	defer t.lock.Unlock()
 	select {
 	case <-t.machine.commands.ended:
-		return ErrClosed
+		return asCallError("changes", t.machine.path, ErrClosed)
 	case <-t.machine.client.closed:
-		return ErrClosed
+		return asCallError("changes", t.machine.path, ErrClosed)
 	default:
 	}
 	f.ended, f.merge = t.machine.commands.ended, merge

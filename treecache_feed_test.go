@@ -23,7 +23,7 @@ type cacheWithoutMachine struct {
 
 func newCacheWithoutMachine() *cacheWithoutMachine {
 	t := &TreeCache{data: true, tree: map[string]*cachedNode{}, ready: make(chan struct{}), stale: true, readers: map[*feed[TreeChange]]bool{}}
-	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop())}, "/t")
+	t.machine.init(&Client{closed: make(chan struct{}), log: newLogger(zerolog.Nop(), "")}, "/t")
 	t.machine.onNotice = t.onNotice
 	return &cacheWithoutMachine{TreeCache: t}
 }

@@ -42,7 +42,7 @@ func TestWatchTellsLeadersAndVacancies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch seen = append(seen, change.Recipe+":"+change.Leader.ID); len(seen) {
+		switch seen = append(seen, change.Recipe+":"+change.First.ID); len(seen) {
 		case 1:
 			hold(a)
 		case 2:

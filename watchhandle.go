@@ -27,6 +27,9 @@ func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 		o.kept = map[uint64]zkio.Kept{}
 	}
 	o.kept[request] = kept
+	if o.commands.broken != nil && len(o.kept) > maxKept {
+		o.commands.broken("a reply", "%d replies are kept, of at most %d", len(o.kept), maxKept)
+	}
 }
 
 // takeKept returns what the reply to this request held, and forgets what earlier replies held.

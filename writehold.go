@@ -1,8 +1,9 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"time"
 )
 
@@ -25,8 +26,8 @@ func writing(h *Hold, err error) (*WriteHold, error) {
 //
 // On any error nothing is held any longer, and the rest of the node is deleted, without a
 // connection after the next one. Errors: ErrNotHeld for a hold that was unlocked or
-// downgraded before; ErrLeadershipLost if the hold was lost before or meanwhile, or there
-// was no connection; ErrClosed; the context's cause.
+// downgraded before; ErrLockLost if the hold was lost before or meanwhile, or there
+// was no connection; ErrClosed; the context's.
 func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 	h.Hold.Leadership.check(ctx)
 	if !h.Hold.unlocked.CompareAndSwap(false, true) {
@@ -36,14 +37,24 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 	n, ch := m.commands.reserve()
 	m.byReturn.Store(n)
 	h.Hold.Leadership.Release()
-	read, err := m.held(m.receive(ctx, context.WithoutCancel(ctx), n, ch, m.abandon))
-	switch err {
-	case nil:
+	read, err := m.held(m.receive(ctx, context.WithoutCancel(ctx), "downgrade", n, ch, m.abandon))
+	if err == nil {
 		return read, nil
-	case ErrClosed: // by itself: the machine is closed
-		err = ErrLeadershipLost
 	}
-	return nil, fmt.Errorf("incumbent: downgrade %s: %w", h.Hold.Leadership.term.Path, err)
+	return nil, asCallError("downgrade", m.path, h.downgradeErr(err))
+}
+
+// downgradeErr returns why a downgrade failed, for the machine's answer.
+func (h *WriteHold) downgradeErr(err error) error {
+	l, reason := h.Hold.Leadership, ReasonUnconfirmed
+	if l.client.io.Current() != l.term.Session {
+		reason = ReasonSessionOver
+	}
+	var answered *Error
+	if errors.Is(err, ErrClosed) && !errors.As(err, &answered) { // by itself: the machine is closed
+		return cmp.Or[error](l.term.lossErr(), l.client.lost(l.term, reason, 0))
+	}
+	return h.Hold.machine.asLost(err, reason)
 }
 
 // Unlock releases the lock, and returns when its node is gone and others may hold it. See
@@ -58,7 +69,7 @@ func (h *WriteHold) Release() { h.Hold.Release() }
 func (h *WriteHold) Revoked() <-chan struct{} { return h.Hold.Revoked() }
 
 // Context returns a context that ends when the hold is lost, with a cause that is
-// ErrLeadershipLost, and when it is unlocked. It has the values of the context with which
+// ErrLockLost, and when it is unlocked. It has the values of the context with which
 // the lock was asked for.
 func (h *WriteHold) Context() context.Context { return h.Hold.Context() }
 
@@ -78,7 +89,7 @@ func (h *WriteHold) ValidUntil() time.Time { return h.Hold.ValidUntil() }
 func (h *WriteHold) AloneUntil() time.Time { return h.Hold.AloneUntil() }
 
 // Check returns nil while the lock may be believed to be held, and an error that is
-// ErrLeadershipLost otherwise. It sends nothing. See Leadership.Check.
+// ErrLockLost otherwise. It sends nothing. See Leadership.Check.
 func (h *WriteHold) Check() error { return h.Hold.Check() }
 
 // Write commits all operations, or none, only if the own node still exists. See
