@@ -34,7 +34,7 @@ func (a *app) root() *cobra.Command {
 		Use:     "incumbent",
 		Short:   "operate leader election on ZooKeeper",
 		Long:    help,
-		Example: "  incumbent status /jobs/nightly\n  incumbent elect --path /jobs/nightly -- ./nightly.sh",
+		Example: "  incumbent status /jobs/nightly\n  incumbent elect /jobs/nightly -- ./nightly.sh",
 		Args:    known,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

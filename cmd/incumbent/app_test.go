@@ -42,12 +42,16 @@ func TestBadCommandLines(t *testing.T) {
 		"watch":                              "watch needs a PATH",
 		"watch x":                            "does not begin with a slash",
 		"resign":                             "resign needs a PATH",
-		"elect":                              "elect needs --path",
-		"elect --path /x":                    "elect needs a command after --",
-		"elect --path x -- true":             "--path: path \"x\" does not begin with a slash",
-		"elect --path /x true -- true":       "flags come before the --",
-		"elect --path /x --try -1s -- true":  "no negative time",
-		"elect --path /x --try soon -- true": "invalid duration",
+		"elect":                              "elect needs a PATH, as in: incumbent elect /jobs/nightly",
+		"elect -- true":                      "elect needs a PATH",
+		"elect --path /x -- true":            "elect takes the path as its first argument, and not as --path: incumbent elect /x [flags] -- COMMAND",
+		"elect --path /x /y -- true":         "not as --path: incumbent elect /x [flags] -- COMMAND",
+		"elect --path=":                      "not as --path",
+		"elect /x":                           "elect needs a command after --",
+		"elect x -- true":                    "PATH: path \"x\" does not begin with a slash",
+		"elect /x true -- true":              "the command comes after a --",
+		"elect /x --try -1s -- true":         "no negative time",
+		"elect /x --try soon -- true":        "invalid duration",
 		"lock":                               "lock needs a PATH",
 		"lock -- true":                       "lock needs a PATH",
 		"lock /x":                            "lock needs a command after --",
@@ -81,7 +85,7 @@ func TestBadCommandLines(t *testing.T) {
 }
 
 func TestNoServerAnswers(t *testing.T) {
-	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", "--path", line, "--", "true"}, {"lock", line, "--", "true"}} {
+	for _, args := range [][]string{{"status", line}, {"watch", line}, {"resign", line}, {"elect", line, "--", "true"}, {"lock", line, "--", "true"}} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
 			flags := []string{args[0], "--servers", "127.0.0.1:1,127.0.0.1:2", "--connect-timeout", "300ms"}
@@ -101,7 +105,7 @@ func TestCredentialsComeFromAFile(t *testing.T) {
 	p := elect(t, srv, "echo up; read line", "--auth-file", secret, "--id", "bob")
 	p.Prints("up")
 	p.Notes("others may read")
-	programtest.Contains(t, start(t, srv, "status", line, "--auth-file", secret).Exits(0).Out.String(), `"bob" leads`)
+	programtest.Contains(t, start(t, srv, "status", line, "--auth-file", secret).Exits(0).Out.String(), `"bob" is first in line`)
 	stranger := start(t, srv, "status", line).Wait()
 	if stranger != 77 {
 		t.Errorf("without credentials: exit code %d, want 77", stranger)

@@ -15,6 +15,7 @@ import (
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
 )
 
 // connection has the flags of every command that connects to an ensemble.
@@ -28,7 +29,9 @@ type connection struct {
 const exitCodes = `
   64  the command line is wrong
   69  no server answered in time (--connect-timeout)
-  77  the ensemble does not accept the credentials, or its access lists forbid it`
+  77  the ensemble does not accept the credentials, or its access lists forbid it
+  78  something has to be corrected by hand, such as a chroot of --servers that does
+      not exist: the message says what`
 
 func (c *connection) flags(f *pflag.FlagSet) {
 	servers := os.Getenv("INCUMBENT_SERVERS")
@@ -66,11 +69,16 @@ func (c *connection) config(a *app) (incumbent.Config, error) {
 	}
 	cfg.Logger = zerolog.Nop()
 	if c.verbose {
-		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: "15:04:05.000"}).With().Timestamp().Logger()
+		cfg.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Err.HasColour(), TimeFormat: cli.TimeLayout}).Hook(zerolog.HookFunc(addTime))
 	}
 	var err error
 	cfg.Auth, err = c.credentials(a)
 	return cfg, err
+}
+
+// addTime adds the time to a line of the log. Zerolog's own timestamps have no milliseconds.
+func addTime(e *zerolog.Event, _ zerolog.Level, _ string) {
+	e.Str(zerolog.TimestampFieldName, time.Now().Format(cli.TimeLayout))
 }
 
 // credentials reads the credentials. None of its errors contains them.
@@ -126,16 +134,39 @@ func (c *connection) open(ctx context.Context, cfg incumbent.Config) (*incumbent
 	defer cancel()
 	err = client.WaitConnected(limit)
 	if err == nil {
+		err = c.checkChroot(limit, client)
+	}
+	if err == nil {
 		return client, nil
 	}
 	c.closeClient(client)
+	var coded *cli.ExitError
 	switch {
+	case errors.As(err, &coded):
+		return nil, err
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, incumbent.ErrAuthFailed), errors.Is(err, incumbent.ErrNoAuth):
+	case errors.Is(err, incumbent.ErrAuthFailed):
 		return nil, cli.Exit(exitNoAuth, err)
 	}
 	return nil, cli.Exit(exitUnavailable, fmt.Errorf("%w\nName a running ensemble with --servers or INCUMBENT_SERVERS, or start one in memory with: incumbent zk --listen 127.0.0.1:2181", err))
+}
+
+// checkChroot returns an error if the chroot of --servers does not exist: every line below it
+// would look empty. A client without the right to read there goes on: it may have rights below.
+func (c *connection) checkChroot(ctx context.Context, client *incumbent.Client) error {
+	_, chroot, err := zkio.ParseServers(c.servers)
+	if err != nil || chroot == "" {
+		return err
+	}
+	stat, err := client.Exists("/").Do(ctx)
+	switch {
+	case errors.Is(err, incumbent.ErrNoAuth):
+		return nil
+	case err == nil && stat == nil:
+		return cli.Exit(exitConfig, fmt.Errorf("the chroot %s has to exist already: create it first", chroot))
+	}
+	return err
 }
 
 // closeClient closes a client, within a bound.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,7 @@ const electHelp = `Queue for leadership and run a command only while leading.
 ` + underGuard + `   75  leadership was lost (without --requeue)
   124  --try went by without leadership
   130, 143, …  a signal came while waiting: 128 and its number
-   73  the file of --record cannot be written
-   78  something in the line has to be corrected by hand: the message says what` + exitCodes
+   73  the file of --record cannot be created` + exitCodes
 
 // elector is one run of elect, or of lock.
 type elector struct {
@@ -28,6 +28,7 @@ type elector struct {
 	connection
 	action
 	path, id, record     string
+	formerPath           string // of --path, which is no longer there
 	prefix               string // of a plain election
 	try, grace           time.Duration
 	requeue, useSelector bool
@@ -42,30 +43,29 @@ type elector struct {
 
 // action has the words and the recipe of elect or lock.
 type action struct {
-	usage, pathName string // the shortest call, and the name of the path's argument
-	line            string // the recipe of the line
-	doing, done     string
-	does            string
-	newCandidate    func(*elector) (candidate, error)
+	usage        string // the shortest call
+	line         string // the recipe of the line
+	doing, done  string
+	newCandidate func(*elector) (candidate, error)
 }
 
-var leads = action{"incumbent elect --path /jobs/nightly -- ./nightly.sh", "--path", "latch", "leading", "led", "leads", newLatchCandidate}
+var leads = action{"incumbent elect /jobs/nightly -- ./nightly.sh", "latch", "leading", "led", newLatchCandidate}
 
 func (a *app) elect() *cobra.Command {
 	e := &elector{app: a, action: leads}
 	c := &cobra.Command{
-		Use:   "elect --path PATH [flags] -- COMMAND [ARGUMENT…]",
+		Use:   "elect PATH [flags] -- COMMAND [ARGUMENT…]",
 		Short: "run a command only while leading",
 		Long:  electHelp,
-		Example: `  incumbent elect --path /jobs/nightly -- ./nightly.sh
-  incumbent elect --path /jobs/worker --requeue --record /tmp/worker.log -- ./worker
-  incumbent elect --path /jobs/once --try 5s -- ./once || echo "somebody else does it"`,
+		Example: `  incumbent elect /jobs/nightly -- ./nightly.sh
+  incumbent elect /jobs/worker --requeue --record /tmp/worker.log -- ./worker
+  incumbent elect /jobs/once --try 5s -- ./once || echo "somebody else does it"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case c.ArgsLenAtDash() > 0:
-				return cli.Usage("elect does not know what to do with %q: flags come before the --, the command after it", args[0])
-			case e.path == "":
-				return cli.Usage("elect needs --path, as in: %s", e.usage)
+			if c.Flags().Changed("path") {
+				return cli.Usage("elect takes the path as its first argument, and not as --path: incumbent elect %s [flags] -- COMMAND", e.formerPath)
+			}
+			if err := e.arguments(c, args); err != nil {
+				return err
 			}
 			plain := c.Flags().Changed("prefix")
 			switch {
@@ -76,12 +76,12 @@ func (a *app) elect() *cobra.Command {
 			case e.useSelector:
 				e.line, e.newCandidate = "lock", newSelectorCandidate
 			}
-			e.command = args
 			return e.run(c)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&e.path, "path", "", "the line to queue in, such as /jobs/nightly (required)")
+	f.StringVar(&e.formerPath, "path", "", "")
+	_ = f.MarkHidden("path") // it is defined in the line before
 	f.BoolVar(&e.useSelector, "selector", false, "queue as Curator's LeaderSelector does, and not as its LeaderLatch")
 	f.StringVar(&e.prefix, "prefix", "", "queue in the plain election with this prefix, such as n_, and in no line of Curator's")
 	e.flagsOfBoth(f)
@@ -97,7 +97,19 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.DurationVar(&e.try, "try", 0, "give up waiting after this long (default: never)")
 	f.BoolVar(&e.requeue, "requeue", false, "queue again after a loss, instead of exiting")
 	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
-	f.StringVar(&e.record, "record", "", "write the flight recorder's log to this new file, for incumbent replay")
+	f.StringVar(&e.record, "record", "", "write the flight recorder's log to this new file, for incumbent replay; if it exists, to FILE.1, FILE.2, …")
+}
+
+// arguments takes the path, and the command after the --.
+func (e *elector) arguments(c *cobra.Command, args []string) error {
+	switch before := c.ArgsLenAtDash(); {
+	case len(args) == 0 || before == 0:
+		return cli.Usage("%s needs a PATH, as in: %s", c.Name(), e.usage)
+	case before < 0 && len(args) > 1, before > 1:
+		return cli.Usage("%s does not know what to do with %q: the command comes after a --", c.Name(), args[1])
+	}
+	e.path, e.command = args[0], args[1:]
+	return nil
 }
 
 func (e *elector) check(c *cobra.Command) error {
@@ -108,7 +120,7 @@ func (e *elector) check(c *cobra.Command) error {
 		return cli.Usage("--try and --grace take no negative time")
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
-		return cli.Usage("%s: %w", e.pathName, trimLibrary(err))
+		return cli.Usage("PATH: %w", trimLibrary(err))
 	}
 	if err := incumbent.CheckPath(e.path, e.prefixes()...); err != nil {
 		return cli.Usage("--prefix: %w", trimLibrary(err))
@@ -124,8 +136,9 @@ func (e *elector) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	e.Dated = true
 	if e.record != "" {
-		f, err := incumbent.CreateLog(e.record)
+		f, err := e.createLog(e.record)
 		if err != nil {
 			return cli.Exit(cli.ExitNoOutput, err)
 		}
@@ -241,19 +254,18 @@ func (e *elector) printPosition(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	ahead, leader := 0, incumbent.Participant{}
+	line.Participants = slices.DeleteFunc(line.Participants, func(p incumbent.Participant) bool {
+		return p.Recipe != e.line || e.line == "election" && p.Prefix != e.prefix
+	})
+	others := 0
 	for _, p := range line.Participants {
-		switch {
-		case p.Recipe != e.line || e.line == "election" && p.Prefix != e.prefix || p.ID == e.id:
-		case p.Leads:
-			leader = p
-			fallthrough
-		default:
-			ahead++
+		if p.ID != e.id || p.Persistent() {
+			others++
 		}
 	}
-	if ahead > 0 && leader.Path != "" {
-		e.Note("waiting in %s as %s: %s in line, %s %s with token %d", e.path, cli.Quote(e.id), cli.Plural(ahead, "other"), cli.Quote(leader.ID), e.does, leader.Token)
+	first, there := line.First()
+	if others > 0 && (!there || first.ID != e.id) {
+		e.Note("waiting in %s as %s: %s in line, %s", e.path, cli.Quote(e.id), cli.Plural(others, "other"), head(line, cli.Plain))
 	}
 }
 
@@ -265,12 +277,20 @@ func (e *elector) prefixes() []string {
 	return nil
 }
 
+// connectionTrouble says why the client is not connected.
+func connectionTrouble(c *incumbent.Client) string {
+	if err := c.Err(); err != nil {
+		return trimLibrary(err).Error()
+	}
+	return "the connection was lost" // and there is one again
+}
+
 // connectionChanged returns a listener that prints changes of the connection.
 func (e *elector) connectionChanged() func(incumbent.ConnectionState) {
 	return func(s incumbent.ConnectionState) {
 		switch s {
 		case incumbent.Suspended:
-			e.Note("the connection is gone; the session ends %s after the last contact, unless a server answers before", e.client.SessionTimeout())
+			e.Note("%s; the session expires %s after the last contact, unless a server answers before", connectionTrouble(e.client), e.client.SessionTimeout())
 		case incumbent.Reconnected:
 			e.Note("connected again")
 		case incumbent.Lost:

@@ -16,6 +16,7 @@ func (a *app) guard() *cobra.Command {
 		Use: guardName, Hidden: true, Args: cobra.NoArgs,
 		Short: "watch over elect's command: started by elect, not by people",
 		RunE: func(*cobra.Command, []string) error {
+			a.Dated = true // its notes are among elect's
 			group.Guard(a.In, os.Stdout, func(s string) { a.Note("guard: %s", s) })
 			return nil
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -90,7 +91,7 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 	if !none {
 		g.Stop() // one came before the command ran
 	}
-	g.Note("%s %s with token %d; running %s in process group %d", g.doing, g.path, l.Token(), cli.Quote(g.command[0]), g.ID())
+	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(), hex(g.client.SessionID()), cli.Quote(g.command[0]), g.ID())
 	lost = g.until(l)
 	over := time.Now()
 	if lost && g.validUntil.Before(over) { // this process was stopped, and saw the loss late
@@ -137,9 +138,9 @@ func (g *guardedCommand) end(l *incumbent.Leadership) {
 	_ = g.Until(g.deadline(l)) // if the guard is gone, it has already killed the group
 	deadline := time.NewTimer(time.Until(g.deadline(l)))
 	defer deadline.Stop()
-	left := "is told to end, and killed: another may lead already"
+	left := "gets SIGTERM and SIGKILL: another may lead already"
 	if d := time.Until(g.deadline(l)); d > 0 {
-		left = "is told to end, and killed after " + cli.Short(d)
+		left = "gets SIGTERM, and SIGKILL after " + cli.Short(d)
 	}
 	g.Note("%v; the command %s", trimLibrary(reason(l)), left)
 	g.Stop()
@@ -155,7 +156,7 @@ func reason(l *incumbent.Leadership) error {
 	if cause := context.Cause(l.Context()); cause != nil {
 		return cause
 	}
-	return incumbent.ErrLeadershipLost // the deadline has passed, and the context has not ended yet
+	return cmp.Or(l.Check(), incumbent.ErrLeadershipLost) // the deadline has passed, and the context has not ended yet
 }
 
 // deadline returns when every process of the group must have ended.

@@ -23,10 +23,9 @@ A semaphore, also one of -n 1, and a mutex on the same PATH do not see each othe
 ` + underGuard + `   75  the lock was lost (without --requeue)
   124  --try went by, or --no-wait found the lock held, or no permit free
   130, 143, …  a signal came while waiting: 128 and its number
-   73  the file of --record cannot be written
-   78  something in the line has to be corrected by hand: the message says what` + exitCodes
+   73  the file of --record cannot be created` + exitCodes
 
-var holds = action{"incumbent lock /locks/report -- ./report.sh", "PATH", "lock", "holding", "held", "holds", newMutexCandidate}
+var holds = action{"incumbent lock /locks/report -- ./report.sh", "lock", "holding", "held", newMutexCandidate}
 
 func (a *app) lock() *cobra.Command {
 	e := &elector{app: a, action: holds}
@@ -39,13 +38,9 @@ func (a *app) lock() *cobra.Command {
   incumbent lock /locks/import --try 1m -- ./import.sh
   incumbent lock /locks/encode -n 4 -- ./encode.sh film.mkv`,
 		RunE: func(c *cobra.Command, args []string) error {
-			switch before := c.ArgsLenAtDash(); {
-			case len(args) == 0 || before == 0:
-				return cli.Usage("lock needs a PATH, as in: %s", e.usage)
-			case before < 0 && len(args) > 1, before > 1:
-				return cli.Usage("lock does not know what to do with %q: the command comes after a --", args[1])
+			if err := e.arguments(c, args); err != nil {
+				return err
 			}
-			e.path, e.command = args[0], args[1:]
 			switch {
 			case e.noWait && e.try != 0:
 				return cli.Usage("--no-wait and --try are two ways to say when to give up: give one")

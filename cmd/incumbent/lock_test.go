@@ -50,8 +50,8 @@ func TestLockWaitsItsTurnOrNot(t *testing.T) {
 	first.Prints("first")
 	second := lock(t, srv, "echo second", "--id", "two")
 	inLine(t, srv, line, 2)
-	second.Notes(`1 other in line, "one" holds`)
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "2 in line", `"one" leads`, "lock ")
+	second.Notes(`1 other in line, "one" is first in line`)
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), "2 in line", `"one" is first in line`, "lock ")
 
 	srv.ResetCounts()
 	third := lock(t, srv, "echo third", "--no-wait").Exits(124)
@@ -80,7 +80,7 @@ func TestALostLockEndsTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Exits(75)
-	programtest.Contains(t, p.Err.String(), "leadership or lock lost: the own node is gone", "(--requeue queues again)", "killing process group", "ended with 137")
+	programtest.Contains(t, p.Err.String(), "lock "+line+" (token ", ") lost: the own node was deleted", "(--requeue queues again)", "killing process group", "ended with 137")
 	inLine(t, srv, line, 0)
 }
 
@@ -110,9 +110,10 @@ func TestLockWithSeveralPermits(t *testing.T) {
 	second.Prints("second")
 	third := lock(t, srv, "echo third", "-n", "2", "--id", "three")
 	third.Notes(`all 2 are held, the oldest by "one"`)
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), line+": a semaphore, 2 permits held: see incumbent status "+line+"/leases\n")
 	programtest.Contains(t, start(t, srv, "status", line+"/leases").Exits(0).Out.String(), "2 permits held", `"one"`, `"two"`, "lease ")
 	programtest.Contains(t, lock(t, srv, "echo fourth", "-n", "2", "--no-wait").Exits(124).Err.String(), "no permit of "+line+" is free")
-	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(), "3 here", `"2" in the data of`)
+	programtest.Contains(t, lock(t, srv, "echo fifth", "-n", "3").Exits(78).Err.String(), "give that one, or replace it by SetLimit: the limit is 3 here", `"2" in the data of`)
 	second.In.Close() // not the one that came first
 	second.Exits(0)
 	third.Exits(0).Prints("third")

@@ -40,7 +40,7 @@ func TestStatus(t *testing.T) {
 	}
 
 	out := start(t, srv, "status", line).Exits(0).Out.String()
-	programtest.Contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" leads`, `"plain"`,
+	programtest.Contains(t, out, line+`: 4 in line, "\x1b]0;owned\a\x1b[31m<b>red</b>\u202e\n  9  latch  evil" is first in line with token `, `"plain"`,
 		"PERSISTENT: no session owns it", "unreadable: not authorised", "and 2 children that belong to no recipe of this library: ignored")
 	if strings.ContainsAny(out, "\x1b\a\u202e") || strings.Count(out, "\n") != 7 {
 		t.Errorf("what others wrote came out as it is: %q", out)
@@ -52,7 +52,7 @@ func TestStatus(t *testing.T) {
 	}
 	all := objects[0]["participants"].([]any)
 	first, third, fourth := all[0].(map[string]any), all[2].(map[string]any), all[3].(map[string]any)
-	if first["id"] != hostile || first["leads"] != true || !strings.HasPrefix(first["session"].(string), "0x") || first["token"] == 0.0 {
+	if first["id"] != hostile || first["first"] != true || !strings.HasPrefix(first["session"].(string), "0x") || first["token"] == 0.0 {
 		t.Errorf("first: %v", first)
 	}
 	if third["persistent"] != true || third["position"] != 3.0 || fourth["error"] == "" || fourth["persistent"] != nil {
@@ -67,17 +67,17 @@ func TestWatch(t *testing.T) {
 	objects.Prints(`"event":"vacant"`)
 	a, b := participant(t, srv, line, "a"+hostile), participant(t, srv, line, "b")
 	words.Prints(`"a\x1b]0;owned`)
-	objects.Prints(`"event":"leads"`)
+	objects.Prints(`"event":"first"`)
 	if err := a.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	words.Prints(`"b" leads, token `)
-	words.Prints(" led for ")
+	words.Prints(`"b" is first in line, token `)
+	words.Prints(" was first for ")
 	objects.Prints(`"id":"b"`)
 	if err := b.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	words.Prints(`vacant: nobody is in line; "b" led for `)
+	words.Prints(`vacant: nobody is in line; "b" was first for `)
 	objects.Prints(`"event":"vacant","recipe":"latch"`)
 	words.Signal(syscall.SIGINT)
 	objects.Signal(syscall.SIGTERM)
@@ -89,7 +89,7 @@ func TestWatch(t *testing.T) {
 	events := objects.Objects()
 	last := events[len(events)-1]
 	if previous, ok := last["previous"].(map[string]any); !ok || previous["id"] != "b" || last["previousMs"] == nil {
-		t.Errorf("the last change does not say who led before, and for how long: %v", last)
+		t.Errorf("the last change does not say who was first before, and for how long: %v", last)
 	}
 }
 
@@ -101,13 +101,13 @@ func TestWatchTellsThatItSeesNothing(t *testing.T) {
 	for _, s := range srv.Sessions() {
 		srv.Disconnect(s.ID)
 	}
-	words.Notes("the connection is gone: who leads is not known")
+	words.Notes("the connection is lost: who is first is not known")
 	words.Notes("connected again")
 	objects.Prints(`"event":"connection","state":"SUSPENDED"`)
 	objects.Prints(`"event":"connection","state":"RECONNECTED"`)
 	participant(t, srv, line, "a")
-	words.Prints(`"a" leads, token `)
-	objects.Prints(`"event":"leads"`)
+	words.Prints(`"a" is first in line, token `)
+	objects.Prints(`"event":"first"`)
 	words.Signal(syscall.SIGINT)
 	objects.Signal(syscall.SIGINT)
 	words.Exits(0)
@@ -134,11 +134,11 @@ func TestResignMovesLeadership(t *testing.T) {
 	}
 
 	out := start(t, srv, "resign", line).Exits(0).Out.String()
-	programtest.Contains(t, out, "deleted "+first, `"b" leads`)
+	programtest.Contains(t, out, "deleted "+first, `"b" is first in line`)
 	inLine(t, srv, line, 2) // a queues again
 	start(t, srv, "resign", line, "--id", "a").Exits(0)
 	inLine(t, srv, line, 2)
-	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), `"b" leads`)
+	programtest.Contains(t, start(t, srv, "status", line).Exits(0).Out.String(), `"b" is first in line`)
 }
 
 func TestResignRefusesWhatIsNotClear(t *testing.T) {
@@ -154,7 +154,7 @@ func TestResignRefusesWhatIsNotClear(t *testing.T) {
 		{"--id", "nobody"}, {"--id", "twin"}, {"--id", ""}, {"--node", "no-such"}, {"--id", "other", "--node", name},
 	} {
 		p := start(t, srv, append([]string{"resign", line}, args...)...).Exits(65)
-		programtest.Contains(t, p.Err.String(), "\n  --id \"twin\" --node "+name+"  (leads)")
+		programtest.Contains(t, p.Err.String(), "\n  --id \"twin\" --node "+name+"  (first)")
 		if strings.ContainsAny(p.Err.String(), "\x1b\a\u202e") {
 			t.Errorf("what others wrote came out as it is: %q", p.Err.String())
 		}
@@ -172,7 +172,7 @@ func TestZkServesClients(t *testing.T) {
 	zk := start(t, nil, "zk", "--listen", "127.0.0.1:0", "--json")
 	zk.Prints("\n")
 	address := zk.Objects()[0]["address"].(string)
-	p := start(t, nil, "elect", "--servers", address, "--path", line, "--", "echo", "led").Exits(0)
+	p := start(t, nil, "elect", "--servers", address, line, "--", "echo", "led").Exits(0)
 	programtest.Contains(t, p.Out.String(), "led\n")
 	programtest.Contains(t, start(t, nil, "zk", "--listen", address).Exits(69).Err.String(), "cannot listen")
 	zk.Signal(syscall.SIGTERM)

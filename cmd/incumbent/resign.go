@@ -27,14 +27,15 @@ func (a *app) resign() *cobra.Command {
 	r := &resigner{app: a}
 	c := &cobra.Command{
 		Use:   "resign PATH [--id ID] [--node NAME]",
-		Short: "move leadership, as an operator: delete the leader's place in line",
-		Long: `Move leadership: delete the leader's node, or that of the participant with an id.
-Its owner, if it is of this library or a recent Curator, stops leading and queues
+		Short: "move leadership, as an operator: delete the place of the first in line",
+		Long: `Move leadership: delete the node of the first in line, or that of the participant
+with an id. Its owner, if it is of this library or a recent Curator, stops leading and queues
 again at the tail. Its work is cancelled at the moment when the next may begin to lead.
 
 If nobody matches, or more than one does, nothing is deleted, and those that are
 in line are listed. --node selects one by its name, as status shows it; with --id
-too, both have to match.
+too, both have to match. A persistent node, which no session owns and behind which
+nobody can lead, is deleted only if --node names it.
 
 Exit codes:
    0  the node was deleted, or would be (--dry-run)
@@ -50,7 +51,7 @@ Exit codes:
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&r.id, "id", "", "whose node: the id, exactly (default: the leader's)")
+	f.StringVar(&r.id, "id", "", "whose node: the id, exactly (default: that of the first in line)")
 	f.StringVar(&r.node, "node", "", "which node, where an id is not enough")
 	f.BoolVar(&r.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 	r.flags(f)
@@ -100,13 +101,16 @@ func (r *resigner) run(ctx context.Context, client *incumbent.Client, dir string
 func (r *resigner) pick(dir string, line incumbent.Line) (incumbent.Participant, error) {
 	var fit []incumbent.Participant
 	for _, p := range line.Participants {
-		byName := r.node == "" || path.Base(p.Path) == path.Base(r.node)
+		byName := r.node == "" && !p.Persistent() || r.node != "" && path.Base(p.Path) == path.Base(r.node)
 		byID := !r.byID || p.Err == nil && p.ID == r.id
-		if byName && byID && (p.Leads || r.byID || r.node != "") {
+		if byName && byID && (p.First || r.byID || r.node != "") {
 			fit = append(fit, p)
 		}
 	}
+	blocker, blocked := line.Blocker()
 	switch {
+	case blocked && !r.byID && r.node == "":
+		return incumbent.Participant{}, fmt.Errorf("%s: %s with --node %s. In line are:%s", dir, blockedBy(blocker), path.Base(blocker.Path), list(line.Participants))
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(line.Participants) == 0:
@@ -121,8 +125,11 @@ func list(all []incumbent.Participant) string {
 	var b strings.Builder
 	for _, p := range all {
 		fmt.Fprintf(&b, "\n  --id %s --node %s", name(p), path.Base(p.Path))
-		if p.Leads {
-			b.WriteString("  (leads)")
+		switch {
+		case p.Persistent():
+			b.WriteString("  (persistent: no session owns it, only --node selects it)")
+		case p.First:
+			b.WriteString("  (first)")
 		}
 	}
 	return b.String()

@@ -5,19 +5,26 @@ import (
 	"fmt"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/machines"
 )
 
 func (a *app) status() *cobra.Command {
 	conn, plains := &connection{}, prefixes{}
 	c := &cobra.Command{
 		Use:   "status PATH",
-		Short: "show who is in line, and who leads",
-		Long: `Show who is in line, in queue order, with the leader first.
+		Short: "show who is in line, and who is first",
+		Long: `Show who is in line, in queue order. Only a participant itself knows whether it
+leads: the first in line may be paused, or cut off, or not confirmed yet. Nobody
+behind a persistent node leads before somebody deletes it: see resign --node.
+
+A semaphore (lock -n) has its permits in PATH/leases, and those that wait for one in
+PATH/locks.
 
 TOKEN is the node's czxid, which grows from leader to leader. SESSION is the id
 of the ZooKeeper session that owns the node, as in the ensemble's own log. What
@@ -31,12 +38,14 @@ Exit codes:
 		Example: "  incumbent status /jobs/nightly\n  incumbent status /jobs/nightly --json | jq '.participants[0].id'\n  incumbent status /election --prefix n_",
 		Args:    exactly("a PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.withLine(c.Context(), conn, args[0], plains, func(_ context.Context, _ *incumbent.Client, line incumbent.Line) error {
+			return a.withLine(c.Context(), conn, args[0], plains, func(ctx context.Context, client *incumbent.Client, line incumbent.Line) error {
 				if a.JSON {
 					a.Out.Object(lineObject(args[0], line))
 					return nil
 				}
-				a.showLine(args[0], line)
+				if len(line.Participants) > 0 || line.Foreign == 0 || !a.showSemaphore(ctx, client, args[0]) {
+					a.showLine(args[0], line)
+				}
 				return nil
 			})
 		},
@@ -76,7 +85,7 @@ func (a *app) withLine(ctx context.Context, conn *connection, dir string, plains
 type participant struct {
 	Position   int    `json:"position"`
 	Recipe     string `json:"recipe"`
-	Leads      bool   `json:"leads"`
+	First      bool   `json:"first"`
 	Node       string `json:"node"`
 	ID         string `json:"id"`
 	Token      int64  `json:"token"`
@@ -86,8 +95,8 @@ type participant struct {
 }
 
 func participantObject(position int, p incumbent.Participant) participant {
-	o := participant{Position: position, Recipe: p.Recipe, Leads: p.Leads, Node: p.Path, ID: p.ID, Token: p.Token, Persistent: persistent(p)}
-	if p.Owner != 0 {
+	o := participant{Position: position, Recipe: p.Recipe, First: p.First, Node: p.Path, ID: p.ID, Token: p.Token, Persistent: p.Persistent()}
+	if p.Owner != 0 && !o.Persistent {
 		o.Session = hex(p.Owner)
 	}
 	if p.Err != nil {
@@ -96,44 +105,116 @@ func participantObject(position int, p incumbent.Participant) participant {
 	return o
 }
 
-func persistent(p incumbent.Participant) bool { return p.Err == nil && p.Owner == 0 }
-
 func lineObject(dir string, line incumbent.Line) any {
 	all := []participant{}
 	at := positions{}
 	for _, p := range line.Participants {
 		all = append(all, participantObject(at.next(p), p))
 	}
+	var blocker *participant
+	if p, blocked := line.Blocker(); blocked {
+		o := participantObject(position(line, p), p)
+		blocker = &o
+	}
 	return struct {
 		Path         string        `json:"path"`
 		Vacant       bool          `json:"vacant"`
 		Missing      bool          `json:"missing"`
+		Blocker      *participant  `json:"blocker,omitempty"` // the persistent node behind which nobody can lead
 		Participants []participant `json:"participants"`
 		Foreign      int           `json:"foreign"`
-	}{dir, len(all) == 0, line.Missing, all, line.Foreign}
+	}{dir, len(all) == 0, line.Missing, blocker, all, line.Foreign}
 }
 
 // positions counts the participants of each line: a directory may have several lines.
 type positions map[string]int
 
 func (c positions) next(p incumbent.Participant) int {
-	line := p.Recipe // readers and writers are in one line
-	if line == "election" {
-		line += " " + p.Prefix
+	c[lineName(p)]++
+	return c[lineName(p)]
+}
+
+// lineName returns the name of the participant's line among those of its directory.
+func lineName(p incumbent.Participant) string {
+	if p.Recipe == machines.ElectionLine {
+		return p.Recipe + " " + p.Prefix
 	}
-	c[line]++
-	return c[line]
+	return p.Recipe // readers and writers are in one line
+}
+
+// split returns the lines of a directory.
+func split(line incumbent.Line) (lines []incumbent.Line) {
+	at := map[string]int{}
+	for _, p := range line.Participants {
+		i, known := at[lineName(p)]
+		if !known {
+			i = len(lines)
+			at[lineName(p)], lines = i, append(lines, incumbent.Line{})
+		}
+		lines[i].Participants = append(lines[i].Participants, p)
+	}
+	return lines
+}
+
+// head says who is first in a line, or that nobody can lead in it.
+func head(line incumbent.Line, bold func(string) string) string {
+	if p, blocked := line.Blocker(); blocked {
+		return blockedBy(p)
+	}
+	p, there := line.First()
+	switch {
+	case line.Participants[0].Recipe == machines.LeaseLine:
+		return cli.Plural(len(line.Participants), "permit") + " held"
+	case !there:
+		return "nobody is first"
+	case p.Err != nil:
+		return fmt.Sprintf("? is first: its node %s cannot be read", path.Base(p.Path))
+	}
+	return fmt.Sprintf("%s is first in line with token %s", bold(name(p)), token(p))
+}
+
+// blockedBy says what a persistent node at the head of a line prevents.
+func blockedBy(p incumbent.Participant) string {
+	what := "nobody can lead"
+	switch {
+	case p.Recipe == machines.LeaseLine:
+		what = "a permit is taken for good"
+	case p.Prefix == machines.ReadLabel, p.Prefix == machines.KazooReadLabel:
+		what = "no writer can hold the lock"
+	}
+	return fmt.Sprintf("%s: %s's node %s is persistent, no session owns it; delete it", what, name(p), path.Base(p.Path))
+}
+
+// showSemaphore prints where the permits are if the directory is that of a semaphore, which
+// has two lines below it and none of its own. It reports whether it is.
+func (a *app) showSemaphore(ctx context.Context, client *incumbent.Client, dir string) bool {
+	below := machines.SemaphorePool(strings.TrimSuffix(dir, "/"), false)
+	permits, err := client.Line(ctx, below)
+	if err != nil || permits.Missing {
+		return false
+	}
+	held := cli.Plural(len(permits.Participants), "permit")
+	a.Out.Line("%s: a semaphore, %s held: see incumbent status %s", cli.Plain(dir), held, cli.Plain(below))
+	return true
 }
 
 func (a *app) showLine(dir string, line incumbent.Line) {
-	if leader, ok := line.Leader(); ok && leader.Recipe == "lease" {
-		a.Out.Line("%s: %s held", cli.Plain(dir), cli.Plural(len(line.Participants), "permit"))
-		a.Out.Table(a.lineRows(line))
-	} else if ok {
-		a.Out.Line("%s: %d in line, %s leads with token %s", cli.Plain(dir), len(line.Participants), a.Out.Bold(name(leader)), token(leader))
-		a.Out.Table(a.lineRows(line))
-	} else {
+	lines := split(line)
+	for _, one := range lines {
+		what := ""
+		if len(lines) > 1 {
+			what = " (" + lineName(one.Participants[0]) + ")"
+		}
+		count := fmt.Sprintf("%d in line, ", len(one.Participants))
+		if one.Participants[0].Recipe == machines.LeaseLine {
+			count = ""
+		}
+		a.Out.Line("%s%s: %s%s", cli.Plain(dir), cli.Plain(what), count, head(one, a.Out.Bold))
+	}
+	if len(lines) == 0 {
 		a.Out.Line("%s: vacant, nobody is in line%s", cli.Plain(dir), missing(line))
+	} else {
+		a.Out.Table(a.lineRows(line))
 	}
 	if line.Foreign > 0 {
 		children := "children that belong"
@@ -160,10 +241,14 @@ func (a *app) lineRows(line incumbent.Line) [][]string {
 		switch {
 		case p.Err != nil:
 			session, remark = "-", "unreadable: "+cli.Plain(trimLibrary(p.Err).Error())
-		case persistent(p):
+			if p.First {
+				remark = "first, " + remark
+			}
+		case p.Persistent():
 			session, remark = "-", "PERSISTENT: no session owns it, so it never goes: delete it by hand"
-		case p.Leads:
-			remark = "leads"
+		case p.Recipe == machines.LeaseLine: // all of them hold
+		case p.First:
+			remark = "first"
 		}
 		rows = append(rows, []string{strconv.Itoa(at.next(p)), p.Recipe, cli.Plain(path.Base(p.Path)), name(p), token(p), session, remark})
 	}

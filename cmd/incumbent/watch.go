@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,11 +15,19 @@ func (a *app) watch() *cobra.Command {
 	conn, plains := &connection{}, prefixes{}
 	c := &cobra.Command{
 		Use:   "watch PATH",
-		Short: "print every change of leadership, until interrupted",
-		Long: `Print who leads, and every change, also to nobody, until interrupted. It creates
-no node, and goes on after reconnects. It prints these as well: on stderr, or with
---json as objects with the event "connection". A leader that comes and goes between
-two reads may be missed. How long one led is measured by this program.
+		Short: "print every change of the first in line, until interrupted",
+		Long: `Print who is first in line, and every change, until interrupted. An empty line is
+printed, too.
+Only a participant itself knows whether it leads: the first in line may be paused,
+or cut off, or not confirmed yet. Nobody behind a persistent node leads before
+somebody deletes it: that is printed, too, and with --json has the event "blocked".
+
+The command creates no node, and goes on after reconnects. It prints these as well:
+on stderr, or with --json as objects with the event "connection". A participant
+that comes and goes between two reads may be missed. How long one was first is
+measured by this program. An error that comes again and again is printed once. If
+PATH may not be listed, the command ends (77); if only the node of the first in line
+may not be read, it goes on.
 
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM` + exitCodes,
@@ -44,19 +53,30 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 	if err != nil {
 		return err
 	}
+	a.Dated = true
 	client, err := conn.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer conn.closeClient(client)
+	ctx, end := untilRefused(ctx, client)
+	err = a.printChanges(ctx, client, dir, plains)
+	if refused := end(); err == nil {
+		err = failure(refused)
+	}
+	return err
+}
+
+// printChanges prints changes until the context ends, or until the ensemble forbids it to look.
+func (a *app) printChanges(ctx context.Context, client *incumbent.Client, dir string, plains prefixes) error {
 	defer client.OnConnection(a.printConnection)()
 	printer := changePrinter{app: a, before: map[string]lastChange{}}
 	for change, err := range client.Watch(ctx, dir, plains...) {
 		switch {
-		case err != nil && a.JSON:
-			a.Out.Object(map[string]any{"at": time.Now(), "event": "error", "error": trimLibrary(err).Error()})
+		case errors.Is(err, incumbent.ErrNoAuth) && mayNotList(ctx, client, dir):
+			return failure(err)
 		case err != nil:
-			a.Note("%v", trimLibrary(err))
+			printer.printError(time.Now(), err)
 		default:
 			printer.print(time.Now(), change)
 		}
@@ -67,23 +87,49 @@ func (a *app) follow(ctx context.Context, conn *connection, dir string, plains p
 	return nil
 }
 
-// printConnection prints that the connection is lost, because the leader that was
-// printed last may no longer lead, and that there is one again.
-func (a *app) printConnection(s incumbent.ConnectionState) {
-	now := time.Now()
-	switch {
-	case s == incumbent.Connected: // so it was from the beginning
-	case a.JSON:
-		a.Out.Object(map[string]any{"at": now, "event": "connection", "state": s})
-	case s == incumbent.Suspended:
-		a.Note("%s  the connection is gone: who leads is not known until a server answers", now.Format(clock))
-	case s == incumbent.Reconnected:
-		a.Note("%s  connected again: what has changed meanwhile follows", now.Format(clock))
+// mayNotList reports whether the ensemble forbids to list a directory. If it does not, only the node
+// of one participant is hidden, and the next one may be readable.
+func mayNotList(ctx context.Context, client *incumbent.Client, dir string) bool {
+	_, err := client.Children(dir).Do(ctx)
+	return errors.Is(err, incumbent.ErrNoAuth)
+}
+
+// untilRefused returns a context that also ends when a client that was connected loses the
+// connection, and the ensemble refuses its credentials then. The function that it returns ends
+// the context, and returns the refusal, if there was one.
+func untilRefused(ctx context.Context, client *incumbent.Client) (context.Context, func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	remove := client.OnConnection(func(s incumbent.ConnectionState) {
+		if s != incumbent.Suspended && s != incumbent.Lost {
+			return
+		}
+		if err := client.WaitConnected(ctx); errors.Is(err, incumbent.ErrAuthFailed) {
+			cancel(err)
+		}
+	})
+	return ctx, func() error {
+		remove()
+		cancel(nil)
+		if err := context.Cause(ctx); errors.Is(err, incumbent.ErrAuthFailed) {
+			return err
+		}
+		return nil
 	}
 }
 
-// clock is the format of times.
-const clock = "15:04:05.000"
+// printConnection prints that the connection is lost, because the first in line that was
+// printed last may no longer be first, and that there is one again.
+func (a *app) printConnection(s incumbent.ConnectionState) {
+	switch {
+	case s == incumbent.Connected: // so it was from the beginning
+	case a.JSON:
+		a.Out.Object(map[string]any{"at": time.Now(), "event": "connection", "state": s})
+	case s == incumbent.Suspended:
+		a.Note("the connection is lost: who is first is not known until a server answers")
+	case s == incumbent.Reconnected:
+		a.Note("connected again: what has changed meanwhile follows")
+	}
+}
 
 // lastChange is the last change of a line that was printed, and when.
 type lastChange struct {
@@ -91,68 +137,114 @@ type lastChange struct {
 	at     time.Time
 }
 
+// node returns the node at the head of the line, whether a session owns it or not.
+func (l lastChange) node() incumbent.Participant {
+	if l.change.Blocker.Path != "" {
+		return l.change.Blocker
+	}
+	return l.change.First
+}
+
 type changePrinter struct {
 	*app
-	before map[string]lastChange // by prefix
+	before    map[string]lastChange // by prefix
+	lastError string                // the error that was printed after the last change
 }
 
 // changeObject is a change for --json.
 type changeObject struct {
-	At     time.Time    `json:"at"`
-	Event  string       `json:"event"` // "leads" or "vacant"
-	Recipe string       `json:"recipe,omitempty"`
-	Prefix string       `json:"prefix,omitempty"` // of a plain election
-	Leader *participant `json:"leader,omitempty"`
-	// Of the change before.
+	At      time.Time    `json:"at"`
+	Event   string       `json:"event"` // "first", "vacant" or "blocked"
+	Recipe  string       `json:"recipe,omitempty"`
+	Prefix  string       `json:"prefix,omitempty"` // of a plain election
+	First   *participant `json:"first,omitempty"`
+	Blocker *participant `json:"blocker,omitempty"` // the persistent node behind which nobody can lead
+	// Of the change before: who was first, or the persistent node.
 	Previous    *participant `json:"previous,omitempty"`
 	PreviousFor *int64       `json:"previousMs,omitempty"`
 }
 
+// printError prints an error, unless it is the same again.
+func (t *changePrinter) printError(now time.Time, err error) {
+	text := trimLibrary(err).Error()
+	switch {
+	case text == t.lastError:
+		return
+	case t.JSON:
+		t.Out.Object(map[string]any{"at": now, "event": "error", "error": text})
+	default:
+		t.Note("%s", text)
+	}
+	t.lastError = text
+}
+
 func (t *changePrinter) print(now time.Time, c incumbent.Change) {
+	t.lastError = ""
 	last, known := t.before[c.Prefix]
-	if known && last.change.Vacant == c.Vacant && last.change.Leader.Token == c.Leader.Token {
+	next := lastChange{c, now}
+	if known && last.change.Vacant == c.Vacant && last.node().Token == next.node().Token {
 		return // the same again, after an outage
 	}
-	t.before[c.Prefix] = lastChange{c, now}
-	lasted := now.Sub(last.at)
+	t.before[c.Prefix] = next
 	if t.JSON {
-		o := changeObject{At: now, Event: "leads", Recipe: c.Recipe}
-		if c.Recipe == "election" {
-			o.Prefix = c.Prefix
-		}
-		if c.Vacant {
-			o.Event = "vacant"
-		} else {
-			p := participantObject(1, c.Leader)
-			o.Leader = &p
-		}
-		if known {
-			ms := lasted.Milliseconds()
-			o.PreviousFor = &ms
-			if !last.change.Vacant {
-				p := participantObject(1, last.change.Leader)
-				p.Leads, p.Position = false, 0
-				o.Previous = &p
-			}
-		}
-		t.Out.Object(o)
+		t.Out.Object(newChangeObject(last, known, next))
 		return
 	}
-	text := "vacant: nobody is in line"
-	if !c.Vacant {
-		text = t.Out.Bold(name(c.Leader)) + " leads, token " + token(c.Leader) + ", session " + hex(c.Leader.Owner)
-		if c.Recipe == "selector" {
-			text += " (selector)"
+	t.Out.Line("%s  %s%s", now.Format(cli.TimeLayout), t.text(c), lasted(last, known, now.Sub(last.at)))
+}
+
+func newChangeObject(last lastChange, known bool, next lastChange) changeObject {
+	c := next.change
+	o := changeObject{At: next.at, Event: "first", Recipe: c.Recipe}
+	if c.Recipe == "election" {
+		o.Prefix = c.Prefix
+	}
+	p := participantObject(1, next.node())
+	switch {
+	case c.Vacant:
+		o.Event = "vacant"
+	case c.Blocker.Path != "":
+		o.Event, o.Blocker = "blocked", &p
+	default:
+		o.First = &p
+	}
+	if known {
+		ms := next.at.Sub(last.at).Milliseconds()
+		o.PreviousFor = &ms
+		if !last.change.Vacant {
+			p := participantObject(0, last.node())
+			p.First = false
+			o.Previous = &p
 		}
+	}
+	return o
+}
+
+// text says what is now.
+func (t *changePrinter) text(c incumbent.Change) string {
+	text := "vacant: nobody is in line"
+	switch {
+	case c.Vacant:
+	case c.Blocker.Path != "":
+		text = cli.Plain(blockedBy(c.Blocker))
+	default:
+		text = t.Out.Bold(name(c.First)) + " is first in line, token " + token(c.First) + ", session " + hex(c.First.Owner)
 	}
 	if c.Recipe == "election" {
 		text += " (election " + cli.Plain(c.Prefix) + ")"
 	}
+	return text
+}
+
+// lasted says what was before, and for how long.
+func lasted(last lastChange, known bool, d time.Duration) string {
 	switch {
-	case known && last.change.Vacant:
-		text += "; vacant for " + cli.Short(lasted) + " before"
-	case known:
-		text += "; " + name(last.change.Leader) + " led for " + cli.Short(lasted)
+	case !known:
+		return ""
+	case last.change.Vacant:
+		return "; vacant for " + cli.Short(d) + " before"
+	case last.change.Blocker.Path != "":
+		return "; blocked for " + cli.Short(d) + " before"
 	}
-	t.Out.Line("%s  %s", now.Format(clock), text)
+	return "; " + name(last.change.First) + " was first for " + cli.Short(d)
 }

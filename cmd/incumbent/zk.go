@@ -19,7 +19,7 @@ func (a *app) zk() *cobra.Command {
 		Use:   "zk",
 		Short: "serve an in-memory ZooKeeper, to try things with",
 		Long: `Serve ZooKeeper's protocol from memory until interrupted: one server, for trying
-things out and for tests. Nothing is kept, and nobody is asked who they are: do
+things out and for tests. Nothing is kept, and no credentials are checked: do
 not expose it.
 
 Session timeouts are between 2 and 20 ticks; clients of this library take the

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -22,6 +23,7 @@ type App struct {
 	In       io.Reader
 	Out, Err *Printer
 	JSON     bool // the flag --json
+	Dated    bool // notes, and the error at the end, begin with the time: set by commands that run for long
 	begun    bool // the command line was understood
 }
 
@@ -44,7 +46,7 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	}
 	coded := a.Coded(err)
 	if coded.Err != nil {
-		a.Err.Line("%s %s", a.Err.Red(a.Name+":"), Plain(strings.TrimPrefix(coded.Error(), "incumbent: ")))
+		a.Err.Line("%s%s %s", a.stamp(), a.Err.Red(a.Name+":"), Plain(strings.TrimPrefix(coded.Error(), "incumbent: ")))
 	}
 	return coded.Code
 }
@@ -96,7 +98,15 @@ func (a *App) JSONFlag(c *cobra.Command) {
 
 // Note prints a line for people on stderr.
 func (a *App) Note(format string, args ...any) {
-	a.Err.Line("%s %s", a.Err.Dim(a.Name+":"), Plain(fmt.Sprintf(format, args...)))
+	a.Err.Line("%s%s %s", a.stamp(), a.Err.Dim(a.Name+":"), Plain(fmt.Sprintf(format, args...)))
+}
+
+// stamp returns what precedes a line on stderr: the time if lines are dated.
+func (a *App) stamp() string {
+	if !a.Dated {
+		return ""
+	}
+	return time.Now().Format(TimeLayout) + "  "
 }
 
 // Interruptible returns a context that ends with SIGINT and SIGTERM; a second one

@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 )
 
+// TimeLayout is how times are printed: as in RFC 3339, with milliseconds, and with the zone as numbers.
+const TimeLayout = "2006-01-02T15:04:05.000-07:00"
+
 // longest is the maximal length of a foreign text.
 const longest = 80
 
