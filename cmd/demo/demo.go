@@ -104,9 +104,9 @@ func (a *app) show(ctx context.Context, record string) error {
 		{"incumbent replay " + record + " --print", "what was recorded, line by line"},
 		{"incumbent chart latch", "the state machine that ran, from the table that runs"},
 		{"incumbent zk", "a ZooKeeper in memory; then, in other terminals:"},
-		{"incumbent elect --path /jobs/x -- sleep 60", "run a command only while leading"},
+		{"incumbent elect /jobs/x -- sleep 60", "run a command only while leading"},
 		{"incumbent status /jobs/x", "who is in line"},
-		{"incumbent watch /jobs/x", "every change of leadership"},
+		{"incumbent watch /jobs/x", "every change of the first in line"},
 		{"incumbent resign /jobs/x", "move leadership"},
 	})
 	return nil

@@ -70,12 +70,12 @@ func mustBeTrue(t *testing.T, text string) {
 
 func TestBadCommandLines(t *testing.T) {
 	for args, says := range map[string]string{
-		"elect --path /x -- true": `no command "elect" here: operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help`,
-		"status /x --json":        `no command "status" here: operators' commands are in cmd/incumbent`,
-		"bogus":                   `no command "bogus" here`,
-		"--bogus":                 "unknown flag: --bogus: see demo --help",
-		"--record":                "flag needs an argument: --record: see demo --help",
-		"--json=maybe":            `invalid argument "maybe"`,
+		"elect /x -- true": `no command "elect" here: operators' commands are in cmd/incumbent: see go run ./cmd/incumbent --help`,
+		"status /x --json": `no command "status" here: operators' commands are in cmd/incumbent`,
+		"bogus":            `no command "bogus" here`,
+		"--bogus":          "unknown flag: --bogus: see demo --help",
+		"--record":         "flag needs an argument: --record: see demo --help",
+		"--json=maybe":     `invalid argument "maybe"`,
 	} {
 		p := programtest.Start(t, nil, strings.Split(args, " ")...).Exits(64)
 		programtest.Contains(t, p.Err.String(), "demo: "+says)

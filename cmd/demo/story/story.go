@@ -105,9 +105,9 @@ func (p *demoRun) kill() error {
 	if err != nil {
 		return err
 	}
-	leader, _ := line.Leader()
-	if !p.srv.ExpireSession(leader.Owner) {
-		return fmt.Errorf("the leader's node is owned by session 0x%x, which the server does not know", leader.Owner)
+	first, _ := line.First()
+	if !p.srv.ExpireSession(first.Owner) {
+		return fmt.Errorf("the node of the first in line is owned by session 0x%x, which the server does not know", first.Owner)
 	}
 	if err := p.handOver("b", "a"); err != nil {
 		return err
@@ -226,5 +226,5 @@ func (p *demoRun) closeAll() error {
 
 // why returns the reason of an end, without the words that every end has.
 func why(err error) string {
-	return strings.TrimPrefix(err.Error(), incumbent.ErrLeadershipLost.Error()+": ")
+	return incumbent.LostReason(err).String()
 }
