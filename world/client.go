@@ -25,9 +25,12 @@ type Client struct {
 
 	program *program // of a script; nil if the observer has the program
 
-	ppm             int64 // by how much its clock runs wrong
+	tick            time.Duration // the ensemble's, as the client assumes or has learned
+	ppm             int64         // by how much its clock runs wrong
 	offset          int64
 	paused          int64    // the process does not run before then
+	pauseBegan      int64    // when the pause began that is not among gaps yet, by the client's clock; 0: there is none
+	gaps            []gap    // its pauses that have ended
 	deferred        []func() // what runs after the pause
 	interruptedStep func()   // what runs before all that: the effects of a step that the pause interrupted
 	resumeScheduled bool
@@ -43,17 +46,19 @@ type Client struct {
 	pauseInStep   time.Duration // a pause that comes between a step and its effects
 	interrupted   bool          // the effects of an interrupted step are being performed
 
-	deadline events.Deadline
-	lapsed   events.Deadline // the deadline of which the session machine was told that it passed
-	believed events.Deadline // the last deadline that was not "nothing"
-	digest   uint64
-	command  uint64
-	commands map[uint64]events.ID
+	deadline   events.Deadline
+	lapsed     events.Deadline // the deadline that passed, as the session machine knows
+	believed   events.Deadline // the last deadline that was not "nothing"
+	believedAt int64           // when the last deadline was published that is one
+	digest     uint64
+	command    uint64
+	commands   map[uint64]events.ID
 }
 
 type timer struct {
 	machine events.ID
 	number  uint64
+	since   int64 // when it was set
 	at      int64
 	order   uint64
 }
@@ -69,7 +74,8 @@ func (w *World) AddClient(p Process) *Client {
 	if p.Recipes == nil {
 		p.Recipes = machines.Recipes()
 	}
-	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, digest: 14695981039346656037}
+	c := &Client{w: w, id: len(w.clients), engine: engine.New(true, p.Recipes...), commands: map[uint64]events.ID{}, tick: w.script.assumedTick(), digest: 14695981039346656037}
+	c.engine.CheckInvariants()
 	c.dice = participantDice{w: w, name: fmt.Sprint("client ", c.id)}
 	c.identities = []zkmem.Auth{{Scheme: "digest", ID: fmt.Sprintf("client-%d:x", c.id)}}
 	d := c.dice.roll(clockDice)
@@ -77,15 +83,16 @@ func (w *World) AddClient(p Process) *Client {
 	if p.Drift {
 		c.ppm = d.Int64N(16_000) - 8_000
 	}
-	c.x = &executor{w: w, c: c, next: d.IntN(Servers)}
+	c.x = &executor{w: w, c: c, next: d.IntN(len(w.ens.servers))}
 	w.clients = append(w.clients, c)
 	return c
 }
 
 // Clock returns the process's own time, which no pause stops.
-func (c *Client) Clock() int64 {
-	return c.offset + c.w.now + c.w.now/1_000_000*c.ppm
-}
+func (c *Client) Clock() int64 { return c.clockAt(c.w.now) }
+
+// clockAt returns what the process's clock shows at an instant of the world.
+func (c *Client) clockAt(now int64) int64 { return c.offset + now + now/1_000_000*c.ppm }
 
 // Run runs something in the process, now or after its pause.
 func (c *Client) Run(do func()) {
@@ -139,6 +146,7 @@ func (c *Client) RunAfter(d time.Duration, do func()) { c.w.After(d, func() { c.
 
 // Pause stops the process.
 func (c *Client) Pause(d time.Duration) {
+	c.notePause()
 	c.paused = max(c.paused, c.w.now+int64(d))
 	if c.w.observer.Happens(BugClockStops) && c.paused < Forever {
 		c.offset -= int64(d)
@@ -214,7 +222,7 @@ func (c *Client) due(into []events.Envelope) []events.Envelope {
 		}
 		t := c.timers[first]
 		c.timers = slices.Delete(c.timers, first, first+1)
-		into = append(into, events.Envelope{To: t.machine, Event: events.Event{Kind: events.TimerFired, Request: t.number}})
+		into = append(into, events.Envelope{To: t.machine, Event: events.Event{Kind: events.TimerFired, Request: t.number, Paused: int64(c.pausedSince(t.since))}})
 	}
 }
 

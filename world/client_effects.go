@@ -13,7 +13,7 @@ func (c *Client) perform(out []engine.Addressed) {
 		switch e := a.Effect.(type) {
 		case events.SetTimer:
 			c.order++
-			c.timers = append(c.timers, timer{a.From, e.Request, c.Clock() + int64(e.After), c.order})
+			c.timers = append(c.timers, timer{a.From, e.Request, c.Clock(), c.Clock() + int64(e.After), c.order})
 		case events.StopTimer:
 			c.timers = slices.DeleteFunc(c.timers, func(t timer) bool { return t.machine == a.From && t.number == e.Request })
 		case events.Deadline:
@@ -42,7 +42,7 @@ func (c *Client) publish(d events.Deadline) {
 		if c.lapsed != old {
 			c.lapsed = old
 			c.w.observer.Rare(c, DeadlineLapsed)
-			c.Post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session})
+			c.Post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
 		}
 		return
 	}
@@ -50,6 +50,9 @@ func (c *Client) publish(d events.Deadline) {
 	c.w.observer.Published(c, old)
 	if d.Until != 0 || d.Alone != 0 {
 		c.believed = d
+	}
+	if d.Until != 0 {
+		c.believedAt = c.Clock()
 	}
 }
 

@@ -31,6 +31,15 @@ func (c *Client) CutUnanswered() error {
 	return c.Cut()
 }
 
+// LoseHandshake cuts the connection. The next server takes the handshake, and its answer is lost.
+func (c *Client) LoseHandshake() error {
+	if c.x.conn == nil {
+		return errNoConnection
+	}
+	c.x.nextUnheard = true
+	return c.Cut()
+}
+
 // Mute delivers nothing any more on the connection, in either direction.
 func (c *Client) Mute() error { return c.Stall(Forever, true, true) }
 
@@ -87,9 +96,12 @@ func (c *Client) Starve(by, lasts time.Duration) {
 // PauseWithinStep pauses the process between its next step and the effects of it.
 func (c *Client) PauseWithinStep(d time.Duration) { c.pauseInStep = d }
 
-// ShiftClock sets the process's clock.
+// ShiftClock sets the process's clock. If it goes on, the process takes that for a pause.
 func (c *Client) ShiftClock(by time.Duration) {
 	c.offset += int64(by)
+	if by > 0 {
+		c.gaps = append(c.gaps, gap{c.Clock(), by})
+	}
 	c.wake()
 }
 

@@ -13,7 +13,8 @@ type Conn struct {
 	w            *World
 	x            *executor
 	server       *Server
-	session      int64 // ZooKeeper's id, after the handshake
+	session      int64         // ZooKeeper's id, after the handshake
+	timeout      time.Duration // of the session, as the server has granted it
 	up           direction
 	down         direction
 	serverClosed bool // the server reads and writes nothing any more

@@ -8,7 +8,7 @@ import (
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// Ensemble is three servers and what they have committed. Every check is held against
+// Ensemble is three voting servers, perhaps observers, and what they have committed. Every check is held against
 // the committed tree. A server's own tree may lag behind it.
 type Ensemble struct {
 	w           *World
@@ -24,6 +24,8 @@ type Ensemble struct {
 	backupEpoch int64       // the backup's epoch
 	slow        spell
 	lastID      int64
+	rollovers   int                     // leaders whose zxids ran out
+	shortest    map[int64]time.Duration // session → the shortest timeout with which a server let it go on
 }
 
 // spell is a time in which every commit takes longer.
@@ -39,21 +41,23 @@ type Proposal struct {
 	Origin   *Packet      // the request that it answers; nil for the ensemble's own
 	Server   *Server      // where the client that asked is connected; nil if nobody asked
 	Operator bool         // it is an operator's, and came over no connection
+	activate func()       // done when it is committed; nil if nothing is
 }
 
 func newEnsemble(w *World) *Ensemble {
-	e := &Ensemble{w: w, dice: participantDice{w: w, name: "ensemble"}, committed: zkmem.NewTree(), lastID: 0x1000}
-	for i := range Servers {
+	e := &Ensemble{w: w, dice: participantDice{w: w, name: "ensemble"}, committed: zkmem.NewTree(), lastID: 0x1000, shortest: map[int64]time.Duration{}}
+	for i := range Servers + w.script.Layout.Observers {
 		s := &Server{ens: e, id: i, dice: participantDice{w: w, name: fmt.Sprint("server ", i)}, up: true, tree: zkmem.NewTree(),
-			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]bool{}}
+			watches: zkmem.NewWatches[*Conn](), touchedSessions: map[int64]time.Duration{}, observer: i >= Servers}
 		s.lag = Between(s.dice.roll(lagDice), 0, usualLag)
 		e.servers = append(e.servers, s)
 	}
 	e.elect(e.servers[e.dice.roll(electionDice).IntN(Servers)])
 	for _, s := range e.servers {
-		s.pingFollowers()
+		s.startPings()
 		s.expiry()
 	}
+	e.startMasters()
 	return e
 }
 
@@ -62,25 +66,21 @@ func (t *participantDice) delay() time.Duration {
 	return Between(t.roll(linkDice), 100*time.Microsecond, 3*time.Millisecond)
 }
 
-// connected returns how many servers the elected leader reaches, itself included.
-func (e *Ensemble) connected() int {
-	n := 0
+// connected returns how many servers with a vote the elected leader reaches, itself included.
+func (e *Ensemble) connected() int { return len(e.acknowledging()) }
+
+// acknowledging returns those servers.
+func (e *Ensemble) acknowledging() (all []*Server) {
 	for _, s := range e.servers {
-		if s.up && !s.isolated && s.frozen == 0 && e.leader != nil && s.term == e.term {
-			n++
+		if s.up && s.Votes() && !s.isolated && s.frozen == 0 && e.leader != nil && s.term == e.term {
+			all = append(all, s)
 		}
 	}
-	return n
+	return all
 }
 
-// elect makes a server the leader of a new epoch. What the one before had proposed and
-// not committed survives up to a random point.
+// elect makes a server the leader of a new epoch.
 func (e *Ensemble) elect(l *Server) {
-	if e.leader != nil {
-		for _, p := range e.leader.outstanding[:e.survivors(e.leader)] {
-			e.record(p)
-		}
-	}
 	for _, s := range e.servers {
 		if s == l || !s.leads { // a deposed leader does not know it yet
 			s.outstanding = nil
@@ -101,18 +101,34 @@ func (e *Ensemble) elect(l *Server) {
 	}
 }
 
-func (e *Ensemble) survivors(l *Server) int {
-	return e.dice.roll(electionDice).IntN(len(l.outstanding) + 1)
+// survive commits what the leader before had proposed and not committed, up to a random point.
+func (e *Ensemble) survive() {
+	if e.leader == nil {
+		return
+	}
+	n := e.dice.roll(electionDice).IntN(len(e.leader.outstanding) + 1)
+	for _, p := range e.leader.outstanding[:n] {
+		e.record(p)
+	}
 }
 
-// propose takes a write at a server that leads, or believes that it leads.
-func (s *Server) propose(who zkmem.Caller, op zkmem.Op, origin *Packet, from *Server) {
-	s.zxid++
+// propose takes a write at a server that leads, or believes that it leads. It returns nil if
+// the server does not lead any more, or has no zxid left.
+func (s *Server) propose(who zkmem.Caller, op zkmem.Op, origin *Packet, from *Server) *Proposal {
+	if !s.leads {
+		return nil
+	}
+	if s.zxid++; s.zxid&lastCounter == lastCounter {
+		s.rollOver()
+		return nil
+	}
 	txn := s.proposed.Prepare(who, op, s.zxid, s.ens.w.ServerTime()+s.ahead)
 	result, _ := s.proposed.Apply(txn)
-	p := &Proposal{txn, result, origin, from, who.Session == 0}
+	p := &Proposal{Txn: txn, Result: result, Origin: origin, Server: from, Operator: who.Session == 0}
 	s.outstanding = append(s.outstanding, p)
+	s.expectAcks()
 	s.schedule()
+	return p
 }
 
 // schedule lets the oldest proposal commit once a quorum can have it on disk.
@@ -126,6 +142,10 @@ func (s *Server) schedule() {
 	if slow := &s.ens.slow; slow.most > 0 {
 		d += Between(s.dice.roll(diskDice), slow.least, slow.most)
 		slow.until = max(slow.until, s.ens.w.now+int64(d))
+	}
+	if disk := s.ens.quorumDisk(s.ens.acknowledging()); disk > 0 {
+		d += disk
+		s.ens.slow.until = max(s.ens.slow.until, s.ens.w.now+int64(d))
 	}
 	s.ens.w.After(d, func() {
 		s.run(func() {
@@ -141,11 +161,11 @@ func (s *Server) schedule() {
 // at about the same time. Without a quorum it waits for one.
 func (s *Server) tryCommit() {
 	e := s.ens
-	if e.leader != s || !s.leads || !s.up || s.isolated || e.connected() <= Servers/2 {
+	if e.leader != s || !s.leads || !s.up || s.isolated || !s.Votes() || e.connected() <= e.voters()/2 {
 		return
 	}
 	n := 1 + s.dice.roll(diskDice).IntN(len(s.outstanding)+1)
-	for len(s.outstanding) > 0 && n > 0 {
+	for len(s.outstanding) > 0 && n > 0 && s.leads && s.Votes() {
 		p := s.outstanding[0]
 		s.outstanding = s.outstanding[1:]
 		e.commit(p)
@@ -160,6 +180,9 @@ func (e *Ensemble) record(p *Proposal) {
 	e.history = append(e.history, p.Txn)
 	e.committed.Apply(p.Txn)
 	e.w.observer.Committed(p)
+	if p.activate != nil {
+		p.activate()
+	}
 }
 
 // commit commits a proposal at the leader, which sends it to the others.
@@ -167,7 +190,7 @@ func (e *Ensemble) commit(p *Proposal) {
 	e.record(p)
 	e.leader.apply(len(e.history)-1, p)
 	for _, s := range e.servers {
-		if s != e.leader && s.term == e.term && s.up {
+		if s != e.leader && s.term == e.term && s.up && s.master == nil {
 			s.replicate(len(e.history)-1, p)
 		}
 	}
@@ -212,6 +235,10 @@ func (s *Server) toLeader(do func(l *Server)) {
 		do(s)
 		return
 	}
+	if m := s.master; m != nil {
+		s.toMaster(func() { m.toLeader(do) })
+		return
+	}
 	send := func() {
 		t := max(s.nextUp, s.ens.w.now+int64(s.dice.delay()))
 		s.nextUp = t
@@ -239,6 +266,18 @@ func (s *Server) fromLeader(do func()) {
 	if s.leads {
 		do()
 		return
+	}
+	if m := s.master; m != nil {
+		m.fromLeader(func() { s.arrivesFrom(m, do) })
+		return
+	}
+	s.arrivesFrom(s.ens.leader, do)
+}
+
+// arrivesFrom sends a message to a server from its leader, or from its observer master.
+func (s *Server) arrivesFrom(sender *Server, do func()) {
+	if s.master != nil && s.master != sender {
+		return // it has another one now
 	}
 	t := max(s.nextApply, s.ens.w.now+int64(s.dice.delay()))
 	s.nextApply = t
@@ -272,18 +311,23 @@ func (e *Ensemble) reelect(after time.Duration) {
 		}
 		var able []*Server
 		for _, s := range e.servers {
-			if s.up && !s.isolated && !s.leads && s.frozen == 0 {
+			if s.up && s.Votes() && !s.isolated && !s.leads && s.frozen == 0 {
 				able = append(able, s)
 			}
 		}
-		if len(able) <= Servers/2 {
+		if len(able) <= e.voters()/2 {
 			e.reelect(e.w.script.Tick / 2)
 			return
 		}
 		for _, s := range able {
 			s.reset()
 		}
-		e.elect(able[e.dice.roll(electionDice).IntN(len(able))])
+		i := e.dice.roll(electionDice).IntN(len(able))
+		e.survive() // perhaps a configuration without the one that was drawn
+		for !able[i].Votes() {
+			i = (i + 1) % len(able)
+		}
+		e.elect(able[i])
 	})
 }
 
@@ -310,5 +354,5 @@ func (e *Ensemble) Children(path string) []string {
 // ServerTime returns the time in milliseconds by the clock of a server that is right.
 func (w *World) ServerTime() int64 { return w.now / int64(time.Millisecond) }
 
-// Servers is the size of the modelled ensemble.
+// Servers is the number of voting servers of the modelled ensemble.
 const Servers = 3

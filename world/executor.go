@@ -14,14 +14,15 @@ import (
 // replies that its end caused, and those before the next attached. Nothing crosses
 // sessions.
 type executor struct {
-	w       *World
-	c       *Client
-	session int64 // number of the session opened last
-	over    bool
-	closing bool
-	id      int64   // ZooKeeper's; 0 before the first handshake
-	ids     []int64 // and those of the sessions before, too
-	timeout time.Duration
+	w        *World
+	c        *Client
+	session  int64 // number of the session opened last
+	over     bool
+	closing  bool
+	id       int64         // ZooKeeper's; 0 before the first handshake
+	ids      []int64       // and those of the sessions before, too
+	timeout  time.Duration // as granted last; before that, as asked for
+	shortest time.Duration // of those that the session was granted; 0: none was
 
 	conn     *Conn // the one that is attached
 	dialling *Conn // in its handshake
@@ -34,9 +35,11 @@ type executor struct {
 	throttledUntil int64 // until when servers refuse its requests
 	loseReply      bool  // the next write is carried out, and its reply is lost
 	nextUnanswered bool  // the next server that it dials gets nothing
+	nextUnheard    bool  // what the next server that it dials answers is lost
 	lastZxid       int64
-	seen           int64 // lastZxid when the connection began
-	lastFrameAt    int64 // when the last frame came, by the client's clock
+	seen           int64         // lastZxid when the connection began
+	lastFrameAt    int64         // when the last frame came, by the client's clock
+	ownPause       time.Duration // the pause of this process that explains the end of the last connection; 0: none does
 	contactGap     int64
 	contacts       []contact
 	pinged         []int64 // when the pings left that are not answered yet
@@ -75,7 +78,7 @@ func (x *executor) open(n int64) {
 	if x.session != 0 && !x.over {
 		x.end("another session takes its place")
 	}
-	x.session, x.over, x.closing, x.id, x.timeout = n, false, false, 0, x.w.script.Timeout
+	x.session, x.over, x.closing, x.id, x.timeout, x.shortest = n, false, false, 0, x.w.script.asked(), 0
 	x.lastZxid, x.since, x.watches, x.probing = 0, 0, watchTable{}, map[int]bool{}
 	x.dial(0)
 }
@@ -93,14 +96,14 @@ func (x *executor) end(why string) {
 	x.attempt++
 }
 
-// expired ends a session that has ended in the ensemble.
-func (x *executor) expired(why string) {
+// expired ends a session that has ended in the ensemble, perhaps by a pause of this process.
+func (x *executor) expired(why string, paused time.Duration) {
 	x.end(why)
 	kind := events.ConnectionLost
 	if x.closing {
 		kind = events.ConnectionClosed
 	}
-	x.tellSession(events.Event{Kind: kind, Code: events.SessionExpired, Text: why})
+	x.tellSession(events.Event{Kind: kind, Code: events.SessionExpired, Text: why, Paused: int64(paused)})
 }
 
 // close asks the ensemble to end the session.
@@ -162,7 +165,7 @@ func (x *executor) accept(a *Packet) {
 // leaves, after it has left, and after it was carried out.
 func (x *executor) send(a *Packet) {
 	wire, now := x.conn, x.c.Clock()
-	a.SentAt, a.contact = now, x.contactBefore(now-int64(x.w.script.Tick)/2)
+	a.SentAt, a.contact = now, x.contactBefore(now-x.reportLag())
 	if x.w.observer.Happens(BugCountsUnanswered) {
 		x.noteContact(now)
 	}
@@ -202,6 +205,7 @@ func (x *executor) connectionLost(wire *Conn, why string) {
 		if x.conn != wire {
 			return
 		}
+		why, x.ownPause = x.endedByPause(why)
 		x.detach(why)
 		if x.closing {
 			x.closed(events.ConnectionLoss)
@@ -216,7 +220,7 @@ func (x *executor) detach(why string) {
 	x.conn.closeByClient()
 	x.conn, x.since = nil, x.c.Clock()
 	x.c.attached = false
-	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why})
+	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why, Paused: int64(x.ownPause)})
 	pending := x.pending
 	x.pending = nil
 	for _, a := range pending {
@@ -314,7 +318,7 @@ func (x *executor) take(wire *Conn, f frame) {
 			return
 		}
 		x.pending = slices.Delete(x.pending, i, i+1)
-		x.lastZxid = max(x.lastZxid, f.zxid)
+		x.see(f.zxid)
 		a := f.reply
 		x.noteContact(a.SentAt)
 		if a.result.Path != "" {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -57,13 +58,22 @@ func (s *Server) runThread(do func()) {
 	})
 }
 
+// startPings starts the thread of a server that pings the others.
+func (s *Server) startPings() {
+	if !s.ens.w.script.Layout.Phases {
+		s.pingFollowers()
+		return
+	}
+	s.ens.w.After(Between(s.dice.roll(noticeDice), 0, s.ens.w.script.Tick/2), s.pingFollowers)
+}
+
 // pingFollowers is a thread of every server. Twice a tick, that of the ensemble's leader
 // pings the others.
 func (s *Server) pingFollowers() {
 	s.runThread(func() {
 		if s.up && s.serving && s.leads {
 			for _, f := range s.ens.servers {
-				if f != s && f.term == s.term && f.up {
+				if f != s && f.term == s.term && f.up && f.master == nil {
 					s.pingFollower(f)
 				}
 			}
@@ -77,10 +87,13 @@ func (s *Server) pingFollower(f *Server) {
 	if s.isolated {
 		return
 	}
-	t := max(f.nextApply, s.ens.w.now+int64(f.dice.delay()))
-	f.nextApply = t
-	term := f.term
-	f.arrives(t, term, func() { f.reportSessions(term) })
+	f.askReport(s)
+}
+
+// askReport is a ping, from the leader or an observer master.
+func (s *Server) askReport(sender *Server) {
+	term := s.term
+	s.arrivesFrom(sender, func() { s.reportSessions(term) })
 }
 
 // reportSessions tells the leader which sessions a follower has heard of since its last report.
@@ -88,15 +101,15 @@ func (s *Server) reportSessions(term int) {
 	if s.term != term || len(s.touchedSessions) == 0 {
 		return
 	}
-	var heard []int64
-	for id := range s.touchedSessions {
-		heard = append(heard, id)
-	}
-	slices.Sort(heard)
+	heard := maps.Clone(s.touchedSessions)
 	clear(s.touchedSessions)
+	if m := s.master; m != nil {
+		s.toMaster(func() { maps.Copy(m.touchedSessions, heard) })
+		return
+	}
 	s.toLeader(func(l *Server) {
-		for _, id := range heard {
-			l.extend(id)
+		for _, id := range slices.Sorted(maps.Keys(heard)) {
+			l.extend(id, heard[id])
 		}
 	})
 }

@@ -15,12 +15,17 @@ func (x *executor) dial(pause time.Duration) {
 		if x.attempt != attempt || x.over {
 			return
 		}
-		server := x.w.ens.servers[x.next%Servers]
-		x.next++
+		server := x.w.ens.servers[x.next%len(x.w.ens.servers)]
+		if !x.w.observer.Happens(BugDialsOneServer) {
+			x.next++
+		}
 		wire := &Conn{w: x.w, x: x, server: server, session: x.id}
 		x.dialling, x.settingWatches, x.earlyEvents = wire, false, nil
 		if x.w.observer.Happens(HalfOpen) || x.nextUnanswered {
 			wire.up.stalled, x.nextUnanswered = Forever, false
+		}
+		if x.nextUnheard {
+			wire.down.stalled, x.nextUnheard = Forever, false
 		}
 		x.seen = x.lastZxid
 		x.contactGap = int64(x.timeout) / 64
@@ -31,13 +36,22 @@ func (x *executor) dial(pause time.Duration) {
 			seen = 0
 		}
 		id := x.id
-		wire.submit(func() { server.connect(wire, id, seen, x.w.script.Timeout) })
+		asked := x.timeout
+		wire.submit(func() { server.connect(wire, id, seen, asked) })
 		x.c.RunAfter(x.handshakeTimeout(), func() {
 			if x.dialling == wire {
 				x.refused(wire, "no answer")
 			}
 		})
 	})
+}
+
+// see notes the last transaction that the session knows of.
+func (x *executor) see(zxid int64) {
+	if x.w.observer.Happens(BugSeesCounters) && zxid&lastCounter < x.lastZxid&lastCounter {
+		return
+	}
+	x.lastZxid = max(x.lastZxid, zxid)
 }
 
 // refused ends an attempt that failed.
@@ -56,7 +70,8 @@ func (x *executor) refused(wire *Conn, why string) {
 		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
 	}
 	pause := time.Duration(0)
-	if round := x.failures / Servers; x.failures%Servers == 0 {
+	if all := len(x.w.ens.servers); x.failures%all == 0 {
+		round := x.failures / all
 		pause = min(time.Second, 20*time.Millisecond<<min(round-1, 10))
 		pause = Between(x.c.dice.roll(dialDice), pause/2, pause)
 	}
@@ -70,9 +85,9 @@ func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	case f.closed:
 		x.refused(wire, "closed in the handshake")
 	case f.connectResponse != nil && f.connectResponse.session == 0:
-		x.expired("the ensemble says that the session has expired")
+		x.expired(x.expiredByPause("the ensemble says that the session has expired"))
 	case f.connectResponse != nil && x.id != 0 && x.id != f.connectResponse.session:
-		x.expired("another session was given out")
+		x.expired(x.expiredByPause("another session was given out"))
 	case f.connectResponse != nil && x.probing[wire.server.id] && x.w.observer.Happens(BugProbeIgnoresZxid):
 		x.refused(wire, "it lags behind what this session has seen")
 	case f.connectResponse != nil && x.probing[wire.server.id]:
@@ -82,9 +97,10 @@ func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	case f.synced:
 		x.w.observer.Rare(x.c, WentBack)
 		wire.submit(func() { wire.server.closeSession(wire) })
-		x.expired("the ensemble went back in time")
+		x.expired("the ensemble went back in time", 0)
 	case f.connectResponse != nil:
-		x.id, x.timeout, x.settingWatches = f.connectResponse.session, f.connectResponse.timeout, true
+		x.id, x.settingWatches = f.connectResponse.session, true
+		x.learn(f.connectResponse.timeout)
 		x.ids = append(x.ids, x.id)
 		all := x.watches.all()
 		d := x.c.dice.roll(orderDice)
@@ -105,7 +121,7 @@ func (x *executor) handshakeFrame(wire *Conn, f frame) {
 // attach makes the connection the session's own.
 func (x *executor) attach(wire *Conn) {
 	reattached := x.since != 0
-	x.dialling, x.conn, x.failures, x.since = nil, wire, 0, 0
+	x.dialling, x.conn, x.failures, x.since, x.ownPause = nil, wire, 0, 0, 0
 	clear(x.probing)
 	x.c.attached = true
 	x.tellSession(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
@@ -139,6 +155,9 @@ func (x *executor) pings(wire *Conn) {
 	})
 }
 
+// silent is why a connection ends on which nothing comes.
+const silent = "silent for too long"
+
 // watchSilence ends a connection on which nothing came for two thirds of the
 // session's timeout.
 func (x *executor) watchSilence(wire *Conn) {
@@ -147,7 +166,7 @@ func (x *executor) watchSilence(wire *Conn) {
 		switch {
 		case x.conn != wire:
 		case x.c.Clock()-x.lastFrameAt >= limit:
-			x.connectionLost(wire, "silent for too long")
+			x.connectionLost(wire, silent)
 		default:
 			x.watchSilence(wire)
 		}

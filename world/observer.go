@@ -76,6 +76,8 @@ const (
 	BugProbeIgnoresZxid = "bug: a probe does not ask how far the ensemble is"
 	BugRevivesDeadline  = "bug: a deadline moves that was seen to pass"
 	BugClockStops       = "bug: the clock stops while the process is paused"
+	BugSeesCounters     = "bug: the last zxid is the one with the highest lower half"
+	BugDialsOneServer   = "bug: a lost connection is dialled at the same server"
 )
 
 // What Observer.Rare is called with.
@@ -86,6 +88,11 @@ const (
 	// WentBack: a session came back with a backup, to an ensemble whose zxid was below its
 	// own. A probe noticed that and ended it.
 	WentBack = "the ensemble went back"
+	// TickLearned: a client learned a larger tick from a granted timeout.
+	TickLearned = "a tick is learned"
+	// TimeoutShortened and TimeoutLengthened: a session got another timeout at a new connection.
+	TimeoutShortened  = "a timeout is shortened"
+	TimeoutLengthened = "a timeout is lengthened"
 )
 
 // Idle is an Observer that does nothing: nothing goes wrong by itself.

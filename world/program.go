@@ -78,8 +78,7 @@ func (w *World) addProgram(p Program) {
 	u := &program{Program: p, usage: playable[p.Recipe], c: c}
 	c.program = u
 	d := NewDice(w.script.Seed, fmt.Sprint("program ", c.id))
-	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
-		"tick": w.script.Tick.String(), "syncLimit": fmt.Sprint(w.script.SyncLimit), "rideOut": fmt.Sprint(w.script.RideOut), "retry": "bounded/-1/100ms/2s"}})
+	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: w.script.SessionOptions("bounded/-1/100ms/2s")})
 	if !u.calls {
 		u.open()
 	}

@@ -20,8 +20,9 @@ func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 		return
 	}
 	s.conns = append(s.conns, c)
+	c.timeout = s.negotiate(wish)
 	if session == 0 || s.ens.w.observer.Happens(OtherID) {
-		s.createSession(c, wish)
+		s.createSession(c)
 		return
 	}
 	for _, other := range s.conns { // the session's older connection here is cut
@@ -31,7 +32,7 @@ func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 		}
 	}
 	s.toLeader(func(l *Server) {
-		valid := l.validate(session, s)
+		valid := l.validate(session, s, c.timeout)
 		s.fromLeader(func() {
 			if c.serverClosed {
 				return
@@ -42,26 +43,29 @@ func (s *Server) connect(c *Conn, session, seen int64, wish time.Duration) {
 				return
 			}
 			c.session = session
-			c.send(frame{connectResponse: &connectResponse{session, wish}})
+			c.send(frame{connectResponse: &connectResponse{session, c.timeout}})
 		})
 	})
 }
 
 // createSession has the quorum create a session.
-func (s *Server) createSession(c *Conn, wish time.Duration) {
+func (s *Server) createSession(c *Conn) {
 	s.ens.lastID++
 	id := s.ens.lastID
-	op := zkmem.Op{Code: zkmem.OpCreateSession, Number: int32(wish / time.Millisecond)}
+	op := zkmem.Op{Code: zkmem.OpCreateSession, Number: int32(c.timeout / time.Millisecond)}
 	s.toLeader(func(l *Server) {
-		l.propose(zkmem.Caller{Session: id}, op, nil, nil)
+		if l.propose(zkmem.Caller{Session: id}, op, nil, nil) == nil {
+			return
+		}
 		l.track(id)
+		s.ens.grant(id, c.timeout)
 		l.owner[id] = s
 		zxid := l.zxid
 		l.awaitSync(zxid, func() {
 			s.fromLeader(func() {
 				if !c.serverClosed {
 					c.session = id
-					c.send(frame{connectResponse: &connectResponse{id, wish}})
+					c.send(frame{connectResponse: &connectResponse{id, c.timeout}})
 				}
 			})
 		})
@@ -76,7 +80,7 @@ func (s *Server) awaitSync(zxid int64, done func()) {
 
 // ping takes a client's ping. Some servers answer it before requests that wait.
 func (s *Server) ping(c *Conn) {
-	s.touch(c.session)
+	s.touch(c)
 	if len(c.queue) == 0 || s.ens.w.script.Seed%2 == 0 {
 		c.send(frame{pong: true})
 	}
@@ -85,7 +89,7 @@ func (s *Server) ping(c *Conn) {
 // take takes a client's request.
 func (s *Server) take(a *Packet) {
 	c := a.Conn
-	s.touch(c.session)
+	s.touch(c)
 	c.queue = append(c.queue, a)
 	req := a.Request
 	if a.Feigned != nil {
@@ -232,7 +236,7 @@ func Stat(s zkmem.Stat) *events.Stat {
 // setWatches sets a session's watches again on a new connection. What changed since
 // the zxid that the client has seen is told at once.
 func (s *Server) setWatches(c *Conn, since int64, all []armed) {
-	s.touch(c.session)
+	s.touch(c)
 	for _, a := range all {
 		_, stat, err := s.tree.Get(a.path)
 		kind, fired := zkmem.DataWatch, zkmem.EventType(0)

@@ -12,12 +12,12 @@ const usualLag = 30 * time.Millisecond
 // its usual speed.
 func (e *Ensemble) Serves() bool {
 	l := e.leader
-	return l != nil && l.leads && l.fit() && e.connected() > Servers/2 && e.slow.most == 0 && e.w.now >= e.slow.until
+	return l != nil && l.leads && l.fit() && e.connected() > e.voters()/2 && e.quorumDisk(e.acknowledging()) == 0 && e.slow.most == 0 && e.w.now >= e.slow.until
 }
 
 // fit reports whether a server takes part in the present term, and nothing delays it.
 func (s *Server) fit() bool {
-	return s.up && s.serving && !s.isolated && s.frozen == 0 && s.term == s.ens.term && s.lag <= usualLag
+	return s.up && s.serving && !s.isolated && s.frozen == 0 && s.term == s.ens.term && s.lag <= usualLag && (s.master == nil || s.master.fit())
 }
 
 // Unhindered reports whether nothing is wrong with the process and its link: the process
@@ -32,7 +32,7 @@ func (c *Client) Unhindered() bool {
 	if wire := c.x.conn; wire != nil {
 		return !wire.stalls() && wire.server.fit()
 	}
-	unanswered := c.x.nextUnanswered || c.x.dialling != nil && c.x.dialling.stalls()
+	unanswered := c.x.nextUnanswered || c.x.nextUnheard || c.x.dialling != nil && c.x.dialling.stalls()
 	return !unanswered && c.x.lastZxid <= c.w.ens.committed.Zxid()
 }
 

@@ -25,10 +25,16 @@ type Server struct {
 	tree            *zkmem.Tree
 	applied         int // how many transactions of the history are in the tree
 	lag             time.Duration
+	disk            time.Duration // by how much longer each write to its disk takes
+	diskUntil       int64
+	owes            bool  // the leader waits for an acknowledgement of it
+	nonVoting       bool  // it is no part of the configuration
 	ahead           int64 // by how many milliseconds its clock is ahead
 	conns           []*Conn
 	watches         *zkmem.Watches[*Conn]
-	touchedSessions map[int64]bool // sessions that it has heard of since the last report
+	touchedSessions map[int64]time.Duration // sessions that it has heard of since the last report, and their timeouts
+	observer        bool                    // it has no vote
+	master          *Server                 // the observer master that it is behind; nil for none
 
 	nextApply, nextUp            int64
 	heldFromLeader, heldToLeader []func()
@@ -70,6 +76,8 @@ func (s *Server) reset() {
 	clear(s.touchedSessions)
 	s.serving, s.leads = false, false
 	s.watches = zkmem.NewWatches[*Conn]()
+	s.master = nil
+	s.dropObservers()
 }
 
 // join makes a server a follower of the present leader.
@@ -81,7 +89,7 @@ func (s *Server) join() {
 			s.run(s.join)
 			return
 		}
-		if s.ens.term != term || !s.up || s.isolated || s.leads {
+		if s.ens.term != term || !s.up || s.isolated || s.leads || !s.findMaster() {
 			return
 		}
 		s.term, s.serving = term, true
@@ -126,6 +134,7 @@ func (s *Server) reconnect() {
 
 // apply applies one transaction of the history, then sends watch events, then the answer.
 func (s *Server) apply(index int, p *Proposal) {
+	s.inform(index, p)
 	if index < s.applied {
 		s.finish(p)
 		return
@@ -161,12 +170,12 @@ func (s *Server) finish(p *Proposal) {
 
 // touch notes that a server has heard of a session: at the leader at once, elsewhere
 // for the next report.
-func (s *Server) touch(session int64) {
+func (s *Server) touch(c *Conn) {
 	if s.leads {
-		s.extend(session)
+		s.extend(c.session, c.timeout)
 		return
 	}
-	s.touchedSessions[session] = true
+	s.touchedSessions[c.session] = c.timeout
 }
 
 func sortedByOrder(list []waitingSync) {

@@ -30,14 +30,15 @@ func (e *Ensemble) WholeLeader() (*Server, error) {
 	}
 }
 
-// CheckFollower returns nil for a follower that serves, in a whole ensemble.
+// CheckFollower returns nil for a follower that serves, in a whole ensemble, and for an observer
+// that serves.
 func (s *Server) CheckFollower() error {
 	switch {
 	case s == s.ens.leader:
 		return errLeads
 	case !s.up || s.isolated || !s.serving:
 		return errNotServing
-	case s.ens.connected() < Servers:
+	case !s.observer && s.ens.connected() < Servers:
 		return errNotWhole
 	}
 	return nil
@@ -87,9 +88,7 @@ func (s *Server) restart() {
 		return
 	}
 	s.up = true
-	if l := s.ens.leader; l != nil && l.leads && l != s && !s.isolated {
-		s.join()
-	}
+	s.rejoin()
 }
 
 // CrashLeader stops the ensemble's leader for a while; the others elect another.
@@ -142,13 +141,7 @@ func (e *Ensemble) LoseQuorum(lasts, believes time.Duration) error {
 			s.isolate(lasts)
 		}
 	}
-	term := l.term
-	e.w.After(believes, func() {
-		if l.leads && l.term == term && e.connected() <= Servers/2 {
-			l.stop()
-			e.reelect(e.w.script.Tick / 2)
-		}
-	})
+	l.stopWithoutQuorum(believes)
 	return nil
 }
 
@@ -184,11 +177,11 @@ func (s *Server) LagBehind(by, lasts time.Duration) {
 	s.ens.w.After(lasts, func() { s.lag = 0 })
 }
 
-// Heal ends all faults of the servers: all are up.
+// Heal ends all faults of the servers: all are up, and have a vote.
 func (e *Ensemble) Heal() {
 	e.slow.most = 0
 	for _, s := range e.servers {
-		s.lag = 0
+		s.lag, s.disk, s.nonVoting = 0, 0, false
 		if s.leads && s != e.leader || s.leads && s.isolated {
 			s.stop()
 		}

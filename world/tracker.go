@@ -18,21 +18,23 @@ func (s *Server) trackAll() {
 
 func (s *Server) track(id int64) {
 	s.tracker[id] = 0
-	s.extend(id)
+	ms, _ := s.proposed.SessionTimeout(id)
+	s.extend(id, time.Duration(ms)*time.Millisecond)
 }
 
-// extend gives a session its timeout again, up to the next tick boundary after it.
-func (s *Server) extend(id int64) {
+// extend gives a session a timeout again, up to the next tick boundary after it. A shorter one
+// than before makes it end earlier: ExpiryQueue.update of ZooKeeper 3.8.0 takes the last touch's
+// timeout, whichever server it comes from. A new leader takes that of the session's creation
+// (SessionTrackerImpl's constructor).
+func (s *Server) extend(id int64, timeout time.Duration) {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return
 	}
-	ms, ok := s.proposed.SessionTimeout(id)
-	if !ok {
+	if _, ok := s.proposed.SessionTimeout(id); !ok {
 		return
 	}
 	tick := int64(s.ens.w.script.Tick)
-	end := ((s.ens.w.now+int64(ms)*int64(time.Millisecond))/tick + 1) * tick
-	s.tracker[id] = max(s.tracker[id], end)
+	s.tracker[id] = ((s.ens.w.now+int64(timeout))/tick + 1) * tick
 }
 
 // expireAll proposes the end of every session that has timed out.
@@ -54,19 +56,21 @@ func (s *Server) expireAll() {
 func (s *Server) expire(id int64, byHand bool) {
 	s.closing[id] = true
 	delete(s.tracker, id)
-	s.propose(zkmem.Caller{Session: id}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, nil)
-	s.outstanding[len(s.outstanding)-1].Operator = byHand
+	if p := s.propose(zkmem.Caller{Session: id}, zkmem.Op{Code: zkmem.OpCloseSession}, nil, nil); p != nil {
+		p.Operator = byHand
+	}
 }
 
-// validate reports whether a session may go on at a server, and lets it.
-func (s *Server) validate(id int64, at *Server) bool {
+// validate reports whether a session may go on at a server, with a timeout, and lets it.
+func (s *Server) validate(id int64, at *Server, timeout time.Duration) bool {
 	if _, known := s.tracker[id]; !known || s.closing[id] {
 		return false
 	}
 	if _, known := s.proposed.SessionTimeout(id); !known {
 		return false
 	}
-	s.extend(id)
+	s.extend(id, timeout)
+	s.ens.grant(id, timeout)
 	s.owner[id] = at
 	return true
 }
