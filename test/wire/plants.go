@@ -1,0 +1,127 @@
+package wire
+
+// plant is a bug that is put into the product's own source, to see that the worlds find it: an edit of one file, made
+// when the test binary is built. It has an effect only if it is switched on, so that one binary has them all.
+type plant struct {
+	name    string
+	file    string // from the module's root
+	old     string // occurs there exactly once
+	new     string // planted(…) in it stands for planted("the plant's name")
+	records bool   // only a log shows it: worlds without one are left out of the search
+}
+
+// Some bugs have no plant, because no world can show them:
+//
+//   - A watch whose request is pending is armed again: when a connection begins, none is pending. The loss of the one
+//     before has answered them all.
+//   - Watches are not armed again: every machine reads again on a new connection, and sets its watch with that.
+//   - A frame of an older connection is read: its socket is closed by then, and the engine drops what belongs to an older
+//     session.
+//   - A request of an older session is sent in the live one: machines and Leadership.Write ask only in the session that
+//     they believe in. TestFact21_UnknownCommitIsNeverRetried of zkio shows it.
+//   - A write of an older connection confirms: its reply is CONNECTIONLOSS. TestOnlyWritesOfThisConnectionConfirm of
+//     machines shows it.
+//   - An await that was given up is granted: the door releases it immediately.
+var plants = []plant{
+	{
+		name: "a contact is believed before it was reported", records: true, file: "zkio/session.go",
+		old: "	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))\n",
+		new: "	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))\n	if planted(…) {\n		c.contact = w.contacts.before(now)\n	}\n",
+	},
+	{
+		name: "a frame that left counts as a contact", records: true, file: "zkio/contacts.go",
+		old: "func (c *contacts) pinged(at int64) { c.pings = append(c.pings, at) }\n",
+		new: "func (c *contacts) pinged(at int64) {\n	c.pings = append(c.pings, at)\n	if planted(…) {\n		c.note(at, at)\n	}\n}\n",
+	},
+	{
+		name: "the last zxid goes back", file: "zkio/session.go",
+		old: "	s.lastZxid = max(s.lastZxid, a.zxid)\n",
+		new: "	s.lastZxid = max(s.lastZxid, a.zxid)\n	if planted(…) {\n		s.lastZxid = a.zxid\n	}\n",
+	},
+	{
+		name: "a reconnect claims to have seen nothing", file: "zkio/wire.go",
+		old: "		if w.probe {\n			claimed = 0\n		}\n",
+		new: "		if w.probe || planted(…) {\n			claimed = 0\n		}\n",
+	},
+	{
+		name: "the directory's deletion does not reach who watches its children", file: "zkio/watches.go",
+		old: "		if concerns && !slices.Contains(machines, waiter.id) {\n",
+		new: "		if planted(…) && waiter.child && kind == events.WatchDeleted {\n			return false\n		}\n		if concerns && !slices.Contains(machines, waiter.id) {\n",
+	},
+	{
+		name: "watches of closed machines stay", file: "zkio/watches.go",
+		old: "	for _, known := range slices.Clone(w.lists[id]) {\n",
+		new: "	if planted(…) {\n		return\n	}\n	for _, known := range slices.Clone(w.lists[id]) {\n",
+	},
+	{
+		name: "a reply arms the watch of a closed machine", file: "zkio/watches.go",
+		old: "				c.watch = noWatch // it has been sent; its reply arms nothing\n",
+		new: "				if !planted(…) {\n					c.watch = noWatch\n				}\n",
+	},
+	{
+		name: "lost replies come in any order", records: true, file: "zkio/session.go",
+		old: "	slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })\n",
+		new: "	if !planted(…) {\n		slices.SortFunc(written, func(a, b *call) int { return cmp.Compare(a.order, b.order) })\n	}\n",
+	},
+	{
+		name: "SentAt is when the reply came", records: true, file: "zkio/session.go",
+		old: "	e, kept, ok := c.reply(a)\n",
+		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := c.reply(a)\n",
+	},
+	{
+		name: "calls are accepted while the session is closed", file: "zkio/session.go",
+		old: "	case s.closing:\n		s.answer(c, c.event(events.NotSent, \"the session is being closed\"), Kept{})\n	case s.wire == nil:\n",
+		new: "	case s.closing && !planted(…):\n		s.answer(c, c.event(events.NotSent, \"the session is being closed\"), Kept{})\n	case s.wire == nil:\n",
+	},
+	{
+		name: "every request is urgent", records: true, file: "zkio/calls.go",
+		old: "	if header.Urgent {\n",
+		new: "	if header.Urgent || planted(…) {\n",
+	},
+	{
+		name: "the window leaks what a lost connection left unanswered", file: "zkio/session.go",
+		old: "		s.lanes.answered(c)\n",
+		new: "		if !planted(…) || e.Code != events.ConnectionLoss {\n			s.lanes.answered(c)\n		}\n",
+	},
+	{
+		name: "a request is sent again on the next connection", file: "zkio/session.go",
+		old: "	for _, c := range written {\n",
+		new: "	for _, c := range written {\n		if planted(…) && !c.reads {\n			again := *c\n			again.started, again.deliver = false, func(events.Event, Kept) {}\n			time.AfterFunc(s.timeout, func() { s.submit(&again) })\n		}\n",
+	},
+	{
+		name: "belief does not end at the deadline", file: "belief.go",
+		old: "		case clock() < v.Until:\n",
+		new: "		case clock() < v.Until || planted(…):\n",
+	},
+	{
+		name: "an ended context does not end the wait", file: "commands.go",
+		old: "	case <-ctx.Done():\n		return reply{}, context.Cause(ctx)\n	}\n",
+		new: "	case <-ctx.Done():\n		if !planted(…) {\n			return reply{}, context.Cause(ctx)\n		}\n		select {\n		case <-c.ended:\n		case <-client.closed:\n		}\n	}\n",
+	},
+	{
+		name: "a command is carried out twice", file: "client.go",
+		old: "			e.Data = c.payload(id, e.Payload)\n		}\n",
+		new: "			e.Data = c.payload(id, e.Payload)\n		}\n		if planted(…) {\n			c.io.Execute(id, e)\n		}\n",
+	},
+	{
+		name: "a notice to a listener overtakes another", file: "mailbox.go",
+		old: "	m.queue = append(m.queue, f)\n",
+		new: "	m.queue = append(m.queue, f)\n	if planted(…) && len(m.queue) > 1 {\n		m.queue[0], m.queue[len(m.queue)-1] = f, m.queue[0]\n	}\n",
+	},
+	{
+		name: "the end of a term does not reach who has it", file: "term.go",
+		old: "	t.over.Store(true)\n",
+		new: "	t.over.Store(!planted(…))\n",
+	},
+	{
+		name: "lost replies come before the loss of the connection", records: true, file: "zkio/session.go",
+		old: "	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Paused: int64(s.pauses.own)})\n	written",
+		new: "	suspended := func() {\n		s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Paused: int64(s.pauses.own)})\n	}\n" +
+			"	if planted(…) {\n		defer suspended()\n	} else {\n		suspended()\n	}\n	written",
+	},
+	{
+		name: "belief lasts as long as the session", file: "machines/belief.go",
+		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
+		new: "	if planted(…) {\n		return s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
+	},
+}
