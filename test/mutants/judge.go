@@ -1,0 +1,160 @@
+package mutants
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// State is what became of a mutant.
+type State string
+
+// The states. A hang counts as found: a test that does not end is a failure, too.
+const (
+	Found      State = "found"
+	Hang       State = "hang"
+	Survived   State = "survived"
+	NotCovered State = "not covered" // no test came to it
+)
+
+// Verdict is what became of a mutant, and the test that found it.
+type Verdict struct {
+	*Mutant
+	State State
+	By    Finder
+	Took  time.Duration
+}
+
+// Finder is a test of a package.
+type Finder struct{ Dir, Test string }
+
+// Judge tries mutants of one build.
+type Judge struct {
+	*Build
+	Known map[string]Finder // by the mutant's id: the test that found it the last time
+
+	patience time.Duration // how much longer than five times its time without a mutant a run may take
+	mu       sync.Mutex
+	cleans   map[string]func() (*clean, error) // by what is run
+}
+
+// NewJudge returns a judge of this build's mutants.
+func NewJudge(b *Build, known map[string]Finder) *Judge {
+	return &Judge{Build: b, Known: known, patience: 10 * time.Second, cleans: map[string]func() (*clean, error){}}
+}
+
+// longest is how long a run without a mutant may take.
+const longest = 20 * time.Minute
+
+// clean returns the run of a stage without a mutant, which takes place once.
+func (j *Judge) clean(ctx context.Context, s Stage) (*clean, error) {
+	key := fmt.Sprint(s)
+	j.mu.Lock()
+	once := j.cleans[key]
+	if once == nil {
+		once = sync.OnceValues(func() (*clean, error) { return j.Build.clean(ctx, s, longest) })
+		j.cleans[key] = once
+	}
+	j.mu.Unlock()
+	return once()
+}
+
+// alone returns a stage with one test of it.
+func alone(s Stage, test string) Stage {
+	s.Run = "^" + test + "$"
+	return s
+}
+
+// Try tries the mutant with a number, first with the test that found it the last time.
+func (j *Judge) Try(ctx context.Context, number int) (Verdict, error) {
+	v := Verdict{Mutant: j.Mutants[number-1], State: NotCovered}
+	if s, ok := j.finder(number); ok {
+		s = alone(s, j.Known[v.ID].Test)
+		c, err := j.clean(ctx, s)
+		if err != nil {
+			return v, err
+		}
+		if over, err := j.run(ctx, &v, s, c, number); over || err != nil {
+			return v, err
+		}
+	}
+	for _, s := range j.targets[v.Dir].Stages {
+		c, err := j.clean(ctx, s)
+		if err != nil {
+			return v, err
+		}
+		if !c.reached[number] {
+			continue
+		}
+		if over, err := j.run(ctx, &v, s, c, number); over || err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// run runs a stage with a mutant on, its fast tests first, and reports whether one found it.
+func (j *Judge) run(ctx context.Context, v *Verdict, s Stage, c *clean, number int) (bool, error) {
+	stages := []Stage{s}
+	if c.fast != "" {
+		first, rest := s, s
+		first.Run, rest.Skip = c.fast, c.fast
+		if s.Skip != "" {
+			rest.Skip += "|" + s.Skip
+		}
+		stages = []Stage{first, rest}
+	}
+	for _, s := range stages {
+		o, err := j.play(ctx, s, number, j.patience+5*c.took)
+		if err != nil {
+			return false, err
+		}
+		v.State, v.Took = Survived, v.Took+o.took
+		if !o.passed {
+			v.State, v.By = Found, Finder{s.Dir, o.found}
+			if o.hang {
+				v.State = Hang
+			}
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// All tries the mutants with these numbers, so many at a time, and gives each verdict to tell. When the context ends it leaves out
+// the rest.
+func (j *Judge) All(ctx context.Context, numbers []int, workers int, try func(context.Context, int) (Verdict, error), tell func(Verdict)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan int)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for range workers {
+		all.Go(func() {
+			for n := range work {
+				v, err := try(ctx, n)
+				switch {
+				case err != nil && ctx.Err() == nil:
+					cancel(err)
+				case err == nil:
+					mu.Lock()
+					tell(v)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, n := range numbers {
+		select {
+		case work <- n:
+		case <-ctx.Done():
+		}
+	}
+	close(work)
+	all.Wait()
+	if err := context.Cause(ctx); err != nil && err != context.DeadlineExceeded {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package mutants
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/selection"
+)
+
+var (
+	full = flag.Bool("full", false, "try the whole sample, and write testdata/finders.tsv")
+	only = flag.String("only", "", "try those whose ids this expression matches")
+)
+
+const (
+	root          = "../.."
+	findersTable  = "testdata/finders.tsv"
+	survivorTable = "testdata/survivors.tsv"
+)
+
+// finders returns which test found a mutant the last time, and which of them did not end.
+func finders(t *testing.T) (known map[string]Finder, hangs map[string]bool) {
+	t.Helper()
+	rows, err := readTable(findersTable, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, hangs = map[string]Finder{}, map[string]bool{}
+	for id, row := range rows {
+		known[id], hangs[id] = Finder{row[0], row[1]}, row[2] == string(Hang)
+	}
+	return known, hangs
+}
+
+// judged returns the mutants that no test can find, and why.
+func judged(t *testing.T) map[string]string {
+	t.Helper()
+	rows, err := readTable(survivorTable, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{}
+	for id, row := range rows {
+		reasons[id] = row[0]
+	}
+	return reasons
+}
+
+// TestMutants tries mutants, and every one that survives has to be judged. With -full it tries the whole sample. Else it tries those
+// that were found before, as many as fit in a time that includes the build: fewer on a slow machine, which is no failure. What no
+// test of any stage finds any longer is one. Those that did not end are left out.
+func TestMutants(t *testing.T) {
+	ctx := t.Context()
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		t.Fatalf("-only: %v", err)
+	}
+	if !*full {
+		budget := selection.Of(t, "of mutants", 0, 0, 45*time.Second)
+		if budget == 0 {
+			return
+		}
+		bounded, cancel := context.WithTimeout(ctx, budget)
+		defer cancel()
+		ctx = bounded
+	}
+	t.Setenv("CGO_ENABLED", "0")
+	b, err := NewBuild(ctx, root, t.TempDir(), targets, seed)
+	if ctx.Err() == context.DeadlineExceeded {
+		t.Log("0 mutants: the time was over before they were built")
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, hangs := finders(t)
+	numbers := choose(b.Mutants, func(m *Mutant) bool {
+		return wanted.MatchString(m.ID) && (*full || known[m.ID] != Finder{} && !hangs[m.ID])
+	})
+	if *only != "" && len(numbers) == 0 {
+		t.Fatalf("-only %q matches no id of the sample: an id begins with its file, as in engine/chart.go", *only)
+	}
+	verdicts, err := try(ctx, b, numbers, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *full {
+		remember(t, verdicts, known, hangs)
+	}
+	scores, open := Scores(verdicts, judged(t))
+	t.Logf("%d of %d mutants\n%s", len(verdicts), len(numbers), Table(scores))
+	for _, v := range open {
+		t.Errorf("%s: %s\n\tfind it by a test, or say in %s why no test can", v.State, v.Diff(), survivorTable)
+	}
+}
+
+// TestTheTablesAreAboutTheSample: every mutant that the tables name is still drawn. One whose code was edited is another mutant, and
+// has to be judged again.
+func TestTheTablesAreAboutTheSample(t *testing.T) {
+	all, _, err := sample(t.Context(), root, targets, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]bool{}
+	for _, m := range all {
+		if drawn[m.ID] {
+			t.Errorf("two mutants have the id %s", m.ID)
+		}
+		drawn[m.ID] = true
+	}
+	if len(all) != 300 {
+		t.Errorf("%d mutants", len(all))
+	}
+	for id := range judged(t) {
+		if !drawn[id] {
+			t.Errorf("%s: %s is not in the sample: leave the line out", survivorTable, id)
+		}
+	}
+}
+
+// choose returns the numbers of the mutants that fit, drawn from each package in turn.
+func choose(all []*Mutant, fits func(*Mutant) bool) (numbers []int) {
+	for i, m := range all {
+		if fits(m) {
+			numbers = append(numbers, i+1)
+		}
+	}
+	slices.SortFunc(numbers, func(a, b int) int { return strings.Compare(lot(seed+1, all[a-1]), lot(seed+1, all[b-1])) })
+	drawn, turn := map[string]int{}, map[int]int{}
+	for _, n := range numbers {
+		dir := all[n-1].Dir
+		turn[n] = drawn[dir]
+		drawn[dir]++
+	}
+	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
+	return numbers
+}
+
+// try tries mutants: all of them, with each verdict printed, or again those that were found.
+func try(ctx context.Context, b *Build, numbers []int, known map[string]Finder) (verdicts []Verdict, err error) {
+	j := NewJudge(b, maps.Clone(known))
+	if !*full {
+		err = j.Again(ctx, numbers, again, runtime.NumCPU(), func(v Verdict) { verdicts = append(verdicts, v) })
+		return verdicts, err
+	}
+	err = j.All(ctx, numbers, runtime.NumCPU(), j.Try, func(v Verdict) {
+		fmt.Println(v)
+		verdicts = append(verdicts, v)
+	})
+	return verdicts, err
+}
+
+// remember writes the table of finders.
+func remember(t *testing.T, verdicts []Verdict, known map[string]Finder, hangs map[string]bool) {
+	t.Helper()
+	for _, v := range verdicts {
+		delete(known, v.ID)
+		if v.State == Found || v.State == Hang {
+			known[v.ID], hangs[v.ID] = v.By, v.State == Hang
+		}
+	}
+	if err := writeFinders(findersTable, known, hangs); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,34 @@
+package mutants
+
+// seed is the one of the sample that is judged.
+const seed = 1
+
+// notFinders are tests that fail whenever the behaviour changes, right or wrong: what they compare with was recorded.
+const notFinders = "^(TestTraces|TestDigests|TestPlants|TestLivenessPlants)$"
+
+// The stages. Every one is at the level of quick, so the tests of what follows are a small part.
+var (
+	ofEngine   = Stage{Dir: "engine", Run: "."}
+	ofMachines = Stage{Dir: "machines", Run: ".", Skip: notFinders}
+	ofSmall    = Stage{Dir: "test/small", Run: "^(TestWorlds|TestIdling)$"}
+	ofWorlds   = Stage{Dir: "test/sim", Run: "^TestWorlds$", Args: []string{"-worlds=200"}}
+	ofSeparate = Stage{Dir: "test/sim", Run: "^TestSeparateWorlds$"}
+	ofZkio     = Stage{Dir: "zkio", Run: "."}
+	ofZkmem    = Stage{Dir: "zkio/zkmem", Run: "."}
+	ofRoot     = Stage{Dir: ".", Run: "."}
+	ofSuite    = Stage{Dir: "test/suite", Run: "."} // its half in memory: quick starts no servers
+)
+
+// targets are the packages with mutants. More than half of a sample is in machines and engine, where every decision is made, and
+// the more of it where there is more code. The in-memory server has the least: it serves tests, and test/differential compares it
+// with a real one.
+var targets = []Target{
+	{"engine", 45, []Stage{ofEngine, ofMachines, ofSmall, ofSeparate, ofWorlds}},
+	{"machines", 120, []Stage{ofMachines, ofSmall, ofSeparate, ofWorlds}},
+	{"zkio", 45, []Stage{ofZkio, ofRoot}},
+	{"zkio/zkmem", 30, []Stage{ofZkmem, ofZkio}},
+	{".", 60, []Stage{ofRoot, ofSuite}},
+}
+
+// again is the order in which stages try again what they found: what costs less to build, and finds more, is first.
+var again = []Stage{ofEngine, ofMachines, ofZkmem, ofZkio, ofSeparate, ofWorlds, ofRoot, ofSmall, ofSuite}
