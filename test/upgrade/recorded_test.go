@@ -1,0 +1,70 @@
+package upgrade
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/upgrade/agent"
+)
+
+var rewrite = flag.Bool("rewrite", false, "record what the older version sends, in testdata/wire; git must have its commit")
+
+func recording(name string) string { return filepath.Join("testdata", "wire", name) }
+
+// The present version sends what the older one sent, in the same order. Where it does not, testdata/differences says why old
+// and new clients understand each other.
+func TestTheWireIsThatOfTheOlderVersion(t *testing.T) {
+	for _, s := range scripts {
+		t.Run(s.name, func(t *testing.T) {
+			was, err := os.ReadFile(recording(s.name))
+			ok(t, err)
+			is := record(t, s, (*stage).run)
+			news, stale := unexplained(differences(strings.Split(string(was), "\n"), strings.Split(is, "\n")), explain(t, s.name))
+			for _, d := range news {
+				t.Errorf("a difference that %s does not explain:\nscript %s\nwhy \n%s\n", explanations, s.name, strings.Join(d, "\n"))
+			}
+			for _, e := range stale {
+				t.Errorf("%s explains what is no difference any more:\n%s", explanations, strings.Join(e.difference, "\n"))
+			}
+		})
+	}
+}
+
+// The recordings are those of the older version: it sends the same today. -rewrite makes them.
+func TestTheRecordingsAreTheOlderVersions(t *testing.T) {
+	some := scripts
+	if !*rewrite {
+		some = selection.Some(t, "recorded scripts", 0, 6, scripts)
+	}
+	if len(some) == 0 {
+		return
+	}
+	v := older(t)
+	t.Parallel()
+	for _, s := range some {
+		t.Run(s.name, func(t *testing.T) {
+			is := record(t, s, func(stage *stage, id string, o agent.Orders) *member { return stage.launch(v, id, o) })
+			if *rewrite {
+				ok(t, os.WriteFile(recording(s.name), []byte(is), 0o644))
+			}
+			was, err := os.ReadFile(recording(s.name))
+			ok(t, err)
+			for _, d := range differences(strings.Split(string(was), "\n"), strings.Split(is, "\n")) {
+				t.Errorf("the recording (-) is not what %s sends (+):\n%s", v.name, strings.Join(d, "\n"))
+			}
+		})
+	}
+}
+
+// Every recording is of a script, and every script has one.
+func TestEveryRecordingHasItsScript(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join("testdata", "wire"))
+	ok(t, err)
+	if len(files) != len(scripts) {
+		t.Errorf("%d recordings of %d scripts", len(files), len(scripts))
+	}
+}
