@@ -21,10 +21,15 @@ import (
 const closeTimeout = 30 * time.Second
 
 // join joins the line that the orders name.
-func join(o orders) (candidate, error) {
+func join(w *worker) (candidate, error) {
+	o := w.orders
 	switch o.kind {
-	case byLatch, byRider, bySelector:
+	case byLatch, byRider, bySelector, byJob:
 		return joinOurs(o)
+	case byMutex, bySemaphore, byReadWrite:
+		return joinLocks(w)
+	case byQueue:
+		return joinQueue(w)
 	case byDeaf:
 		d, err := story.OpenDeaf(o.servers, o.path, o.id, o.session, o.tick)
 		return deaf{d}, err
@@ -34,48 +39,78 @@ func join(o orders) (candidate, error) {
 	return nil, fmt.Errorf("who is %q?", o.kind)
 }
 
-// ownCandidate is this library's latch or selector.
+// ownCandidate is this library's latch, selector or job election.
 type ownCandidate struct {
 	client   *incumbent.Client
-	latch    *incumbent.Latch
+	elector  elector // of a latch or a job election
+	resign   func(context.Context) error
 	selector *incumbent.Selector
 	held     atomic.Pointer[incumbent.Leadership]
 	worker   chan *worker
 }
 
-func joinOurs(o orders) (candidate, error) {
+// elector is what a latch and a job election share.
+type elector interface {
+	Start() error
+	Await(context.Context) (*incumbent.Leadership, error)
+	HasLeadership() bool
+}
+
+// openClient opens a client of this library, which records its log.
+func openClient(o orders) (*incumbent.Client, error) {
 	log, err := incumbent.CreateLog(o.log)
 	if err != nil {
 		return nil, err
 	}
-	c := &ownCandidate{worker: make(chan *worker, 1)}
-	c.client, err = incumbent.Open(context.Background(), incumbent.Config{
+	return incumbent.Open(context.Background(), incumbent.Config{
 		Servers: o.servers, SessionTimeout: o.session, Tick: o.tick, SyncLimit: o.sync, RideOut: o.kind == byRider, Record: log,
 		ConnectRetry: incumbent.RetryForever(100 * time.Millisecond),
 	})
+}
+
+// closeClient closes it.
+func closeClient(c *incumbent.Client) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return c.Close(ctx)
+}
+
+func joinOurs(o orders) (candidate, error) {
+	client, err := openClient(o)
 	if err != nil {
 		return nil, err
 	}
+	c := &ownCandidate{client: client, worker: make(chan *worker, 1)}
 	options := incumbent.LatchOptions{ID: o.id, Retry: incumbent.RetryForever(100 * time.Millisecond)}
-	if o.kind == bySelector {
-		c.selector, err = c.client.Selector(o.path, c.turn, incumbent.SelectorOptions{LatchOptions: options, AutoRequeue: true})
+	switch o.kind {
+	case bySelector:
+		c.selector, err = client.Selector(o.path, c.turn, incumbent.SelectorOptions{LatchOptions: options, AutoRequeue: true})
 		return c, err
+	case byJob:
+		job, err := client.JobElection(o.path, options)
+		if err != nil {
+			return nil, err
+		}
+		c.elector, c.resign = job, job.RemoveLeader
+	default:
+		latch, err := client.Latch(o.path, options)
+		if err != nil {
+			return nil, err
+		}
+		c.elector, c.resign = latch, latch.Resign
 	}
-	if c.latch, err = c.client.Latch(o.path, options); err != nil {
-		return nil, err
-	}
-	return c, c.latch.Start()
+	return c, c.elector.Start()
 }
 
-// believes reports whether any of the library's methods says that the client leads.
-func (c *ownCandidate) believes() bool {
+// holding says whether any of the library's methods says that the client leads.
+func (c *ownCandidate) holding() int64 {
 	if held := c.held.Load(); held != nil && held.Check() == nil {
-		return true
+		return noToken
 	}
 	if c.selector != nil {
-		return c.selector.HasLeadership()
+		return tokenless(c.selector.HasLeadership())
 	}
-	return c.latch.HasLeadership()
+	return tokenless(c.elector.HasLeadership())
 }
 
 func (c *ownCandidate) run(w *worker) {
@@ -88,21 +123,18 @@ func (c *ownCandidate) run(w *worker) {
 		return
 	}
 	for {
-		held, err := c.latch.Await(context.Background())
+		held, err := c.elector.Await(context.Background())
 		if errors.Is(err, incumbent.ErrClosed) {
 			return
 		}
 		if err != nil {
 			w.say("error %v", err)
-			select {
-			case <-w.ending:
-			case <-time.After(again):
-			}
+			w.rest(again)
 			continue
 		}
 		if c.term(w, held) {
 			ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-			err := c.latch.Resign(ctx)
+			err := c.resign(ctx)
 			cancel()
 			if err != nil && !errors.Is(err, incumbent.ErrNotLeading) && !errors.Is(err, incumbent.ErrClosed) {
 				w.say("error %v", err)
@@ -122,18 +154,17 @@ func (c *ownCandidate) turn(held *incumbent.Leadership) error {
 func (c *ownCandidate) term(w *worker, held *incumbent.Leadership) bool {
 	c.held.Store(held)
 	defer held.Release()
+	defer w.writing(held)()
 	return w.term(func() bool { return held.Check() == nil }, held.Token(), held.Context().Done())
 }
 
-func (c *ownCandidate) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	return c.client.Close(ctx)
-}
+func (c *ownCandidate) leave() error { return closeClient(c.client) }
 
 // deaf is this library's latch with its heartbeat switched off. It has the token of its term, and its line is not fenced:
 // what the store takes from it is what a store takes that does not look.
 type deaf struct{ *story.Deaf }
+
+func (d deaf) holding() int64 { return tokenless(d.believes()) }
 
 func (d deaf) believes() bool { return d.Token() != 0 }
 
@@ -184,6 +215,8 @@ func (l *lock) hear(e zk.Event) {
 	}
 }
 
+func (l *lock) holding() int64 { return tokenless(l.believes()) }
+
 func (l *lock) believes() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,18 +230,10 @@ func (l *lock) set(leads bool) {
 }
 
 func (l *lock) run(w *worker) {
-	for {
-		select {
-		case <-w.ending:
-			return
-		default:
-		}
+	for !w.leaving() {
 		held := zk.NewLock(l.conn, l.path, zk.WorldACL(zk.PermAll))
 		if err := held.LockWithData([]byte(l.id)); err != nil {
-			select {
-			case <-w.ending:
-			case <-time.After(again):
-			}
+			w.rest(again)
 			continue
 		}
 		l.set(true)

@@ -6,5 +6,7 @@
 // happen is not: processes, servers and the kernel take the time they take. The same seed repeats the schedule, not the run.
 //
 // The same is done at the same instants to this library, to this library with its heartbeat switched off, to go-zookeeper's
-// Lock and to Apache Curator's LeaderLatch: each has a line of its own, on the same servers, behind the same links.
+// Lock and to Apache Curator's LeaderLatch: each has a line of its own, on the same servers, behind the same links. This
+// library's locks, permits, job elections and queues are played with them, and have rules of their own. Its clients
+// at one host share a process, so that a run does not need more processes than a small machine can run.
 package chaos

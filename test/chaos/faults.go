@@ -17,7 +17,7 @@ func (s *stage) open() {
 	s.t.Helper()
 	s.must(s.staff(s.slots[0], "hold"))
 	for _, k := range s.kinds {
-		s.until(fmt.Sprintf("%s to lead", k), within, func() bool { return s.leader(k) != nil })
+		s.until(fmt.Sprintf("%s to lead", k), within, func() bool { return k == byQueue || s.leader(k) != nil })
 	}
 	s.staffRest()
 	if !s.opening {
@@ -72,8 +72,8 @@ func (s *stage) staffRest() {
 	}
 	for _, k := range s.kinds {
 		s.until(fmt.Sprintf("everybody to be in %s's line", k), within, func() bool {
-			names, _, err := s.operator.Children(k.path())
-			return err == nil && len(names) == len(s.slots)
+			o := &outcome{kind: k}
+			return s.listed(o) && (k == byJob || k == byQueue || o.missing == 0)
 		})
 	}
 }
@@ -219,15 +219,9 @@ func (s *stage) strain(one *slot, f fault) (undo func() error) {
 		}
 		return func() error { return s.staff(one, "rotate") }
 	case "pause the clients shortly", "pause the clients for long":
-		for _, h := range one.all() {
-			h.stop()
-		}
-		return func() error {
-			for _, h := range one.all() {
-				h.resume()
-			}
-			return nil
-		}
+		hands := one.all()
+		stopAll(hands)
+		return func() error { resumeAll(hands); return nil }
 	case "silence the clients":
 		links(func(l *proxy.Link) { l.Silence(proxy.Forth); l.Silence(proxy.Back) })
 	case "silence what the clients send":

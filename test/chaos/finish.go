@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/test/realzk"
@@ -36,35 +34,6 @@ func (s *stage) settle(all []*outcome) {
 	}
 	s.holdsWithin(s.quietWithin(), waiting(kind.promised))
 	s.holdsWithin(5*s.session, waiting(func(k kind) bool { return !k.promised() }))
-}
-
-// settled reports whether everybody in a line has one node, nobody else has any, and somebody leads.
-func (s *stage) settled(o *outcome) bool {
-	names, _, err := s.operator.Children(o.kind.path())
-	if err != nil {
-		return false
-	}
-	want := map[string]bool{}
-	for _, one := range s.slots {
-		one.mu.Lock()
-		want[one.hands[o.kind].id] = true
-		one.mu.Unlock()
-	}
-	o.surplus, o.seen, o.seenAt = len(names), map[string]int64{}, monotonic()
-	for _, name := range names {
-		path := o.kind.path() + "/" + name
-		data, stat, err := s.operator.Get(path)
-		if err != nil {
-			return false
-		}
-		o.seen[path] = stat.Czxid
-		if id := string(data); want[id] {
-			delete(want, id)
-			o.surplus--
-		}
-	}
-	o.missing = len(want)
-	return o.surplus == 0 && o.missing == 0 && s.leader(o.kind) != nil
 }
 
 // leave makes every client leave, and checks what is left of them.
@@ -109,12 +78,12 @@ func (s *stage) remains(k kind) (all []string) {
 	if _, err := s.operator.Sync(k.path()); err != nil {
 		s.t.Errorf("sync: %v", err)
 	}
-	names, _, err := s.operator.Children(k.path())
-	if err != nil && err != zk.ErrNoNode {
+	paths, err := s.nodes(k)
+	if err != nil {
 		s.t.Errorf("the nodes that are left: %v", err)
 	}
-	for _, name := range names {
-		all = append(all, "node "+name)
+	for _, p := range paths {
+		all = append(all, "node "+p)
 	}
 	for _, server := range s.e.Servers() {
 		watches, err := realzk.Word(server.Addr(), "wchp")
@@ -153,7 +122,7 @@ func (s *stage) sum(figure string) (n int64) {
 }
 
 // truth reads what the servers have on disk.
-func (s *stage) truth() []node {
+func (s *stage) truth() ([]txn, []node) {
 	s.t.Helper()
 	s.clocks.stop()
 	var servers [][]string
@@ -170,7 +139,9 @@ func (s *stage) truth() []node {
 			s.copyLogs(servers)
 		}
 	})
-	nodes, err := readTruth(root, servers, s.clocks.stamp)
+	history, err := readHistory(servers)
+	s.must(err)
+	nodes, err := lives(root, history, s.clocks.stamp)
 	s.must(err)
 	s.write("nodes.txt", func(say func(string, ...any)) {
 		for _, n := range nodes {
@@ -178,7 +149,7 @@ func (s *stage) truth() []node {
 				n.created.earliest, n.created.latest, n.deleted.earliest, n.deleted.latest)
 		}
 	})
-	return nodes
+	return history, nodes
 }
 
 // copyLogs keeps the servers' transaction logs, before their own directories go.
@@ -199,7 +170,7 @@ func (s *stage) copyLogs(servers [][]string) {
 // replay feeds every log of this library's clients to fresh machines.
 func (s *stage) replay() {
 	s.t.Helper()
-	for _, k := range ours {
+	for _, k := range ours { // none in those that were not played
 		for _, h := range s.past[k] {
 			f, err := os.Open(h.log)
 			s.must(err)
@@ -216,36 +187,4 @@ func (s *stage) replay() {
 			}
 		}
 	}
-}
-
-// write writes a text to a file in the folder of the logs.
-func (s *stage) write(name string, lines func(say func(string, ...any))) {
-	s.t.Helper()
-	var b strings.Builder
-	lines(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
-	s.must(os.WriteFile(filepath.Join(s.dir, name), []byte(b.String()), 0o600))
-}
-
-// keep writes down everything that the verdicts will be found from, but for the nodes.
-func (s *stage) keep(all []*outcome) {
-	s.write("beliefs.txt", func(say func(string, ...any)) {
-		for _, o := range all {
-			for _, c := range o.clients {
-				for _, b := range c.beliefs {
-					say("%s %s believes %d-%d", o.kind.word(), c.id, b.from, b.to)
-				}
-				for _, b := range c.stopped {
-					say("%s %s stopped %d-%d", o.kind.word(), c.id, b.from, b.to)
-				}
-			}
-		}
-	})
-	s.write("store.txt", func(say func(string, ...any)) {
-		for _, o := range all {
-			for _, a := range o.arrivals {
-				say("%s %s %d %s token %d value %d taken %t", o.kind.word(), a.id, a.at, a.verb, a.token, a.value, a.taken)
-			}
-		}
-	})
-	s.must(os.WriteFile(filepath.Join(s.dir, "servers.txt"), []byte(s.e.Logs()), 0o600))
 }

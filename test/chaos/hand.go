@@ -3,108 +3,29 @@
 package chaos
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/incumbent-go/incumbent/test/story"
 )
 
-// nursery starts processes that end with this one, however it ends: the kernel kills a child when the thread that started
-// it ends, so one thread starts them all, and stays.
-type nursery struct {
-	jobs chan func()
-	done chan struct{}
-}
-
-func newNursery() *nursery {
-	n := &nursery{make(chan func()), make(chan struct{})}
-	go func() {
-		defer close(n.done)
-		runtime.LockOSThread()
-		for job := range n.jobs {
-			job()
-		}
-	}()
-	return n
-}
-
-func (n *nursery) start(cmd *exec.Cmd) (err error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	done := make(chan struct{})
-	n.jobs <- func() { defer close(done); err = cmd.Start() }
-	<-done
-	return err
-}
-
-func (n *nursery) close() { close(n.jobs); <-n.done }
-
-// hand is one client process as its employer sees it.
+// hand is one client as its employer sees it.
 type hand struct {
 	orders
-	slot   int
-	stderr string // the file of its standard error
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	gone   chan struct{} // closed when it has ended and everything that it said was read
+	*process
 
 	mu      sync.Mutex
 	said    client
-	open    span // the belief that is held now
+	open    belief // the belief that is held now
 	holds   bool
-	asked   *call // not answered yet
+	asked   *call  // not answered yet
+	writing *write // not answered yet
+	idle    bool   // it puts no item until it is to rotate
 	clock   chan int64
 	left    bool
 	stopped int64 // since when; 0 while it runs
 	errors  []string
-}
-
-// hire starts a client.
-func hire(n *nursery, o orders, slot int, classes, logs string) (*hand, error) {
-	h := &hand{orders: o, slot: slot, gone: make(chan struct{}), clock: make(chan int64, 1), said: client{id: o.id}}
-	if o.kind == byCurator {
-		h.cmd = exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", story.ClassPath()+":"+classes, "Candidate", o.String())
-	} else {
-		exe, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		h.cmd = exec.Command(exe)
-		h.cmd.Env = append(os.Environ(), job+"="+o.String())
-	}
-	h.stderr = filepath.Join(logs, o.kind.word()+"-"+o.id+".stderr")
-	stderr, err := os.Create(h.stderr)
-	if err != nil {
-		return nil, err
-	}
-	defer stderr.Close()
-	h.cmd.Stderr = stderr
-	if h.in, err = h.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := h.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := n.start(h.cmd); err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(h.gone)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			h.hear(lines.Text())
-		}
-		h.cmd.Wait()
-		h.end()
-	}()
-	return h, nil
 }
 
 // hear takes a line that the client says: see worker.
@@ -119,8 +40,9 @@ func (h *hand) hear(line string) {
 		fmt.Sscan(line, &word, &at)
 		h.clock <- at
 	case "leads":
-		fmt.Sscan(line, &word, &at)
-		h.open, h.holds = span{at, at}, true
+		token := int64(noToken) // Java's say none
+		fmt.Sscan(line, &word, &at, &token)
+		h.open, h.holds = belief{span{at, at}, max(token, 0)}, true
 	case "holds", "stops":
 		fmt.Sscan(line, &word, &h.open.to)
 		if word == "stops" {
@@ -142,6 +64,21 @@ func (h *hand) hear(line string) {
 			h.said.calls = append(h.said.calls, *h.asked)
 			h.asked = nil
 		}
+	case "writes":
+		h.writing = &write{fate: unknown}
+		fmt.Sscan(line, &word, &h.writing.n, &h.writing.called)
+	case "wrote":
+		if h.writing != nil {
+			fmt.Sscan(line, &word, &value, &h.writing.fate, &h.writing.heard)
+			h.said.writes = append(h.said.writes, *h.writing)
+			h.writing = nil
+		}
+	case "done":
+		var d handled
+		fmt.Sscan(line, &word, &d.token, &d.item, &d.at)
+		h.said.done = append(h.said.done, d)
+	case "busy", "idle":
+		h.idle = word == "idle"
 	case "left":
 		h.left = true
 	default:
@@ -162,6 +99,10 @@ func (h *hand) end() {
 		h.said.calls = append(h.said.calls, *h.asked)
 		h.asked = nil
 	}
+	if h.writing != nil {
+		h.said.writes = append(h.said.writes, *h.writing)
+		h.writing = nil
+	}
 	h.wake()
 }
 
@@ -172,22 +113,20 @@ func (h *hand) believes() bool {
 	return h.holds
 }
 
+// isIdle reports whether the client puts no item now.
+func (h *hand) isIdle() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.idle && h.writing == nil
+}
+
 func (h *hand) hasLeft() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.left
 }
 
-func (h *hand) alive() bool {
-	select {
-	case <-h.gone:
-		return false
-	default:
-		return true
-	}
-}
-
-func (h *hand) tell(word string) { io.WriteString(h.in, word+"\n") }
+func (h *hand) tell(word string) { io.WriteString(h.in, h.kind.word()+" "+word+"\n") }
 
 // compare asks for the client's clock: it must be ours.
 func (h *hand) compare() error {
@@ -215,19 +154,27 @@ func (h *hand) kill() {
 	<-h.gone
 }
 
-// stop stops the process in its tracks, and resume has it go on.
-func (h *hand) stop() {
-	h.mu.Lock()
-	h.stopped = monotonic()
-	h.mu.Unlock()
-	h.cmd.Process.Signal(syscall.SIGSTOP)
+// stopAll stops the processes of clients in their tracks, and resumeAll has them go on.
+func stopAll(hands []*hand) {
+	for _, h := range hands {
+		h.mu.Lock()
+		h.stopped = monotonic()
+		h.mu.Unlock()
+	}
+	for _, h := range hands {
+		h.cmd.Process.Signal(syscall.SIGSTOP)
+	}
 }
 
-func (h *hand) resume() {
-	h.cmd.Process.Signal(syscall.SIGCONT)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.wake()
+func resumeAll(hands []*hand) {
+	for _, h := range hands {
+		h.cmd.Process.Signal(syscall.SIGCONT)
+	}
+	for _, h := range hands {
+		h.mu.Lock()
+		h.wake()
+		h.mu.Unlock()
+	}
 }
 
 func (h *hand) wake() {

@@ -10,11 +10,13 @@ import (
 // What a client said is kept, and what it had not finished when it was killed is known to be so.
 func TestAKilledClientsLastWordsAreKept(t *testing.T) {
 	h := &hand{clock: make(chan int64, 1)}
+	p := &process{hands: map[string]*hand{"mutex": h, "queue": {}}}
 	for _, line := range []string{
 		"clock 7", "leads 10", "call load 0 11", "heard ok 4 12", "call save 5 20", "heard stale 5 21", "holds 25", "stops 30",
-		"error of some kind", "leads 40", "holds 90", "call save 6 95",
+		"error of some kind", "leads 40 7", "holds 90", "call save 6 95", "writes 1 20", "wrote 1 ok 21", "writes 2 22", "wrote 2 refused 23",
+		"writes 3 94", "done 8 s0-1:3 93", "idle",
 	} {
-		h.hear(line)
+		p.hear("mutex " + line)
 	}
 	if !h.believes() || <-h.clock != 7 || len(h.errors) != 1 {
 		t.Errorf("%+v", h.said)
@@ -22,7 +24,7 @@ func TestAKilledClientsLastWordsAreKept(t *testing.T) {
 	h.stopped = 92
 	h.end()
 	c := h.history()
-	if !slices.Equal(c.beliefs, []span{{10, 30}, {40, 90}}) {
+	if !slices.Equal(c.beliefs, []belief{{span{10, 30}, 0}, {span{40, 90}, 7}}) {
 		t.Errorf("beliefs %v", c.beliefs)
 	}
 	if want := []call{
@@ -31,6 +33,12 @@ func TestAKilledClientsLastWordsAreKept(t *testing.T) {
 		{verb: save, value: 6, called: 95, unknown: true},
 	}; !slices.Equal(c.calls, want) {
 		t.Errorf("calls %+v", c.calls)
+	}
+	if want := []write{{1, 20, 21, written}, {2, 22, 23, refused}, {3, 94, 0, unknown}}; !slices.Equal(c.writes, want) {
+		t.Errorf("writes %+v", c.writes)
+	}
+	if !slices.Equal(c.done, []handled{{8, "s0-1:3", 93}}) || !h.isIdle() || len(p.hands["queue"].errors) > 0 {
+		t.Errorf("handled %v", c.done)
 	}
 	if len(c.stopped) != 1 || c.stopped[0].from != 92 || h.believes() {
 		t.Errorf("stopped %v", c.stopped)

@@ -12,28 +12,43 @@ type span struct{ from, to int64 }
 
 func (s span) length() time.Duration { return time.Duration(s.to - s.from) }
 
-// client is what is known of one client process. Its id is in its nodes.
+// belief is a stretch of time during which a client held something, by its own word.
+type belief struct {
+	span
+	token int64 // of what it held; 0 where it did not say
+}
+
+// client is what is known of one client. Its id is in its nodes.
 type client struct {
 	id      string
-	beliefs []span
+	beliefs []belief
 	stopped []span // by SIGSTOP
 	calls   []call
+	writes  []write
+	done    []handled
 	killed  bool
 }
 
 // awake returns what the client believed while its process could run.
-func (c client) awake() []span { return minus(c.beliefs, c.stopped) }
+func (c client) awake() (all []belief) {
+	for _, b := range c.beliefs {
+		for _, s := range minus([]span{b.span}, c.stopped) {
+			all = append(all, belief{s, b.token})
+		}
+	}
+	return all
+}
 
 // blink is longer than a client takes between two words on a belief that goes on.
 const blink = 100 * time.Millisecond
 
 // asleep returns what the client believed while its process was stopped. A belief that was held at the last look before is
 // taken to last until the process goes on, because a stopped process learns nothing.
-func (c client) asleep() (all []span) {
+func (c client) asleep() (all []belief) {
 	for _, hole := range c.stopped {
 		for _, b := range c.beliefs {
 			if b.from < hole.from && b.to > hole.from-int64(blink) {
-				all = append(all, hole)
+				all = append(all, belief{hole, b.token})
 				break
 			}
 		}
@@ -83,6 +98,14 @@ func shared(all ...[]span) []span {
 		}
 	}
 	return found
+}
+
+// spans returns the times of beliefs.
+func spans(beliefs []belief) (all []span) {
+	for _, b := range beliefs {
+		all = append(all, b.span)
+	}
+	return all
 }
 
 func total(spans []span) (sum, longest time.Duration) {
@@ -137,16 +160,18 @@ const (
 
 // verdict is what is wrong in one line. Everything in it is certain: a case that is not clear is not counted.
 type verdict struct {
-	together []span     // two believed at once, neither of them stopped
+	together []span     // two believed at once what one may have at a time, neither of them stopped
 	asleep   []span     // two did, one of them stopped: no library can prevent that
 	beyond   []trespass // believed without a node, or before it was first in line, or after it was gone
 	stale    int        // saves that came to the store after a request of a later node's owner
 	accepted int        // and were taken
 	forged   int        // tokens that are not the czxid of the client's node
-	orphans  int        // nodes that exist together with another of the same client for longer than a session timeout
+	orphans  int        // nodes that exist together with another of the same client for longer than a session lasts
+	shrunk   int        // holds whose token is below that of one before
 	terms    int
 	led      time.Duration
 	longest  time.Duration // without anybody who believed
+	ledger                 // what the order of transactions shows
 }
 
 // trespass is a belief that does not agree with the life of the client's node.
@@ -156,54 +181,56 @@ type trespass struct {
 	why  string
 }
 
-// judge holds what the clients of one line believed and wrote against its nodes.
-func judge(clients []client, nodes []node, arrivals []arrival, session time.Duration) (v verdict) {
-	var awake, dreams [][]span
+// judge holds what the clients of one line believed, wrote and handled against what was committed.
+func judge(k kind, clients []client, nodes []node, arrivals []arrival, history []txn, session time.Duration) (v verdict) {
+	places := slices.DeleteFunc(slices.Clone(nodes), func(n node) bool { return !k.owns(n) })
+	var awake [][]span
 	for _, c := range clients {
-		own := c.awake()
-		awake = append(awake, own)
-		dreams = append(dreams, c.asleep())
+		awake = append(awake, spans(c.awake()))
 		v.terms += len(c.beliefs)
-		for _, s := range own {
-			v.beyond = append(v.beyond, trespasses(c.id, s, nodes)...)
+	}
+	v.led, v.longest = covered(awake...), drought(awake...)
+	if k == byQueue {
+		v.ledger = judgeItems(k, clients, places, history)
+		return v
+	}
+	v.ledger = judgeLedger(k, clients, places, history)
+	v.together, v.asleep, v.shrunk = exclusions(k, clients, places)
+	for _, c := range clients {
+		for _, b := range c.awake() {
+			v.beyond = append(v.beyond, trespasses(k, c.id, b, places)...)
 		}
 	}
-	v.together = shared(awake...)
-	for i, dream := range dreams {
-		for j := range awake {
-			if i != j {
-				v.asleep = append(v.asleep, shared(dream, awake[j])...)
-			}
-		}
-	}
-	v.led = covered(awake...)
-	v.longest = drought(awake...)
-	v.stale, v.accepted, v.forged = staleSaves(arrivals, nodes)
-	v.orphans = orphans(nodes, session)
+	v.stale, v.accepted, v.forged = staleSaves(arrivals, places)
+	v.orphans = orphans(nodes, session+expiryLag)
 	return v
 }
 
 // trespasses compares one stretch of belief with the life of its client's node.
-func trespasses(id string, s span, nodes []node) (all []trespass) {
-	mine, ok := own(id, s.from, nodes)
+func trespasses(k kind, id string, b belief, nodes []node) (all []trespass) {
+	mine, ok := own(id, b, nodes)
 	if !ok {
-		return []trespass{{id, s, "without a node"}}
+		return []trespass{{id, b.span, "without a node"}}
 	}
-	if s.to > mine.deleted.latest {
-		all = append(all, trespass{id, span{max(s.from, mine.deleted.latest), s.to}, "after its node was gone"})
+	if b.to > mine.deleted.latest {
+		all = append(all, trespass{id, span{max(b.from, mine.deleted.latest), b.to}, "after its node was gone"})
 	}
 	for _, n := range nodes {
-		if n.blocks(mine, s.from) {
-			all = append(all, trespass{id, span{s.from, min(s.to, n.deleted.earliest)}, "behind " + n.path})
+		if n.blocks(mine, b.from) && (k.alone(n) || k.alone(mine)) {
+			all = append(all, trespass{id, span{b.from, min(b.to, n.deleted.earliest)}, "behind " + n.path})
 		}
 	}
 	return all
 }
 
-// own returns the client's latest node that may have been there at a time.
-func own(id string, at int64, nodes []node) (mine node, ok bool) {
+// own returns the node that a belief of a client is about: the one with its token, or else the latest that may have been
+// there when it began. Of several permits of one hold it is the one that is deleted first.
+func own(id string, b belief, nodes []node) (mine node, ok bool) {
 	for _, n := range nodes {
-		if n.id == id && n.created.earliest <= at && n.czxid > mine.czxid {
+		if n.id != id || n.created.earliest > b.from || b.token != 0 && b.token != n.czxid {
+			continue
+		}
+		if n.czxid > mine.czxid || n.czxid == mine.czxid && n.deleted.latest < mine.deleted.latest {
 			mine, ok = n, true
 		}
 	}
@@ -215,7 +242,7 @@ func own(id string, at int64, nodes []node) (mine node, ok bool) {
 func staleSaves(arrivals []arrival, nodes []node) (stale, accepted, forged int) {
 	highest := int64(0)
 	for _, a := range arrivals {
-		mine, ok := own(a.id, a.at, nodes)
+		mine, ok := own(a.id, belief{span: span{a.at, a.at}}, nodes)
 		if a.token != 0 && !slices.ContainsFunc(nodes, func(n node) bool { return n.id == a.id && n.czxid == a.token }) {
 			forged++
 		}
@@ -238,12 +265,17 @@ func staleSaves(arrivals []arrival, nodes []node) (stale, accepted, forged int) 
 	return stale, accepted, forged
 }
 
-// orphans counts nodes that were there together with an older one of the same client for longer than a session timeout.
-func orphans(nodes []node, session time.Duration) (count int) {
+// expiryLag is how much longer than its timeout a session that a client has given up may last: two ticks of 2 s. A new leader of
+// the ensemble gives every session its whole timeout again, and expires sessions at ticks.
+const expiryLag = 4 * time.Second
+
+// orphans counts nodes that were there together with an older one of the same client for longer than a session can last that
+// is over for the client.
+func orphans(nodes []node, lasts time.Duration) (count int) {
 	for i, n := range nodes {
 		for _, other := range nodes[:i] {
 			both := min(n.deleted.earliest, other.deleted.earliest) - n.created.latest
-			if n.id == other.id && n.line() == other.line() && both > int64(session) {
+			if n.id == other.id && n.line() == other.line() && n.czxid != other.czxid && both > int64(lasts) {
 				count++
 				break
 			}

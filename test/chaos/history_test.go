@@ -14,8 +14,8 @@ const second = int64(time.Second)
 // 20th under 200. It is told how it goes wrong.
 func history(wrong func(a, b *client, na, nb *node, store *[]arrival)) verdict {
 	exactly := func(s int64) moment { return moment{s * second, s*second + int64(time.Millisecond)} }
-	a := client{id: "a", beliefs: []span{{1 * second, 10 * second}}}
-	b := client{id: "b", beliefs: []span{{12 * second, 20 * second}}}
+	a := client{id: "a", beliefs: []belief{{span: span{1 * second, 10 * second}}}}
+	b := client{id: "b", beliefs: []belief{{span: span{12 * second, 20 * second}}}}
 	na := node{path: "/chaos/latch/1", id: "a", czxid: 100, session: 1, created: exactly(0), deleted: exactly(11)}
 	nb := node{path: "/chaos/latch/2", id: "b", czxid: 200, session: 2, created: exactly(5), deleted: exactly(21)}
 	store := []arrival{
@@ -25,13 +25,13 @@ func history(wrong func(a, b *client, na, nb *node, store *[]arrival)) verdict {
 		{at: 14 * second, id: "b", verb: save, token: 200, value: 2, taken: true},
 	}
 	wrong(&a, &b, &na, &nb, &store)
-	return judge([]client{a, b}, []node{na, nb}, store, 4*time.Second)
+	return judge(byLatch, []client{a, b}, []node{na, nb}, store, nil, 4*time.Second)
 }
 
 // wrongs returns what can be wrong with a line, in one word each.
 func wrongs(v verdict) (all []string) {
 	for word, is := range map[string]bool{"together": len(v.together) > 0, "asleep": len(v.asleep) > 0, "beyond": len(v.beyond) > 0,
-		"late": v.stale > 0, "accepted": v.accepted > 0, "forged": v.forged > 0, "orphans": v.orphans > 0} {
+		"late": v.stale > 0, "accepted": v.accepted > 0, "forged": v.forged > 0, "orphans": v.orphans > 0, "shrunk": v.shrunk > 0} {
 		if is {
 			all = append(all, word)
 		}
@@ -68,7 +68,7 @@ func TestTheCheckerFlagsMadeUpHistories(t *testing.T) {
 		"A is stopped, and believes on waking": {func(a, _ *client, _, _ *node, _ *[]arrival) {
 			a.beliefs[0].to = 17 * second
 			a.stopped = []span{{9 * second, 16 * second}}
-		}, []string{"asleep", "beyond", "together"}},
+		}, []string{"asleep", "beyond", "shrunk", "together"}},
 		"A saves late, and is refused": {func(_, _ *client, _, _ *node, store *[]arrival) {
 			*store = append(*store, arrival{at: 15 * second, id: "a", verb: save, token: 100, value: 2})
 		}, []string{"late"}},
@@ -84,10 +84,18 @@ func TestTheCheckerFlagsMadeUpHistories(t *testing.T) {
 		"A saves late, under a token that is not its own": {func(_, _ *client, _, _ *node, store *[]arrival) {
 			*store = append(*store, arrival{at: 15 * second, id: "a", verb: save, token: 300, value: 2, taken: true})
 		}, []string{"forged"}},
-		"B has A's first node beside its own": {func(_, b *client, na, _ *node, _ *[]arrival) {
-			na.id = "b"
+		"B's node is older than A's": {func(_, _ *client, _, nb *node, store *[]arrival) {
+			nb.czxid = 50
+			*store = (*store)[:2]
+		}, []string{"shrunk"}},
+		"B has A's first node for longer than a session lasts": {func(_, b *client, na, nb *node, _ *[]arrival) {
+			na.id, nb.created = "b", moment{2 * second, 2 * second}
 			b.beliefs = nil
 		}, []string{"beyond", "forged", "orphans"}},
+		"B has A's first node until its session is over": {func(_, b *client, na, nb *node, _ *[]arrival) {
+			na.id, nb.created = "b", moment{4 * second, 4 * second}
+			b.beliefs = nil
+		}, []string{"beyond", "forged"}},
 	} {
 		if got := wrongs(history(c.wrong)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: found %v, want %v", name, got, c.want)

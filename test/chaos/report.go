@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,21 +33,45 @@ func (o *outcome) borneOut(nodes []node) bool {
 	return len(o.seen) == 0
 }
 
-// table shows what came of each line, in Markdown, side by side.
-func table(all []*outcome) string {
-	var b strings.Builder
+// tables shows what came of each line, in Markdown: the elections in one table, the other recipes in another.
+func tables(all []*outcome) (text string) {
+	var elections, others []*outcome
+	for _, o := range all {
+		if slices.Contains(recipes, o.kind) {
+			others = append(others, o)
+		} else {
+			elections = append(elections, o)
+		}
+	}
+	if len(elections) > 0 {
+		text = electionTable(elections) + "\n"
+	}
+	if len(others) > 0 {
+		text += recipeTable(others)
+	}
+	return text
+}
+
+// side returns the head of a table whose columns are lines, and what adds a row to it.
+func side(b *strings.Builder, all []*outcome) (row func(what string, cell func(*outcome) string)) {
 	b.WriteString("| |")
 	for _, o := range all {
-		fmt.Fprintf(&b, " %s |", o.kind)
+		fmt.Fprintf(b, " %s |", o.kind)
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(all)) + "\n")
-	row := func(what string, cell func(*outcome) string) {
-		fmt.Fprintf(&b, "| %s |", what)
+	return func(what string, cell func(*outcome) string) {
+		fmt.Fprintf(b, "| %s |", what)
 		for _, o := range all {
-			fmt.Fprintf(&b, " %s |", cell(o))
+			fmt.Fprintf(b, " %s |", cell(o))
 		}
 		b.WriteString("\n")
 	}
+}
+
+// electionTable shows elections side by side.
+func electionTable(all []*outcome) string {
+	var b strings.Builder
+	row := side(&b, all)
 	row("terms", func(o *outcome) string { return fmt.Sprint(o.terms) })
 	row("somebody led", func(o *outcome) string { return fmt.Sprintf("%.0f %%", 100*o.led.Seconds()/o.whole.Seconds()) })
 	row("nobody led, at the longest", func(o *outcome) string { return fmt.Sprintf("%.1f s", o.longest.Seconds()) })
@@ -62,14 +87,54 @@ func table(all []*outcome) string {
 		return o.linear
 	})
 	row("second nodes for longer than a session", func(o *outcome) string { return bold(o.orphans) })
-	row("at rest in the end", func(o *outcome) string {
-		if o.settled {
-			return "yes"
-		}
-		return fmt.Sprintf("**no**: %d nodes too many, %d missing", o.surplus, o.missing)
-	})
+	row("at rest in the end", atRest)
 	return b.String()
 }
+
+// recipeTable shows the other recipes side by side.
+func recipeTable(all []*outcome) string {
+	var b strings.Builder
+	row := side(&b, all)
+	unless := func(is func(kind) bool, cell func(*outcome) string) func(*outcome) string {
+		return func(o *outcome) string {
+			if is(o.kind) {
+				return "–"
+			}
+			return cell(o)
+		}
+	}
+	queue := func(k kind) bool { return k == byQueue }
+	lock := func(k kind) bool { return k != byQueue }
+	many := func(k kind) bool { return !k.alternates() }
+	row("holds; deliveries", func(o *outcome) string { return fmt.Sprint(o.terms) })
+	row("somebody held", func(o *outcome) string { return fmt.Sprintf("%.0f %%", 100*o.led.Seconds()/o.whole.Seconds()) })
+	row("nobody held, at the longest", func(o *outcome) string { return fmt.Sprintf("%.1f s", o.longest.Seconds()) })
+	row("two believed what one may have", unless(many, func(o *outcome) string { return times(o.together) }))
+	row("the same, one of them stopped", unless(many, func(o *outcome) string { return times(o.asleep) }))
+	row("believed without the node, or behind another", unless(queue, func(o *outcome) string { return times(o.spans()) }))
+	row("tokens that did not grow", unless(queue, func(o *outcome) string { return bold(o.shrunk) }))
+	row("guarded writes; items put", func(o *outcome) string { return fmt.Sprint(o.writes) })
+	row("… that were refused", func(o *outcome) string { return fmt.Sprint(o.refused) })
+	row("saves too late", unless(many, func(o *outcome) string { return fmt.Sprint(o.stale) }))
+	row("… that were accepted", unless(many, func(o *outcome) string { return bold(o.accepted) }))
+	row("the register is linearizable", unless(many, func(o *outcome) string { return o.linear }))
+	row("items among the dead letters", unless(lock, func(o *outcome) string { return fmt.Sprint(o.dead) }))
+	row("items handled more than once, after the session", unless(lock, func(o *outcome) string { return fmt.Sprint(o.again) }))
+	row("… at the same time", unless(lock, func(o *outcome) string { return plain(o.overlap) }))
+	row("transactions against a promise", func(o *outcome) string { return bold(len(o.wrong)) })
+	row("at rest in the end", atRest)
+	return b.String()
+}
+
+func atRest(o *outcome) string {
+	if o.settled {
+		return "yes"
+	}
+	return fmt.Sprintf("**no**: %d nodes too many, %d missing", o.surplus, o.missing)
+}
+
+// plain shows what is no violation.
+func plain(spans []span) string { return strings.ReplaceAll(times(spans), "**", "") }
 
 func (o *outcome) spans() (all []span) {
 	for _, t := range o.beyond {

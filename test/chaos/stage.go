@@ -96,7 +96,7 @@ func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 	s.must(err)
 	fenced := map[string]bool{}
 	for _, k := range ours {
-		fenced[k.word()] = true
+		fenced[k.word()] = k.alternates()
 	}
 	s.store, err = openStore(monotonic, fenced)
 	s.must(err)
@@ -106,6 +106,7 @@ func set(t testing.TB, o options, e *ensemble.Ensemble) *stage {
 	s.make(root)
 	for _, k := range o.kinds {
 		s.make(k.path())
+		s.make(k.written())
 	}
 	leader, followers := e.Whole()
 	for i, home := range []*ensemble.Server{followers[0], leader, followers[1], nil} {
@@ -172,23 +173,37 @@ func (s *stage) count(what string) {
 	s.counts[what]++
 }
 
-// staff hires a client for every line in a slot, and has it rotate, or not.
+// staff hires a client for every line in a slot, and has it rotate, or not. This library's share a process.
 func (s *stage) staff(one *slot, word string) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	one.hired++
 	chance := rand.New(rand.NewPCG(s.seed, uint64(1+one.number)<<32|uint64(one.hired)))
+	var teams [][]orders
+	var own []orders
 	for _, k := range s.kinds {
 		id := fmt.Sprintf("s%d-%d", one.number, one.hired)
 		o := orders{kind: k, id: id, servers: one.servers(), path: k.path(), session: s.session, tick: s.e.Tick(), sync: s.e.SyncLimit(),
 			store: s.store.addr(), seed: chance.Uint64(), log: filepath.Join(s.dir, k.word()+"-"+id+".log")}
-		h, err := hire(s.nursery, o, one.number, s.classes, s.dir)
+		if k.promised() {
+			own = append(own, o)
+		} else {
+			teams = append(teams, []orders{o})
+		}
+	}
+	if len(own) > 0 {
+		teams = append(teams, own)
+	}
+	for _, team := range teams {
+		hands, err := hire(s.nursery, team, s.classes, s.dir)
 		if err != nil {
 			return err
 		}
-		one.hands[k] = h
 		s.mu.Lock()
-		s.past[k] = append(s.past[k], h)
+		for _, h := range hands {
+			one.hands[h.kind] = h
+			s.past[h.kind] = append(s.past[h.kind], h)
+		}
 		s.mu.Unlock()
 	}
 	for _, h := range one.hands {

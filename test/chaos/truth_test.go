@@ -72,10 +72,15 @@ func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 	must(t, err)
 	_, err = b.Create("/else/where", nil, zk.FlagEphemeral, acl)
 	must(t, err)
+	_, err = a.Multi(&zk.DeleteRequest{Path: deleted, Version: -1}, &zk.CheckVersionRequest{Path: "/chaos/nobody", Version: -1})
+	if err != zk.ErrNoNode { // the log has this delete, and the failure after it
+		t.Fatalf("the second part did not fail: %v", err)
+	}
 	_, kept, err := a.Get("/chaos/line/multi")
 	must(t, err)
 	_, first, err := a.Get(deleted)
 	must(t, err)
+	before := monotonic()
 	_, err = a.Multi(&zk.DeleteRequest{Path: deleted, Version: -1}, &zk.CheckVersionRequest{Path: "/chaos", Version: -1})
 	must(t, err)
 	b.Close()
@@ -101,6 +106,9 @@ func TestTheTruthIsWhatZooKeeperTells(t *testing.T) {
 		delete(want, n.id)
 		if !ok || w.czxid != 0 && w.czxid != n.czxid || w.stays != (n.deleted == never) {
 			t.Errorf("%+v is not what ZooKeeper told", n)
+		}
+		if n.id == "deleted" && n.deleted.latest < before {
+			t.Errorf("%+v ended before it was deleted", n)
 		}
 		if n.created.latest < began || n.created.earliest > ended || !w.stays && (n.deleted.latest < n.created.earliest || n.deleted.earliest > ended) {
 			t.Errorf("%+v is not of between %d and %d", n, began, ended)

@@ -9,15 +9,17 @@ import (
 	"slices"
 )
 
-// Transactions in ZooKeeper's log that make or end nodes, by their numbers in its ZooDefs.
+// Transactions in ZooKeeper's log that make, write or end nodes, by their numbers in its ZooDefs.
 const (
 	txnCreate          = 1
 	txnDelete          = 2
+	txnSetData         = 5
 	txnMulti           = 14
 	txnCreate2         = 15
 	txnCreateContainer = 19
 	txnDeleteContainer = 20
 	txnCreateTTL       = 21
+	txnError           = -1
 	txnCloseSession    = -11
 )
 
@@ -89,12 +91,13 @@ func (r *reader) acl() {
 // change reads what a transaction of this kind says of nodes; nothing for kinds that leave all nodes where they are.
 func (r *reader) change(head txn, kind int32) (all []txn) {
 	head.kind = kind
+	failed := false
 	switch kind {
 	case txnCreate, txnCreate2:
 		head.path, head.data = r.string(), r.buffer()
 		r.acl()
 		head.ephemeral = r.bool()
-	case txnCreateContainer, txnCreateTTL:
+	case txnCreateContainer, txnCreateTTL, txnSetData: // all begin alike: CreateTTLTxn and SetDataTxn of zookeeper.jute, 3.8
 		head.path, head.data = r.string(), r.buffer()
 	case txnDelete, txnDeleteContainer:
 		head.path = r.string()
@@ -106,6 +109,10 @@ func (r *reader) change(head txn, kind int32) (all []txn) {
 			if r.err == nil {
 				r.err = part.err
 			}
+			failed = failed || kind == txnError
+		}
+		if failed { // the parts before the one that failed are in the log, and nothing of them is done: DataTree.processTxn, 3.8
+			return nil
 		}
 		return all
 	default:

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,102 +60,144 @@ func parseOrders(text string) (o orders, err error) {
 	return o, err
 }
 
+// noToken is held by those whose code has no token, or does not say it together with its belief.
+const noToken = -1
+
+// tokenless returns what a client without a token holds.
+func tokenless(holds bool) int64 {
+	if holds {
+		return noToken
+	}
+	return 0
+}
+
 // candidate takes part in a line, by whosever code.
 type candidate interface {
-	// believes reports whether the code says, at this instant, that it leads.
-	believes() bool
+	// holding returns what the code says, at this instant, that it holds: the token, or no token where there is none; zero
+	// if it says that it holds nothing.
+	holding() int64
 	// run leads term after term, and has w.term do each one's work, until the end.
 	run(w *worker)
 	// leave leaves the line and closes everything.
 	leave() error
 }
 
-// worker is a client process. It tells on standard output, each line with times of the monotonic clock: "clock NOW";
-// "leads T", "holds T", "stops T"; "call VERB VALUE T" and "heard ok|stale VALUE T"; "left". It is told on standard input:
-// "clock", "hold" (give up no leadership any more), "rotate", "leave". The end of its input is its end.
+// worker is one client. It tells on standard output, each line after the word of its kind and with times of the monotonic
+// clock: "clock NOW"; "leads T TOKEN", "holds T", "stops T"; "call VERB VALUE T" and "heard ok|stale VALUE T"; "writes N T"
+// and "wrote N ok|refused|unknown T"; "done TOKEN ITEM T"; "busy", "idle"; "left". It is told on standard input, after the same
+// word: "clock", "hold" (give up no leadership any more), "rotate", "leave". The end of its input is its end.
 type worker struct {
 	orders
 	candidate
 	chance *rand.Rand
 	hold   atomic.Bool
 	ending chan struct{}
+	ended  chan struct{}
+	writes atomic.Int64
 	conn   net.Conn
 	in     *bufio.Scanner
+	out    *printer
+}
 
-	mu  sync.Mutex
-	out io.Writer
+// printer prints whole lines, for all workers of a process.
+type printer struct {
+	mu sync.Mutex
+	to io.Writer
 }
 
 func (w *worker) say(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fmt.Fprintf(w.out, format+"\n", args...)
+	w.out.mu.Lock()
+	defer w.out.mu.Unlock()
+	fmt.Fprintf(w.out.to, w.kind.word()+" "+format+"\n", args...)
 }
 
-// work runs a client process, which is started with these orders.
+// work runs a client process, which is started with these orders: a line for each of its clients.
 func work(text string) error {
-	o, err := parseOrders(text)
-	if err != nil {
-		return err
+	workers, out := map[string]*worker{}, &printer{to: os.Stdout}
+	for _, line := range strings.Split(text, "\n") {
+		o, err := parseOrders(line)
+		if err != nil {
+			return err
+		}
+		if workers[o.kind.word()], err = employ(o, out); err != nil {
+			return err
+		}
 	}
-	w := &worker{orders: o, out: os.Stdout, chance: rand.New(rand.NewPCG(o.seed, 1)), ending: make(chan struct{})}
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		who, word, _ := strings.Cut(in.Text(), " ")
+		if w := workers[who]; w != nil {
+			w.obey(word)
+		}
+	}
+	return nil
+}
+
+// employ starts a client.
+func employ(o orders, out *printer) (*worker, error) {
+	w := &worker{orders: o, out: out, chance: rand.New(rand.NewPCG(o.seed, 1)), ending: make(chan struct{}), ended: make(chan struct{})}
+	var err error
 	if w.conn, err = net.Dial("tcp", o.store); err != nil {
-		return err
+		return nil, err
 	}
 	w.in = bufio.NewScanner(w.conn)
 	fmt.Fprintf(w.conn, "hello %s %s\n", o.kind.word(), o.id)
 	w.hold.Store(true)
-	if w.candidate, err = join(o); err != nil {
-		return err
+	if w.candidate, err = join(w); err != nil {
+		return nil, err
 	}
 	go w.look()
-	ended := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(w.ended)
 		w.candidate.run(w)
 	}()
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		switch in.Text() {
-		case "clock":
-			w.say("clock %d", monotonic())
-		case "hold", "rotate":
-			w.hold.Store(in.Text() == "hold")
-		case "leave":
-			close(w.ending)
+	return w, nil
+}
+
+// obey does what standard input says.
+func (w *worker) obey(word string) {
+	switch word {
+	case "clock":
+		w.say("clock %d", monotonic())
+	case "hold", "rotate":
+		w.hold.Store(word == "hold")
+	case "leave":
+		close(w.ending)
+		go func() {
 			err := w.candidate.leave()
-			<-ended
+			<-w.ended
 			if err != nil {
 				w.say("error %v", err)
 			}
 			w.say("left")
-		}
+		}()
 	}
-	return nil
 }
 
 // look looks at what is believed, and tells what is certain.
 func (w *worker) look() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	held, last, told := false, int64(0), int64(0)
+	held, last, told := int64(0), int64(0), int64(0)
 	for range ticker.C { // pause: the interval of the samples
 		before := monotonic()
-		holds := w.believes()
+		holds := w.holding()
 		after := monotonic()
+		if held != 0 && holds != held {
+			w.say("stops %d", last)
+			held = 0
+		}
 		switch {
-		case holds && !held:
-			w.say("leads %d", after)
-			last, told = after, after
-		case holds:
+		case holds == 0:
+		case held == 0:
+			w.say("leads %d %d", after, holds)
+			held, last, told = holds, after, after
+		default:
 			last = before
 			if last-told > int64(holdsEvery) {
 				w.say("holds %d", last)
 				told = last
 			}
-		case held:
-			w.say("stops %d", last)
 		}
-		held = holds
 	}
 }
 
@@ -162,6 +205,9 @@ func (w *worker) look() {
 func (w *worker) long() time.Duration {
 	if w.chance.IntN(5) < 2 {
 		return 150*time.Millisecond + time.Duration(w.chance.Int64N(int64(w.session/4)))
+	}
+	if !slices.Contains(latches, w.kind) && w.kind.promised() { // locks are held for shorter
+		return w.session/4 + time.Duration(w.chance.Int64N(int64(2*w.session)))
 	}
 	return w.session + time.Duration(w.chance.Int64N(int64(5*w.session)))
 }
@@ -223,6 +269,43 @@ func (w *worker) ask(v verb, token, value int64) (int64, error) {
 		return 0, errStale
 	}
 	return value, nil
+}
+
+// stay is a term without a store: it waits until leadership ends, or until it has been held for long enough.
+func (w *worker) stay(over <-chan struct{}) {
+	enough := time.NewTimer(w.long())
+	defer enough.Stop()
+	ticker := time.NewTicker(saveEvery)
+	defer ticker.Stop()
+	for tired := false; !tired || w.hold.Load(); {
+		select {
+		case <-over:
+			return
+		case <-w.ending:
+			return
+		case <-enough.C:
+			tired = true
+		case <-ticker.C:
+		}
+	}
+}
+
+// rest waits for a while, or for the end.
+func (w *worker) rest(long time.Duration) {
+	select {
+	case <-w.ending:
+	case <-time.After(long):
+	}
+}
+
+// leaving reports whether the client is to leave.
+func (w *worker) leaving() bool {
+	select {
+	case <-w.ending:
+		return true
+	default:
+		return false
+	}
 }
 
 // awaits waits until a belief is as wanted, or the end.

@@ -49,7 +49,7 @@ public final class Candidate {
         daemon(Candidate::run);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            obey(line);
+            obey(line.substring(line.indexOf(' ') + 1)); // "curator WORD"
         }
         Runtime.getRuntime().halt(0);
     }
