@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -41,6 +42,9 @@ func (k *checks) elected(u *user, n events.Notify) {
 	}
 	k.w.vacancies.believed(u)
 	k.hasLed[b.path] = true
+	if floor, _ := strconv.ParseInt(u.options["tokenFloor"], 10, 64); b.token < floor {
+		k.fail("no token below the floor", "%s was elected with token %x, and its floor is %x", u.name(), b.token, floor)
+	}
 	k.beganConfirmed(b)
 	k.ownEndFirst(b)
 	if u.role.line.readers != "" {

@@ -173,7 +173,7 @@ func (k *checks) nodeDeleted(path string, p *world.Proposal) {
 		if b.path != path || b.isReplaced(k) {
 			continue
 		}
-		if p.Operator || k.overtaken(path, p) {
+		if p.Operator || k.overtaken(path, p) || p.Txn.Code == zkmem.OpCloseSession && b.u.c.shortenedUnheard() {
 			b.deletedAt, b.excused, b.unreadable = k.w.Now(), true, k.unreadable[path]
 			continue
 		}
@@ -220,6 +220,9 @@ func split(path string) (dir, name string) {
 func (k *checks) record(c *client, r events.Record) {
 	c.transitioned(r)
 	k.answerTaken(c, r)
+	if u := c.user(r.Machine); u != nil {
+		u.versionRead(r)
+	}
 	if u := c.user(r.Machine); r.From == "listing" && r.To == "waiting" && u != nil && u.queueHandle.locks != nil {
 		k.itemsListed(u, u.queueHandle.lists[r.Event.Request])
 	}

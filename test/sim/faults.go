@@ -94,7 +94,13 @@ func (w *harness) startFaults() {
 		if i >= 0 && faults[i].fire != nil && w.has(r.Fault) {
 			w.scheduleFault(faults[i], r.Every)
 		}
+		if f, ok := serverFaultNamed(r.Fault); ok && w.has(r.Fault) {
+			w.scheduleFault(f, r.Every)
+		}
 		if f, ok := vacancyFaultNamed(r.Fault); ok && w.has(r.Fault) {
+			w.scheduleFault(f.fault, r.Every)
+		}
+		if f, ok := ensembleFaultNamed(r.Fault); ok && w.has(r.Fault) {
 			w.scheduleFault(f.fault, r.Every)
 		}
 	}

@@ -51,6 +51,8 @@ type client struct {
 	created   map[string]events.ID       // node → the machine that created it
 	oldReply  map[events.ID]events.Event // for a planted bug
 	mistaken  map[events.ID]mistakenNode // for a planted bug
+
+	parentsMade map[string]bool // for a planted bug
 }
 
 // newHarness returns the world of a plan, without a client yet.
@@ -58,7 +60,7 @@ func newHarness(plan Plan, o Options) *harness {
 	w := &harness{Plan: plan, plant: o.Plant, cover: newCoverage(), stories: o.Story, keepRecords: o.Keep}
 	w.checks, w.vacancies = newChecks(w), newVacancies(w)
 	var err error
-	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout}, w)
+	w.World, err = world.New(world.Script{Seed: plan.Seed, Tick: plan.Tick, SyncLimit: plan.SyncLimit, Timeout: plan.Timeout, RideOut: plan.RideOut, Layout: w.layout()}, w)
 	if err != nil {
 		panic(err) // no server would take the plan
 	}
@@ -67,7 +69,7 @@ func newHarness(plan Plan, o Options) *harness {
 }
 
 func (w *harness) newClient() *client {
-	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}}
+	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}, parentsMade: map[string]bool{}}
 	if w.has("drift") {
 		w.cover.fault("drift")
 	}
@@ -123,6 +125,8 @@ func (w *harness) Rare(_ *world.Client, what string) {
 		w.cover.LapsedDeadlines++
 	case world.WentBack:
 		w.cover.SessionsFromBackup++
+	default:
+		w.cover.fault(what)
 	}
 }
 
@@ -146,6 +150,10 @@ func (w *harness) Happens(name string) bool {
 			return p.RevivesDeadline
 		case world.BugClockStops:
 			return p.ClockStops
+		case world.BugSeesCounters:
+			return p.SeesCounters
+		case world.BugDialsOneServer:
+			return p.DialsOneServer
 		}
 	}
 	return w.hit(name)
@@ -157,6 +165,7 @@ func (w *harness) Done(world.Outcome) {}
 func (w *harness) Committed(p *world.Proposal) {
 	w.checks.committed(p)
 	w.vacancies.committed(p)
+	w.reapBehind(p.Txn)
 }
 
 func (w *harness) DataReplaced() {
@@ -215,6 +224,7 @@ func (w *harness) Asked(c *world.Client, a engine.Addressed) { w.checks.asked(w.
 
 func (w *harness) Sent(c *world.Client, a *world.Packet) {
 	w.checks.deleteSent(w.program(c), a)
+	w.reapBetween(a.Request)
 	if w.plant != nil && w.plant.Sent != nil {
 		w.plant.Sent(w.program(c), a)
 	}

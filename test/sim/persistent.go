@@ -63,6 +63,7 @@ type nodeView struct {
 	deletedByOthers bool              // others, or a later session of its own, deleted the node that it created last
 	changedByOthers bool              // others wrote to its node
 	session         int64             // the session that created the node
+	version         int32             // of the node, as the machine read it last
 }
 
 // freePath returns one of three paths, a different one for each handle of a process:
@@ -193,6 +194,9 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 		if owner != nil && owner != by {
 			owner.changedByOthers = true
 		}
+		if by != nil && !p.Operator && t.Version != by.version+1 {
+			k.fail("a set has the version that was read", "%s read version %d, and sets the node of version %d", by.name(), by.version, t.Version-1)
+		}
 		if by != nil {
 			by.wrote = max(by.wrote, payloadOf(t.Data))
 		}
@@ -204,6 +208,17 @@ func (k *checks) persistentCommitted(t zkmem.Txn, p *world.Proposal) {
 			owner.deletedByOthers = owner.deletedByOthers || owner != by || owner.session != p.Txn.Session
 		}
 		delete(k.persistentOwners, t.Path)
+	}
+}
+
+// versionRead notes the version of its node that a persistent node's machine has read.
+func (u *user) versionRead(r events.Record) {
+	switch {
+	case r.Row == events.RowLate:
+	case r.Event.Kind == events.ReplyCreate && r.Event.Code == events.OK:
+		u.version = 0
+	case r.Event.Kind == events.ReplyStat && r.Event.Stat != nil:
+		u.version = r.Event.Stat.Version
 	}
 }
 
@@ -252,6 +267,14 @@ var plantedPersistents = []Plant{
 	{Name: "persistent: the end of the connection is not told", Shape: inDir(persistentDir), Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
 		if n, ok := e.(events.Notify); ok && n.What == events.Absent {
 			return nil
+		}
+		return e
+	})},
+	{Name: "persistent: it sets any version", Shape: inDir(persistentDir), Stepped: effectsOf("persistent", func(e events.Effect) events.Effect {
+		if m, ok := e.(events.Multi); ok && m.Ops[0].Verb == "set" {
+			m.Ops = slices.Clone(m.Ops)
+			m.Ops[0].Version = -1
+			return m
 		}
 		return e
 	})},

@@ -62,6 +62,7 @@ func Run(seed int64, o Options) Result {
 
 func (w *harness) result(settled time.Duration) Result {
 	r := Result{Plan: w.Plan, Broken: w.checks.broken, Moments: w.Moments(), Worst: w.checks.worstBelief, Settled: settled, Story: w.story, Cover: w.cover}
+	r.Cover.Faults[zxidsEnded] += uint64(w.ens.Rollovers())
 	r.Digest = 14695981039346656037
 	for _, c := range w.clients {
 		r.Digest = (r.Digest ^ c.Digest()) * 1099511628211

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type Plan struct {
 	SyncLimit int
 	Timeout   time.Duration
 	RideOut   bool
+	Layout    world.Layout  // of the ensemble, in worlds of their own
 	Length    time.Duration // of the first phase
 	Retry     string        // the retry policy of the handles
 	Faults    []Rate
@@ -108,6 +110,9 @@ func (p Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d clients, %d lines and %q, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
 		p.Seed, p.Clients, p.Lines, p.OwnDirs, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
+	if !reflect.ValueOf(p.Layout).IsZero() {
+		fmt.Fprintf(&b, " %+v", p.Layout)
+	}
 	for _, r := range p.Faults {
 		if p.has(r.Fault) {
 			fmt.Fprintf(&b, " %s/%s", r.Fault, r.Every.Round(time.Millisecond))
@@ -119,4 +124,7 @@ func (p Plan) String() string {
 // healBound returns how long a healed world may take until it has its leaders: a
 // session that died with the faults has to time out at a new leader of the ensemble, and
 // every back-off has to end.
-func (p Plan) healBound() time.Duration { return 2*p.Timeout + 4*p.Tick + 12*time.Second }
+func (p Plan) healBound() time.Duration { return 2*p.Timeout + 4*p.longestTick() + 12*time.Second }
+
+// longestTick returns the servers' tick, or the one that clients take for it, if that is longer.
+func (p Plan) longestTick() time.Duration { return max(p.Tick, p.Layout.Tick) }

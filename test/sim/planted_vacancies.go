@@ -43,7 +43,7 @@ var plantedVacancies = []Plant{
 // plantedRefusals are about the faults that have worlds of their own.
 var plantedRefusals = []Plant{
 	{Name: "a place that is refused is never given up", Shape: shapedBy(notListing), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("unusable", never) })},
-	{Name: "lost places are not paced", Shape: shapedBy("deletion storm"), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("backsOff", never) })},
+	{Name: "lost places are not paced", Shape: shapedBy("deletion storm"), Mutations: inOne("latch", func() mutate.Mutation { return withGuard("backsOff", onlyUnhealthy) })},
 	{Name: "the predecessor is not checked again", Shape: shapedBy(hiddenInLine), Mutations: inOne("latch", neverChecking)},
 	{Name: "a pause with a place is as long as the policy says", Shape: shapedBy(slowSpell), Stepped: editEffects(func(c *client, id events.ID, e events.Effect) events.Effect {
 		t, ok := e.(events.SetTimer)
@@ -53,6 +53,12 @@ var plantedRefusals = []Plant{
 		}
 		return e
 	})},
+}
+
+// onlyUnhealthy is a guard that holds for nobody but those who fail their health check.
+func onlyUnhealthy(model any, ev events.Event, holds func(events.Event) bool) bool {
+	failed := *field[int](model, "failedChecks")
+	return failed > 0 && failed >= *field[int](model, "mostFailures") && holds(ev)
 }
 
 // neverChecking has waiters not ask again whether the predecessor exists.

@@ -13,6 +13,8 @@ import (
 type Plant struct {
 	Name string
 	Seed int64 // a world that finds it
+	// Configured changes what the clients' configuration says of the ensemble.
+	Configured func(*world.Layout)
 	// Shape makes worlds in which the bug matters. Without it most worlds do.
 	Shape func(*Plan)
 	// Posted sees an event on its way into the inbox; false drops it.
@@ -45,6 +47,10 @@ type Plant struct {
 	RevivesDeadline bool
 	// ClockStops stops the process's clock while it is paused.
 	ClockStops bool
+	// SeesCounters has the session compare zxids by their lower halves.
+	SeesCounters bool
+	// DialsOneServer has the session dial the server again that it lost.
+	DialsOneServer bool
 }
 
 func (w *harness) planted(has func(*Plant) bool) bool { return w.plant != nil && has(w.plant) }

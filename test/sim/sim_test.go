@@ -24,13 +24,22 @@ var (
 	first  = flag.Int64("first", 1, "the seed of the first")
 )
 
+// howMany returns how many worlds a test runs: as many as -worlds says, or else test/selection.
+func howMany(t *testing.T, things string, quick, test, all int64) int64 {
+	t.Helper()
+	switch {
+	case *worlds < 0:
+		t.Fatalf("-worlds %d: want a number of worlds", *worlds)
+	case *worlds > 0:
+		return *worlds
+	}
+	return selection.Of(t, things, quick, test, all)
+}
+
 // TestWorlds runs thousands of seeds. Every world keeps every promise, and in a long run
 // every row of every chart and every fault has fired.
 func TestWorlds(t *testing.T) {
-	n := *worlds
-	if n == 0 {
-		n = selection.Of(t, "worlds", int64(500), 2000, 20_000)
-	}
+	n := howMany(t, "worlds", 200, 2000, 4000)
 	sum := NewSum(*first)
 	Many(t.Context(), sum, n, Options{}, nil)
 	t.Log(sum)
@@ -138,7 +147,13 @@ func TestPlants(t *testing.T) {
 	}
 	if *search {
 		var lines bytes.Buffer
-		wanted := regexp.MustCompile(*only)
+		wanted, err := regexp.Compile(*only)
+		if err != nil {
+			t.Fatalf("-only: %v", err)
+		}
+		if !slices.ContainsFunc(Plants(), func(p Plant) bool { return wanted.MatchString(p.Name) }) {
+			t.Fatalf("-only %q matches no name in %s", *only, table)
+		}
 		if err := SearchPlants(t.Context(), io.MultiWriter(&lines, os.Stdout), *most, wanted.MatchString, found); err != nil {
 			t.Error(err)
 		}

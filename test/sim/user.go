@@ -56,8 +56,7 @@ func (u *user) dice() *rand.Rand { return u.c.w.Dice("user") }
 // addHandles opens a client's session and its handles.
 func (w *harness) addHandles(c *client) {
 	d := w.Dice("plan")
-	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: map[string]string{
-		"tick": w.Tick.String(), "syncLimit": fmt.Sprint(w.SyncLimit), "rideOut": fmt.Sprint(w.RideOut), "retry": "bounded/-1/100ms/2s"}})
+	c.Ask(events.SessionMachine, events.CommandOpen, events.Event{Recipe: "session", Seed: newSeed(d), Options: w.Script().SessionOptions("bounded/-1/100ms/2s")})
 	start := func() { c.Ask(events.SessionMachine, events.CommandStart, events.Event{}) }
 	for line := range w.Lines {
 		if line > 0 && world.OneIn(d, 3) {

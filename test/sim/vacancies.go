@@ -69,11 +69,12 @@ type delays struct {
 //     distance between two looks.
 func (p Plan) vacancyBound(d delays) time.Duration {
 	quarter := p.Timeout / 4
-	ahead := p.Timeout + 2*p.Tick + time.Duration(d.refused)*5*quarter
+	tick := p.longestTick()
+	ahead := p.Timeout + 2*tick + time.Duration(d.refused)*5*quarter
 	if d.untold {
 		ahead += 5 * quarter
 	}
-	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*p.Tick
+	return max(ahead, 2*p.Timeout, p.Timeout/3+3*time.Second) + quarter + 2*tick
 }
 
 // start begins to look.

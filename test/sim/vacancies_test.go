@@ -1,19 +1,12 @@
 package sim
 
-import (
-	"testing"
-
-	"github.com/incumbent-go/incumbent/test/selection"
-)
+import "testing"
 
 // TestVacancyWorlds runs worlds of every fault behind which a line may stay without a leader.
 // If the product recovers from the fault, every world keeps every promise. If not, one of the
 // first worlds shows that, so that vacancyFaults says what is true.
 func TestVacancyWorlds(t *testing.T) {
-	n := *worlds
-	if n == 0 {
-		n = selection.Of(t, "worlds of every fault behind which a line may stay vacant", int64(10), 20, 100)
-	}
+	n := howMany(t, "worlds of every fault behind which a line may stay vacant", 4, 20, 100)
 	for _, f := range vacancyFaults {
 		t.Run(f.name, func(t *testing.T) {
 			p := Plant{Name: "none: " + f.name, Shape: f.shapeWorld}

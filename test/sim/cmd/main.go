@@ -22,11 +22,13 @@ func main() {
 	first := flag.Int64("first", 1, "the seed that a long run begins with")
 	state := flag.String("state", ".cache/sim/soak.json", "where a long run keeps its place")
 	shrink := flag.Bool("shrink", false, "make a failing world smaller first")
-	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one; \"none: NAME\" is a world of a recipe's own or of a fault's, without a bug")
+	plant := flag.String("plant", "", "plant this bug: a name of test/sim/testdata/plants.tsv, or the beginning of one; \"none: NAME\" is a world of a recipe's own, of a fault's or of a kind of servers, without a bug")
 	flag.Parse()
 	err := os.MkdirAll(*dir, 0o700)
 	switch {
 	case err != nil:
+	case *soak < 0:
+		err = fmt.Errorf("-soak %d: want a number of worlds", *soak)
 	case *soak > 0:
 		err = long(*first, *soak, *state)
 	default:
@@ -41,13 +43,13 @@ func main() {
 // one runs a world, prints its story and writes a log for each of its clients.
 func one(seed int64, dir string, shrink bool, plant string) error {
 	o := sim.Options{Keep: true, Story: true}
-	for _, p := range slices.Concat(sim.Plants(), sim.SeparateWorlds(), sim.VacancyWorlds()) {
+	for _, p := range slices.Concat(sim.Plants(), sim.SeparateWorlds(), sim.VacancyWorlds(), sim.EnsembleWorlds(), sim.ServerWorlds()) {
 		if plant != "" && o.Plant == nil && strings.HasPrefix(p.Name, plant) {
 			o.Plant = &p
 		}
 	}
 	if plant != "" && o.Plant == nil {
-		return fmt.Errorf("there is no plant %q", plant)
+		return fmt.Errorf("-plant: no name begins with %q: test/sim/testdata/plants.tsv has the names of bugs, \"none: NAME\" is a world of a recipe's own, of a fault's or of a kind of servers", plant)
 	}
 	r := sim.Run(seed, o)
 	if shrink && len(r.Broken) > 0 {

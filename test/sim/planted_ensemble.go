@@ -1,0 +1,46 @@
+package sim
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/world"
+)
+
+// plantedEnsembles matter in worlds of what ensembles do without being broken.
+var plantedEnsembles = []Plant{
+	{Name: "an answer that took long counts from when it came", Shape: inEnsemble(slowDisk), Posted: func(c *client, _ events.ID, ev *events.Event) bool {
+		if now := c.Clock(); ev.SentAt != 0 && now-ev.SentAt > int64(c.w.Timeout/4) {
+			ev.SentAt = now
+		}
+		return true
+	}},
+	{Name: "a heartbeat is a read while commits are slow", Shape: inEnsemble(slowDisks), Sent: func(c *client, a *world.Packet) {
+		if _, beat := heartbeatCall(a.ID, a.Request); beat && !c.w.ens.Serves() {
+			a.Feigned = events.Exists{Path: "/"}
+		}
+	}},
+	{Name: "a session compares zxids by their lower halves", Shape: inEnsemble(zxidsEnd), SeesCounters: true},
+	{Name: "each parent is created once", Shape: inEnsemble(reaped), Stepped: func(c *client, out []engine.Addressed) []engine.Addressed {
+		return editEffects(func(c *client, _ events.ID, e events.Effect) events.Effect {
+			create, ok := e.(events.Create)
+			if !ok || create.Mode != events.Container {
+				return e
+			}
+			if c.parentsMade[create.Path] {
+				create.Path = "/app" // it exists
+				return create
+			}
+			c.parentsMade[create.Path] = true
+			return e
+		})(c, out)
+	}},
+	{Name: "a lost connection is dialled at the same server", Shape: inEnsemble(reconfigure), DialsOneServer: true},
+}
+
+// inEnsemble returns the shape of the worlds of such a fault.
+func inEnsemble(fault string) func(*Plan) {
+	return func(p *Plan) {
+		f, _ := ensembleFaultNamed(fault)
+		f.shapeWorld(p)
+	}
+}
