@@ -61,8 +61,15 @@ func (s *Server) Do(session int64, r events.Request) (events.Event, []zkmem.Even
 		return events.Event{Code: code(result.Err), Path: atFault(r, result)}, nil
 	}
 	ev := events.Event{Zxid: s.Zxid()}
-	if _, creates := r.(events.Create); creates {
+	switch r.(type) {
+	case events.Create:
 		ev.Path = result.Path
+	case events.Multi:
+		for _, sub := range result.Results {
+			if sub.Code == zkmem.OpCreate {
+				ev.Children = append(ev.Children, sub.Path)
+			}
+		}
 	}
 	return ev, told
 }

@@ -77,11 +77,12 @@ var fields = map[string]how{
 	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed, "session.asked": fixed,
 	"session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
 	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout, "session.countsFrom": ahead,
-	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value,
+	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value, "session.timeoutsDiffer": fixed,
 	"session.attached": value, "session.attachedAt": recent, "session.everConnected": value, "session.failures": fixed,
 	"session.lostTold": value, "session.closing": some, "session.quorum": value, "session.confirmed": recent1,
-	"session.validUntil": ahead, "session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
-	"session.missedHeartbeats": some, "session.since": some, "session.noContainers": value,
+	"session.validUntil": ahead, "session.aloneUntil": ahead, "session.paused": fixed, // no search says for how long a process did not run
+	"session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
+	"session.missedHeartbeats": some, "session.maxMissed": some, "session.since": some, "session.noContainers": value,
 	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value,
 	"session.heartbeats": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
