@@ -54,6 +54,7 @@ func TestDowngradeOfALostHold(t *testing.T) {
 		e.remove(w.Term().Path)
 		_, err := w.Downgrade(l.c.ctx) // the news may be on its way
 		is(t, err, incumbent.ErrLeadershipLost)
+		is(t, err, incumbent.ErrLockLost)
 		is(t, w.Unlock(l.c.ctx), incumbent.ErrNotHeld)
 		handle{l.c, "readwrite-1"}.state("closed")
 		e.untilChildren(e.dir(), 0)
@@ -77,6 +78,10 @@ func TestDowngradeInDoubt(t *testing.T) {
 		hit := e.once(lowers, verdict(zkmem.Verdict{Action: action}))
 		_, err := w.Downgrade(l.c.ctx)
 		is(t, err, incumbent.ErrLeadershipLost)
+		is(t, err, incumbent.ErrLockLost)
+		if incumbent.LostReason(err) != incumbent.ReasonUnconfirmed {
+			t.Errorf("%v: want that it was not confirmed", err)
+		}
 		recv(t, hit, "the transaction")
 		ok(t, granted(t, next, "the next writer").Unlock(l.c.ctx))
 		e.untilChildren(e.dir(), 0)

@@ -119,7 +119,7 @@ func TestPrefixesInOneDirectoryAreLinesOfTheirOwn(t *testing.T) {
 		behind := candidate(t, e, "", "waiting")
 		all, err := behind.Participants(behind.c.ctx)
 		ok(t, err)
-		if len(all) != 2 || all[0].Prefix != "" || all[0].Recipe != "election" || !all[0].Leads || all[1].Path != behind.node() {
+		if len(all) != 2 || all[0].Prefix != "" || all[0].Recipe != "election" || !all[0].First || all[1].Path != behind.node() {
 			t.Errorf("the line of the empty prefix is %+v", all)
 		}
 	})
@@ -240,10 +240,10 @@ func TestAnElectionSeenFromOutside(t *testing.T) {
 		line, err = c.Line(c.ctx, e.dir(), "n_", "n_", "x_")
 		ok(t, err)
 		if len(line.Participants) != 3 || line.Foreign != 0 || line.Participants[1].Path != first.node() || line.Participants[2].Path != second.node() ||
-			!line.Participants[1].Leads || line.Participants[2].Leads || line.Participants[1].Recipe != "election" {
+			!line.Participants[1].First || line.Participants[2].First || line.Participants[1].Recipe != "election" {
 			t.Fatalf("with the prefix: %+v", line)
 		}
-		leader, there, err := second.Leader(c.ctx)
+		leader, there, err := second.First(c.ctx)
 		ok(t, err)
 		if !there || leader.Path != first.node() {
 			t.Fatalf("the candidate's leader is %+v, although the directory has a latch too", leader)
@@ -262,12 +262,12 @@ func TestAnElectionSeenFromOutside(t *testing.T) {
 			case change.Vacant:
 				seen = append(seen, change.Prefix+" vacant")
 			default:
-				seen = append(seen, change.Leader.Path)
+				seen = append(seen, change.First.Path)
 			}
 			if change.Vacant {
 				break
 			}
-			if change.Leader.Path == first.node() {
+			if change.First.Path == first.node() {
 				first.close()
 			} else {
 				second.close()

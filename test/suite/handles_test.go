@@ -205,7 +205,7 @@ func TestWhyLeadershipWasLost(t *testing.T) {
 	l.close()
 	err := recv(t, why, "NotLeader")
 	is(t, err, incumbent.ErrLeadershipLost)
-	if ended := recv(t, terms, "NotLeader"); ended != begun || err.Error() != "incumbent: leadership or lock lost: closed" {
+	if ended := recv(t, terms, "NotLeader"); ended != begun || incumbent.LostReason(err) != incumbent.ReasonClosed {
 		t.Fatalf("%+v, %+v, %v", begun, ended, err)
 	}
 }

@@ -69,7 +69,7 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 	both(t, func(t *testing.T, e ensemble) {
 		a, b, c := instance(t, e, "a"), instance(t, e, "b"), instance(t, e, "c")
 		first, rest := leader(t, a, b, c)
-		who, there, err := rest[0].Leader(rest[0].c.ctx)
+		who, there, err := rest[0].First(rest[0].c.ctx)
 		ok(t, err)
 		if !there || who.ID != first.ID() || who.Path != election(e, "instance") || !first.HasLeadership() || rest[0].HasLeadership() {
 			t.Fatalf("%s leads, and %s sees %+v (%t)", first.ID(), rest[0].ID(), who, there)
@@ -100,7 +100,7 @@ func TestInstancesElectAJobsLeader(t *testing.T) {
 		// An operator takes leadership away: the term ends, and somebody leads.
 		seen := watch(second.AddListener)
 		seen.until(t, "started")
-		who, _, err = second.Leader(second.c.ctx)
+		who, _, err = second.First(second.c.ctx)
 		ok(t, err)
 		ok(t, others[0].c.Evict(others[0].c.ctx, who))
 		<-next.Context().Done()

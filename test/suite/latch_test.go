@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -261,14 +262,14 @@ func TestParticipantsAndLeaderFromOutside(t *testing.T) {
 		ok(t, err)
 		for i, p := range all {
 			l := latches[i]
-			if p.ID != l.ID() || p.Path != l.node() || p.Leads != (i == 0) || p.Owner == 0 || p.Recipe != "latch" || p.Err != nil {
+			if p.ID != l.ID() || p.Path != l.node() || p.First != (i == 0) || p.Owner == 0 || p.Recipe != "latch" || p.Err != nil {
 				t.Errorf("participant %d is %+v", i, p)
 			}
 			if i > 0 && p.Token <= all[i-1].Token {
 				t.Error("tokens do not grow along the line")
 			}
 		}
-		leader, there, err := latches[1].Leader(c.ctx)
+		leader, there, err := latches[1].First(c.ctx)
 		ok(t, err)
 		if !there || leader.ID != "a" || !strings.HasPrefix(leader.Path, e.dir()+"/_c_") || len(all) != 3 {
 			t.Fatalf("leader %+v, %t of %d", leader, there, len(all))
@@ -307,10 +308,9 @@ func TestACancelledAwaitLeavesTheLatchInLine(t *testing.T) {
 		second.c.tape.Until("the await", func(r []events.Record) bool {
 			return slices.ContainsFunc(r, func(r events.Record) bool { return r.Event.Kind == events.CommandAwait })
 		})
-		cancel(fmt.Errorf("enough"))
-		if err := recv(t, got, "Await"); err == nil || err.Error() != "enough" {
-			t.Fatal(err)
-		}
+		enough := errors.New("enough")
+		cancel(enough)
+		is(t, recv(t, got, "Await"), enough)
 		if n := len(e.children(e.dir())); n != 2 {
 			t.Fatalf("%d nodes: the place in line went with the await", n)
 		}

@@ -104,7 +104,7 @@ func TestMutexUnlocks(t *testing.T) {
 		_, queued := m.queue(m.c.ctx, 2)
 		line, err := m.Participants(m.c.ctx)
 		ok(t, err)
-		if len(line) != 2 || line[0].ID != "host-a" || !line[0].Leads || line[1].Leads || line[0].Token != h.Token() || line[0].Recipe != "lock" {
+		if len(line) != 2 || line[0].ID != "host-a" || !line[0].First || line[1].First || line[0].Token != h.Token() || line[0].Recipe != "lock" {
 			t.Fatalf("%+v", line)
 		}
 		ok(t, h.Unlock(m.c.ctx))

@@ -161,7 +161,7 @@ func TestReadWriteLockIsFair(t *testing.T) {
 		ok(t, err)
 		var sides []string
 		for _, p := range line {
-			sides = append(sides, fmt.Sprint(p.Recipe, p.Prefix, p.ID, p.Leads))
+			sides = append(sides, fmt.Sprint(p.Recipe, p.Prefix, p.ID, p.First))
 		}
 		want := "readwrite__READ__host-atrue readwrite__READ__host-atrue readwrite__WRIT__host-afalse readwrite__READ__host-afalse readwrite__WRIT__host-afalse"
 		if got := strings.Join(sides, " "); got != want {
@@ -322,7 +322,7 @@ func TestReadWriteLockOnKazoosNames(t *testing.T) {
 		_, queued := l.queueReader()
 		line, err := l.Participants(c.ctx)
 		ok(t, err)
-		if len(line) != 2 || line[0].Prefix != "__lock__" || line[1].Prefix != "__rlock__" || line[1].Leads {
+		if len(line) != 2 || line[0].Prefix != "__lock__" || line[1].Prefix != "__rlock__" || line[1].First {
 			t.Fatalf("%+v", line)
 		}
 		ok(t, h.Unlock(c.ctx))

@@ -110,14 +110,13 @@ func TestFiveSelectorsLeadOnceARoundInQueueOrder(t *testing.T) {
 		}
 		// The context of running work ends, and the work is awaited.
 		now := recv(t, terms, "a term")
-		cancel(errors.New("enough"))
+		enough := errors.New("enough")
+		cancel(enough)
 		<-now.held.Context().Done()
 		now.finish <- nil
 		all[0].c.finish(terms) // somebody may lead for a moment before its own context ends
 		for _, end := range ends {
-			if err := recv(t, end, "Run"); err == nil || err.Error() != "enough" {
-				t.Fatal(err)
-			}
+			is(t, recv(t, end, "Run"), enough)
 		}
 		if left := e.children(e.dir()); len(left) != 0 {
 			t.Fatalf("left behind: %q", left)

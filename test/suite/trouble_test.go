@@ -172,10 +172,10 @@ func TestOwnersWhoHideTheirNodesFromEachOtherShareALine(t *testing.T) {
 		first.lead().Release()
 		line, err := second.c.Line(second.c.ctx, e.dir())
 		ok(t, err)
-		if leader, _ := line.Leader(); leader.Err == nil {
-			t.Fatalf("an unreadable node is not shown as such: %+v", leader)
+		if head, _ := line.First(); head.Err == nil {
+			t.Fatalf("an unreadable node is not shown as such: %+v", head)
 		} else {
-			is(t, leader.Err, incumbent.ErrNoAuth)
+			is(t, head.Err, incumbent.ErrNoAuth)
 		}
 		first.close()
 		second.lead().Release()
