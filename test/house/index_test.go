@@ -87,7 +87,7 @@ func TestPackagesSayWhetherTheyMayChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for where, text := range map[string]string{"doc.go": packageDoc(t, "."), "zkio/zkmem": packageDoc(t, "zkio/zkmem"), "README.md": string(readme)} {
+	for where, text := range map[string]string{"doc.go": packageDoc(t, "."), "slogger": packageDoc(t, "slogger"), "zkio/zkmem": packageDoc(t, "zkio/zkmem"), "README.md": string(readme)} {
 		text = strings.Join(strings.Fields(text), " ")
 		if !strings.Contains(text, "API "+keeps) {
 			t.Errorf("%s does not say that the API is kept %s on", where, keeps)

@@ -147,7 +147,7 @@ func roll(all []incumbent.Participant, mark string) string {
 		if !strings.Contains(one.Path, mark) {
 			continue
 		}
-		if one.Leads {
+		if one.First {
 			one.ID += "*"
 		}
 		ids = append(ids, one.ID)

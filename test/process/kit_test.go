@@ -80,12 +80,14 @@ type line struct {
 	addr  string
 	path  string
 	store *store
+
+	timeout, tick time.Duration
 }
 
 func newLine(t *testing.T) *line {
 	t.Helper()
 	addr, path := realzk.Shared(t)
-	return &line{t, addr, path + "/line", openStore(t)}
+	return &line{t, addr, path + "/line", openStore(t), timeout, realzk.SharedTick}
 }
 
 // worker is a participant in a process of its own.
@@ -105,7 +107,7 @@ func (l *line) hire(id, state string) *worker {
 	ok(l.t, err)
 	w := &worker{t: l.t, id: id, lines: make(chan string, 100), tape: tape.New(l.t)}
 	w.cmd = exec.Command(exe)
-	w.cmd.Env = append(os.Environ(), job+"="+strings.Join([]string{id, l.addr, l.path, timeout.String(), realzk.SharedTick.String(), l.store.addr}, " "))
+	w.cmd.Env = append(os.Environ(), job+"="+strings.Join([]string{id, l.addr, l.path, l.timeout.String(), l.tick.String(), l.store.addr}, " "))
 	w.cmd.Stderr = w.tape
 	w.in, err = w.cmd.StdinPipe()
 	ok(l.t, err)

@@ -52,7 +52,7 @@ func TestHostileIDs(t *testing.T) {
 			}
 		}
 		for change, err := range c.Watch(c.ctx, p.line()) {
-			if err != nil || change.Leader.ID != hostile[0] {
+			if err != nil || change.First.ID != hostile[0] {
 				t.Errorf("watched: %+v, %v", change, err)
 			}
 			break

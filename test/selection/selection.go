@@ -38,6 +38,9 @@ var names = []string{"quick", "test", "prove"}
 
 func (l Level) String() string { return names[l] }
 
+// Setting returns the environment variable that gives this level to a test binary that a test runs.
+func (l Level) Setting() string { return Variable + "=" + l.String() }
+
 // Parse returns the level of this name; the empty name is that of Test.
 func Parse(name string) (Level, error) {
 	if name == "" {

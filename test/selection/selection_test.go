@@ -29,6 +29,9 @@ func TestALevelIsFoundByItsName(t *testing.T) {
 			t.Errorf("%q is %s, %v", name, got, err)
 		}
 	}
+	if got := Quick.Setting(); got != "INCUMBENT_LEVEL=quick" {
+		t.Errorf("a test binary gets %s", got)
+	}
 	if _, err := Parse("Prove"); err == nil {
 		t.Error("a level that does not exist was accepted")
 	}
