@@ -30,15 +30,14 @@ func lead(ctx context.Context, servers string) error { // "zk1:2181,zk2:2181,zk3
 	if err != nil {
 		return err
 	}
-	nightly, err := client.Selector("/jobs/nightly", work, incumbent.SelectorOptions{})
+	latch, err := client.Latch("/jobs/nightly", incumbent.LatchOptions{})
 	if err != nil {
 		return err
 	}
-	return errors.Join(nightly.Run(ctx), client.Close(ctx)) // Run returns after one term
-}
-
-func work(l *incumbent.Leadership) error { // called when this process leads
-	return importOrders(l.Context(), l.Token()) // must return when the context ends
+	err = latch.Run(ctx, func(l *incumbent.Leadership) error { // called in each term until it finishes
+		return importOrders(l.Context(), l.Token()) // must return when the context ends
+	})
+	return errors.Join(err, client.Close(ctx)) // at most a session timeout
 }
 
 // importOrders is the job. It gives the token to every store that it writes to, so

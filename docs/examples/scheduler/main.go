@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
-	"github.com/go-zookeeper/zk"
 	"github.com/jonboulle/clockwork"
 
 	"github.com/incumbent-go/incumbent"
@@ -37,7 +36,7 @@ type entry struct {
 
 // scheduler is one instance.
 type scheduler struct {
-	conn    *zk.Conn // reads the ledger
+	client  *incumbent.Client
 	ledger  string
 	crontab string // as in "*/5 * * * *", UTC
 	late    time.Duration
@@ -65,13 +64,8 @@ func run(ctx context.Context, servers, path, crontab string, late time.Duration)
 		return err
 	}
 	defer client.Close(context.WithoutCancel(ctx))
-	conn, _, err := zk.Connect([]string{servers}, 15*time.Second)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	s := &scheduler{conn: conn, ledger: path + "-ledger", crontab: crontab, late: late, clock: clockwork.NewRealClock(), work: work, say: log.Printf}
-	return s.follow(ctx, client, path)
+	s := &scheduler{client: client, ledger: path + "-ledger", crontab: crontab, late: late, clock: clockwork.NewRealClock(), work: work, say: log.Printf}
+	return s.follow(ctx, path)
 }
 
 // work is the job. It must heed its context, and hand the token to every store
@@ -83,8 +77,8 @@ func work(ctx context.Context, tick time.Time, token int64) error {
 
 // follow runs the schedule in every term of this instance, until the context ends.
 // A term whose work failed is followed by a pause that grows.
-func (s *scheduler) follow(ctx context.Context, client *incumbent.Client, path string) error {
-	selector, err := client.Selector(path, s.lead, incumbent.SelectorOptions{AutoRequeue: true})
+func (s *scheduler) follow(ctx context.Context, path string) error {
+	selector, err := s.client.Selector(path, s.lead, incumbent.SelectorOptions{AutoRequeue: true})
 	if err != nil {
 		return err
 	}
@@ -131,24 +125,24 @@ func (s *scheduler) lead(held *incumbent.Leadership) error {
 // open reads the ledger, or makes it. The sync is for a server that lags behind.
 func (s *scheduler) open(held *incumbent.Leadership) (entry, int32, error) {
 	last := entry{Tick: s.clock.Now().UTC(), Token: held.Token(), Done: true}
-	if _, err := s.conn.Sync(s.ledger); err != nil && !errors.Is(err, zk.ErrNoNode) {
+	if err := s.client.Sync(s.ledger).Do(held.Context()); err != nil {
 		return last, 0, err
 	}
-	data, stat, err := s.conn.Get(s.ledger)
-	if errors.Is(err, zk.ErrNoNode) {
+	node, err := s.client.Get(s.ledger).Do(held.Context())
+	if refused := (*incumbent.Error)(nil); errors.As(err, &refused) && refused.Code == "NONODE" {
 		_, err = held.Write(held.Context(), incumbent.CreateNode(s.ledger, encode(last)))
 		return last, 0, err
 	}
 	if err != nil {
 		return last, 0, err
 	}
-	if err := json.Unmarshal(data, &last); err != nil {
+	if err := json.Unmarshal(node.Data, &last); err != nil {
 		return last, 0, fmt.Errorf("the ledger %s: %w", s.ledger, err)
 	}
 	if !last.Done {
 		s.say("tick %s was begun under token %d, and nobody says that it ended: it is not run again", last.Tick.Format(time.RFC3339), last.Token)
 	}
-	return last, stat.Version, nil
+	return last, node.Stat.Version, nil
 }
 
 // catchUp runs every tick since the last one, in order.

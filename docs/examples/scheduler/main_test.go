@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/jonboulle/clockwork"
 
 	"github.com/incumbent-go/incumbent"
@@ -87,10 +86,6 @@ func (s *stage) instance(name string, gate func(tick string) <-chan struct{}) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	conn, _, err := zk.Connect([]string{s.srv.Addr()}, 15*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	work := func(_ context.Context, tick time.Time, token int64) error {
 		at := tick.Format("15:04")
 		s.say("run %s", at)
@@ -100,19 +95,18 @@ func (s *stage) instance(name string, gate func(tick string) <-chan struct{}) {
 		s.say("ended %s", at)
 		return nil
 	}
-	one := &scheduler{conn: conn, ledger: "/jobs/line-ledger", crontab: "* * * * *", late: 10 * time.Minute, clock: s.clock, work: work,
+	one := &scheduler{client: client, ledger: "/jobs/line-ledger", crontab: "* * * * *", late: 10 * time.Minute, clock: s.clock, work: work,
 		say: func(format string, args ...any) { s.say(name+": "+format, args...) }}
 	ctx, cancel := context.WithCancel(s.ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = one.follow(ctx, client, "/jobs/line")
+		_ = one.follow(ctx, "/jobs/line")
 	}()
 	s.t.Cleanup(func() {
 		cancel()
 		<-ended
 		_ = client.Close(context.WithoutCancel(ctx))
-		conn.Close()
 	})
 }
 

@@ -79,13 +79,9 @@ func (i *instance) run(ctx context.Context, client *incumbent.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := election.Start(); err != nil {
-		return err
-	}
 	led := make(chan error, 1)
-	go func() { led <- i.rule(ctx, election) }()
-	err = i.obey(ctx)
-	return errors.Join(err, <-led, election.Close(context.WithoutCancel(ctx)))
+	go func() { led <- election.Run(ctx, i.rule) }() // in each term, until ctx ends
+	return errors.Join(i.obey(ctx), <-led)
 }
 
 // join makes the job's nodes where they are missing, and the instance's own.
@@ -106,24 +102,16 @@ func (i *instance) join() error {
 	return err
 }
 
-// rule deals the shards out in every term of this instance.
-func (i *instance) rule(ctx context.Context, election *incumbent.JobElection) error {
+// rule deals the shards out in one term of this instance. A deal that failed is tried again
+// after a pause.
+func (i *instance) rule(held *incumbent.Leadership) error {
 	for {
-		held, err := election.Await(ctx)
-		if ctx.Err() != nil {
+		if err := i.deal(held); err != nil && held.Context().Err() == nil {
+			log.Printf("%s: %v", i.id, err)
+		}
+		select {
+		case <-held.Context().Done():
 			return nil
-		}
-		if err != nil {
-			return err
-		}
-		err = i.deal(held)
-		held.Release()
-		if err == nil || ctx.Err() != nil {
-			continue
-		}
-		log.Printf("%s: %v", i.id, err)
-		select { // whatever it was, not at once again
-		case <-ctx.Done():
 		case <-time.After(time.Second):
 		}
 	}
