@@ -24,14 +24,14 @@ install: ## build the operators' program, incumbent, and put it where go install
 	$(GO) build -trimpath -o "$$dir/incumbent$$($(GO) env GOEXE)" ./cmd/incumbent && echo "installed $$dir/incumbent$$($(GO) env GOEXE)"
 
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
-# test/selection.
+# test/selection. Real servers keep a package waiting, so prove runs three at a time, also on two cores.
 .PHONY: quick test prove race
 quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=test $(GO) run ./test/tally -count=1 $(ARGS) ./...
 prove: ## every test with the race detector, then without it and in full those that ran a part; needs make deps
-	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
+	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 3 $(ARGS) ./...
 race: ## the first half of make prove: every test with the race detector; needs a C compiler
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
 
@@ -55,15 +55,21 @@ story-cut-off-follower: ## two leaders at once, and why not here: three real ser
 
 SEED ?= 1
 N    ?= 1000000
-.PHONY: sim soak plants small
+.PHONY: sim soak plants small wire wire-plants mutants
 sim: ## run the simulated world SEED, tell its story, and write each client's log for incumbent replay
 	@$(GO) run ./test/sim/cmd -seed $(SEED) $(ARGS)
 soak: ## run N simulated worlds from seed 1 on; may be stopped, and goes on where it stopped
 	@$(GO) run ./test/sim/cmd -soak $(N) $(ARGS)
 plants: ## search for every bug planted in the simulation (or ARGS='-only EXPR'), and write test/sim/testdata/plants.tsv
 	$(GO) test ./test/sim -count=1 -timeout 6h -v -run TestPlants -plants $(ARGS)
+wire: ## play the world SEED with real clients on a network in memory, and print its story
+	@$(GO) test ./test/wire -count=1 -v -run 'TestWorlds$$' -args -seed $(SEED) $(ARGS)
+wire-plants: ## search for every bug planted in the clients (or ARGS='-only EXPR'), and write test/wire/testdata/plants.tsv
+	$(GO) test ./test/wire -count=1 -timeout 6h -v -run TestPlants -args -plants $(ARGS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
 	$(GO) test ./test/small -count=1 -timeout 12h -v -run TestWorlds -full $(ARGS)
+mutants: ## plant 300 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR')
+	nice -n 10 $(GO) test ./test/mutants -count=1 -timeout 6h -v -run 'TestMutants$$' -full $(ARGS)
 
 MINUTES ?= 10
 .PHONY: chaos
