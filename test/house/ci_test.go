@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/incumbent-go/incumbent/test/selection"
 )
 
 // ciSteps returns the steps of tests in .ci/run: what each runs.
@@ -39,6 +41,33 @@ func TestEveryTestIsRunInFullSomewhere(t *testing.T) {
 }
 
 const selects = "test/selection"
+
+var sequential = []rule{
+	{
+		name: "sequential packages start no goroutine",
+		why:  "make prove runs the packages of selection.Sequential without the race detector only",
+		finds: func(f *file) []finding {
+			if !slices.Contains(selection.Sequential(), f.dir) {
+				return nil
+			}
+			return f.each(startsAGoroutine)
+		},
+		breach: breach{"machines/x_test.go", "package machines\n\nfunc f() { go f() }\n"},
+	},
+}
+
+// startsAGoroutine says how a node does, if it does.
+func startsAGoroutine(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "starts a goroutine"
+	case *ast.SelectorExpr:
+		if name := n.Sel.Name; name == "Go" || name == "Parallel" || name == "RunParallel" || name == "AfterFunc" {
+			return "may start a goroutine: " + name
+		}
+	}
+	return ""
+}
 
 var amounts = []rule{
 	{

@@ -6,7 +6,7 @@
 // target of make that sets it: small, plants, scale, herd, queues, chaos and story-cut-off-follower.
 //
 // The race detector makes machines about ten times slower, so under it every level has the part of quick, and make prove runs
-// the whole without it afterwards.
+// the whole without it afterwards. Packages that start no goroutine make prove runs without it only.
 //
 // A test that runs a part says so in its output. Command tally counts these lines and names them at the end, and a line that
 // is left after make prove is a failure. A selection is no skip: the test runs.
@@ -27,6 +27,12 @@ const (
 	Test
 	Prove
 )
+
+// Sequential are the folders whose tests start no goroutine: the race detector has nothing to find there, and test/house
+// checks that it stays so. What they test is run by several goroutines in other packages.
+func Sequential() []string {
+	return []string{"machines", "test/house", "test/small", "test/statecharts"}
+}
 
 // Variable is the environment variable that holds the level's name.
 const Variable = "INCUMBENT_LEVEL"

@@ -5,7 +5,8 @@
 //
 // A test that runs a part, by test/selection, is counted and named. If the level is
 // prove and the arguments say -race, the tests that ran a part under the race
-// detector run a second time without it, and then one that runs a part is a failure.
+// detector run a second time without it, with those of the packages that start no
+// goroutine, and then one that runs a part is a failure.
 //
 // A test that cannot run here skips with a message that begins with "not run: ".
 // With INCUMBENT_REQUIRE=all every skip is a failure; one without these words
@@ -42,21 +43,28 @@ func main() {
 		os.Exit(2)
 	}
 	t := newTally(os.Stdout, os.Getenv("INCUMBENT_REQUIRE") == "all")
-	err = everything(t, level, os.Args[1:], runModules)
+	args := os.Args[1:]
+	if level == selection.Prove && slices.Contains(args, "-race") {
+		t.later, err = sequential(args)
+	}
+	if err == nil {
+		err = everything(t, level, args, runModules)
+	}
 	if !t.end(err, time.Since(begun)) {
 		os.Exit(1)
 	}
 }
 
-// everything runs the tests, and at level prove a second time those that ran a part
-// under the race detector.
+// everything runs the tests, and at level prove a second time, without the race
+// detector, those that ran a part under it and those that were left for later.
 func everything(t *tally, level selection.Level, args []string, run func(*tally, []string) error) error {
 	err := run(t, args)
 	if level != selection.Prove {
 		return err
 	}
-	if slices.Contains(args, "-race") && len(t.parts) > 0 {
+	if slices.Contains(args, "-race") && len(t.parts)+len(t.later.tests) > 0 {
 		again, owed := t.again(args)
+		t.later = held{}
 		err = cmp.Or(err, run(t, again))
 		t.demandRun(owed)
 	}
@@ -67,7 +75,7 @@ func everything(t *tally, level selection.Level, args []string, run func(*tally,
 // runModules runs the tests of the module here and, if all packages are meant, of those
 // below it.
 func runModules(t *tally, args []string) error {
-	err := run(t, ".", args)
+	err := run(t, ".", t.later.leftOut(args))
 	if slices.Contains(args, "./...") {
 		err = cmp.Or(err, runNested(t, ".", args))
 	}
@@ -121,12 +129,14 @@ type tally struct {
 
 	said     map[key][]string
 	running  map[key]bool
+	ended    map[key]bool
 	passed   map[key]bool
 	failed   []failure
 	packages map[string]bool // that passed
 	skipped  int
 	notRun   map[string]int   // reason: how many tests
 	parts    map[key][]string // tests that ran a part, and of what
+	later    held             // what the first run leaves out
 }
 
 // failure is a test that failed; if test is empty, a package that failed, or
@@ -139,7 +149,7 @@ type failure struct {
 func newTally(out io.Writer, require bool) *tally {
 	return &tally{
 		out: out, require: require, said: map[key][]string{}, running: map[key]bool{},
-		passed: map[key]bool{}, packages: map[string]bool{}, notRun: map[string]int{}, parts: map[key][]string{},
+		ended: map[key]bool{}, passed: map[key]bool{}, packages: map[string]bool{}, notRun: map[string]int{}, parts: map[key][]string{},
 	}
 }
 
@@ -185,6 +195,7 @@ func (t *tally) take(e event) {
 }
 
 func (t *tally) testEnds(k key, action string) {
+	t.ended[k] = true
 	why, ok := reason(t.said[k])
 	if ok && action != "pass" {
 		t.notRun[why]++

@@ -9,7 +9,8 @@ import (
 )
 
 // again returns the arguments that run the tests which ran a part once more, without the race
-// detector, and these tests. What they did is forgotten: the second run says it again.
+// detector, and with them those that were left for later. It returns the tests that are owed, too.
+// What they did is forgotten: the second run says it again.
 func (t *tally) again(args []string) (again []string, owed []key) {
 	var packages, tests []string
 	for k := range t.parts {
@@ -17,8 +18,13 @@ func (t *tally) again(args []string) (again []string, owed []key) {
 		packages, tests = append(packages, k.pkg), append(tests, regexp.QuoteMeta(top))
 		owed = append(owed, k)
 		delete(t.passed, k)
+		delete(t.ended, k)
 	}
 	clear(t.parts)
+	packages = append(packages, t.later.packages...)
+	for _, k := range t.later.tests {
+		tests, owed = append(tests, k.test), append(owed, k)
+	}
 	slices.Sort(packages)
 	slices.Sort(tests)
 	again = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-race" || strings.HasPrefix(a, "./") })
@@ -29,8 +35,8 @@ func (t *tally) again(args []string) (again []string, owed []key) {
 // demandRun fails the tests that were to run again and did not.
 func (t *tally) demandRun(owed []key) {
 	for _, k := range owed {
-		if !t.passed[k] && !slices.ContainsFunc(t.failed, func(f failure) bool { return f.key == k }) {
-			t.fail(k, "ran a part with the race detector, and was not run again without it")
+		if !t.ended[k] && !slices.ContainsFunc(t.failed, func(f failure) bool { return f.key == k }) {
+			t.fail(k, "was to run without the race detector, too, and did not")
 		}
 	}
 }
