@@ -25,7 +25,11 @@ func counted(text string) map[string]int {
 		return r == ' ' || r == '\t' || r == '\n'
 	}), " ")
 	found := map[string]int{}
+	lower := strings.ToLower(flat)
 	for word := range ceilings {
+		if !strings.Contains(lower, word) {
+			continue // quicker than the expression
+		}
 		found[word] = len(regexp.MustCompile(`(?i)\b`+word+`\b`).FindAllString(flat, -1))
 	}
 	return found
@@ -51,7 +55,8 @@ func TestGoFilesAreInPlainWords(t *testing.T) {
 		}
 	}
 	got := counted("// Whoever is\n// told in vain has Told.\nfunc toldOf(office int) {}")
-	for word, n := range got {
+	for word := range ceilings {
+		n := got[word]
 		if want := map[string]int{"whoever": 1, "is told": 1, "told": 2, "in vain": 1, "office": 1}[word]; n != want {
 			t.Errorf("%q was found %d times in the breach, and stands there %d times", word, n, want)
 		}
