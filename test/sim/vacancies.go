@@ -312,7 +312,7 @@ func (v *vacancies) committed(p *world.Proposal) {
 	for _, path := range gone {
 		if p.Operator {
 			v.pathTouched(path)
-			if u := v.places[path]; u != nil {
+			if u := v.places[path]; u != nil && v.own[u] == path { // not what an earlier session left behind
 				v.lost(u, path)
 			}
 		}
