@@ -69,7 +69,7 @@ var (
 		"a token below the floor is accepted": {lineRecipes, guarded(withoutFloor, "unacceptable"), "below its floor", 0},
 		"a waiting place watches the first in line": {lineRecipes, doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			p := placeOf(model)
-			ahead, _ := p.placesAhead(ev.Children)
+			ahead := slices.Collect(p.placesAhead(ev.Children))
 			ev.Children = []string{slices.MinFunc(ahead, inOrder).Name, p.own}
 			do(ev)
 			p.nextInLine = false

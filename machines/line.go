@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -66,12 +67,13 @@ func (p *place) failed(ev events.Event) bool { return ev.Code != events.OK }
 // counterEnds reports whether a number in the line is near the end of the int32 counter, where the
 // order means nothing any more.
 func (p *place) counterEnds(ev events.Event) bool {
-	for place := range places(ev.Children, p.lineLabels...) {
-		if place.ended() {
-			return true
+	return slices.ContainsFunc(ev.Children, func(name string) bool {
+		if !maybeEnded(name) {
+			return false
 		}
-	}
-	return false
+		place, ok := ParsePlace(name, p.lineLabels...)
+		return ok && place.ended()
+	})
 }
 
 // hasDuplicates reports whether several places have the own GUID. One look on each connection is
@@ -85,14 +87,15 @@ func (p *place) missing(ev events.Event) bool {
 	if ev.Code != events.OK {
 		return ev.Code == events.NoNode
 	}
-	_, listed := p.placesAhead(ev.Children)
-	return !listed
+	return !slices.Contains(ev.Children, p.own)
 }
 
 // isFirst reports whether no place is ahead of the own one.
 func (p *place) isFirst(ev events.Event) bool {
-	ahead, _ := p.placesAhead(ev.Children)
-	return len(ahead) == 0
+	for range p.placesAhead(ev.Children) {
+		return false
+	}
+	return true
 }
 
 // mayLead reports whether the own node is first, and verified, and a confirmation counts.
@@ -122,19 +125,24 @@ func (p *place) rewatchOwn(ev events.Event, out *engine.Outbox) {
 	p.reread(ev, out)
 }
 
-// placesAhead returns the places ahead of the own one that it waits for, in no order, and whether the
-// own one is in the listing.
-func (p *place) placesAhead(children []string) (ahead []Place, listed bool) {
-	for place := range places(children, p.lineLabels...) {
-		switch {
-		case place.Name == p.own:
-			listed = true
-		case !p.waitsFor(place):
-		case place.Sequence < p.sequence, place.Sequence == p.sequence && !p.isBehind(place.Name):
-			ahead = append(ahead, place)
+// placesAhead returns the places ahead of the own one that it waits for, in the listing's order.
+func (p *place) placesAhead(children []string) iter.Seq[Place] {
+	return func(yield func(Place) bool) {
+		for place := range places(children, p.lineLabels...) {
+			if p.waitsBehind(place) && !yield(place) {
+				return
+			}
 		}
 	}
-	return ahead, listed
+}
+
+// waitsBehind reports whether the own place waits for this one, which has a lower number, or the same
+// one and was not found to be behind.
+func (p *place) waitsBehind(other Place) bool {
+	if other.Name == p.own || !p.waitsFor(other) {
+		return false
+	}
+	return other.Sequence < p.sequence || other.Sequence == p.sequence && !p.isBehind(other.Name)
 }
 
 // waitsFor reports whether this place has to wait for another one. A reader does not wait for other
@@ -143,19 +151,14 @@ func (p *place) waitsFor(other Place) bool { return p.shared == "" || other.Labe
 
 // isBehind reports whether a place with the own number was found to be behind.
 func (p *place) isBehind(name string) bool {
-	for _, b := range p.behind {
-		if b == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.behind, name)
 }
 
 // queueUp waits behind another place: it sets one watch, on the predecessor only.
 func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
-	ahead, _ := p.placesAhead(ev.Children)
-	p.predecessor = slices.MaxFunc(ahead, inOrder).Name
-	second := len(ahead) == 1 && ahead[0].Sequence != p.sequence
+	nearest, ahead := p.nearest(ev.Children)
+	p.predecessor = nearest.Name
+	second := ahead == 1 && nearest.Sequence != p.sequence
 	p.nextInLine = second && p.ownVerified() && len(p.behind) == 0
 	p.clearFailure(out)
 	p.askedSince = 0
@@ -166,8 +169,19 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 		p.dropHeartbeats(out)
 	}
 	read := p.watchAhead(engine.ForUser, out)
-	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: len(ahead), Behind: join(p.dir, p.predecessor), Work: read})
+	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: join(p.dir, p.predecessor), Work: read})
 	p.checkLater(out)
+}
+
+// nearest returns the last of the places ahead of the own one, and how many these are.
+func (p *place) nearest(children []string) (last Place, ahead int) {
+	for place := range p.placesAhead(children) {
+		if ahead == 0 || inOrder(place, last) > 0 {
+			last = place
+		}
+		ahead++
+	}
+	return last, ahead
 }
 
 // checkLater starts the timer of the next check of the predecessor, which is at most a session timeout

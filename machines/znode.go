@@ -251,9 +251,13 @@ func inOrder(a, b Place) int {
 
 // ofGUID returns the places of one enrolment, lowest first.
 func ofGUID(children []string, guid string, labels ...string) []Place {
+	start := guid[:min(8, len(guid))] // in kazoo's names, too
 	var own []Place
-	for place := range places(children, labels...) {
-		if place.GUID == guid {
+	for _, name := range children {
+		if !strings.Contains(name, start) {
+			continue // quicker than parsing it
+		}
+		if place, ok := ParsePlace(name, labels...); ok && place.GUID == guid {
 			own = append(own, place)
 		}
 	}
@@ -269,6 +273,10 @@ func Line(children []string, labels ...string) (line []Place, foreign int) {
 
 // ended reports whether the counter that made this place is about to wrap, or has.
 func (p Place) ended() bool { return p.Sequence >= lastSequence || p.Sequence < 0 }
+
+// maybeEnded reports whether a name can be that of a place whose counter ended. Most cannot: the last
+// ten characters of a number from 0 to 999,999,999 begin with 0.
+func maybeEnded(name string) bool { return len(name) < 10 || name[len(name)-10] != '0' }
 
 // join returns a child's full path.
 func join(dir, name string) string {
