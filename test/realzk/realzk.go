@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// Tick is tickTime: session timeouts are clamped to 2–20 ticks. Default 2 s, in whole milliseconds.
 	Tick time.Duration
+	// MaxTimeout is maxSessionTimeout, in whole milliseconds. Default 20 ticks.
+	MaxTimeout time.Duration
 	// Dir is a directory to use, which may hold data already, in "data"; default one of the test's own.
 	Dir string
 	// Properties are further Java system properties, as in "znode.container.checkIntervalMs=1000".
@@ -109,7 +111,7 @@ func NotRun(t testing.TB, why string) {
 func start(t testing.TB, o Options, dir string) (*Server, error) {
 	t.Helper()
 	if addr := given(); addr != "" {
-		if o.Tick != 0 || o.Dir != "" || len(o.Properties) > 0 {
+		if o.Tick != 0 || o.MaxTimeout != 0 || o.Dir != "" || len(o.Properties) > 0 {
 			NotRun(t, "the server of INCUMBENT_ZK has settings of its own")
 		}
 		s := &Server{addr: addr, given: true}
@@ -154,8 +156,12 @@ func (s *Server) config() string {
 		tick = 2 * time.Second
 	}
 	host, port, _ := net.SplitHostPort(s.addr)
-	return fmt.Sprintf("tickTime=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n4lw.commands.whitelist=*\n"+
-		"maxClientCnxns=0\nadmin.enableServer=false\n", tick.Milliseconds(), filepath.Join(s.dir, "data"), port, host)
+	longest := s.opts.MaxTimeout
+	if longest <= 0 {
+		longest = 20 * tick
+	}
+	return fmt.Sprintf("tickTime=%d\nmaxSessionTimeout=%d\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\n4lw.commands.whitelist=*\n"+
+		"maxClientCnxns=0\nadmin.enableServer=false\n", tick.Milliseconds(), longest.Milliseconds(), filepath.Join(s.dir, "data"), port, host)
 }
 
 // end ends the process, if there is one, and waits for it.

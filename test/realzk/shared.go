@@ -11,8 +11,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// SharedTick is the tick of the shared server, unless it is a given one: session timeouts there are 0.4–4 s.
-const SharedTick = 200 * time.Millisecond
+// The shared server's tick and longest session timeout, unless it is a given one. Session timeouts there are 0.4–20 s: where a test
+// does not wait for the end of a session, its participants ask for a long one, and keep it also on a busy machine.
+const (
+	SharedTick       = 200 * time.Millisecond
+	SharedMaxTimeout = 20 * time.Second
+)
 
 var shared struct {
 	sync.Mutex
@@ -44,7 +48,7 @@ func sharedServer(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil && shared.err == nil {
-		o := Options{Tick: SharedTick}
+		o := Options{Tick: SharedTick, MaxTimeout: SharedMaxTimeout}
 		if given() != "" {
 			o = Options{}
 		}
