@@ -21,10 +21,11 @@ import (
 	"github.com/incumbent-go/incumbent/test/kit"
 	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/test/tape"
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// timeout is every worker's session timeout: as long as the shared server grants, so that only who is stopped is late.
-const timeout = 20 * realzk.SharedTick
+// timeout is every worker's session timeout: so long that only a worker that is stopped loses its session, and none for lack of CPU.
+const timeout = 12 * time.Second
 
 var ok = kit.OK
 
@@ -74,6 +75,13 @@ func (s *store) take(token int64) string {
 	return "taken"
 }
 
+// stales returns how many writes were refused.
+func (s *store) stales() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stale
+}
+
 // line is an election among workers at one server.
 type line struct {
 	t     *testing.T
@@ -88,6 +96,14 @@ func newLine(t *testing.T) *line {
 	t.Helper()
 	addr, path := realzk.Shared(t)
 	return &line{t, addr, path + "/line", openStore(t), timeout, realzk.SharedTick}
+}
+
+// newLineInMemory returns a line at an in-memory server of its own.
+func newLineInMemory(t *testing.T) (*line, *zkmem.Server) {
+	t.Helper()
+	const tick = 200 * time.Millisecond
+	srv := zkmem.Start(t, zkmem.Options{Tick: tick, MaxSessionTimeout: timeout})
+	return &line{t, srv.Addr(), "/line", openStore(t), timeout, tick}, srv
 }
 
 // worker is a participant in a process of its own.
@@ -194,7 +210,7 @@ func (w *worker) expired() {
 // gone waits until only so many are in line.
 func gone(t *testing.T, l *line, want int) {
 	t.Helper()
-	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: l.addr, SessionTimeout: timeout, Tick: realzk.SharedTick})
+	c, err := incumbent.Open(context.Background(), incumbent.Config{Servers: l.addr, SessionTimeout: l.timeout, Tick: l.tick})
 	ok(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), tape.Within)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 // A leader is stopped until its session has expired and another leads. All that it says when it goes on names its own
 // pause, and no server.
 func TestAStoppedLeaderNamesItsPause(t *testing.T) {
-	srv := zkmem.Start(t, zkmem.Options{Tick: 200 * time.Millisecond})
-	l := &line{t, srv.Addr(), "/line", openStore(t), 4 * time.Second, 200 * time.Millisecond}
+	t.Parallel()
+	l, _ := newLineInMemory(t)
 	a := l.hire("a", "leading")
 	a.says("leading")
 	b := l.hire("b", "waiting")
@@ -50,8 +50,8 @@ func TestAStoppedLeaderNamesItsPause(t *testing.T) {
 
 // A server is silent, and the process runs all the time: that is the server's silence.
 func TestASilentServerIsNoPause(t *testing.T) {
-	srv := zkmem.Start(t, zkmem.Options{Tick: 200 * time.Millisecond})
-	l := &line{t, srv.Addr(), "/line", openStore(t), 4 * time.Second, 200 * time.Millisecond}
+	t.Parallel()
+	l, srv := newLineInMemory(t)
 	a := l.hire("a", "leading")
 	a.says("leading")
 	srv.Freeze(zkmem.Outbound)

@@ -13,6 +13,7 @@ import (
 // A leader is stopped between its check and its write, the moment that no library can close. It wakes up when another has
 // led and written, and writes: only the store can refuse that, by the token.
 func TestALeaderIsStoppedBetweenCheckAndWrite(t *testing.T) {
+	t.Parallel()
 	l := newLine(t)
 	a := l.hire("a", "leading")
 	a.says("leading")
@@ -35,8 +36,8 @@ func TestALeaderIsStoppedBetweenCheckAndWrite(t *testing.T) {
 	if !said["stopped"] || !said["wrote stale false"] {
 		t.Errorf("it says %v: want its write refused by the store, and no belief after waking", said)
 	}
-	if l.store.stale != 1 {
-		t.Errorf("%d stale writes reached the store, want the one", l.store.stale)
+	if stale := l.store.stales(); stale != 1 {
+		t.Errorf("%d stale writes reached the store, want the one", stale)
 	}
 	t.Logf("two believed at once for the rest of the pause, %s; all was said within %s of waking",
 		woken.Sub(began).Round(time.Millisecond), told.Sub(woken).Round(time.Millisecond))
@@ -46,6 +47,7 @@ func TestALeaderIsStoppedBetweenCheckAndWrite(t *testing.T) {
 // The next in line is stopped; its predecessor goes, and the news waits in its socket until its own session is long over
 // and the one behind it leads. It must not take the news for its turn.
 func TestTheNextInLineIsStoppedWithTheNewsInItsSocket(t *testing.T) {
+	t.Parallel()
 	l := newLine(t)
 	a := l.hire("a", "leading")
 	a.says("leading")
@@ -77,6 +79,7 @@ func TestTheNextInLineIsStoppedWithTheNewsInItsSocket(t *testing.T) {
 }
 
 func TestAWaiterIsStoppedPastItsSession(t *testing.T) {
+	t.Parallel()
 	l := newLine(t)
 	a := l.hire("a", "leading")
 	a.says("leading")
