@@ -154,6 +154,24 @@ func (w *worker) dismiss() {
 
 func (w *worker) signal(s os.Signal) { _ = w.cmd.Process.Signal(s) }
 
+// stop stops the worker, and returns when none of its threads runs. A signal alone is only on its way, and a thread that gets
+// news meanwhile may still act on it.
+func (w *worker) stop() {
+	w.t.Helper()
+	w.signal(syscall.SIGSTOP)
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(w.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil || !status.Stopped():
+			w.t.Fatalf("%s did not stop: %v, %v", w.id, status, err)
+		default:
+			return
+		}
+	}
+}
+
 func (w *worker) say(command string) {
 	w.t.Helper()
 	_, err := io.WriteString(w.in, command+"\n")

@@ -20,7 +20,7 @@ func TestAStoppedLeaderNamesItsPause(t *testing.T) {
 	a := l.hire("a", "leading")
 	a.says("leading")
 	b := l.hire("b", "waiting")
-	a.signal(syscall.SIGSTOP)
+	a.stop()
 	b.says("leading")
 	a.signal(syscall.SIGCONT)
 	a.says("stopped")

@@ -53,7 +53,7 @@ func TestTheNextInLineIsStoppedWithTheNewsInItsSocket(t *testing.T) {
 	a.says("leading")
 	b := l.hire("b", "waiting")
 	c := l.hire("c", "waiting")
-	b.signal(syscall.SIGSTOP)
+	b.stop()
 	a.in.Close() // a closes its latch and ends
 	c.says("leading")
 	c.say("write")
@@ -85,7 +85,7 @@ func TestAWaiterIsStoppedPastItsSession(t *testing.T) {
 	a.says("leading")
 	b := l.hire("b", "waiting")
 	c := l.hire("c", "waiting")
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	gone(t, l, 2)
 	c.signal(syscall.SIGCONT)
 	c.expired()
