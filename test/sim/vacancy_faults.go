@@ -199,9 +199,11 @@ func (w *harness) slowSpell(d *rand.Rand) bool {
 	return true
 }
 
-// losses are the moments at which others deleted a machine's places, of the last 2 T.
+// losses are the moments at which others deleted a machine's places, of the last 2 T. T is the shortest timeout
+// that its sessions were granted meanwhile: the machine's pauses are parts of it.
 type losses struct {
 	machine events.ID
+	timeout time.Duration
 	at      []int64
 }
 
@@ -216,13 +218,16 @@ func (v *vacancies) lost(u *user, path string) {
 		return
 	}
 	if u.losses.machine != u.id {
-		u.losses = losses{machine: u.id}
+		u.losses = losses{machine: u.id, timeout: v.w.Timeout}
 	}
-	now := v.w.Now()
-	u.losses.at = append(slices.DeleteFunc(u.losses.at, func(at int64) bool { return now-at > 2*int64(v.w.Timeout) }), now)
+	if granted := u.c.ShortestTimeout(); granted > 0 {
+		u.losses.timeout = min(u.losses.timeout, granted)
+	}
+	now, span := v.w.Now(), 2*u.losses.timeout
+	u.losses.at = append(slices.DeleteFunc(u.losses.at, func(at int64) bool { return now-at > int64(span) }), now)
 	if n := len(u.losses.at); n > maxLosses {
 		v.w.checks.fail("lost places are paced", "%s created and lost %d places within %s, the last one %s; at most %d",
-			u.name(), n, 2*v.w.Timeout, path, maxLosses)
+			u.name(), n, span, path, maxLosses)
 	}
 }
 
