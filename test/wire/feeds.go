@@ -39,7 +39,7 @@ func (c *client) watchesDir(ctx context.Context, _ dice) {
 
 // watchesShortly follows nodes for a short while, each only once. Most of them do not exist.
 func (c *client) watchesShortly(ctx context.Context, d dice) {
-	for n := uint64(0); c.w.busy() && pause(ctx, d.named("shortly").about(n).between(0, 3*time.Second)); n++ {
+	for n := uint64(0); pause(ctx, d.named("shortly").about(n).between(0, 3*time.Second)) && c.w.busy(); n++ {
 		path := fmt.Sprintf("%s/%s-%d", shortDir, c.name[7:], n)
 		short, cancel := context.WithTimeout(ctx, d.named("short").about(n).between(0, 3*time.Second))
 		for range c.WatchNode(short, path) {

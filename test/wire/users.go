@@ -116,7 +116,7 @@ func (c *client) setHold(h *incumbent.Hold) {
 
 // asks sends single requests.
 func (c *client) asks(ctx context.Context, d dice) {
-	for n := uint64(0); c.w.busy() && pause(ctx, d.named("rest").about(n).between(100*time.Millisecond, 3*time.Second)); n++ {
+	for n := uint64(0); pause(ctx, d.named("rest").about(n).between(100*time.Millisecond, 3*time.Second)) && c.w.busy(); n++ {
 		d := d.named("asks").about(n)
 		limit := d.named("limit").between(50*time.Millisecond, 2*c.w.plan.timeout)
 		switch d.named("what").below(5) {
@@ -145,7 +145,7 @@ func (c *client) asks(ctx context.Context, d dice) {
 
 // adds adds to the number.
 func (c *client) adds(ctx context.Context, d dice) {
-	for n := uint64(0); c.w.busy() && pause(ctx, d.named("adds").about(n).between(time.Second, 6*time.Second)); n++ {
+	for n := uint64(0); pause(ctx, d.named("adds").about(n).between(time.Second, 6*time.Second)) && c.w.busy(); n++ {
 		err := c.calls(ctx, 2*c.w.plan.timeout, "Add", func(ctx context.Context) error {
 			_, err := c.sum.Add(ctx, 1)
 			return err
@@ -163,7 +163,7 @@ func (c *client) adds(ctx context.Context, d dice) {
 
 // puts puts items into the queue. Each is put at most once.
 func (c *client) puts(ctx context.Context, d dice) {
-	for n := uint64(0); c.w.busy() && pause(ctx, d.named("puts").about(n).between(time.Second, 6*time.Second)); n++ {
+	for n := uint64(0); pause(ctx, d.named("puts").about(n).between(time.Second, 6*time.Second)) && c.w.busy(); n++ {
 		item := fmt.Sprintf("%s-%d", c.name[7:], n)
 		err := c.calls(ctx, 2*c.w.plan.timeout, "Put", func(ctx context.Context) error { return c.queue.Put(ctx, item) })
 		c.w.put(c, item, err)
@@ -173,7 +173,7 @@ func (c *client) puts(ctx context.Context, d dice) {
 // asksInBulk sends more reads at once than may be pending: the heartbeat must not wait for them.
 func (c *client) asksInBulk(ctx context.Context, d dice) {
 	const many = 80 // zkio.Config.Window is 64
-	for n := uint64(0); c.w.busy() && pause(ctx, d.named("bulk").about(n).between(4*time.Second, 20*time.Second)); n++ {
+	for n := uint64(0); pause(ctx, d.named("bulk").about(n).between(4*time.Second, 20*time.Second)) && c.w.busy(); n++ {
 		limited, cancel := context.WithTimeout(ctx, c.w.plan.timeout)
 		answered := make(chan bool, 2*many)
 		for range many {
