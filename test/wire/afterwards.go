@@ -33,6 +33,7 @@ func recorded(log []byte) (all []events.Record, err error) {
 	if err != nil {
 		return nil, err
 	}
+	all = make([]events.Record, 0, bytes.Count(log, []byte("\n")))
 	next := func() (events.Record, error) {
 		rec, err := r.Next()
 		if err == nil {

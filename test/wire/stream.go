@@ -12,9 +12,11 @@ import (
 type stream struct {
 	mu       sync.Mutex
 	chunks   []chunk
-	closed   bool // by the reader
+	closed   bool // by the reader's side
 	deadline time.Time
-	changed  chan struct{} // closed, and replaced, when any of this changes
+	changed  chan struct{} // has room for one sign: any of this has changed since the reader took the last
+
+	timer *time.Timer // the reader's; nil before it waits for the first time
 }
 
 // chunk is a frame, a part of one, or the end.
@@ -25,15 +27,17 @@ type chunk struct {
 	read func() // called when the reader takes the first byte; may be nil
 }
 
-func newStream() *stream { return &stream{changed: make(chan struct{})} }
+func newStream() *stream { return &stream{changed: make(chan struct{}, 1)} }
 
 // change calls f under the lock and wakes the reader.
 func (s *stream) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
-	close(s.changed)
-	s.changed = make(chan struct{})
+	select {
+	case s.changed <- struct{}{}:
+	default: // the reader has not taken the sign before
+	}
 }
 
 // put appends a chunk. It does not overtake what is in the stream.
@@ -50,9 +54,8 @@ func (s *stream) put(c chunk) {
 type step struct {
 	n       int
 	err     error
-	arrived func()          // to be called, because the first byte of a frame was taken
-	wait    time.Duration   // until something is due; below 0: until the stream changes
-	changed <-chan struct{} // closed when it does
+	arrived func()        // to be called, because the first byte of a frame was taken
+	wait    time.Duration // until something is due; below 0: until the stream changes
 }
 
 // next reads what has arrived.
@@ -70,14 +73,14 @@ func (s *stream) next(p []byte) step {
 		wait = s.deadline.Sub(now)
 	}
 	if len(s.chunks) == 0 {
-		return step{wait: wait, changed: s.changed}
+		return step{wait: wait}
 	}
 	first := &s.chunks[0]
 	if until := first.due.Sub(now); until > 0 {
 		if wait < 0 || until < wait {
 			wait = until
 		}
-		return step{wait: wait, changed: s.changed}
+		return step{wait: wait}
 	}
 	if first.end {
 		return step{err: io.EOF}
@@ -90,7 +93,7 @@ func (s *stream) next(p []byte) step {
 	return done
 }
 
-// read waits for bytes, the end, the deadline, or the reader's own Close.
+// read waits for bytes, the end, the deadline, or the reader's own Close. One goroutine reads at a time.
 func (s *stream) read(p []byte) (int, error) {
 	for {
 		now := s.next(p)
@@ -100,22 +103,26 @@ func (s *stream) read(p []byte) (int, error) {
 		if now.n > 0 || now.err != nil {
 			return now.n, now.err
 		}
-		now.await()
+		s.await(now.wait)
 	}
 }
 
-// await waits until another look at the stream may give something.
-func (s step) await() {
-	var fired <-chan time.Time
-	if s.wait >= 0 {
-		timer := time.NewTimer(s.wait)
-		defer timer.Stop()
-		fired = timer.C
+// await waits until another look at the stream may give something. Only the one goroutine that reads calls it.
+func (s *stream) await(wait time.Duration) {
+	switch {
+	case wait < 0:
+		<-s.changed
+		return
+	case s.timer == nil:
+		s.timer = time.NewTimer(wait)
+	default:
+		s.timer.Reset(wait)
 	}
 	select {
 	case <-s.changed:
-	case <-fired:
+	case <-s.timer.C:
 	}
+	s.timer.Stop()
 }
 
 // conn is one end of a connection.
