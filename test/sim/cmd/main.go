@@ -27,8 +27,8 @@ func main() {
 	err := os.MkdirAll(*dir, 0o700)
 	switch {
 	case err != nil:
-	case *soak < 0:
-		err = fmt.Errorf("-soak %d: want a number of worlds", *soak)
+	case given("soak") && *soak < 1:
+		err = fmt.Errorf("-soak %d: want at least one world", *soak)
 	case *soak > 0:
 		err = long(*first, *soak, *state)
 	default:
@@ -38,6 +38,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// given reports whether the command line has a flag.
+func given(name string) (is bool) {
+	flag.Visit(func(f *flag.Flag) { is = is || f.Name == name })
+	return is
 }
 
 // one runs a world, prints its story and writes a log for each of its clients.
