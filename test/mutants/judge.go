@@ -10,7 +10,7 @@ import (
 // State is what became of a mutant.
 type State string
 
-// The states. A hang counts as found: a test that does not end is a failure, too.
+// The states. A hang counts as found: a test that does not end twice in a row is a failure, too.
 const (
 	Found      State = "found"
 	Hang       State = "hang"
@@ -96,17 +96,21 @@ func (j *Judge) Try(ctx context.Context, number int) (Verdict, error) {
 
 // run runs a stage with a mutant on, its fast tests first, and reports whether one found it.
 func (j *Judge) run(ctx context.Context, v *Verdict, s Stage, c *clean, number int) (bool, error) {
-	stages := []Stage{s}
+	type part struct {
+		Stage
+		took time.Duration
+	}
+	parts := []part{{s, c.took}}
 	if c.fast != "" {
 		first, rest := s, s
 		first.Run, rest.Skip = c.fast, c.fast
 		if s.Skip != "" {
 			rest.Skip += "|" + s.Skip
 		}
-		stages = []Stage{first, rest}
+		parts = []part{{first, c.fastTook}, {rest, c.took}}
 	}
-	for _, s := range stages {
-		o, err := j.play(ctx, s, number, j.patience+5*c.took)
+	for _, p := range parts {
+		o, err := j.playUntilSure(ctx, p.Stage, number, j.patience+5*p.took)
 		if err != nil {
 			return false, err
 		}
@@ -120,6 +124,19 @@ func (j *Judge) run(ctx context.Context, v *Verdict, s Stage, c *clean, number i
 		}
 	}
 	return false, nil
+}
+
+// playUntilSure plays a stage with a mutant on. If it does not end within the limit, it is played a second time, whose outcome
+// counts: the machine may have been busy.
+func (j *Judge) playUntilSure(ctx context.Context, s Stage, number int, limit time.Duration) (outcome, error) {
+	o, err := j.play(ctx, s, number, limit)
+	if err != nil || !o.hang {
+		return o, err
+	}
+	before := o.took
+	o, err = j.play(ctx, s, number, limit)
+	o.took += before
+	return o, err
 }
 
 // All tries the mutants with these numbers, so many at a time, and gives each verdict to tell. When the context ends it leaves out

@@ -85,6 +85,8 @@ type clean struct {
 	outcome
 	reached map[int]bool // the mutants that it came to
 	fast    string       // an expression for the tests that took no time worth mentioning; empty if there are none
+
+	fastTook time.Duration // those tests one after the other
 }
 
 // fast is how long a test may take that is run before others.
@@ -123,6 +125,7 @@ func (b *Build) clean(ctx context.Context, s Stage, limit time.Duration) (*clean
 	for name, took := range o.tests {
 		if took < fast {
 			names = append(names, name)
+			c.fastTook += took
 		}
 	}
 	if len(names) > 0 && len(names) < len(o.tests) {
