@@ -17,8 +17,11 @@ import (
 )
 
 var (
-	full = flag.Bool("full", false, "try the whole sample, and write testdata/finders.tsv")
+	full = flag.Bool("full", false, "try the whole sample, and write testdata/finders.tsv after each mutant")
 	only = flag.String("only", "", "try those whose ids this expression matches")
+	rest = flag.Bool("rest", false, "with -full: try those that no table names; so a run that was interrupted goes on")
+
+	within = flag.Duration("within", 45*time.Second, "without -full: how long to try, the build included")
 )
 
 const (
@@ -65,7 +68,7 @@ func TestMutants(t *testing.T) {
 		t.Fatalf("-only: %v", err)
 	}
 	if !*full {
-		budget := selection.Of(t, "of mutants", 0, 0, 45*time.Second)
+		budget := selection.Of(t, "of mutants", 0, 0, *within)
 		if budget == 0 {
 			return
 		}
@@ -83,21 +86,29 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	known, hangs := finders(t)
+	reasons := judged(t)
 	numbers := choose(b.Mutants, func(m *Mutant) bool {
-		return wanted.MatchString(m.ID) && (*full || known[m.ID] != Finder{} && !hangs[m.ID])
+		before := known[m.ID] != Finder{}
+		switch {
+		case !wanted.MatchString(m.ID):
+			return false
+		case *full:
+			return !*rest || !before && reasons[m.ID] == ""
+		}
+		return before && !hangs[m.ID]
 	})
 	if *only != "" && len(numbers) == 0 {
-		t.Fatalf("-only %q matches no id of the sample: an id begins with its file, as in engine/chart.go", *only)
+		t.Fatalf("-only %q matches no id of the sample that is left: an id begins with its file, as in engine/chart.go", *only)
 	}
-	verdicts, err := try(ctx, b, numbers, known)
+	verdicts, err := try(ctx, b, numbers, known, hangs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *full {
-		remember(t, verdicts, known, hangs)
+	scores, open := Scores(verdicts, reasons)
+	t.Logf("%d of %d mutants", len(verdicts), len(numbers))
+	if *full && !*rest { // else it is no score: what was found before was tried alone, or left out
+		t.Log("\n" + Table(scores))
 	}
-	scores, open := Scores(verdicts, judged(t))
-	t.Logf("%d of %d mutants\n%s", len(verdicts), len(numbers), Table(scores))
 	for _, v := range open {
 		t.Errorf("%s: %s\n\tfind it by a test, or say in %s why no test can", v.State, v.Diff(), survivorTable)
 	}
@@ -145,30 +156,35 @@ func choose(all []*Mutant, fits func(*Mutant) bool) (numbers []int) {
 	return numbers
 }
 
-// try tries mutants: all of them, with each verdict printed, or again those that were found.
-func try(ctx context.Context, b *Build, numbers []int, known map[string]Finder) (verdicts []Verdict, err error) {
+// try tries mutants: all of them, with each verdict printed and noted at once in the table of finders, or again those that were found.
+func try(ctx context.Context, b *Build, numbers []int, known map[string]Finder, hangs map[string]bool) (verdicts []Verdict, err error) {
 	j := NewJudge(b, maps.Clone(known))
 	if !*full {
 		err = j.Again(ctx, numbers, again, runtime.NumCPU(), func(v Verdict) { verdicts = append(verdicts, v) })
 		return verdicts, err
 	}
+	drawn := map[string]bool{}
+	for _, m := range b.Mutants {
+		drawn[m.ID] = true
+	}
+	maps.DeleteFunc(known, func(id string, _ Finder) bool { return !drawn[id] })
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	err = j.All(ctx, numbers, runtime.NumCPU(), j.Try, func(v Verdict) {
 		fmt.Println(v)
 		verdicts = append(verdicts, v)
+		note(v, known, hangs)
+		if err := writeFinders(findersTable, known, hangs); err != nil {
+			stop(err)
+		}
 	})
 	return verdicts, err
 }
 
-// remember writes the table of finders.
-func remember(t *testing.T, verdicts []Verdict, known map[string]Finder, hangs map[string]bool) {
-	t.Helper()
-	for _, v := range verdicts {
-		delete(known, v.ID)
-		if v.State == Found || v.State == Hang {
-			known[v.ID], hangs[v.ID] = v.By, v.State == Hang
-		}
-	}
-	if err := writeFinders(findersTable, known, hangs); err != nil {
-		t.Fatal(err)
+// note notes which test found a mutant, or that none does.
+func note(v Verdict, known map[string]Finder, hangs map[string]bool) {
+	delete(known, v.ID)
+	if v.State == Found || v.State == Hang {
+		known[v.ID], hangs[v.ID] = v.By, v.State == Hang
 	}
 }

@@ -90,10 +90,11 @@ func readTable(name string, fields int) (map[string][]string, error) {
 	return rows, nil
 }
 
-// writeFinders writes which test found which mutant.
+// writeFinders writes which test found which mutant, in place of what the file held.
 func writeFinders(name string, known map[string]Finder, hangs map[string]bool) error {
 	var b strings.Builder
-	b.WriteString("# Written by make mutants: which test found a mutant the last time. It is tried first, and decides nothing.\n")
+	b.WriteString("# Written by make mutants: the mutant's id, then the package and the test that found it the last time, then how: the test failed\n" +
+		"# (found) or did not end (hang). The test \"start\" is a binary that failed before its first test. The test is tried first, and decides nothing.\n")
 	for _, id := range slices.Sorted(maps.Keys(known)) {
 		state := Found
 		if hangs[id] {
@@ -101,5 +102,9 @@ func writeFinders(name string, known map[string]Finder, hangs map[string]bool) e
 		}
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", id, cmp.Or(known[id].Dir, "."), known[id].Test, state)
 	}
-	return os.WriteFile(name, []byte(b.String()), 0o644)
+	whole := name + ".new" // an interrupted run leaves the table as it was or as it is now
+	if err := os.WriteFile(whole, []byte(b.String()), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(whole, name)
 }
