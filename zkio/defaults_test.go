@@ -1,0 +1,60 @@
+package zkio
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// What a configuration leaves out has the value that its field's comment names.
+func TestDefaults(t *testing.T) {
+	for timeout, handshake := range map[time.Duration]time.Duration{9 * time.Second: 3 * time.Second, time.Minute: 5 * time.Second} {
+		c, err := Config{
+			Servers: []string{"h1"}, Timeout: timeout,
+			Now: func() int64 { return 1 }, Post: func(events.Envelope) {},
+		}.complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Handshake != handshake || c.Backoff != time.Second || c.Window != 64 || c.MaxRequest != 1<<20 || c.MaxAnswer != 4<<20 {
+			t.Errorf("of a timeout of %s: handshake %s, back-off %s, window %d, requests %d, answers %d",
+				timeout, c.Handshake, c.Backoff, c.Window, c.MaxRequest, c.MaxAnswer)
+		}
+		if c.Lag() != 1500*time.Millisecond || c.Paused(0) != 0 {
+			t.Errorf("lag %s, paused %s", c.Lag(), c.Paused(0))
+		}
+	}
+}
+
+// The reason for which zk.Conn wrote nothing is in the reply.
+func TestReasonsOfRequestsThatWereNotWritten(t *testing.T) {
+	other := errors.New("the buffer is too short")
+	for want, err := range map[string]error{
+		"not written": nil, "not a valid path": zk.ErrInvalidPath, other.Error(): other,
+	} {
+		if got := reason(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// A watch event that ends too early is no ZooKeeper's: the connection ends, and nothing is posted.
+func TestACutWatchEventEndsTheConnection(t *testing.T) {
+	posted := 0
+	s := &session{a: &Adapter{cfg: Config{Post: func(events.Envelope) { posted++ }}}}
+	s.watches.subscribe(&call{id: "latch-1", path: "/n", watch: dataWatch})
+	whole := []byte{0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 2, '/', 'n'}
+	for size := range len(whole) {
+		a := answer{xid: xidWatchEvent, body: body{rest: whole[:size]}}
+		if _, err := s.process(&wire{}, a); !errors.Is(err, errProtocol) || posted != 0 {
+			t.Errorf("%d of %d bytes: %v, %d events", size, len(whole), err, posted)
+		}
+	}
+	if _, err := s.process(&wire{}, answer{xid: xidWatchEvent, body: body{rest: whole}}); err != nil || posted != 1 {
+		t.Errorf("whole: %v, %d events", err, posted)
+	}
+}
