@@ -165,12 +165,12 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestPathsThatNoNodeMayHave(t *testing.T) {
-	for _, path := range []string{"/", "/a", "/a/b-0000000000", "/é", "/...", "/a..", "/日本"} {
+	for _, path := range []string{"/", "/a", "/a/b-0000000000", "/é", "/...", "/a..", "/日本", "/a b", "/~", "/\u00a0", "/\uf900", "/\uffef"} {
 		if !validPath(path) {
 			t.Errorf("%q is fine", path)
 		}
 	}
-	for _, path := range []string{"", "a", "/a/", "//", "/a//b", "/.", "/a/../b", "/\x00", "/\x1f", "/\x7f", "/\u009f", "/\ue000", "/\ufff0", "/😀", "/\xff"} {
+	for _, path := range []string{"", "a", "/a/", "//", "/a//b", "/.", "/a/../b", "/\x00", "/\x1f", "/\x7f", "/\u009f", "/\ue000", "/\uf8ff", "/\ufff0", "/😀", "/\xff"} {
 		if validPath(path) {
 			t.Errorf("%q is not", path)
 		}
