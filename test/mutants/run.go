@@ -46,7 +46,9 @@ func (b *Build) play(ctx context.Context, s Stage, mutant int, limit time.Durati
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	began := time.Now()
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		err = errors.Join(limitMemory(cmd.Process.Pid), cmd.Wait())
+	}
 	o := outcome{took: time.Since(began), output: out.Bytes(), tests: map[string]time.Duration{}}
 	var exit *exec.ExitError
 	switch {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,15 @@ func Careless(a int) bool { return a > 0 }
 // Nobody is called by no test.
 func Nobody(a int) bool { return a > 0 }
 
+// Eat fills the memory if n is not counted down.
+func Eat(n int) (all [][]byte) {
+	for n > 0 {
+		n--
+		all = append(all, make([]byte, 1<<20))
+	}
+	return all
+}
+
 // Late is found to be right when its test is run again.
 func Late(a bool) bool { return a }
 
@@ -50,6 +60,12 @@ import (
 	"os"
 	"testing"
 )
+
+func TestEat(t *testing.T) {
+	if all := Eat(3); len(all) != 3 || len(all[0]) != 1<<20 {
+		t.Error("Eat")
+	}
+}
 
 // TestLate does not end the first time that it fails, as on a busy machine.
 func TestLate(t *testing.T) {
@@ -123,11 +139,14 @@ func TestAToy(t *testing.T) {
 		}
 	}
 	t.Log(got)
-	for _, want := range []string{"Sum found", "Count found", "Count hang", "Careless survived", "Late survived", "Nobody not covered"} {
+	for _, want := range []string{"Sum found", "Count found", "Count hang", "Eat found", "Careless survived", "Late survived", "Nobody not covered"} {
 		if len(got[want]) == 0 {
 			t.Errorf("no mutant of %s", want)
 		}
 		delete(got, want)
+	}
+	if runtime.GOOS != "linux" {
+		delete(got, "Eat hang")
 	}
 	if len(got) > 0 {
 		t.Errorf("nobody should be left: %q", slices.Sorted(maps.Keys(got)))
