@@ -163,6 +163,22 @@ func TestZeroHandles(t *testing.T) {
 	}
 }
 
+// A function that is added to a handle that no client made would never be called: that panics, too.
+func TestListenersOfZeroHandles(t *testing.T) {
+	for _, zero := range []any{&Latch{}, &Selector{}, &Election{}, &JobElection{}, &Client{}} {
+		for _, name := range []string{"AddListener", "OnConnection"} {
+			f := reflect.ValueOf(zero).MethodByName(name)
+			if !f.IsValid() {
+				continue
+			}
+			text, panicked := outcome(f, arguments(f.Type(), nil))
+			if !panicked || !strings.Contains(text, name+" was called on a zero value") {
+				t.Errorf("%T.%s: %q", zero, name, text)
+			}
+		}
+	}
+}
+
 // Every call with a nil context panics with a text that names it, and has no effect: its
 // handle goes on.
 func TestNilContexts(t *testing.T) {

@@ -35,6 +35,21 @@ func TestRequestsOfOddPaths(t *testing.T) {
 	})
 }
 
+// A TTL has whole milliseconds, as many as ZooKeeper can encode.
+func TestBoundsOfATTL(t *testing.T) {
+	bubble(t, zkmem.Options{ExtendedTypes: true}, func(t *testing.T, w *world) {
+		c := w.open()
+		for ttl, refused := range map[time.Duration]bool{
+			0: true, time.Millisecond: false, maxTTL: false, maxTTL + time.Millisecond: true, time.Second + 1: true,
+		} {
+			_, err := c.Create("/t-", nil).Sequential().TTL(ttl).Do(t.Context())
+			if (err != nil) != refused || refused && !strings.Contains(err.Error(), "want whole milliseconds") {
+				t.Errorf("%s: %v", ttl, err)
+			}
+		}
+	})
+}
+
 // A request may be changed and sent again while it is still pending.
 func TestARequestThatIsAskedForAgain(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
