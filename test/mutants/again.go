@@ -7,20 +7,28 @@ import (
 	"time"
 )
 
-// Again tries mutants that were found before by the tests that found them, and by nothing else: stage by stage in this order, so
-// that a test binary is compiled only when all that the others can find is found, and each stage runs once without a mutant. What
-// a test no longer finds, perhaps because the recorded run failed for another reason, is tried by all stages of its package at the
-// end. When the context ends, what is left is not tried, and gets no verdict.
+// Again tries mutants that were found before by the tests that found them, and by nothing else: stage by stage in this order. While
+// the tests of one stage run, the test binary of the next is compiled. Each stage runs once without a mutant. What a test no longer
+// finds, perhaps because the recorded run failed for another reason, is tried by all stages of its package at the end. When the
+// context ends, what is left is not tried, and gets no verdict.
 func (j *Judge) Again(ctx context.Context, numbers []int, stages []Stage, workers int, tell func(Verdict)) error {
 	var left []int
-	for _, s := range stages {
-		var of []int
+	found, dirs := make([][]int, len(stages)), []string(nil)
+	for i, s := range stages {
 		for _, n := range numbers {
 			if by, ok := j.finder(n); ok && by.Dir == s.Dir && by.Run == s.Run {
-				of = append(of, n)
+				found[i] = append(found[i], n)
 			}
 		}
-		missed, err := j.stageAgain(ctx, s, of, workers, tell)
+		if len(found[i]) > 0 && !slices.Contains(dirs, s.Dir) {
+			dirs = append(dirs, s.Dir)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer j.ahead(ctx, dirs)()
+	defer cancel()
+	for i, s := range stages {
+		missed, err := j.stageAgain(ctx, s, found[i], workers, tell)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type Build struct {
 	root, folder, overlay string
 	targets               map[string]Target
 	mu                    sync.Mutex
-	binaries              map[string]string // by the package
+	binaries              map[string]func() (string, error) // by the package
 }
 
 // NewBuild draws the mutants, and writes sources with all of them into a folder.
@@ -31,7 +31,7 @@ func NewBuild(ctx context.Context, root, folder string, targets []Target, seed i
 	if err != nil {
 		return nil, err
 	}
-	b := &Build{Mutants: all, root: root, folder: folder, targets: map[string]Target{}, binaries: map[string]string{}}
+	b := &Build{Mutants: all, root: root, folder: folder, targets: map[string]Target{}, binaries: map[string]func() (string, error){}}
 	texts := map[string]string{}
 	for i, c := range codes {
 		b.targets[c.dir] = targets[i]
@@ -43,19 +43,38 @@ func NewBuild(ctx context.Context, root, folder string, targets []Target, seed i
 	return b, err
 }
 
-// binary returns the test binary of a package.
+// binary returns the test binary of a package. Only the first call compiles it: one that is interrupted leaves none.
 func (b *Build) binary(ctx context.Context, dir string) (string, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if name, ok := b.binaries[dir]; ok {
-		return name, nil
+	once := b.binaries[dir]
+	if once == nil {
+		once = sync.OnceValues(func() (string, error) { return b.compile(ctx, dir) })
+		b.binaries[dir] = once
 	}
+	b.mu.Unlock()
+	return once()
+}
+
+func (b *Build) compile(ctx context.Context, dir string) (string, error) {
 	name := filepath.Join(b.folder, "tests_"+strings.NewReplacer("/", "_", ".", "root").Replace(dir)+".exe")
 	if _, err := run(ctx, b.root, "go", "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", name, "./"+dir); err != nil {
 		return "", fmt.Errorf("no test binary of %s with mutants in it: %w", dir, err)
 	}
-	b.binaries[dir] = name
 	return name, nil
+}
+
+// ahead compiles the test binaries of packages one after the other, so that the next is ready when the tests of one have run. The
+// returned function waits until it has ended. What fails is reported by the call that needs the binary.
+func (b *Build) ahead(ctx context.Context, dirs []string) (wait func()) {
+	var all sync.WaitGroup
+	all.Go(func() {
+		for _, dir := range dirs {
+			if ctx.Err() == nil {
+				_, _ = b.binary(ctx, dir)
+			}
+		}
+	})
+	return all.Wait
 }
 
 // environment returns the environment of a run: that of this process at the level of quick, and no mutant of it.
