@@ -163,28 +163,34 @@ func TestAWriteThatIsRefusedAtOnceUsesUpAZxid(t *testing.T) {
 
 // Credentials of a scheme that the server does not know end the connection, after the reply.
 func TestRefusedCredentialsEndTheConnection(t *testing.T) {
-	s := Start(t)
-	c := newSession(t, s, time.Minute)
-	code, _, err := c.ask(OpAuth, func(e *encoder) { e.int32(0); e.text("kerberos"); e.bytes([]byte("me")) })
-	if code != AuthFailed || err != nil {
-		t.Errorf("%v %v", code, err)
-	}
-	c.gone()
-	if c.again(s).session == 0 {
-		t.Error("the session is gone")
-	}
+	virtual.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		defer s.Close()
+		c := newSession(t, s, time.Minute)
+		code, _, err := c.ask(OpAuth, func(e *encoder) { e.int32(0); e.text("kerberos"); e.bytes([]byte("me")) })
+		if code != AuthFailed || err != nil {
+			t.Errorf("%v %v", code, err)
+		}
+		c.gone()
+		if c.again(s).session == 0 {
+			t.Error("the session is gone")
+		}
+	})
 }
 
 // A connection whose last byte was sent ends at once, also where that byte ends an answer.
 func TestAConnectionEndsWithTheLastByteThatItMaySend(t *testing.T) {
-	s := Start(t)
-	c := newSession(t, s, time.Minute)
-	s.CutSession(c.session, Outbound, 4+16)
-	xid := c.send(OpPing, nil)
-	if code, _, err := c.reply(xid); code != OK || err != nil {
-		t.Fatalf("%v %v", code, err)
-	}
-	c.gone()
+	virtual.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		defer s.Close()
+		c := newSession(t, s, time.Minute)
+		s.CutSession(c.session, Outbound, 4+16)
+		xid := c.send(OpPing, nil)
+		if code, _, err := c.reply(xid); code != OK || err != nil {
+			t.Fatalf("%v %v", code, err)
+		}
+		c.gone()
+	})
 }
 
 // brokenListener fails whenever a connection is accepted.
