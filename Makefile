@@ -68,7 +68,7 @@ wire-plants: ## search for every bug planted in the clients (or ARGS='-only EXPR
 	$(GO) test ./test/wire -count=1 -timeout 6h -v -run TestPlants -args -plants $(ARGS)
 small: ## go through small worlds state by state, all of them; every test run does the smallest
 	$(GO) test ./test/small -count=1 -timeout 12h -v -run TestWorlds -full $(ARGS)
-mutants: ## plant 300 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR')
+mutants: ## plant 300 bugs in the source, one at a time, and see which tests find them (or ARGS='-only EXPR', or ARGS=-rest after an interruption)
 	nice -n 10 $(GO) test ./test/mutants -count=1 -timeout 6h -v -run 'TestMutants$$' -full $(ARGS)
 
 MINUTES ?= 10

@@ -6,10 +6,16 @@
 // without a number it is the library as it is.
 //
 // What is known about a mutant is kept in testdata. finders.tsv has the test that found it, which is tried first the next time and
-// decides nothing. survivors.tsv has the mutants that no test can find, each with the reason. Any other survivor is a failure.
+// decides nothing. It is written after each mutant. survivors.tsv has the mutants that no test can find, each with the reason. Any
+// other survivor is a failure.
+//
+// The flags of make mutants ARGS=… are -only EXPR (those whose ids match), -rest (those that no table names: so a run that was
+// interrupted goes on), and those of go test. Without -full, which make mutants gives, mutants that were found before are tried again,
+// as many as fit in the time that -within gives; that needs INCUMBENT_LEVEL=prove, and prints no score.
 //
 // Golden traces and digests do not count as finders, nor do tests that need a recorded world to stay as it is: they fail whenever
-// the behaviour changes, right or wrong.
+// the behaviour changes, right or wrong. A test that does not end within ten seconds and five times its time without a mutant is
+// run once more before it counts.
 //
 // Of Go's libraries for this, gremlins and go-mutesting's forks compile each mutant apart, and go-mutants, which has schemata, is a
 // pre-release that cannot leave out single tests of a package or give a test binary arguments.
