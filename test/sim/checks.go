@@ -306,6 +306,8 @@ func (k *checks) dataReplaced() {
 	for _, b := range k.beliefs {
 		_, stat, err := k.w.ens.Committed().Get(b.path)
 		switch {
+		case err == nil && stat.Czxid == b.token && b.deletedAt != 0: // what was wiped is restored: the deletion is undone
+			b.deletedAt = 0
 		case b.excused:
 		case err != nil || stat.Czxid != b.token:
 			b.deletedAt, b.excused = k.w.Now(), true
