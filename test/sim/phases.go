@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -33,7 +34,7 @@ type Result struct {
 }
 
 // Run runs the world of a seed.
-func Run(seed int64, o Options) Result {
+func Run(seed int64, o Options) (r Result) {
 	plan := NewPlan(seed)
 	switch {
 	case o.Plan != nil:
@@ -43,6 +44,12 @@ func Run(seed int64, o Options) Result {
 	}
 	plan.Without = append(plan.Without, o.Without...)
 	w := newHarness(plan, o)
+	defer func() { // so that a long run tells which world it was
+		if p := recover(); p != nil {
+			w.checks.fail("no panic", "%v\n%s", p, debug.Stack())
+			r = w.result(0)
+		}
+	}()
 	for range w.Plan.Clients {
 		w.addHandles(w.newClient())
 	}
