@@ -182,14 +182,14 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		}
 	case events.Create:
 		if e.Payload != 0 {
-			e.Data = c.payload(id, e.Payload)
+			e.Data = c.payload(id, e.Payload, true)
 		}
 		c.io.Execute(id, e)
 	case events.Multi:
 		e.Ops = slices.Clone(e.Ops)
 		for i, op := range e.Ops {
 			if op.Payload != 0 {
-				e.Ops[i].Data = c.payload(id, op.Payload)
+				e.Ops[i].Data = c.payload(id, op.Payload, false)
 			}
 		}
 		c.io.Execute(id, e)
@@ -198,11 +198,12 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 	}
 }
 
-// payload returns what a user gave to a handle: machines know only its number.
-func (c *Client) payload(id events.ID, n uint64) (data []byte) {
+// payload returns what a user gave to a handle: machines know only its number. Creates is
+// whether it is for a create that is not in a multi.
+func (c *Client) payload(id events.ID, n uint64, creates bool) (data []byte) {
 	c.receive(id, func(r receiver) {
-		if p, ok := r.(interface{ payload(uint64) []byte }); ok {
-			data = p.payload(n)
+		if p, ok := r.(interface{ payload(uint64, bool) []byte }); ok {
+			data = p.payload(n, creates)
 		}
 	})
 	return data

@@ -243,7 +243,7 @@ func (c *Consumer) keep(n uint64, kept zkio.Kept) {
 }
 
 // payload returns the data of the item with this number, to be written once more.
-func (c *Consumer) payload(n uint64) []byte {
+func (c *Consumer) payload(n uint64, _ bool) []byte {
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	if n != c.number {

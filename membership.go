@@ -153,7 +153,9 @@ func (m *Membership) Present() bool { return m.node.Present() }
 
 // SetData replaces the node's data, and returns when it has them, or later ones. Before
 // Start and while the node does not exist they wait for its next create; the context ends
-// the wait, but the data are still used. Of several concurrent calls the last one wins.
+// the wait, but the data are still used. The newest data win: what a later call replaces
+// before it was sent is forgotten, so however many calls there are, at most a few of their
+// data are kept.
 //
 // Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses are given
 // up.

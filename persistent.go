@@ -1,11 +1,9 @@
 package incumbent
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
@@ -42,9 +40,8 @@ type PersistentNode struct{ handle persistentHandle }
 type persistentHandle struct {
 	handle
 
-	payloads map[uint64][]byte // by number, under mu: they reach no machine and no log
-	last     uint64
-	present  bool
+	data    nodeData
+	present bool
 }
 
 // PersistentNode returns a handle of a node with these data. It does nothing before Start.
@@ -66,11 +63,12 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 		return fmt.Errorf("%w: %s", ErrNodeTaken, path)
 	}
 	s.init(c, path)
-	s.payloads, s.last = map[uint64][]byte{1: bytes.Clone(data)}, 1
+	s.data.broken = c.invariants.of(&s.id)
+	first := s.data.first(data)
 	_, err := c.register(machines.PersistentRecipe.Name(), func(id events.ID) receiver {
 		s.id = id
 		return s
-	}, events.Event{Path: path, Work: s.last, Options: options.open()})
+	}, events.Event{Path: path, Work: first, Options: options.open()})
 	if err != nil {
 		c.unreserve("node " + path)
 	}
@@ -110,24 +108,15 @@ func (s *persistentHandle) Present() bool {
 
 // SetData replaces the node's data, and returns when it has them, or later ones. Before
 // Start and while the node does not exist they wait for its next create; the context ends
-// the wait, but the data are still used. Of several concurrent calls the last one wins.
+// the wait, but the data are still used. The newest data win: what a later call replaces
+// before it was sent is forgotten, so however many calls there are, at most a few of their
+// data are kept.
 //
 // Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses are given
 // up.
 func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 	s.client.check(ctx)
-	s.mu.Lock()
-	s.last++
-	n := s.last
-	s.payloads[n] = bytes.Clone(data)
-	s.mu.Unlock()
-	err := s.askOrCancel(ctx, "set data", events.Event{Kind: events.CommandSet, Work: n})
-	if err == nil {
-		s.mu.Lock()
-		maps.DeleteFunc(s.payloads, func(old uint64, _ []byte) bool { return old < n })
-		s.mu.Unlock()
-	}
-	return err
+	return s.explain(ctx, "set data", s.data.set(ctx, s, data))
 }
 
 // Close deletes the node. Without a connection it is deleted after the next one; if the
@@ -135,12 +124,8 @@ func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 // Closing twice, or before Start, is no error.
 func (s *persistentHandle) Close(ctx context.Context) error { return s.end(ctx, false) }
 
-// payload returns the user's data with this number.
-func (s *persistentHandle) payload(n uint64) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.payloads[n]
-}
+// payload returns the user's data with this number, for a request that the loop sends.
+func (s *persistentHandle) payload(n uint64, creates bool) []byte { return s.data.use(n, creates) }
 
 func (s *persistentHandle) notice(n events.Notify) {
 	if n.What == events.Present || n.What == events.Absent {
@@ -151,7 +136,10 @@ func (s *persistentHandle) notice(n events.Notify) {
 	s.noteTrouble(n)
 }
 
-func (s *persistentHandle) answer(a events.Answer) { s.deliver(a) }
+func (s *persistentHandle) answer(a events.Answer) {
+	s.deliver(a)
+	s.data.answered(a)
+}
 
 // Start begins to create the node and returns immediately. A second call returns
 // ErrAlreadyStarted, a call after Close returns ErrClosed.
@@ -170,7 +158,9 @@ func (p *PersistentNode) Present() bool { return p.handle.Present() }
 
 // SetData replaces the node's data, and returns when it has them, or later ones. Before
 // Start and while the node does not exist they wait for its next create; the context ends
-// the wait, but the data are still used. Of several concurrent calls the last one wins.
+// the wait, but the data are still used. The newest data win: what a later call replaces
+// before it was sent is forgotten, so however many calls there are, at most a few of their
+// data are kept.
 //
 // Errors: ErrClosed, the context's, or an *Error: data that the ensemble refuses are given
 // up.

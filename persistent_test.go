@@ -1,9 +1,17 @@
 package incumbent
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/incumbent-go/incumbent/test/selection"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -30,4 +38,219 @@ func TestOneHandleKeepsANode(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// keptData returns how many data a persistent node's handle keeps.
+func keptData(n *PersistentNode) (kept int) {
+	n.handle.data.mu.Lock()
+	defer n.handle.data.mu.Unlock()
+	for _, p := range n.handle.data.all {
+		if !p.forgotten {
+			kept++
+		}
+	}
+	return kept
+}
+
+// Calls of SetData that give up keep the newest data only, and those are used: without a
+// connection, with a server that is slower than the calls, and if every write is refused.
+func TestSetDataKeepsTheNewest(t *testing.T) {
+	const slow = 2 * time.Millisecond
+	for trouble, verdict := range map[string]zkmem.Verdict{
+		"no connection": {}, "slow": {Delay: slow}, "refused": {Delay: slow, Action: zkmem.Refuse, Code: zkmem.NoAuth},
+	} {
+		t.Run(trouble, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				n := w.open()
+				p := must(n.PersistentNode("/kept", []byte("first"), PersistentNodeOptions{}))
+				fine(t, p.Start())
+				fine(t, p.WaitPresent(t.Context()))
+				end := func() { w.refuse(n, false) }
+				if trouble == "no connection" {
+					w.refuse(n, true)
+					n.cut()
+				} else {
+					end = w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+						if r.Op == zkmem.OpMulti {
+							return verdict
+						}
+						return zkmem.Verdict{}
+					})
+				}
+				for i := range 1000 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+					if err := p.SetData(ctx, fmt.Appendf(nil, "data %d", i)); err == nil {
+						t.Fatal("SetData succeeded")
+					}
+					cancel()
+					if kept := keptData(p); kept > 4 {
+						t.Fatalf("after %d calls, %d data are kept", i, kept)
+					}
+				}
+				end()
+				pass(time.Minute)
+				want := "data 999"
+				if trouble == "refused" {
+					want = "last"
+					fine(t, p.SetData(t.Context(), []byte(want)))
+				}
+				w.srv.View(func(v *zkmem.View) {
+					if data, _, err := v.Get("/kept"); err != nil || string(data) != want {
+						t.Errorf("the node has %q, %v, want %q", data, err, want)
+					}
+				})
+			})
+		})
+	}
+}
+
+// A walk of calls, lost connections, lost replies, refusals and ended sessions: the node has
+// the data of a call whenever it exists, and in the end those of the last.
+func TestSetDataInAWalk(t *testing.T) {
+	for seed := range uint64(selection.Of(t, "walks", 5, 50, 500)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				dice := rand.New(rand.NewPCG(seed, 0))
+				n := w.open()
+				p := must(n.PersistentNode("/kept", []byte("set first"), PersistentNodeOptions{Retry: RetryForever(time.Second)}))
+				fine(t, p.Start())
+				verdicts := []zkmem.Verdict{{}, {}, {Delay: 3 * time.Millisecond}, {Action: zkmem.Refuse, Code: zkmem.NoAuth},
+					{Action: zkmem.CutBefore}, {Action: zkmem.CutAfter}}
+				var mu sync.Mutex
+				end := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+					mu.Lock()
+					defer mu.Unlock()
+					if r.Op == zkmem.OpPing || r.Session == 0 || r.Op == zkmem.OpCreateSession {
+						return zkmem.Verdict{}
+					}
+					return verdicts[dice.IntN(len(verdicts))]
+				})
+				var all sync.WaitGroup
+				for i := range 300 {
+					mu.Lock()
+					patience, what, pause := time.Duration(1+dice.IntN(5))*time.Millisecond, dice.IntN(30), time.Duration(dice.IntN(3000))*time.Millisecond
+					mu.Unlock()
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					all.Go(func() {
+						defer cancel()
+						_ = p.SetData(ctx, fmt.Appendf(nil, "set %d", i))
+					})
+					switch what {
+					case 0:
+						w.srv.ExpireSession(n.SessionID())
+					case 1:
+						n.cut()
+					case 2:
+						_ = w.srv.Delete("/kept")
+					case 3, 4, 5, 6:
+						pass(pause)
+					default:
+						pass(time.Millisecond)
+					}
+					w.srv.View(func(v *zkmem.View) {
+						if data, _, err := v.Get("/kept"); err == nil && !strings.HasPrefix(string(data), "set ") {
+							t.Fatalf("the node has %q", data)
+						}
+					})
+				}
+				end()
+				all.Wait()
+				fine(t, p.SetData(t.Context(), []byte("set last")))
+				w.srv.View(func(v *zkmem.View) {
+					if data, _, err := v.Get("/kept"); err != nil || string(data) != "set last" {
+						t.Errorf("the node has %q, %v", data, err)
+					}
+				})
+				if kept := keptData(p); kept != 1 {
+					t.Errorf("%d data are kept", kept)
+				}
+			})
+		})
+	}
+}
+
+// What the node has is kept, however it got them: data that the ensemble refuses are given
+// up, and the next node has those of the last.
+func TestANodeComesBackWithTheDataThatItHad(t *testing.T) {
+	refuse := func(w *world, op zkmem.OpCode) (end func()) {
+		return w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			if r.Op == op {
+				return zkmem.Verdict{Action: zkmem.Refuse, Code: zkmem.NoAuth, Delay: time.Second}
+			}
+			return zkmem.Verdict{}
+		})
+	}
+	soon := func(t *testing.T) context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	for how, set := range map[string]func(*testing.T, *world, *PersistentNode){
+		"by its creation": func(*testing.T, *world, *PersistentNode) {},
+		"by a write":      func(t *testing.T, _ *world, p *PersistentNode) { fine(t, p.SetData(t.Context(), []byte("second"))) },
+		"by a write that nobody waited for": func(t *testing.T, w *world, p *PersistentNode) {
+			end := w.srv.Intercept(func(zkmem.Request) zkmem.Verdict { return zkmem.Verdict{Delay: time.Second} })
+			if err := p.SetData(soon(t), []byte("second")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			end()
+		},
+		"by its creation, and newer data came before it was read": func(t *testing.T, w *world, p *PersistentNode) {
+			end := w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+				return map[zkmem.OpCode]zkmem.Verdict{zkmem.OpMulti: {Action: zkmem.Ignore}, zkmem.OpExists: {Delay: time.Second}}[r.Op]
+			})
+			if err := p.SetData(soon(t), []byte("second")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			w.srv.ExpireSession(p.handle.client.SessionID())
+			for p.Phase() != "reading" {
+				pass(100 * time.Millisecond)
+			}
+			defer refuse(w, zkmem.OpMulti)()
+			end()
+			if err := p.SetData(t.Context(), []byte("refused")); !errors.Is(err, ErrNoAuth) {
+				t.Fatal(err)
+			}
+		},
+		"by a write after a refused read": func(t *testing.T, w *world, p *PersistentNode) {
+			end := refuse(w, zkmem.OpExists)
+			fine(t, w.srv.Set("/kept", []byte("another client's")))
+			synctest.Wait()
+			if err := p.SetData(t.Context(), []byte("second")); !errors.Is(err, ErrNoAuth) {
+				t.Fatal(err)
+			}
+			end()
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+				p := must(w.open().PersistentNode("/kept", []byte("first"), PersistentNodeOptions{}))
+				fine(t, p.Start())
+				fine(t, p.WaitPresent(t.Context()))
+				set(t, w, p)
+				pass(time.Minute)
+				has := func() (text string) {
+					w.srv.View(func(v *zkmem.View) {
+						data, _, err := v.Get("/kept")
+						text = fmt.Sprint(string(data), err)
+					})
+					return text
+				}
+				want := has()
+				end := refuse(w, zkmem.OpMulti)
+				for range 3 {
+					if err := p.SetData(t.Context(), []byte("refused")); !errors.Is(err, ErrNoAuth) {
+						t.Fatal(err)
+					}
+				}
+				end()
+				fine(t, w.srv.Delete("/kept"))
+				pass(time.Minute)
+				if got := has(); got != want {
+					t.Errorf("the node had %q, and has %q", want, got)
+				}
+				t.Log(want)
+			})
+		})
+	}
 }

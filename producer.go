@@ -213,7 +213,7 @@ func (p *producer) Flush(ctx context.Context) error {
 func (p *producer) Close(ctx context.Context) error { return p.end(ctx, false) }
 
 // payload returns the user's item with this number.
-func (p *producer) payload(n uint64) []byte {
+func (p *producer) payload(n uint64, _ bool) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.payloads[n]

@@ -203,7 +203,7 @@ func (a *requestCall) nameRefusedOp(err error) error {
 // Close ends a request with its client.
 func (a *requestCall) Close(ctx context.Context) error { return a.end(ctx, false) }
 
-func (a *requestCall) payload(n uint64) []byte { return a.payloads[n-1] }
+func (a *requestCall) payload(n uint64, _ bool) []byte { return a.payloads[n-1] }
 
 // keep takes data of a reply that are for the user. zkio calls it.
 func (a *requestCall) keep(_ uint64, kept zkio.Kept) {
