@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -237,8 +238,11 @@ func (c *Client) newSeed() string {
 // onIOEvent takes an event of zkio and posts it to the loop.
 func (c *Client) onIOEvent(env events.Envelope) {
 	if env.Event.Kind == events.ConnectionAttached {
-		c.attached.Store(&attachment{env.Event.Session, env.Event.SessionID, time.Duration(env.Event.Timeout)})
-		c.learnTick(time.Duration(env.Event.Timeout))
+		granted := time.Duration(env.Event.Timeout)
+		before := c.attachment(env.Event.Session)
+		counted := machines.CountedTimeout(before.id != 0, before.counted, granted)
+		c.attached.Store(&attachment{env.Event.Session, env.Event.SessionID, granted, counted})
+		c.learnTick(granted)
 	}
 	c.loop.Post(env)
 }
@@ -248,6 +252,7 @@ type attachment struct {
 	session int64 // the session's number
 	id      int64 // ZooKeeper's id of it
 	granted time.Duration
+	counted time.Duration // the shortest that was granted to the session
 }
 
 // attachment returns the last connection of a session; the zero value if the last was another
@@ -285,7 +290,7 @@ func (c *Client) keep(id events.ID, request uint64, kept zkio.Kept) {
 
 // SessionTimeout returns the timeout that the ensemble granted, 0 before the first
 // connection. It may differ from Config.SessionTimeout. If servers grant different ones, it is
-// the last, and belief counts with the shortest of the session.
+// the last, and belief and all waits count with the shortest of the session.
 func (c *Client) SessionTimeout() time.Duration {
 	if a := c.attached.Load(); a != nil {
 		return a.granted
@@ -352,11 +357,12 @@ func (c *Client) removeHandle(id events.ID) {
 // believes reports whether the deadline of this session is in the future.
 func (c *Client) believes(session int64) bool { return c.belief.holds(session, c.clock.Now) }
 
-// timeout returns the session timeout that was granted; before that, the one that Config
-// asks for.
+// timeout returns the session timeout that all waits and paces of handles count with: the one
+// that the session machine counts with, the shortest that was granted to the session. Before
+// the first connection it is the one that Config asks for.
 func (c *Client) timeout() time.Duration {
-	if granted := c.SessionTimeout(); granted != 0 {
-		return granted
+	if a := c.attached.Load(); a != nil {
+		return cmp.Or(a.counted, c.config.SessionTimeout)
 	}
 	return c.config.SessionTimeout
 }

@@ -54,7 +54,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 // is too short.
 func (l *connectionLog) failed(n events.Notify, err error) {
 	if n.Code == events.TimeoutTooShort {
-		granted := l.client.SessionTimeout()
+		granted := l.client.timeout() // as the notice
 		l.client.log.log(zerolog.WarnLevel, "not safe to lead", func(e *zerolog.Event) {
 			addFailure(e.Int64("granted_ms", granted.Milliseconds()), err)
 		})

@@ -73,7 +73,7 @@ func (w *deadlineWatch) setTimer() {
 	if len(w.terms) == 0 {
 		return
 	}
-	next := max(w.client.SessionTimeout()/8, time.Millisecond) // a server may grant anything
+	next := max(w.client.timeout()/8, time.Millisecond) // a server may grant anything
 	now := w.client.clock.Now()
 	for t := range w.terms {
 		next = min(next, time.Duration(w.client.belief.until(t.Session)-now))

@@ -269,7 +269,7 @@ func TestALookDoesNotStopTheNextTerm(t *testing.T) {
 		return now()
 	}}
 	c.deadlines.client = c
-	c.attached.Store(&attachment{granted: time.Hour})
+	c.attached.Store(&attachment{granted: time.Hour, counted: time.Hour})
 	c.loop = engine.NewLoop(engine.New(false, machines.Recipes()...), nil, c.clock, nil)
 	done, looked := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -1,6 +1,7 @@
 package incumbent
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -43,5 +44,50 @@ func TestTheShortestTimeoutThatASessionWasGrantedCounts(t *testing.T) {
 		}
 		w.srv.ExpireSession(n.session())
 		leadsWith(12*time.Second, 12*time.Second)
+	})
+}
+
+// The waits and paces of handles count with the same timeout as belief: of a session that was granted
+// 6 s and is granted 12 s now, 6 s.
+func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
+	const counts = 6 * time.Second
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start(func(c *Config) { c.Tick, c.RideOut = 2*time.Second, true })
+		for _, granted := range []time.Duration{counts, 12 * time.Second} {
+			w.srv.SetSessionTimeouts(granted, granted)
+			n.cut()
+			pass(time.Minute)
+		}
+		if got := n.SessionTimeout(); got != 12*time.Second {
+			t.Fatalf("the last server granted %s", got)
+		}
+		if period := n.pauses.period(); period != counts/40 {
+			t.Errorf("the watch for pauses has a period of %s, want a fortieth of %s", period, counts)
+		}
+
+		// Go's timers have stood still, and the client's clock has not.
+		work := n.leads()
+		defer work.Release()
+		n.w.srv.Freeze(zkmem.Outbound)
+		pass(10 * time.Millisecond)
+		n.ahead.Add(int64(time.Until(work.ValidUntil())))
+		pass(counts / 8)
+		if work.Context().Err() == nil {
+			t.Errorf("work goes on %s after the machine woke", counts/8)
+		}
+		n.w.srv.Heal()
+		work.Release()
+		pass(time.Minute)
+
+		// A close waits for a deletion as long as the session may live.
+		n.w.srv.Freeze(zkmem.Inbound)
+		began := time.Now()
+		if err := n.latch.Close(t.Context()); !errors.Is(err, ErrNotDeleted) {
+			t.Errorf("Close: %v", err)
+		}
+		if took := time.Since(began); took != counts {
+			t.Errorf("Close took %s, want %s", took, counts)
+		}
+		w.srv.Heal()
 	})
 }

@@ -14,7 +14,7 @@ import (
 // what is taken for a pause is up to half a period longer or shorter than the real one.
 type pauseWatch struct {
 	clock   engine.Clock
-	timeout func() time.Duration // the session timeout
+	timeout func() time.Duration // Client.timeout
 
 	mu    sync.Mutex
 	ranAt int64 // when the process surely ran

@@ -8,6 +8,16 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
+// CountedTimeout returns the timeout that counts from a connection on at which a server granted one:
+// the shortest that the session was ever granted. Before is what counted until then, if the session
+// is resumed at the connection.
+func CountedTimeout(resumed bool, before, granted time.Duration) time.Duration {
+	if resumed {
+		return min(before, granted)
+	}
+	return granted
+}
+
 // grant takes the timeout that a server grants at a new connection. Servers may differ in
 // minSessionTimeout and maxSessionTimeout. Then the shortest timeout counts that the session was ever
 // granted. The ensemble's leader ends a session by the timeout of its last touch, which may be a late
@@ -15,12 +25,11 @@ import (
 // begins with the timeout of the session's creation (SessionTrackerImpl). It reports whether the
 // timeout that counts became shorter.
 func (s *session) grant(granted time.Duration, out *engine.Outbox) (shortened bool) {
-	before := s.timeout
-	if s.id == 0 { // a new session
-		s.timeout = granted
+	before, resumed := s.timeout, s.id != 0
+	s.timeout = CountedTimeout(resumed, before, granted)
+	if !resumed {
 		return false
 	}
-	s.timeout = min(before, granted)
 	if granted != before && !s.timeoutsDiffer {
 		s.timeoutsDiffer = true
 		out.Notify(events.Notify{What: events.Warning, Session: s.number, Text: fmt.Sprintf(
