@@ -1,7 +1,9 @@
 package machines
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
@@ -88,6 +90,37 @@ func TestACreateNamesParentsThatVanish(t *testing.T) {
 		}))
 		if len(answers) != 1 || answers[0].Code != want {
 			t.Errorf("after %d rounds: %v, want %s", rounds, answers, want)
+		}
+	}
+}
+
+// A consumer with nothing to do wakes up for what comes first: an item that is due, one that is tried again, or the next listing.
+func TestAConsumerWakesForWhatComesFirst(t *testing.T) {
+	const now = int64(time.Hour)
+	later := func(seconds int64) []Item { return []Item{{Rank: seconds * 1000}, {Rank: 1e15}} }
+	parked := func(in time.Duration) []holding {
+		return []holding{{due: now + int64(time.Minute)}, {due: now + int64(in)}}
+	}
+	for what, c := range map[string]struct {
+		consumer consumer
+		want     time.Duration // 0: it does not wake up by itself
+	}{
+		"nothing":                        {consumer{kind: ByDue}, 0},
+		"an item":                        {consumer{kind: ByDue, backlog: later(3)}, 3 * time.Second},
+		"an item that is overdue":        {consumer{kind: ByDue, backlog: later(-3)}, time.Millisecond},
+		"an item in years":               {consumer{kind: ByDue, backlog: later(1e9)}, maxTimer},
+		"an item without a time":         {consumer{backlog: later(3)}, 0},
+		"no item, one to be tried again": {consumer{kind: ByDue, parked: parked(2 * time.Second)}, 2 * time.Second},
+		"one to be tried again first":    {consumer{kind: ByDue, backlog: later(3), parked: parked(2 * time.Second)}, 2 * time.Second},
+		"one to be tried again later":    {consumer{kind: ByDue, backlog: later(3), parked: parked(5 * time.Second)}, 3 * time.Second},
+		"no room for another":            {consumer{kind: ByDue, backlog: later(3), parked: slices.Repeat(parked(5*time.Second), maxParked/2)}, 5 * time.Second},
+		"a listing":                      {consumer{kind: ByDue, stale: true, listedAt: now, listedCount: 20_000}, 20_000 * listingCostPerName},
+	} {
+		it := c.consumer
+		it.clock.heard = now
+		timers := found[events.SetTimer](effects(t, func(out *engine.Outbox) { it.waitForNext(events.Event{At: now}, out) }))
+		if len(timers) > 1 || len(timers) == 0 != (c.want == 0) || c.want != 0 && timers[0].After != c.want {
+			t.Errorf("%s: %+v, want %s", what, timers, c.want)
 		}
 	}
 }
