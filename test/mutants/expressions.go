@@ -93,13 +93,15 @@ func (f *finder) constant(e ast.Expr, parent ast.Node) {
 	if !ok {
 		return
 	}
-	if text := t.Value.ExactString(); text != "0" {
+	isZero := t.Value.ExactString() == "0"
+	if !isZero {
 		f.add("constant", e, "0", f.around(e, "mutantZero["+name+"](%N, ", ")"))
 	}
-	if strings.HasSuffix(name, "Duration") {
-		f.add("constant", e, "twice", f.around(e, "mutantTwice["+name+"](%N, ", ")"))
-	} else {
+	switch duration := strings.HasSuffix(name, "Duration"); {
+	case !duration:
 		f.add("constant", e, f.text(e)+"+1", f.around(e, "mutantNext["+name+"](%N, ", ")"))
+	case !isZero: // twice nothing is the same
+		f.add("constant", e, "twice", f.around(e, "mutantTwice["+name+"](%N, ", ")"))
 	}
 }
 

@@ -17,7 +17,13 @@ var toy = map[string]string{
 	"go.mod": "module toy\n\ngo 1.25\n",
 	"toy.go": `package toy
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
+
+// Wait compares with a duration of nothing, of which twice is nothing as well.
+func Wait(d time.Duration) bool { return d > 0 }
 
 // Sum is found: its test knows what it returns.
 func Sum(a, b int) int { return a + b }
@@ -60,6 +66,12 @@ import (
 	"os"
 	"testing"
 )
+
+func TestWait(t *testing.T) {
+	if Wait(0) || !Wait(1) {
+		t.Error("Wait")
+	}
+}
 
 func TestEat(t *testing.T) {
 	if all := Eat(3); len(all) != 3 || len(all[0]) != 1<<20 {
@@ -139,7 +151,7 @@ func TestAToy(t *testing.T) {
 		}
 	}
 	t.Log(got)
-	for _, want := range []string{"Sum found", "Count found", "Count hang", "Eat found", "Careless survived", "Late survived", "Nobody not covered"} {
+	for _, want := range []string{"Sum found", "Count found", "Count hang", "Eat found", "Wait found", "Careless survived", "Late survived", "Nobody not covered"} {
 		if len(got[want]) == 0 {
 			t.Errorf("no mutant of %s", want)
 		}
