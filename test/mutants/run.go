@@ -17,7 +17,7 @@ import (
 // outcome is what one run of a test binary came to.
 type outcome struct {
 	passed bool
-	found  string // the test that failed, or during which the binary ended; "start" if there was none
+	found  string // the test that failed, or during which the binary ended; atStart if there was none
 	hang   bool   // the run took longer than its limit
 	took   time.Duration
 	tests  map[string]time.Duration // those that passed
@@ -71,6 +71,9 @@ func (b *Build) play(ctx context.Context, s Stage, mutant int, limit time.Durati
 	return o, nil
 }
 
+// atStart stands for the test of a binary that ended before the first.
+const atStart = "start"
+
 // last returns the test that failed, or else the one that began last.
 func last(output string) string {
 	if m := failed.FindStringSubmatch(output); m != nil {
@@ -79,7 +82,7 @@ func last(output string) string {
 	if all := running.FindAllStringSubmatch(output, -1); len(all) > 0 {
 		return all[len(all)-1][1]
 	}
-	return "start"
+	return atStart
 }
 
 // clean is a run of a stage without a mutant.

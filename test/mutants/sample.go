@@ -19,7 +19,7 @@ type Stage struct {
 
 // has reports whether a test is of this stage. A binary that does not even start has no test to name.
 func (s Stage) has(f Finder) bool {
-	return f.Test != "start" && s.Dir == f.Dir && regexp.MustCompile(s.Run).MatchString(f.Test)
+	return f.Test != atStart && s.Dir == f.Dir && regexp.MustCompile(s.Run).MatchString(f.Test)
 }
 
 // Target is a package with mutants: how many of them are tried, and the tests that may find them, in this order.
