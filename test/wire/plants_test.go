@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,11 +57,11 @@ func TestPlants(t *testing.T) {
 			if !recorded {
 				t.Fatalf("no world finds this plant: make wire-plants searches for one")
 			}
-			if broken := playPlanted(t, binary, "", f.seed); broken != "" {
+			if broken := playPlanted(t, binary, "", f.seed); len(broken) > 0 {
 				t.Errorf("world %d breaks %q without the plant", f.seed, broken)
 			}
-			if !findsAgain(t, binary, p.name, f.seed) {
-				t.Errorf("neither world %d nor those from 1 to %d find it any longer", f.seed, others)
+			if instead, again := findsAgain(t, binary, f); !again {
+				t.Errorf("neither world %d nor those from 1 to %d break %q any longer; they break %q", f.seed, others, f.check, instead)
 			}
 		})
 	}
@@ -69,21 +70,29 @@ func TestPlants(t *testing.T) {
 // others is in how many worlds a plant is searched for if its own does not find it.
 const others = 100
 
-// findsAgain reports whether a plant is found: in its own world, or else in another. Goroutines of one instant run in any
-// order, so a plant that needs a rare order is not found in each run of its world.
-func findsAgain(t *testing.T, binary, plant string, seed int) bool {
-	for range 3 {
-		if playPlanted(t, binary, plant, seed) != "" {
-			return true
-		}
-	}
+// findsAgain reports whether a plant breaks the check of the table again: in its own world, or else in another.
+// Goroutines of one instant run in any order, so a plant that needs a rare order is not found in each run of its
+// world. Instead has the other checks that worlds with the plant broke; they do not count.
+func findsAgain(t *testing.T, binary string, f found) (instead []string, again bool) {
+	worlds := []int{f.seed, f.seed, f.seed}
 	for other := range others {
-		if playPlanted(t, binary, plant, other+1) != "" {
-			t.Logf("found in world %d, and not in world %d", other+1, seed)
-			return true
+		worlds = append(worlds, other+1)
+	}
+	for _, seed := range worlds {
+		broken := playPlanted(t, binary, f.plant, seed)
+		if slices.Contains(broken, f.check) {
+			if seed != f.seed {
+				t.Logf("found in world %d, and not in world %d", seed, f.seed)
+			}
+			return nil, true
+		}
+		for _, check := range broken {
+			if !slices.Contains(instead, check) {
+				instead = append(instead, check)
+			}
 		}
 	}
-	return false
+	return instead, false
 }
 
 // wanted returns the plants that -only names.
@@ -115,12 +124,12 @@ func searchAll(t *testing.T, some []plant, known map[string]found) map[string]fo
 			step = recordsEvery
 		}
 		for seed := 1; seed <= *most*step; seed += step {
-			check := playPlanted(t, binary, p.name, seed)
-			if check == "" || check == noCheck || playPlanted(t, binary, "", seed) != "" {
+			broken := playPlanted(t, binary, p.name, seed)
+			if len(broken) == 0 || broken[0] == noCheck || len(playPlanted(t, binary, "", seed)) > 0 {
 				continue
 			}
-			known[p.name] = found{p.name, seed, check}
-			fmt.Fprintf(os.Stderr, "%s: world %d, %q\n", p.name, seed, check)
+			known[p.name] = found{p.name, seed, broken[0]}
+			fmt.Fprintf(os.Stderr, "%s: world %d, %q\n", p.name, seed, broken[0])
 			break
 		}
 		if _, ok := known[p.name]; !ok {
@@ -130,25 +139,38 @@ func searchAll(t *testing.T, some []plant, known map[string]found) map[string]fo
 	return known
 }
 
-var breaks = regexp.MustCompile(`breaks ("[^"]*")`)
+var (
+	breaks    = regexp.MustCompile(`seed \d+ breaks ("[^"]*")`)
+	invariant = regexp.MustCompile(`(?m)^panic: .*broken invariant`)
+)
 
-// noCheck stands for a world that ended by a panic, or not at all, and broke no check before.
-const noCheck = "no check: the process failed"
+const (
+	// invariantHolds stands for a world that ended because an invariant of the product did not hold.
+	invariantHolds = "an invariant holds"
+	// noCheck stands for a world that ended otherwise, and broke no check before. It finds no plant.
+	noCheck = "no check: the process failed"
+)
 
-// playPlanted plays a world in a process of its own, and returns the check that fails, "" if none does.
-func playPlanted(t *testing.T, binary, name string, seed int) (check string) {
+// playPlanted plays a world in a process of its own, and returns the checks that fail, the first one first.
+func playPlanted(t *testing.T, binary, name string, seed int) (checks []string) {
 	t.Helper()
 	cmd := exec.Command(binary, "-test.run=^TestWorlds$", "-test.timeout=3m", "-seed", strconv.Itoa(seed))
 	cmd.Env = append(os.Environ(), plantVariable+"="+name)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
-		return ""
+		return nil
 	}
-	if m := breaks.FindSubmatch(out); m != nil {
-		return strings.Trim(string(m[1]), `"`)
+	for _, m := range breaks.FindAllSubmatch(out, -1) {
+		checks = append(checks, strings.Trim(string(m[1]), `"`))
+	}
+	switch {
+	case len(checks) > 0:
+		return checks
+	case invariant.Match(out):
+		return []string{invariantHolds}
 	}
 	t.Logf("world %d with the plant %q: %v\n%s", seed, name, err, out)
-	return noCheck
+	return []string{noCheck}
 }
 
 // buildPlanted builds this package's tests with all plants in the product.
