@@ -137,7 +137,7 @@ func (c *client) elected(t incumbent.Term) {
 	before := c.term
 	c.term = &t
 	c.mu.Unlock()
-	c.w.tell("%s leads with token %d", c.name, t.Token)
+	c.w.tell("%s leads with token %d, by %s", c.name, t.Token, c.w.truth.nameOf(t.Token))
 	if before != nil {
 		c.w.fail("listeners in exact pairs", "%s was elected with token %d while it led with %d", c.name, t.Token, before.Token)
 	}

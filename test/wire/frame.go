@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Numbers of ZooKeeper's protocol (ZooDefs.OpCode, release 3.8).
 const (
@@ -14,6 +17,50 @@ const (
 
 // reads are the operations that a server answers without the ensemble.
 var reads = map[int]bool{opPing: true, opSetWatches: true, opAuth: true, 3: true, 4: true, 8: true, 12: true}
+
+// opNames are the names of operations in ZooDefs.OpCode.
+var opNames = map[int]string{opReconnect: "connect", 1: "create", 2: "delete", 3: "exists", 4: "getData", 5: "setData", 8: "getChildren", opSync: "sync", opPing: "ping",
+	12: "getChildren2", 13: "check", 14: "multi", 15: "create2", 19: "createContainer", opAuth: "auth", opSetWatches: "setWatches", opClose: "closeSession"}
+
+// what says what a frame is: the operation and the path of a request, or what a server sends.
+func what(up bool, frame []byte, first bool) string {
+	if up {
+		op := opOf(frame, first)
+		switch name := opNames[op]; {
+		case name == "":
+			return "to the server (operation " + strconv.Itoa(op) + ")"
+		case op == opReconnect, op == opPing, op == 14, op == opAuth, op == opSetWatches, op == opClose:
+			return "to the server (" + name + ")"
+		default:
+			return "to the server (" + name + " " + stringAt(frame, 12) + ")"
+		}
+	}
+	if first || len(frame) < 20 {
+		return "to the client (the answer to connect)"
+	}
+	switch xid := int32(binary.BigEndian.Uint32(frame[4:])); xid {
+	case -1:
+		return "to the client (a watch of " + stringAt(frame, 28) + ")"
+	case -2:
+		return "to the client (the answer to a ping)"
+	case -8:
+		return "to the client (the answer to setWatches)"
+	default:
+		return "to the client (reply " + strconv.Itoa(int(xid)) + ")"
+	}
+}
+
+// stringAt returns the string at an offset of a frame, "" if there is none.
+func stringAt(frame []byte, at int) string {
+	if len(frame) < at+4 {
+		return ""
+	}
+	size := int(int32(binary.BigEndian.Uint32(frame[at:])))
+	if size < 0 || len(frame) < at+4+size {
+		return ""
+	}
+	return string(frame[at+4 : at+4+size])
+}
 
 // needsEnsemble reports whether a server that is cut off from its ensemble cannot answer.
 func needsEnsemble(op int) bool { return !reads[op] }

@@ -133,7 +133,7 @@ func (v *way) send(frame []byte) {
 	fate := w.fate(l, up, op, d)
 	due = w.held(l, up, op, due.Add(fate.stall))
 	if fate.stall > time.Second {
-		w.tell("%s: frame %d %s waits for %s", l, n, what(up, op), fate.stall)
+		w.tell("%s: frame %d %s waits for %s", l, n, what(up, frame, n == 1), fate.stall)
 	}
 	if v.dead.Load() {
 		return
@@ -146,17 +146,9 @@ func (v *way) send(frame []byte) {
 		v.to.put(chunk{due: due, data: frame, read: arrived})
 	}
 	if fate.cut != uncut {
-		w.tell("%s: cut %s frame %d %s", l, fate.cut, n, what(up, op))
+		w.tell("%s: cut %s frame %d %s", l, fate.cut, n, what(up, frame, n == 1))
 		l.cut(v, due.Add(fate.noticedByReceiver), now.Add(fate.noticedBySender))
 	}
-}
-
-// what says what a frame is.
-func what(up bool, op int) string {
-	if !up {
-		return "to the client"
-	}
-	return "to the server (operation " + strconv.Itoa(op) + ")"
 }
 
 // cut ends a connection: nothing that is written from now on arrives. Each side notices it at a time of its own.

@@ -68,7 +68,7 @@ func (r *reports) report(now time.Time) {
 	slices.Sort(over)
 	for _, session := range over {
 		if r.w.srv.ExpireSession(session) {
-			r.w.tell("the ensemble's leader ends session %x", session)
+			r.w.tell("the ensemble's leader ends session %x of %s", session, r.w.seen.clientOf(session))
 		}
 	}
 }

@@ -79,6 +79,18 @@ func (l *link) greeted(session int64) {
 	}
 }
 
+// clientOf returns the name of the client that has a session, for the story.
+func (s *sightings) clientOf(session int64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l, id := range s.sessions {
+		if id == session {
+			return l.client.name
+		}
+	}
+	return "no client that heard of it"
+}
+
 // claims checks that a client that reconnects says what it has seen: otherwise it could get to a server whose state is
 // older, without anybody noticing. A probe claims to have seen nothing; none comes before two session timeouts.
 func (s *sightings) claims(l *link, frame []byte) {

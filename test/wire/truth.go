@@ -114,6 +114,14 @@ func (k *truth) lifeOf(czxid int64) (life, bool) {
 	return life{}, false
 }
 
+// nameOf returns the path of the node with this czxid, for the story.
+func (k *truth) nameOf(czxid int64) string {
+	if l, known := k.lifeOf(czxid); known {
+		return l.path
+	}
+	return "a node that was never created"
+}
+
 // nodeAt returns a copy of the life of the node at a path now.
 func (k *truth) nodeAt(path string) (life, bool) {
 	k.mu.Lock()
