@@ -1,7 +1,6 @@
 package world
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"slices"
@@ -82,7 +81,7 @@ func (w *World) Outcomes() []Outcome { return slices.Clone(w.outcomes) }
 
 // schedule has an action done before all else at its time.
 func (w *World) schedule(i int, d Action) {
-	heap.Push(&w.queue, moment{d.At, uint64(i), func() {
+	w.queue.push(moment{d.At, uint64(i), func() {
 		o := Outcome{d, w.perform(d)}
 		w.outcomes = append(w.outcomes, o)
 		w.Log("ACTION %s", o)

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"container/heap"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -33,26 +32,52 @@ type moment struct {
 	do    func()
 }
 
+// before reports whether a moment comes before another.
+func (m moment) before(o moment) bool { return m.at < o.at || m.at == o.at && m.order < o.order }
+
+// eventQueue is a binary heap: the first moment is at its head. Every event of a world passes through it, and
+// container/heap would allocate each twice.
 type eventQueue []moment
 
-func (a eventQueue) Len() int { return len(a) }
-func (a eventQueue) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
+func (a *eventQueue) push(m moment) {
+	q := append(*a, m)
+	i := len(q) - 1
+	for i > 0 && m.before(q[(i-1)/2]) {
+		q[i] = q[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	q[i] = m
+	*a = q
 }
-func (a eventQueue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *eventQueue) Push(x any)   { *a = append(*a, x.(moment)) }
-func (a *eventQueue) Pop() any {
-	old := *a
-	last := old[len(old)-1]
-	old[len(old)-1] = moment{}
-	*a = old[:len(old)-1]
-	return last
+
+// pop takes the head off a heap that is not empty.
+func (a *eventQueue) pop() moment {
+	q := *a
+	head, last := q[0], q[len(q)-1]
+	q[len(q)-1] = moment{}
+	q = q[:len(q)-1]
+	*a = q
+	i := 0
+	for child := 1; child < len(q); child = 2*i + 1 {
+		if right := child + 1; right < len(q) && q[right].before(q[child]) {
+			child = right
+		}
+		if !q[child].before(last) {
+			break
+		}
+		q[i] = q[child]
+		i = child
+	}
+	if len(q) > 0 {
+		q[i] = last
+	}
+	return head
 }
 
 // At schedules something; what is due in the past happens next.
 func (w *World) At(t int64, do func()) {
 	w.count++
-	heap.Push(&w.queue, moment{max(t, w.now), w.count, do})
+	w.queue.push(moment{max(t, w.now), w.count, do})
 }
 
 // After schedules something in a while.
@@ -85,7 +110,7 @@ func (w *World) moment(end int64) bool {
 	if len(w.queue) == 0 || w.queue[0].at > end || w.stopped {
 		return false
 	}
-	m := heap.Pop(&w.queue).(moment)
+	m := w.queue.pop()
 	w.now = m.at
 	w.ran++
 	m.do()
