@@ -53,6 +53,8 @@ type client struct {
 	mistaken  map[events.ID]mistakenNode // for a planted bug
 
 	parentsMade map[string]bool // for a planted bug
+
+	atConfirmation func() // what a fault does when a confirmation moves the deadline on; nil for nothing
 }
 
 // newHarness returns the world of a plan, without a client yet.
@@ -234,8 +236,12 @@ func (w *harness) Replied(c *world.Client, a *world.Packet, ev events.Event) {
 	w.checks.replied(w.program(c), a, ev)
 }
 
-func (w *harness) Published(c *world.Client, old events.Deadline) {
-	w.checks.deadline(w.program(c), old)
+func (w *harness) Published(by *world.Client, old events.Deadline) {
+	c := w.program(by)
+	w.checks.deadline(c, old)
+	if c.atConfirmation != nil && c.Deadline().Until > old.Until {
+		c.atConfirmation()
+	}
 }
 
 func (w *harness) Notice(c *world.Client, id events.ID, n events.Notify) {

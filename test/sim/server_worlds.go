@@ -36,6 +36,7 @@ const (
 	observerCut        = "observer cut off"
 	pauseThenCut       = "pause, then its server is cut off"
 	briefPauseThenCut  = "brief pause of a believer, then its observer is cut off"
+	pauseBetweenCut    = "pause between two heartbeats, then the server is cut off"
 	leaderCrashUnheard = "leader crash that a client does not hear of"
 	handshakeLost      = "the answer to a handshake is lost"
 )
@@ -62,7 +63,10 @@ func init() {
 			return s != nil && s.Isolate(world.Between(d, w.Tick/2, 2*time.Duration(w.SyncLimit)*w.Tick)) == nil
 		}},
 		{name: pauseThenCut, fire: (*harness).pauseThenCut},
-		{name: briefPauseThenCut, fire: (*harness).briefPauseThenCut},
+		{name: briefPauseThenCut, fire: func(w *harness, d *rand.Rand) bool { return w.pauseBetweenThenCut(d, (*world.Server).Observer) }},
+		{name: pauseBetweenCut, fire: func(w *harness, d *rand.Rand) bool {
+			return w.pauseBetweenThenCut(d, func(*world.Server) bool { return true })
+		}},
 		{name: leaderCrashUnheard, fire: (*harness).crashLeaderUnheard},
 		{name: handshakeLost, fire: func(w *harness, d *rand.Rand) bool {
 			c := w.anyClient(d)
@@ -77,10 +81,10 @@ var serverWorlds = []serverWorld{
 	{name: observerServers, shape: func(p *Plan, _ *rand.Rand) { p.Layout = world.Layout{Observers: 3} }, faults: []string{observerCrash, observerCut, pauseThenCut}},
 	{name: masterServers, shape: func(p *Plan, d *rand.Rand) {
 		p.Layout = world.Layout{Observers: 3, Masters: true, ObserverMasters: true}
-		p.Timeout = 3*p.Tick + time.Duration(d.IntN(8))*p.Tick/4
+		p.Timeout = 2*p.Tick + time.Duration(d.IntN(12))*p.Tick/4
 	}, faults: []string{observerCrash, observerCut, pauseThenCut, briefPauseThenCut, "follower cut off"}},
 	{name: limitedServers, shape: shapeLimits, faults: []string{"cut", leaderCrashUnheard, handshakeLost}, rare: []string{world.TimeoutShortened, world.TimeoutLengthened}},
-	{name: smallerTick, shape: shapeSmallerTick, faults: []string{pauseThenCut}},
+	{name: smallerTick, shape: shapeSmallerTick, faults: []string{pauseThenCut, pauseBetweenCut}},
 	{name: learnedTick, shape: shapeLearnedTick, faults: []string{pauseThenCut}, rare: []string{world.TickLearned}},
 }
 
@@ -205,29 +209,54 @@ func (w *harness) pauseThenCut(d *rand.Rand) bool {
 	return true
 }
 
-// briefPauseThenCut does that to a process that believes, and is connected to an observer. The pause is so
-// short that no answer after it is doubted.
-func (w *harness) briefPauseThenCut(d *rand.Rand) bool {
+// pauseBetweenThenCut pauses each process whose server fits, after its next confirmation, and isolates the server right
+// after the second or third confirmation after the pause: the last report that it has sent may be from before the pause.
+func (w *harness) pauseBetweenThenCut(d *rand.Rand, fits func(*world.Server) bool) (armed bool) {
 	for _, c := range w.clients {
-		if !c.Paused() && c.Conn() != nil && c.Conn().Server().Observer() && c.Clock() < c.Deadline().Until {
-			c.Pause(world.Between(d, w.Timeout/4, w.Timeout/3))
-			w.cutServerLater(c, d, w.LongestReport()/2)
-			return true
+		if c.atConfirmation != nil || c.Conn() == nil || !fits(c.Conn().Server()) {
+			continue
+		}
+		armed = true
+		left := 2 + d.IntN(2)
+		cut := func() {
+			if left--; left == 0 {
+				c.atConfirmation = nil
+				w.After(0, func() { w.cutServer(c, d) })
+			}
+		}
+		c.atConfirmation = func() {
+			c.atConfirmation = nil
+			if c.Conn() != nil && fits(c.Conn().Server()) {
+				c.atConfirmation = cut
+				w.After(0, func() { c.Pause(w.pauseBetween(d)) })
+			}
 		}
 	}
-	return false
+	return armed
+}
+
+// pauseBetween returns how long a process stands still between two confirmations: in half of the cases for as long as
+// an answer after it just counts, in the others for longer.
+func (w *harness) pauseBetween(d *rand.Rand) time.Duration {
+	if world.OneIn(d, 2) {
+		return world.Between(d, w.Timeout*9/32, w.Timeout/3)
+	}
+	return world.Between(d, w.Timeout/3, w.Timeout*2/3)
 }
 
 // cutServerLater isolates a process's server and pauses the process, after at least a while of its
 // running again, and before all reports of that must have come.
 func (w *harness) cutServerLater(c *client, d *rand.Rand, least time.Duration) {
-	w.At(c.PausedUntil()+int64(world.Between(d, least, w.LongestReport())), func() {
-		if w.healed || c.Conn() == nil || c.Conn().Server().CheckFollower() != nil {
-			return
-		}
-		_ = c.Conn().Server().Isolate(world.Between(d, w.Tick, 2*time.Duration(w.SyncLimit)*w.Tick)) // it serves
-		c.Pause(world.Between(d, w.Timeout*3/4, 2*w.Timeout))
-	})
+	w.At(c.PausedUntil()+int64(world.Between(d, least, w.LongestReport())), func() { w.cutServer(c, d) })
+}
+
+// cutServer isolates a process's server, and pauses the process.
+func (w *harness) cutServer(c *client, d *rand.Rand) {
+	if w.healed || c.Conn() == nil || c.Conn().Server().CheckFollower() != nil {
+		return
+	}
+	_ = c.Conn().Server().Isolate(world.Between(d, w.Tick, 2*time.Duration(w.SyncLimit)*w.Tick)) // it serves
+	c.Pause(world.Between(d, w.Timeout*3/4, 2*w.Timeout))
 }
 
 // crashLeaderUnheard stops the ensemble's leader, and nothing arrives at one client any more: it does
