@@ -136,6 +136,7 @@ type Compiled[M any] struct {
 	arrows  map[key][]arrow[M]
 	ignored map[key]string
 	digest  string
+	edges   edgeList // the arrows again; each engine needs them
 }
 
 // MustCompile checks a chart, and panics with everything that is wrong with it, as
@@ -172,7 +173,7 @@ func compile[M any](c Chart[M]) (*Compiled[M], []string) {
 
 	k.reachable()
 	k.happy()
-	x.digest = digest(x)
+	x.digest, x.edges = digest(x), edges(x)
 	return x, k.problems
 }
 

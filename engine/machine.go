@@ -36,7 +36,7 @@ type stepper[M any] struct {
 
 func newStepper[M any](c *Compiled[M]) *stepper[M] {
 	r := &stepper[M]{Compiled: c}
-	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), edges(c), fsm.Callbacks{
+	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), c.edges, fsm.Callbacks{
 		// The one hook of looplab that always runs, also for self transitions, and
 		// that runs while its event mutex is not held.
 		"after_event": func(context.Context, *fsm.Event) {
@@ -48,9 +48,10 @@ func newStepper[M any](c *Compiled[M]) *stepper[M] {
 	return r
 }
 
-// edges returns every arrow of the chart, for looplab.
-func edges[M any](c *Compiled[M]) []fsm.EventDesc {
-	var all []fsm.EventDesc
+// edgeList has every arrow of a chart, for looplab, which only reads it.
+type edgeList []fsm.EventDesc
+
+func edges[M any](c *Compiled[M]) (all edgeList) {
 	for _, s := range c.chart.States {
 		for _, kind := range append(slices.Clone(c.chart.Kinds), AtOnce) {
 			for _, a := range c.arrows[key{s.Name, kind}] {

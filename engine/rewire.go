@@ -41,6 +41,7 @@ func (r recipe[M]) rewire(digest string, change func(*Wiring)) Recipe {
 			}
 		}
 	}
+	changed.edges = edges(&changed)
 	return recipe[M]{&changed, r.make}
 }
 
