@@ -1,7 +1,6 @@
 package incumbent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -361,8 +360,8 @@ func (c *Client) believes(session int64) bool { return c.belief.holds(session, c
 // that the session machine counts with, the shortest that was granted to the session. Before
 // the first connection it is the one that Config asks for.
 func (c *Client) timeout() time.Duration {
-	if a := c.attached.Load(); a != nil {
-		return cmp.Or(a.counted, c.config.SessionTimeout)
+	if a := c.attached.Load(); a != nil && a.counted != 0 {
+		return a.counted
 	}
 	return c.config.SessionTimeout
 }
