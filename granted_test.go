@@ -91,3 +91,27 @@ func TestHandlesCountWithTheShortestTimeout(t *testing.T) {
 		w.srv.Heal()
 	})
 }
+
+// So do the pings of a client that does nothing else: the ensemble's leader may still end the session by
+// the shorter timeout.
+func TestPingsCountWithTheShortestTimeout(t *testing.T) {
+	bubble(t, zkmem.Options{MaxSessionTimeout: time.Minute}, func(t *testing.T, w *world) {
+		n := w.start(func(c *Config) { c.Tick = 2 * time.Second })
+		if err := n.latch.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, granted := range []time.Duration{6 * time.Second, time.Minute} {
+			w.srv.SetSessionTimeouts(granted, granted)
+			n.cut()
+			pass(time.Minute)
+		}
+		if got := n.SessionTimeout(); got != time.Minute {
+			t.Fatalf("the last server granted %s", got)
+		}
+		before := w.srv.Counts()
+		pass(time.Minute)
+		if sent := w.srv.Counts().Pings - before.Pings; sent < 30 {
+			t.Errorf("%d pings in a minute, want one in each third of 6 s", sent)
+		}
+	})
+}

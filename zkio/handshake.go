@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -66,9 +67,28 @@ func (w *wire) handshake() error {
 	if err := w.Conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	w.contacts.setSpacing(g.timeout)
-	w.handshaken, w.out = true, g.raw
-	return w.s.attach(w, g, early)
+	paced := w.s.paced(w, g)
+	w.contacts.setSpacing(paced)
+	w.handshaken, w.out = true, g.withTimeout(paced)
+	return w.s.attach(w, g, paced, early)
+}
+
+// paced returns the timeout by which pings are sent, and answers are missed: the shortest that the session was ever
+// granted. The ensemble's leader may end it by any of them.
+func (s *session) paced(w *wire, g connectResponse) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.offeredID == 0 {
+		return g.timeout
+	}
+	return min(s.timeout, g.timeout)
+}
+
+// withTimeout returns the response as zk.Conn gets it, which paces its pings by the timeout in it.
+func (g connectResponse) withTimeout(timeout time.Duration) []byte {
+	raw := slices.Clone(g.raw)
+	binary.BigEndian.PutUint32(raw[lengthSize+4:], uint32(timeout.Milliseconds()))
+	return raw
 }
 
 func (w *wire) readGreeting() (connectResponse, error) {

@@ -41,7 +41,7 @@ type session struct {
 
 	lastZxid   int64
 	rejections rejections
-	timeout    time.Duration // as granted
+	timeout    time.Duration // the shortest that was granted: see paced
 	pauses     pauses
 	refused    refusals
 
@@ -267,14 +267,14 @@ func (s *session) overdue(w *wire, now int64) error {
 }
 
 // attach makes a connection the session's own when its handshake has ended.
-func (s *session) attach(w *wire, g connectResponse, early []answer) error {
+func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early []answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
 		return errOver
 	}
 	s.watchdog.Stop()
-	s.wire, s.timeout, s.refused, s.rejections = w, g.timeout, refusals{}, rejections{}
+	s.wire, s.timeout, s.refused, s.rejections = w, paced, refusals{}, rejections{}
 	w.checkedAt = s.a.cfg.Now()
 	s.pauses = pauses{heard: w.checkedAt}
 	s.a.signs.request(w.checkedAt)
