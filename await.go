@@ -64,9 +64,11 @@ func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
 	return p.await(ctx, ctx, "await", p.cancelAwait)
 }
 
-// cancelAwait cancels the n-th command, an await.
+// cancelAwait withdraws the n-th command, an await, or cancels it if the loop has taken it.
 func (p *participant) cancelAwait(n uint64) {
-	p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	if !p.client.loop.Withdraw(p.id, events.CommandAwait, n) {
+		p.client.post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	}
 }
 
 // resign does what Latch.Resign does. Op is the operation that the error names.

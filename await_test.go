@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -96,6 +97,31 @@ func TestLocksGivenUpLeaveNothing(t *testing.T) {
 		})
 		if err := held.Unlock(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// Awaits that give up while the loop stands still leave nothing for it.
+func TestAwaitsThatGiveUpAreWithdrawn(t *testing.T) {
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		n := w.start()
+		n.leads().Release()
+		synctest.Wait()
+		before := len(n.tape.Records())
+		goOn := n.stopLoop()
+		for range 30 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			if _, err := n.latch.Await(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Await: %v", err)
+			}
+			cancel()
+		}
+		goOn()
+		pass(time.Millisecond)
+		for _, r := range n.tape.Records()[before:] {
+			if r.Event.Kind == events.CommandAwait || r.Event.Kind == events.CommandCancel {
+				t.Fatalf("the loop got %s of a call that had given up", r.Event.Kind)
+			}
 		}
 	})
 }
