@@ -22,9 +22,9 @@ var rooms = map[string][]string{
 	"cmd":                 {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd"},
 	"test":                {".", "internal/sources", "internal/invariants", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
 	"events/more":         {"events"},
-	"docs/examples":       {".", "zkio/zkmem", "slogger", "health"}, // programs to copy, in a module of their own
-	"integrations":        {".", "zkio/zkmem", "health"},            // each in a module of its own
-	"bench":               {".", "zkio/zkmem", "world", "test"},     // beside other libraries, in a module of its own
+	"docs/examples":       {".", "zkio/zkmem", "slogger", "health"},      // programs to copy, in a module of their own
+	"integrations":        {".", "zkio/zkmem", "health"},                 // each in a module of its own
+	"bench":               {".", "zkio/zkmem", "world", "test", "bench"}, // compares with other libraries, in a module of its own
 }
 
 // room returns the entry of rooms that a folder belongs to; "" for none.

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/bench/servers"
+)
+
+// sessionTimeout of all clients, in milliseconds.
+const sessionTimeout = "15000"
+
+// jars are Debian's.
+var jars = []string{"curator-recipes", "curator-framework", "curator-client", "guava", "zookeeper", "slf4j-nop"}
+
+// programs is what was built, and what is missing here.
+type programs struct {
+	dir     string
+	args    map[string][]string // the command of each program, without the servers
+	missing map[string]string   // why a program does not run here
+}
+
+// build compiles the programs into a new directory. What cannot run here is missing; what does not compile is an error.
+func build(ctx context.Context) (*programs, error) {
+	dir, err := os.MkdirTemp("", "bench-programs-")
+	if err != nil {
+		return nil, err
+	}
+	p := &programs{dir: dir, args: map[string][]string{}, missing: map[string]string{}}
+	for _, name := range []string{incumbent, zookeeper} {
+		if err := p.golang(ctx, name, "./cmd/"+name, "."); err != nil {
+			return p, err
+		}
+	}
+	if _, err := exec.LookPath("etcd"); err != nil {
+		p.missing[etcd] = "etcd (no etcd: Debian's package is etcd-server)"
+	} else if err := p.golang(ctx, etcd, ".", filepath.Join("testdata", "etcd")); err != nil {
+		p.missing[etcd] = fmt.Sprintf("etcd (its client does not compile here: %v)", err)
+	}
+	p.python(ctx)
+	return p, p.java(ctx)
+}
+
+func (p *programs) remove() { os.RemoveAll(p.dir) }
+
+func (p *programs) golang(ctx context.Context, name, pkg, dir string) error {
+	out := filepath.Join(p.dir, name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, pkg)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", pkg, err, said)
+	}
+	p.args[name] = []string{out}
+	return nil
+}
+
+func (p *programs) python(ctx context.Context) {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.CommandContext(ctx, name, "-c", "import kazoo").Run() == nil {
+			p.args[kazoo] = []string{name, filepath.Join("python", "peer.py")}
+			return
+		}
+	}
+	p.missing[kazoo] = "kazoo (no python3 that has it: Debian's package is python3-kazoo)"
+}
+
+func (p *programs) java(ctx context.Context) error {
+	classes := filepath.Join(p.dir, "classes")
+	path := []string{classes}
+	for _, jar := range jars {
+		file := "/usr/share/java/" + jar + ".jar"
+		if _, err := os.Stat(file); err != nil {
+			p.missing[curator] = "Curator (no " + jar + ".jar: Debian's package is libcurator-recipes-java)"
+			return nil
+		}
+		path = append(path, file)
+	}
+	if _, err := exec.LookPath("javac"); err != nil {
+		p.missing[curator] = "Curator (no javac)"
+		return nil
+	}
+	classPath := strings.Join(path, ":")
+	cmd := exec.CommandContext(ctx, "javac", "-cp", classPath, "-d", classes, filepath.Join("java", "Peer.java"), filepath.Join("java", "Scenarios.java"))
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("javac: %w\n%s", err, said)
+	}
+	p.args[curator] = []string{"java", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", classPath, "Peer"}
+	return nil
+}
+
+// command returns a command that starts a program on these servers.
+func (p *programs) command(name string, addrs []string, revision string) *exec.Cmd {
+	args := append(append([]string{}, p.args[name]...), strings.Join(addrs, ","), sessionTimeout)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "BENCH_REVISION="+revision)
+	return cmd
+}
+
+// start starts the servers of a part. Without etcd's, it is missing; without ZooKeeper's, nothing can be compared.
+func (p *programs) start(ctx context.Context, n int) (zk, et *servers.Group, err error) {
+	if zk, err = servers.ZooKeeper(ctx, n); err != nil {
+		return nil, nil, err
+	}
+	if p.missing[etcd] != "" {
+		return zk, nil, nil
+	}
+	if et, err = servers.Etcd(ctx, n); err != nil {
+		p.missing[etcd] = fmt.Sprintf("etcd (%v)", err)
+	}
+	return zk, et, nil
+}

@@ -1,0 +1,101 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/test/realzk"
+)
+
+// ZooKeeper starts n servers of Debian's ZooKeeper, or of ZOOKEEPER_HOME's: one alone, or an ensemble. It returns when all of
+// them serve. If ZooKeeper is not installed, the error is a MissingError.
+func ZooKeeper(ctx context.Context, n int) (*Group, error) {
+	if err := haveZooKeeper(); err != nil {
+		return nil, err
+	}
+	g, err := newGroup()
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := ports(3 * n)
+	if err != nil {
+		return g.found(err)
+	}
+	g.Addrs = addrs[:n]
+	for i := range n {
+		if err := g.launch(i, addrs); err != nil {
+			return g.found(err)
+		}
+	}
+	return g.found(await(ctx, "ZooKeeper", g.serving))
+}
+
+func haveZooKeeper() error {
+	if _, err := exec.LookPath("java"); err != nil {
+		return MissingError("ZooKeeper (no java)")
+	}
+	if os.Getenv("ZOOKEEPER_HOME") != "" {
+		return nil
+	}
+	if _, err := os.Stat("/usr/share/java/zookeeper.jar"); err != nil {
+		return MissingError("ZooKeeper (no zookeeper.jar)")
+	}
+	return nil
+}
+
+// launch starts one server.
+func (g *Group) launch(i int, addrs []string) error {
+	dir := filepath.Join(g.dir, "zookeeper-"+strconv.Itoa(i+1))
+	data := filepath.Join(dir, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(i+1)), 0o600); err != nil {
+		return err
+	}
+	p, err := realzk.Launch(dir, config(i, data, addrs), nil, false)
+	if err != nil {
+		return err
+	}
+	g.ends = append(g.ends, func() { p.End("") })
+	return nil
+}
+
+// config returns a server's zoo.cfg. The first third of the addresses is for clients, the others are for servers.
+func config(i int, data string, addrs []string) string {
+	n := len(addrs) / 3
+	var b strings.Builder
+	fmt.Fprintf(&b, "tickTime=2000\ninitLimit=10\nsyncLimit=5\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n", data, port(addrs[i]))
+	b.WriteString("4lw.commands.whitelist=*\nmaxClientCnxns=0\nadmin.enableServer=false\n")
+	if n == 1 {
+		return b.String()
+	}
+	for j := range n {
+		fmt.Fprintf(&b, "server.%d=127.0.0.1:%s:%s\n", j+1, port(addrs[n+j]), port(addrs[2*n+j]))
+	}
+	return b.String()
+}
+
+// serving reports whether all servers serve, and learns their version.
+func (g *Group) serving() bool {
+	for _, addr := range g.Addrs {
+		answer, err := realzk.Word(addr, "srvr")
+		if err != nil || !strings.Contains(answer, "Mode:") {
+			return false
+		}
+		g.Version = versionIn(answer)
+	}
+	return true
+}
+
+// versionIn reads the version in the answer to "srvr".
+func versionIn(answer string) string {
+	_, rest, _ := strings.Cut(answer, "version: ")
+	version, _, _ := strings.Cut(rest, "-")
+	return "ZooKeeper " + version
+}
