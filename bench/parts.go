@@ -37,6 +37,7 @@ var (
 	selector = driver.Entrant{Program: incumbent, Recipe: "selector", Label: "**incumbent** `Selector`"}
 
 	curatorLatch    = driver.Entrant{Program: curator, Recipe: "latch", Label: "Curator `LeaderLatch`"}
+	curatorSelector = driver.Entrant{Program: curator, Recipe: "selector", Label: "Curator `LeaderSelector`"}
 	curatorMutex    = driver.Entrant{Program: curator, Recipe: "mutex", Label: "Curator `InterProcessMutex`"}
 
 	kazooLock    = driver.Entrant{Program: kazoo, Recipe: "lock", Label: "kazoo `Lock`"}
@@ -44,7 +45,7 @@ var (
 )
 
 var (
-	all      = []driver.Entrant{floor, lock, latch, mutex, selector, curatorLatch, curatorMutex, kazooLock, etcdElection}
+	all      = []driver.Entrant{floor, lock, latch, mutex, selector, curatorLatch, curatorMutex, curatorSelector, kazooLock, etcdElection}
 	pairs    = []driver.Entrant{floor, lock, latch, mutex, curatorLatch, curatorMutex, kazooLock, etcdElection}
 	lines    = []driver.Entrant{floor, lock, latch, mutex, curatorLatch, curatorMutex, kazooLock}
 	own      = []driver.Entrant{floor, lock, latch, mutex, curatorLatch, etcdElection}

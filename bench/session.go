@@ -68,7 +68,7 @@ func (s *session) network(ctx context.Context, delay time.Duration, tables *stri
 		return err
 	}
 	defer closeLinks()
-	d := s.driver(addrs, nil)
+	d := s.driver(fmt.Sprintf("/timed-%v", delay), addrs, nil)
 	defer func() { err = errors.Join(err, d.Close()) }()
 	versions, err := d.Versions()
 	if err != nil {
@@ -154,9 +154,9 @@ func (s *session) addrs() map[string][]string {
 	return addrs
 }
 
-func (s *session) driver(addrs map[string][]string, count map[string]func() (int64, int64)) *driver.Driver {
+func (s *session) driver(root string, addrs map[string][]string, count map[string]func() (int64, int64)) *driver.Driver {
 	d := &driver.Driver{
-		Commands: map[string]func() *exec.Cmd{}, Count: count, Rounds: s.rounds, Most: s.most, Seed: s.seed,
+		Commands: map[string]func() *exec.Cmd{}, Count: count, Root: root, Rounds: s.rounds, Most: s.most, Seed: s.seed,
 		Take: machine.Take, Usage: driver.Usage,
 		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
 	}
@@ -184,7 +184,7 @@ func (s *session) count(ctx context.Context) (all []map[driver.Entrant]driver.Co
 		defer m.Close()
 		addrs[program], counters[program] = []string{m.Addr()}, m.Count
 	}
-	d := s.driver(addrs, counters)
+	d := s.driver("/counted", addrs, counters)
 	d.Rounds, d.Most = 1, 1
 	defer func() { err = errors.Join(err, d.Close()) }()
 	for _, scenario := range s.entered() {

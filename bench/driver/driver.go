@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	answerWithin = 3 * time.Minute // a program has to answer: only a bound for one that hangs
+	answerWithin = 3 * time.Minute  // a program has to answer: only a bound for one that hangs
 	quitWithin   = 20 * time.Second // after the end of its input, until it is killed
 )
 
@@ -81,6 +81,7 @@ func (r *Result) QuietRounds() (quiet []Round) {
 type Driver struct {
 	Commands map[string]func() *exec.Cmd                             // how each program is started
 	Count    map[string]func() (requests, bytes int64)               // of each program, if there is a meter
+	Root     string                                                  // of the paths that it uses, as in "/timed": no other driver on the same servers has it
 	Rounds   int                                                     // at least so many quiet ones are wanted
 	Most     int                                                     // rounds, quiet or not
 	Seed     uint64                                                  // of the order
@@ -223,7 +224,7 @@ func (d *Driver) measure(s Scenario, e Entrant) (m Measurement, c Count, err err
 		return m, c, err
 	}
 	d.paths++
-	path := fmt.Sprintf("/bench-%d", d.paths)
+	path := fmt.Sprintf("%s-%d", d.Root, d.paths)
 	if _, err := p.Do(peer.Command{Do: peer.Prepare, Scenario: s.Name, Recipe: e.Recipe, Path: path, N: s.N}, answerWithin); err != nil {
 		return m, c, err
 	}

@@ -6,10 +6,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -88,9 +94,15 @@ public final class Peer {
     }
   }
 
-  private static String versions() throws Exception {
-    String jar = new File("/usr/share/java/curator-recipes.jar").getCanonicalFile().getName();
-    return "Curator " + jar.replaceAll("[^0-9.]*([0-9.]*[0-9]).*", "$1") + ", Java " + System.getProperty("java.version");
+  /** Debian's jar has its version in the name of a second file. */
+  private static String versions() {
+    String version = "(unknown version)";
+    for (String file : new File("/usr/share/java").list()) {
+      if (file.matches("curator-recipes-[0-9.]+\\.jar")) {
+        version = file.replaceAll("curator-recipes-|\\.jar", "");
+      }
+    }
+    return "Curator " + version + ", Java " + System.getProperty("java.version");
   }
 
   static CuratorFramework open() throws Exception {
@@ -139,6 +151,8 @@ public final class Peer {
         return new Lock(new InterProcessReadWriteLock(client, path).writeLock());
       case "latch":
         return new Latch(client, path);
+      case "selector":
+        return new Selector(client, path);
       case "semaphore":
         return new Semaphore(client, path);
       case "barrier":
@@ -183,6 +197,45 @@ public final class Peer {
 
     public void release() throws Exception {
       latch.close();
+    }
+  }
+
+  /** A new selector for each term. Its release ends when the term has, and its node is deleted. */
+  static final class Selector implements Place {
+    private final CuratorFramework client;
+    private final String path;
+    private LeaderSelector selector;
+    private CountDownLatch leave;
+    private ExecutorService thread;
+    private Future<?> term;
+
+    Selector(CuratorFramework client, String path) {
+      this.client = client;
+      this.path = path;
+    }
+
+    public void acquire() throws Exception {
+      CountDownLatch leads = new CountDownLatch(1);
+      CountDownLatch end = new CountDownLatch(1);
+      leave = end;
+      thread = Executors.newSingleThreadExecutor();
+      selector = new LeaderSelector(client, path, thread, new LeaderSelectorListenerAdapter() {
+        @Override
+        public void takeLeadership(CuratorFramework c) throws Exception {
+          leads.countDown();
+          end.await();
+        }
+      });
+      selector.start();
+      leads.await();
+      term = thread.submit(() -> { }); // runs after the term
+    }
+
+    public void release() throws Exception {
+      leave.countDown();
+      term.get();
+      selector.close();
+      thread.shutdown();
     }
   }
 

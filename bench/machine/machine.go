@@ -20,3 +20,12 @@ func (s Snapshot) Others(later Snapshot) float64 {
 	others := (later.busy - s.busy) - (later.own - s.own)
 	return max(0, float64(others)/float64(all))
 }
+
+// Busy returns a snapshot of a machine after one second, of which its processors were busy for so many hundredths, with nothing
+// of that for own processes; with 0, one of before that second. It is for tests of what uses snapshots.
+func Busy(hundredths int) Snapshot {
+	if hundredths == 0 {
+		return Snapshot{}
+	}
+	return Snapshot{busy: time.Duration(hundredths) * 10 * time.Millisecond, all: time.Second}
+}

@@ -68,7 +68,7 @@ func (t *Table) count(r row, requests bool) string {
 	if !t.PerRun {
 		n /= float64(t.Result.Scenario.N)
 	}
-	return number(n, 4)
+	return number(n, 3)
 }
 
 // known returns a number that is 0 if it is not known.

@@ -72,14 +72,14 @@ func (t *Table) rows(rounds []driver.Round) (rows []row) {
 		if len(each) == 0 {
 			continue
 		}
-		n := float64(t.Result.Scenario.N)
-		if t.PerRun {
-			n = 1
+		n, p90 := float64(t.Result.Scenario.N), stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return stats.Quantile(m.Samples[t.Metric], 0.9) / 1e3 }))
+		if t.PerRun { // one sample a round
+			n, p90 = 1, stats.Quantile(each, 0.9)
 		}
 		rows = append(rows, row{
 			Entrant: e,
 			p50:     stats.MedianInterval(each, Confidence),
-			p90:     stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return stats.Quantile(m.Samples[t.Metric], 0.9) / 1e3 })),
+			p90:     p90,
 			toLock:  t.ratio(rounds, e, t.Lock),
 			toFloor: t.ratio(rounds, e, t.Floor),
 			cpu:     stats.Median(perRound(rounds, e, func(m driver.Measurement) float64 { return float64(m.CPU.Nanoseconds()) / 1e3 / n })),
