@@ -96,6 +96,11 @@ queues: ## items a second through queues, beside Curator's and kazoo's on one re
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m $(ARGS) ./...
 
+PART ?= quick
+.PHONY: bench-peers
+bench-peers: ## PART (quick, network, ensemble, scale, recipes) of docs/performance.md: other libraries in turns with this one; needs make deps
+	@cd bench && $(GO) run . -part $(PART) $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (20s)
 	@GO="$(GO)" bash scripts/fuzz "$(FUZZTIME)"

@@ -212,7 +212,7 @@ func (s *Stage) clients(c Command) (*Run, error) {
 	if err := s.first.Directory(c.Path); err != nil {
 		return nil, err
 	}
-	sessions := make([]Session, c.N)
+	sessions, places := make([]Session, c.N), make([]Place, c.N)
 	open := func(i int) (err error) {
 		path := fmt.Sprintf("%s/%d", c.Path, i)
 		if sessions[i], err = s.open(); err != nil {
@@ -221,19 +221,17 @@ func (s *Stage) clients(c Command) (*Run, error) {
 		if err := sessions[i].Directory(path); err != nil {
 			return err
 		}
-		place, err := sessions[i].Place(c.Recipe, path)
-		if err != nil {
+		if places[i], err = sessions[i].Place(c.Recipe, path); err != nil {
 			return err
 		}
-		return place.Acquire()
+		return places[i].Acquire()
 	}
 	play := timed(func() error { return each(c.N, workers, open) })
 	clean := func() error {
 		return each(c.N, workers, func(i int) error {
-			if sessions[i] != nil {
-				sessions[i].Close()
-			}
-			return nil
+			err := places[i].Release() // first: a client's end may wait for it
+			sessions[i].Close()
+			return err
 		})
 	}
 	return &Run{play, clean}, nil
