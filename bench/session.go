@@ -85,7 +85,7 @@ func (s *session) network(ctx context.Context, delay time.Duration, tables *stri
 	}
 	for i, scenario := range s.entered() {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil // what was measured until now is shown
 		}
 		result, err := d.Play(ctx, scenario, s.warm)
 		if err != nil {

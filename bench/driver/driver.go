@@ -160,6 +160,9 @@ func (d *Driver) quit(program string) error {
 // ends, it returns what there is, after the round. An entrant that fails is left out from then on, with its earlier rounds.
 func (d *Driver) Play(ctx context.Context, s Scenario, warm int) (*Result, error) {
 	result := &Result{Scenario: s, Counts: map[Entrant]Count{}, Failed: map[Entrant]error{}}
+	if s.Alone { // each process is new, and cannot be warm
+		warm = 0
+	}
 	order := rand.New(rand.NewPCG(d.Seed, uint64(len(s.Name))))
 	for i := -warm; i < d.Most && ctx.Err() == nil && len(result.QuietRounds()) < d.Rounds; i++ {
 		round, err := d.round(result, order.Perm(len(s.Entrants)))

@@ -220,7 +220,7 @@ func TestAloneMeansAProcessForEachMeasurement(t *testing.T) {
 			t.Errorf("round %d was run %v of its process", i, got)
 		}
 	}
-	if n := strings.Count(strings.Join(log, "\n"), "start a"); n != 4 || len(d.running) != 0 {
+	if n := strings.Count(strings.Join(log, "\n"), "start a"); n != 3 || len(d.running) != 0 {
 		t.Errorf("%d processes were started, and %d run", n, len(d.running))
 	}
 }
