@@ -63,7 +63,8 @@ func (p *place) Acquire() error {
 		return errors.New("no quorum")
 	}
 	p.w.mu.Lock()
-	p.turn = make(chan struct{})
+	turn := make(chan struct{})
+	p.turn = turn
 	line := append(p.w.lines[p.path], p)
 	p.w.lines[p.path] = line
 	p.w.most[p.path] = max(p.w.most[p.path], len(line))
@@ -71,7 +72,7 @@ func (p *place) Acquire() error {
 		close(p.turn)
 	}
 	p.w.mu.Unlock()
-	<-p.turn
+	<-turn
 	p.w.mu.Lock()
 	p.w.leads++
 	p.w.mu.Unlock()
