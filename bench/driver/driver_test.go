@@ -58,7 +58,7 @@ func newDriver(t *testing.T, log *[]string, programs ...string) *Driver {
 		d.Commands[name] = func() *exec.Cmd {
 			*log = append(*log, "start "+name)
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), fakeProgram+"="+name)
+			cmd.Env = append(os.Environ(), fakeProgram+"="+name, "GORACE=atexit_sleep_ms=0") // else each ends a second later
 			return cmd
 		}
 	}

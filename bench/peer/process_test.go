@@ -47,7 +47,7 @@ func behave(how string) {
 func start(t *testing.T, how string) *Process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fakeProgram+"="+how)
+	cmd.Env = append(os.Environ(), fakeProgram+"="+how, "GORACE=atexit_sleep_ms=0") // else it ends a second later
 	p, err := Start(how, cmd)
 	if err != nil {
 		t.Fatal(err)
