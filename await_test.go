@@ -125,3 +125,25 @@ func TestAwaitsThatGiveUpAreWithdrawn(t *testing.T) {
 		}
 	})
 }
+
+// A client that has heard nothing of the ensemble's leader for more than a third of its session timeout does
+// not know whether that one stood still: its first lock takes a tick, and no longer.
+func TestTheFirstLockOfAnIdleClientWaitsForATick(t *testing.T) {
+	const tick = 2 * time.Second
+	bubble(t, zkmem.Options{Tick: tick}, func(t *testing.T, w *world) {
+		n := w.start(func(c *Config) { c.SessionTimeout, c.Tick = 15*time.Second, tick })
+		fine(t, n.latch.Close(t.Context()))
+		for _, c := range []struct{ idle, most time.Duration }{{time.Minute, tick}, {time.Second, 0}, {time.Minute, tick}} {
+			pass(c.idle)
+			begun := time.Now()
+			held := must(must(n.Client.Mutex("/lock", MutexOptions{})).Lock(t.Context()))
+			if took := time.Since(begun); took > c.most+10*time.Millisecond {
+				t.Errorf("after %s the lock took %s, want at most %s", c.idle, took, c.most)
+			}
+			if left := time.Until(held.ValidUntil()); left < 5*time.Second {
+				t.Errorf("after %s the lock may be believed for %s only", c.idle, left)
+			}
+			fine(t, held.Unlock(t.Context()))
+		}
+	})
+}
