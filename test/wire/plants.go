@@ -100,8 +100,8 @@ var plants = []plant{
 	},
 	{
 		name: "a command is carried out twice", file: "client.go",
-		old: "			e.Data = c.payload(id, e.Payload)\n		}\n",
-		new: "			e.Data = c.payload(id, e.Payload)\n		}\n		if planted(…) {\n			c.io.Execute(id, e)\n		}\n",
+		old: "			e.Data = c.payload(id, e.Payload, true)\n		}\n",
+		new: "			e.Data = c.payload(id, e.Payload, true)\n		}\n		if planted(…) {\n			c.io.Execute(id, e)\n		}\n",
 	},
 	{
 		name: "a notice to a listener overtakes another", file: "mailbox.go",
