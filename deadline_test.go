@@ -318,6 +318,7 @@ func TestAServerThatGrantsNoTimeMakesNobodyBusy(t *testing.T) {
 			return now()
 		}}
 		c.deadlines.client = c
+		c.attached.Store(&attachment{granted: 1, counted: 1})
 		c.belief.publish(events.Deadline{Session: 1, Until: now() + int64(time.Hour)}, now())
 		term := &heldTerm{Term: Term{Session: 1}, holder: &participant{handle: handle{client: c}}}
 		l := term.hold(context.Background(), c, func(error) {})
