@@ -60,7 +60,7 @@ func TestPlants(t *testing.T) {
 			if broken := playPlanted(t, binary, "", f.seed); len(broken) > 0 {
 				t.Errorf("world %d breaks %q without the plant", f.seed, broken)
 			}
-			if instead, again := findsAgain(t, binary, f); !again {
+			if instead, isFound := findsAgain(t, binary, f); !isFound {
 				t.Errorf("neither world %d nor those from 1 to %d break %q any longer; they break %q", f.seed, others, f.check, instead)
 			}
 		})
@@ -70,11 +70,14 @@ func TestPlants(t *testing.T) {
 // others is in how many worlds a plant is searched for if its own does not find it.
 const others = 100
 
+// again is how often the own world is played before that. The rarest order was seen in 7 of 30 runs.
+const again = 40
+
 // findsAgain reports whether a plant breaks the check of the table again: in its own world, or else in another.
 // Goroutines of one instant run in any order, so a plant that needs a rare order is not found in each run of its
 // world. Instead has the other checks that worlds with the plant broke; they do not count.
-func findsAgain(t *testing.T, binary string, f found) (instead []string, again bool) {
-	worlds := []int{f.seed, f.seed, f.seed}
+func findsAgain(t *testing.T, binary string, f found) (instead []string, isFound bool) {
+	worlds := slices.Repeat([]int{f.seed}, again)
 	for other := range others {
 		worlds = append(worlds, other+1)
 	}
