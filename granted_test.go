@@ -20,10 +20,7 @@ func TestTheShortestTimeoutThatASessionWasGrantedCounts(t *testing.T) {
 		leadsWith := func(granted, counts time.Duration) {
 			t.Helper()
 			pass(time.Minute)
-			held, err := n.latch.Await(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			held := n.leads()
 			defer held.Release()
 			if got := n.SessionTimeout(); got != granted {
 				t.Fatalf("granted %s, want %s", got, granted)

@@ -141,7 +141,7 @@ func TestClientCloseInAnOutageIsBounded(t *testing.T) {
 func TestClosingWaitsForTheWork(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		held := must(n.latch.Await(t.Context()))
+		held := n.leads()
 		w.refuse(n, true)
 		n.cut()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -173,10 +173,7 @@ func TestAnOwnPauseEndsATerm(t *testing.T) {
 func TestALapseNamesThePause(t *testing.T) {
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
 		n := w.start()
-		held, err := n.latch.Await(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := n.leads()
 		defer held.Release()
 		pass(time.Minute)
 		n.ahead.Store(int64(7500 * time.Millisecond))
