@@ -30,8 +30,8 @@ func (o PersistentNodeOptions) open() map[string]string {
 // It never writes or deletes a node that another session created: Phase is "occupied" and
 // Err is ErrOccupied until that node is gone. What an older session of this handle left
 // behind is deleted, if its czxid or owner proves that. ZooKeeper compares versions and not
-// owners when it deletes: if an operator replaces the node by hand in the very moment in
-// which it is written or deleted here, this is not always noticed.
+// owners when it deletes: if the node ends and another client creates its own there, in the
+// very moment in which it is written or deleted here, this is not always noticed.
 //
 // All its methods are safe to call from any goroutine.
 type PersistentNode struct{ handle persistentHandle }
