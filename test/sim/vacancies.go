@@ -53,7 +53,8 @@ type delays struct {
 //
 //   - A head that is dead, hung or cut off goes with its session: T after the ensemble's
 //     leader heard of it last, which a follower reports half a tick late, rounded up to a
-//     tick, and found by a thread that runs every half tick: T and two ticks.
+//     tick, and found by a thread that runs every half tick: T and two ticks. A request of a
+//     process that is paused again and again counts, too (extended).
 //   - A head with a refusal of its own notices it at the latest when it is first. It gives its
 //     place up when the refusal has lasted for T, at the end of a pause of at most T/4.
 //     Then the next one may be refused, too. If it may not delete the place either, or not look
@@ -199,11 +200,15 @@ func (v *vacancies) noteAbilities() (lines []string) {
 // a place after work that failed or returned at once does not: the work is the reason.
 var wanting = []engine.State{"enrolling", "probing", "listing", "verifying", "waiting", "leading", "pausing", "suspended"}
 
-func (v *vacancies) isAble(u *user) bool {
+// isAble reports whether a participant is willing, and nothing hinders its process.
+func (v *vacancies) isAble(u *user) bool { return v.isWilling(u) && u.c.Unhindered() }
+
+// isWilling reports whether a participant wants to lead and may do what it takes.
+func (v *vacancies) isWilling(u *user) bool {
 	c, state := u.c, u.c.Engine().State(u.id)
 	rests := state == "pausing" && u.hasWorked && !v.hasNode(u)
 	wants := slices.Contains(wanting, state) && !rests && !u.closing && !u.hasTokenFloor && !u.call.gaveUp
-	return wants && !u.sick && !c.leaving && !c.sessionEnds && !u.stormed && c.Unhindered() && v.hasRights(u)
+	return wants && !u.sick && !c.leaving && !c.sessionEnds && !u.stormed && v.hasRights(u)
 }
 
 // hasRights reports whether a participant may do all that it has to do in its line.
@@ -296,6 +301,7 @@ func (v *vacancies) dataReplaced() { v.eachParticipant(v.touched) }
 
 // committed notes the nodes of participants, and what an operator does to them.
 func (v *vacancies) committed(p *world.Proposal) {
+	v.extended(p)
 	gone := deletions(p.Txn)
 	for _, path := range creations(p.Txn) {
 		switch {
@@ -327,6 +333,20 @@ func (v *vacancies) committed(p *world.Proposal) {
 		v.noteUntold(path)
 	case zkmem.OpSetACL:
 		v.hidden[path] = !world.Readable(p.Txn.ACL, zkmem.Auth{})
+	}
+}
+
+// extended begins the bound of a line again when a request of a participant comes that was
+// hindered at the last look, as if it was sent between two pauses: its session, and with it its
+// place, lasts for a timeout from here on.
+func (v *vacancies) extended(p *world.Proposal) {
+	if p.Operator || p.Origin == nil || p.Origin.Conn == nil {
+		return
+	}
+	for _, u := range v.w.program(p.Origin.Conn.Client()).users {
+		if _, able := v.able[u]; !able && u.queues() && v.lines[u.line] != nil && v.hasNode(u) && v.isWilling(u) {
+			v.begin(u.line)
+		}
 	}
 }
 
