@@ -25,7 +25,8 @@ type persistent struct {
 	check     uint64    // the check through the quorum before the node is said to be gone
 	unknown   bool      // the outcome of a create: the node at the path may be ours
 	made      int64     // czxid of the node that this session created; 0: none that is known
-	version   int32     // of its data
+	newest    int64     // the highest czxid of a node that it created
+	version   int32     // of the data of the node
 	otherNode int64     // czxid of another client's node that was seen last
 	oldNodes  []oldNode // nodes that older sessions of this machine may have left at the path
 	told      bool      // the handle was notified that the node is present
@@ -199,11 +200,19 @@ func (p *persistent) ours(ev events.Event) bool {
 
 // oursStale reports whether the node is ours and its data are not the user's last.
 func (p *persistent) oursStale(ev events.Event) bool {
-	has := p.written
-	if p.unknown { // the create was carried out
-		has = p.asked
+	return p.ours(ev) && p.has(ev) != p.payload
+}
+
+// has returns the number of the data that the own node has, 0 if that is not known: a backup brought
+// an earlier node back, or an earlier state of it.
+func (p *persistent) has(ev events.Event) uint64 {
+	switch {
+	case p.unknown && ev.Stat.Czxid <= p.newest, ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
+		return 0
+	case p.unknown: // the create was carried out
+		return p.asked
 	}
-	return p.ours(ev) && has != p.payload
+	return p.written
 }
 
 // isOldNode reports whether an older session of this machine provably created the node.

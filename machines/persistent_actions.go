@@ -39,6 +39,7 @@ func (p *persistent) settle(ev events.Event, out *engine.Outbox) {
 	switch {
 	case ev.Code == events.OK:
 		p.made, p.version, p.written = ev.Zxid, 0, p.asked
+		p.newest = max(p.newest, p.made)
 	case ev.Code.Unknown():
 		p.unknown = true
 	}
@@ -59,10 +60,9 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 
 // note notes the own node's stat: no other node can be at the path.
 func (p *persistent) note(ev events.Event) {
-	if p.unknown {
-		p.written = p.asked
-	}
+	p.written = p.has(ev)
 	p.made, p.version, p.unknown, p.oldNodes = ev.Stat.Czxid, ev.Stat.Version, false, nil
+	p.newest = max(p.newest, p.made)
 }
 
 // tellPresent notifies the handle that the node exists, and answers what waited for it.

@@ -161,7 +161,7 @@ func (persistentProgram) unsettled(u *user) string {
 		return ""
 	case ours != u.present:
 		return fmt.Sprintf("was told present %t, and it is %t", u.present, ours)
-	case ours && !u.refused && life == 0 && !u.changedByOthers && string(data) != string(u.data(u.payload)):
+	case ours && !u.refused && !u.changedByOthers && string(data) != string(u.data(u.payload)):
 		return fmt.Sprintf("has %q at its node, and set payload %d", data, u.payload)
 	}
 	return ""
