@@ -101,6 +101,10 @@ PART ?= quick
 bench-peers: ## PART (quick, network, ensemble, scale, recipes) of docs/performance.md: other libraries in turns with this one; needs make deps
 	@cd bench && $(GO) run . -part $(PART) $(ARGS)
 
+.PHONY: fleet
+fleet: ## 10,000 sessions on one ensemble (ARGS="-servers 3"): the tables of docs/scale.md; needs make deps
+	@cd bench && $(GO) run ./fleet $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (20s)
 	@GO="$(GO)" bash scripts/fuzz "$(FUZZTIME)"

@@ -109,6 +109,20 @@ func descendants(parents map[int]int, root int) []int {
 	return found
 }
 
+// CPUOfAll returns how much CPU time a process and its descendants have used. Those that have ended are left out.
+func CPUOfAll(root int) (sum time.Duration, err error) {
+	parents, err := parents()
+	if err != nil {
+		return 0, err
+	}
+	for _, pid := range descendants(parents, root) {
+		if used, err := CPU(pid); err == nil {
+			sum += used
+		}
+	}
+	return sum, nil
+}
+
 // CPU returns how much CPU time a process has used, in nanoseconds and not in ticks.
 func CPU(pid int) (time.Duration, error) {
 	// As clock_getcpuclockid(3) makes it: the clock of a whole process, by its scheduled time.

@@ -28,6 +28,7 @@ type Group struct {
 	Version string
 	dir     string
 	ends    []func()
+	members []member // of an ensemble of ZooKeeper
 }
 
 // Close ends the servers and deletes their data.

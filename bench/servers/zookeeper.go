@@ -62,8 +62,37 @@ func (g *Group) launch(i int, addrs []string) error {
 	if err != nil {
 		return err
 	}
-	g.ends = append(g.ends, func() { p.End("") })
+	g.members = append(g.members, member{dir: dir, config: config(i, data, addrs), Process: p})
+	g.ends = append(g.ends, func() { g.members[i].End("") })
 	return nil
+}
+
+// member is one server of an ensemble.
+type member struct {
+	dir, config string
+	*realzk.Process
+}
+
+// Restart kills all ZooKeeper servers at once and starts them again with their data. It returns when all serve.
+func (g *Group) Restart(ctx context.Context) error {
+	for _, m := range g.members {
+		m.End("")
+	}
+	for i, m := range g.members {
+		var err error
+		if g.members[i].Process, err = realzk.Launch(m.dir, m.config, nil, false); err != nil {
+			return err
+		}
+	}
+	return await(ctx, "ZooKeeper", g.serving)
+}
+
+// PIDs returns the process of each ZooKeeper server, or of a shell whose child it is.
+func (g *Group) PIDs() (pids []int) {
+	for _, m := range g.members {
+		pids = append(pids, m.PID())
+	}
+	return pids
 }
 
 // config returns a server's zoo.cfg. The first third of the addresses is for clients, the others are for servers.

@@ -98,6 +98,9 @@ func Launch(dir, config string, properties []string, scratch bool) (*Process, er
 	return p, p.cmd.Start()
 }
 
+// PID returns the number of the shell that keeps the server. The server is its child.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Signal sends the process a signal, by its name ("STOP", "CONT"), and returns when that is done.
 func (p *Process) Signal(name string) error {
 	if _, err := io.WriteString(p.order, name+"\n"); err != nil {
