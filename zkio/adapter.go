@@ -33,7 +33,7 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff), signs: signs{ask: cfg.SignOfLife}}
+	a := &Adapter{cfg: cfg, hosts: newHosts(cfg.Servers, cfg.Backoff, spreadOf(cfg.Timeout)), signs: signs{ask: cfg.SignOfLife}}
 	for _, entry := range cfg.ACL {
 		a.acl = append(a.acl, zk.ACL{Perms: entry.Perms, Scheme: entry.Scheme, ID: entry.ID})
 	}
