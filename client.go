@@ -169,7 +169,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		}
 		before := c.belief.now.Load()
 		if c.belief.publish(e, c.clock.Now()) {
-			c.post(events.SessionMachine, c.lapseEvent(e.Session))
+			c.loop.PostFirst(events.Envelope{To: events.SessionMachine, Event: c.lapseEvent(e.Session)})
 		}
 		c.invariants.published(before)
 	case events.Notify:

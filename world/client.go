@@ -182,6 +182,12 @@ func (c *Client) Post(to events.ID, ev events.Event) {
 	c.wake()
 }
 
+// postFirst has the loop take an event out next, before what it has already taken from the
+// inbox: engine.Loop.PostFirst.
+func (c *Client) postFirst(to events.ID, ev events.Event) {
+	c.batch = slices.Insert(c.batch, 0, events.Envelope{To: to, Event: ev})
+}
+
 func (c *Client) wake() {
 	if !c.loopScheduled {
 		c.loopScheduled = true

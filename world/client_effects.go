@@ -42,7 +42,7 @@ func (c *Client) publish(d events.Deadline) {
 		if c.lapsed != old {
 			c.lapsed = old
 			c.w.observer.Rare(c, DeadlineLapsed)
-			c.Post(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
+			c.postFirst(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
 		}
 		return
 	}
