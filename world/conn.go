@@ -20,7 +20,8 @@ type Conn struct {
 	serverClosed bool // the server reads and writes nothing any more
 	clientClosed bool // the client reads and writes nothing any more
 
-	queue []*Packet // at the server: requests in the order of their arrival
+	queue     []*Packet // at the server: requests in the order of their arrival
+	unclaimed int       // at the server: watches that it has and the client has forgotten
 
 	inbox   []frame // at the client: in the socket's buffer
 	reading bool

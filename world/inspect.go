@@ -127,6 +127,11 @@ func (c *Client) Engine() *engine.Engine { return c.engine }
 // Client returns the process at its one end.
 func (c *Conn) Client() *Client { return c.x.c }
 
+// Unclaimed returns how many watches for a node's creation the server has kept although it
+// told the client, in the same answer, that the node is deleted: a watch of its children was
+// spent while nobody could read it. The client forgets all watches of such a path.
+func (c *Conn) Unclaimed() int { return c.unclaimed }
+
 // Server returns the server at its other end.
 func (c *Conn) Server() *Server { return c.server }
 

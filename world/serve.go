@@ -237,6 +237,7 @@ func Stat(s zkmem.Stat) *events.Stat {
 // the zxid that the client has seen is told at once.
 func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 	s.touch(c)
+	deleted, absent := map[string]bool{}, []string(nil)
 	for _, a := range all {
 		_, stat, err := s.tree.Get(a.path)
 		kind, fired := zkmem.DataWatch, zkmem.EventType(0)
@@ -258,10 +259,19 @@ func (s *Server) setWatches(c *Conn, since int64, all []armed) {
 			fired = zkmem.NodeDataChanged
 		}
 		if fired != 0 {
+			deleted[a.path] = deleted[a.path] || fired == zkmem.NodeDeleted
 			c.send(frame{watch: fired, path: a.path, zxid: s.tree.Zxid()})
 			continue
 		}
+		if a.missing {
+			absent = append(absent, a.path)
+		}
 		s.watches.Add(kind, a.path, c)
+	}
+	for _, path := range absent {
+		if deleted[path] {
+			c.unclaimed++ // the client takes NodeDeleted for the end of all that it watches there
+		}
 	}
 	c.send(frame{watchesSet: true})
 }

@@ -204,7 +204,7 @@ func (w *harness) noForgottenWatch() {
 			return // what a dead process has left goes with its session
 		}
 		if c.Conn() != nil {
-			known[c.Conn().Server().ID()] += c.Watches()
+			known[c.Conn().Server().ID()] += c.Watches() + c.Conn().Unclaimed()
 		}
 	}
 	for _, s := range w.ens.Servers() {
