@@ -27,6 +27,7 @@ type persistent struct {
 	made      int64     // czxid of the node that this session created; 0: none that is known
 	newest    int64     // the highest czxid of a node that it created
 	version   int32     // of the data of the node
+	stray     int32     // the version that a write of an older session gives the node if it still arrives; 0: none is known
 	otherNode int64     // czxid of another client's node that was seen last
 	oldNodes  []oldNode // nodes that older sessions of this machine may have left at the path
 	told      bool      // the handle was notified that the node is present
@@ -204,10 +205,10 @@ func (p *persistent) oursStale(ev events.Event) bool {
 }
 
 // has returns the number of the data that the own node has, 0 if that is not known: a backup brought
-// an earlier node back, or an earlier state of it.
+// an earlier node back, or an earlier state of it, or a write of an older session has arrived late.
 func (p *persistent) has(ev events.Event) uint64 {
 	switch {
-	case p.unknown && ev.Stat.Czxid <= p.newest, ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
+	case p.stray != 0 && ev.Stat.Version == p.stray, p.unknown && ev.Stat.Czxid <= p.newest, ev.Stat.Czxid == p.made && ev.Stat.Version < p.version:
 		return 0
 	case p.unknown: // the create was carried out
 		return p.asked

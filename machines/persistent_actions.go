@@ -88,8 +88,9 @@ func (p *persistent) tellAbsent(ev events.Event, out *engine.Outbox) {
 	}
 }
 
-// answerSets answers the sets whose payloads are numbered up to upTo.
-func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out *engine.Outbox) {
+// answerSets answers the sets whose payloads are numbered up to upTo, and reports whether any waited.
+func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out *engine.Outbox) bool {
+	before := len(p.sets)
 	p.sets = slices.DeleteFunc(p.sets, func(a setCommand) bool {
 		if a.payload <= upTo {
 			out.Answer(a.command, code, text)
@@ -97,6 +98,7 @@ func (p *persistent) answerSets(upTo uint64, code events.Code, text string, out 
 		}
 		return false
 	})
+	return len(p.sets) < before
 }
 
 // set notes the user's data: the next create has them, or a write after it.
@@ -122,14 +124,19 @@ func (p *persistent) write(ev events.Event, out *engine.Outbox) {
 // noteWritten reads the node again, because the write has made the watch fire.
 func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 	p.written = p.asked
+	if p.stray == p.version+1 {
+		p.stray = 0 // this write took its place
+	}
 	p.answerSets(p.written, events.OK, "", out)
 	p.look(ev, out)
 }
 
 // giveUpWrite gives up data that the ensemble refuses (too large, no permission), and keeps the node
-// as it is.
+// as it is. If no call waits for its answer any more, the handle is told.
 func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
-	p.answerSets(p.asked, ev.Code, p.failureText(ev), out)
+	if !p.answerSets(p.asked, ev.Code, p.failureText(ev), out) {
+		p.reportFailure(ev.Code, p.path, ev, out)
+	}
 	if p.payload == p.asked {
 		p.payload = p.written
 	}
@@ -213,6 +220,9 @@ func (p *persistent) dropPending(ev events.Event, out *engine.Outbox) { out.Drop
 func (p *persistent) lose(ev events.Event, out *engine.Outbox) {
 	p.suspend(ev, out)
 	out.DropCreates()
+	if p.made != 0 && p.asked != p.written {
+		p.stray = p.version + 1
+	}
 	p.keepAsOld()
 }
 

@@ -3,6 +3,7 @@ package machines
 import (
 	"testing"
 
+	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 )
 
@@ -29,5 +30,46 @@ func TestAPersistentNodeOfABackupIsWrittenAgain(t *testing.T) {
 		if got := c.model.oursStale(c.read); got != c.stale {
 			t.Errorf("%s: written again %v, want %v", c.name, got, c.stale)
 		}
+	}
+}
+
+// A write that had no answer when its session ended may arrive at the node that the next session made:
+// that one has the version of the older node, and takes it. The newer data are written again, once.
+func TestALateWriteOfAnOlderSessionIsWrittenOver(t *testing.T) {
+	read := events.Event{Kind: events.ReplyStat, Code: events.OK, Stat: &events.Stat{Czxid: 12, Version: 1, EphemeralOwner: 8}}
+	p := &persistent{owner: 7, made: 9, payload: 6, asked: 6, written: 5}
+	effects(t, func(out *engine.Outbox) { p.lose(events.Event{}, out) })
+	p.owner, p.made, p.newest, p.written = 8, 12, 12, 6 // the next session's create had the newest data
+	if !p.oursStale(read) {
+		t.Error("the older data stay")
+	}
+	p.written = 5
+	effects(t, func(out *engine.Outbox) { p.noteWritten(events.Event{}, out) })
+	if p.oursStale(read) {
+		t.Error("what was written in that version is written again")
+	}
+
+	quiet := &persistent{owner: 7, made: 9, payload: 6, asked: 6, written: 6}
+	effects(t, func(out *engine.Outbox) { quiet.lose(events.Event{}, out) })
+	quiet.owner, quiet.made, quiet.newest = 8, 12, 12
+	if quiet.oursStale(read) {
+		t.Error("what an operator wrote is written over, although no write was pending")
+	}
+}
+
+// Data that the ensemble refuses are given up: by the error of the call that set them, or to the handle
+// if that call's context has ended.
+func TestRefusedDataAreNeverGivenUpInSilence(t *testing.T) {
+	refuse := func(p *persistent) []events.Effect {
+		p.path = "/a"
+		return effects(t, func(out *engine.Outbox) { p.giveUpWrite(events.Event{Code: events.NoAuth}, out) })
+	}
+	waited := refuse(&persistent{payload: 2, asked: 2, sets: []setCommand{{command: 4, payload: 2}}})
+	if answers, notices := found[events.Answer](waited), found[events.Notify](waited); len(answers) != 1 || answers[0].Code != events.NoAuth || len(notices) != 0 {
+		t.Errorf("the call gets %v, the handle %v", answers, notices)
+	}
+	alone := refuse(&persistent{payload: 2, asked: 2})
+	if notices := found[events.Notify](alone); len(notices) != 1 || notices[0].Code != events.NoAuth || notices[0].Text != "/a" {
+		t.Errorf("the handle gets %v", notices)
 	}
 }

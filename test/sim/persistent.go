@@ -127,6 +127,8 @@ func (persistentProgram) noticed(u *user, n events.Notify) {
 		}
 	case events.Absent:
 		u.present = false
+	case events.Failed:
+		u.refused = u.refused || n.Code == events.NoAuth // of data too, if no call waits for them any more
 	}
 }
 
