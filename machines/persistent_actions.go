@@ -132,7 +132,7 @@ func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 }
 
 // giveUpWrite gives up data that the ensemble refuses (too large, no permission), and keeps the node
-// as it is. If no call waits for its answer any more, the handle is told.
+// as it is. If no call waits for its answer any more, the handle reports it.
 func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
 	if !p.answerSets(p.asked, ev.Code, p.failureText(ev), out) {
 		p.reportFailure(ev.Code, p.path, ev, out)

@@ -128,7 +128,7 @@ func (c *Client) Engine() *engine.Engine { return c.engine }
 func (c *Conn) Client() *Client { return c.x.c }
 
 // Unclaimed returns how many watches for a node's creation the server has kept although it
-// told the client, in the same answer, that the node is deleted: a watch of its children was
+// said in the same answer that the node is deleted: a watch of its children was
 // spent while nobody could read it. The client forgets all watches of such a path.
 func (c *Conn) Unclaimed() int { return c.unclaimed }
 

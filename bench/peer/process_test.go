@@ -40,7 +40,7 @@ func behave(how string) {
 		fmt.Println("ready")
 		fmt.Scanln(new(string))
 	case "hang":
-		time.Sleep(time.Hour) // a program whose goroutines all wait for each other would end
+		time.Sleep(time.Hour) // pause: it hangs; a program whose goroutines all wait for each other would end
 	}
 }
 
