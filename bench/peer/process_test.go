@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,9 @@ func behave(how string) {
 		fmt.Println("ready")
 		fmt.Scanln(new(string))
 	case "hang":
-		time.Sleep(time.Hour) // pause: it hangs; a program whose goroutines all wait for each other would end
+		signalled := make(chan os.Signal, 1)
+		signal.Notify(signalled, os.Interrupt)
+		<-signalled // the runtime ends a program whose goroutines all wait for each other
 	}
 }
 
