@@ -65,8 +65,8 @@ var plants = []plant{
 	},
 	{
 		name: "SentAt is when the reply came", records: true, file: "zkio/session.go",
-		old: "	e, kept, ok := c.reply(a)\n",
-		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := c.reply(a)\n",
+		old: "	e, kept, ok := c.reply(s.a, a)\n",
+		new: "	if planted(…) {\n		c.sentAt = s.a.cfg.Now()\n	}\n	e, kept, ok := c.reply(s.a, a)\n",
 	},
 	{
 		name: "calls are accepted while the session is closed", file: "zkio/session.go",
@@ -120,8 +120,8 @@ var plants = []plant{
 			"	if planted(…) {\n		defer suspended()\n	} else {\n		suspended()\n	}\n	written",
 	},
 	{
-		name: "belief lasts as long as the session", file: "machines/belief.go",
+		name: "belief outlasts the session", file: "machines/belief.go",
 		old: "	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
-		new: "	if planted(…) {\n		return s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
+		new: "	if planted(…) {\n		return 2 * s.timeout\n	}\n	return min(s.timeout/2, s.sessionLife(sent, contact))\n",
 	},
 }
