@@ -5,32 +5,36 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
-// closingConn is a connection on which writes fail after its first container. The answer to
+// closingConn is a connection on which a write fails behind the first container. The answer to
 // that one comes a little later.
 type closingConn struct {
 	net.Conn
-	asked  int
+	asked  bool
+	once   sync.Once
 	answer chan struct{}
 }
 
-func (c *closingConn) Write(b []byte) (int, error) {
-	if len(b) >= 12 && zkmem.OpCode(binary.BigEndian.Uint32(b[8:])) == zkmem.OpCreateContainer {
-		c.asked++
+func (c *closingConn) Write(b []byte) (n int, err error) {
+	for !c.asked && n < len(b) {
+		size := min(4+int(binary.BigEndian.Uint32(b[n:])), len(b)-n)
+		c.asked = size >= 12 && zkmem.OpCode(binary.BigEndian.Uint32(b[n+8:])) == zkmem.OpCreateContainer
+		if _, err := c.Conn.Write(b[n : n+size]); err != nil {
+			return n, err
+		}
+		n += size
 	}
-	if c.asked < 2 {
-		return c.Conn.Write(b)
+	if n == len(b) {
+		return n, nil
 	}
-	if c.asked == 2 {
-		c.asked++
-		time.AfterFunc(time.Millisecond, func() { close(c.answer) })
-	}
-	return 0, errors.New("broken pipe")
+	time.AfterFunc(time.Millisecond, func() { c.once.Do(func() { close(c.answer) }) })
+	return n, errors.New("broken pipe")
 }
 
 // A server that does not know containers says so and closes the connection. If that ends a
