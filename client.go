@@ -101,7 +101,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	c.io, err = zkio.New(zkio.Config{
 		Servers: servers, Chroot: chroot, Timeout: config.SessionTimeout, Lag: c.reportLag,
 		Auth: auth, ACL: acl, TLS: (*zkio.TLS)(config.TLS), Dial: config.Dial,
-		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer,
+		MaxRequest: config.MaxRequest, MaxAnswer: config.MaxAnswer, ThroughConn: config.Disable.OwnFrames,
 		Now: c.clock.Now, Paused: c.pauses.since, Post: c.onIOEvent, Keep: c.keep,
 		SignOfLife: func() <-chan struct{} { return c.loop.SignOfLife() },
 		Warn:       func(text string) { c.log.log(zerolog.WarnLevel, text, nil) },

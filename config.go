@@ -61,12 +61,15 @@ type Config struct {
 	// Dial replaces the network; it gets "host:port" as configured.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// Disable turns single optimizations off.
+	Disable Optimizations
+
 	// MaxRequest is the most bytes that one request may take: the data of a node, or all
 	// operations of a multi with their data, and in either case 1 KiB for what goes with
 	// them. The client refuses a larger request before it is sent. Raise it only if the
 	// servers' -Djute.maxbuffer is raised: a server that gets more ends the connection.
 	// Default 1048576 (1 MiB), for servers with their default; that is also the least. At
-	// most 64 MiB: a buffer of this size is kept in memory.
+	// most 64 MiB.
 	MaxRequest int
 	// MaxAnswer is the most bytes that one reply may take: the data of a node, or the names
 	// of all children. A larger one is an *Error with the code TOOLARGE, and nothing of it

@@ -13,6 +13,7 @@
 //
 //   - [Client]: one ZooKeeper session at a time. All handles are made from it.
 //   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log.
+//     [Optimizations] can be turned off.
 //   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
 //   - [RetryPolicy]: how attempts are paced; see [RetryForever] and the functions next to it.

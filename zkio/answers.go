@@ -43,14 +43,14 @@ type OpResult struct {
 
 // reply returns the event for an answer to this call, and the part for the user. ok is
 // false if the body does not follow the protocol.
-func (c *call) reply(a answer) (e events.Event, kept Kept, ok bool) {
+func (c *call) reply(to *Adapter, a answer) (e events.Event, kept Kept, ok bool) {
 	e = c.event(code(a.code))
 	e.Zxid = a.zxid
 	switch {
 	case a.tooLarge:
 		e.Code, e.Text = events.TooLarge, "the reply is above the limit for one message: see Config.MaxAnswer"
 	case a.code == 0:
-		kept = c.read(&a.body, &e)
+		kept = to.decode(c, &a.body, &e)
 		if kept.Stat != nil {
 			e.Stat = kept.Stat.view()
 		}
@@ -58,32 +58,33 @@ func (c *call) reply(a answer) (e events.Event, kept Kept, ok bool) {
 	return e, kept, !a.body.bad
 }
 
-func (c *call) readGet(b *body, e *events.Event) Kept {
-	kept := Kept{Data: b.bytes(), Stat: b.stat()}
-	if c.data {
-		e.Data = kept.Data
+// decode reads the body of an answer to a call.
+func (a *Adapter) decode(c *call, b *body, e *events.Event) (kept Kept) {
+	switch r := c.request.(type) {
+	case events.Create:
+		e.Path = a.short(b.string())
+	case events.Get:
+		kept = Kept{Data: b.bytes(), Stat: b.stat()}
+		if c.data {
+			e.Data = kept.Data
+		}
+	case events.Exists:
+		kept.Stat = b.stat()
+	case events.Children:
+		e.Children = b.strings()
+		kept = Kept{Children: e.Children, Stat: b.stat()}
+	case events.Sync:
+		b.string()
+	case events.Multi:
+		kept = a.readMulti(b, e, r.Ops)
 	}
 	return kept
-}
-
-func readStat(b *body, _ *events.Event) Kept { return Kept{Stat: b.stat()} }
-
-func readChildren(b *body, e *events.Event) Kept {
-	e.Children = b.strings()
-	return Kept{Children: e.Children, Stat: b.stat()}
 }
 
 // readMulti reads the results up to the closing header. The code of the whole is that of
 // the operation that failed, and so is the path: the others have the code for "rolled
 // back".
 func (a *Adapter) readMulti(b *body, e *events.Event, ops []events.Op) Kept {
-	const (
-		opCreate  = 1
-		opDelete  = 2
-		opSetData = 5
-		opCheck   = 13
-		opError   = -1
-	)
 	var kept Kept
 	failed := int32(0)
 	for !b.bad {

@@ -1,7 +1,6 @@
 package zkio
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -23,11 +22,7 @@ type call struct {
 	reads   bool   // it changes nothing: only the machine that sent it needs the reply
 	refusal string // why it cannot be sent at all
 
-	// send makes zk.Conn encode, number and write the request. It returns when zk.Conn has
-	// got the answer; its error matters only if no frame was ever written.
-	send func(*zk.Conn) error
-	// read decodes the reply's body.
-	read func(*body, *events.Event) Kept
+	request events.Request
 	// deliver passes the reply to the caller. It is called exactly once.
 	deliver func(events.Event, Kept)
 
@@ -43,7 +38,7 @@ type call struct {
 // newCall turns a request of a machine into a call.
 func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 	header := r.Header()
-	c := &call{id: id, number: header.Request, session: header.Session, lane: normal}
+	c := &call{id: id, number: header.Request, session: header.Session, lane: normal, request: r}
 	if header.Urgent {
 		c.lane = urgent
 	}
@@ -56,40 +51,28 @@ func (a *Adapter) newCall(id events.ID, r events.Request) *call {
 		}
 	}
 	size := 0
-	switch r.(type) {
-	case events.Get, events.Exists, events.Children, events.Sync:
-		c.reads = true
-	}
 	switch r := r.(type) {
 	case events.Create:
 		c.kind, c.path, size = events.ReplyCreate, r.Path, len(r.Data)
-		a.prepareCreate(c, r)
+		if _, known := modes[r.Mode]; !known {
+			c.refusal = fmt.Sprintf("mode %q is not known", r.Mode)
+		}
 	case events.Delete:
 		c.kind, c.path, c.lane = events.ReplyDelete, r.Path, deletes
-		c.send = func(conn *zk.Conn) error { return conn.Delete(a.full(r.Path), -1) }
-		c.read = func(*body, *events.Event) Kept { return Kept{} }
 	case events.Get:
-		c.kind, c.path, c.data = events.ReplyStat, r.Path, r.Data
+		c.kind, c.path, c.data, c.reads = events.ReplyStat, r.Path, r.Data, true
 		c.watchIf(r.Watch, dataWatch)
-		c.send = func(conn *zk.Conn) error { _, _, err := conn.Get(a.full(r.Path)); return err }
-		c.read = c.readGet
 	case events.Exists:
-		c.kind, c.path = events.ReplyStat, r.Path
+		c.kind, c.path, c.reads = events.ReplyStat, r.Path, true
 		c.watchIf(r.Watch, existWatch)
-		c.send = func(conn *zk.Conn) error { _, _, err := conn.Exists(a.full(r.Path)); return err }
-		c.read = readStat
 	case events.Children:
-		c.kind, c.path = events.ReplyChildren, r.Path
+		c.kind, c.path, c.reads = events.ReplyChildren, r.Path, true
 		c.watchIf(r.Watch, childWatch)
-		c.send = func(conn *zk.Conn) error { _, _, err := conn.Children(a.full(r.Path)); return err }
-		c.read = readChildren
 	case events.Sync:
-		c.kind, c.path = events.ReplySync, r.Path
-		c.send = func(conn *zk.Conn) error { _, err := conn.Sync(a.full(r.Path)); return err }
-		c.read = func(b *body, _ *events.Event) Kept { b.string(); return Kept{} }
+		c.kind, c.path, c.reads = events.ReplySync, r.Path, true
 	case events.Multi:
 		c.kind = events.ReplyMulti
-		size = a.prepareMulti(c, r.Ops)
+		size = a.checkMulti(c, r.Ops)
 	default:
 		c.refusal = fmt.Sprintf("%T is not a request of ZooKeeper", r)
 	}
@@ -107,28 +90,15 @@ func (a *Adapter) refuse(c *call, size int) {
 		c.refusal = fmt.Sprintf("path %q: a path begins with a slash", c.path)
 	case size > a.cfg.MaxRequest:
 		c.refusal = fmt.Sprintf("the request takes %d bytes, %d are allowed: see Config.MaxRequest", size, a.cfg.MaxRequest)
+	case c.kind != events.ReplyMulti && !validPath(a.full(c.path), c.sequential()):
+		c.refusal = "not a valid path"
 	}
 }
 
-func (a *Adapter) prepareCreate(c *call, r events.Create) {
-	flags, known := modes[r.Mode]
-	if !known {
-		c.refusal = fmt.Sprintf("mode %q is not known", r.Mode)
-		return
-	}
-	c.send = func(conn *zk.Conn) error {
-		var err error
-		switch path := a.full(r.Path); r.Mode {
-		case events.Container:
-			_, err = conn.CreateContainer(path, r.Data, flags, a.acl)
-		case events.PersistentTTL, events.PersistentSequentialTTL:
-			_, err = conn.CreateTTL(path, r.Data, flags, a.acl, r.TTL)
-		default:
-			_, err = conn.Create(path, r.Data, flags, a.acl)
-		}
-		return err
-	}
-	c.read = func(b *body, e *events.Event) Kept { e.Path = a.short(b.string()); return Kept{} }
+// sequential reports whether a call creates a node whose name gets a number.
+func (c *call) sequential() bool {
+	r, creates := c.request.(events.Create)
+	return creates && modes[r.Mode]&zk.FlagSequence != 0
 }
 
 var modes = map[events.Mode]int32{
@@ -144,37 +114,24 @@ var modes = map[events.Mode]int32{
 // singleOnly has the modes that need a request of their own.
 var singleOnly = map[events.Mode]bool{events.Container: true, events.PersistentTTL: true, events.PersistentSequentialTTL: true}
 
-// prepareMulti returns the size of the operations in bytes.
-func (a *Adapter) prepareMulti(c *call, ops []events.Op) (size int) {
-	requests := make([]any, len(ops))
-	for i, op := range ops {
+// checkMulti sets the refusal of a multi that is not one, and returns the size of its
+// operations in bytes.
+func (a *Adapter) checkMulti(c *call, ops []events.Op) (size int) {
+	for _, op := range ops {
 		size += len(op.Path) + len(a.cfg.Chroot) + len(op.Data) + 256
-		if !strings.HasPrefix(op.Path, "/") {
+		_, known := modes[op.Mode]
+		switch {
+		case !strings.HasPrefix(op.Path, "/"):
 			c.refusal = fmt.Sprintf("path %q: a path begins with a slash", op.Path)
-		}
-		path := a.full(op.Path)
-		switch op.Verb {
-		case "check":
-			requests[i] = &zk.CheckVersionRequest{Path: path, Version: op.Version}
-		case "delete":
-			requests[i] = &zk.DeleteRequest{Path: path, Version: op.Version}
-		case "set":
-			requests[i] = &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
-		case "create":
-			flags, known := modes[op.Mode]
-			if !known || singleOnly[op.Mode] {
-				c.refusal = fmt.Sprintf("mode %q cannot be made inside a multi", op.Mode)
-			}
-			requests[i] = &zk.CreateRequest{Path: path, Data: op.Data, Acl: a.acl, Flags: flags}
-		default:
+		case verbs[op.Verb] == 0:
 			c.refusal = fmt.Sprintf("verb %q is none of check, create, delete, set", op.Verb)
+		case op.Verb == "create" && (!known || singleOnly[op.Mode]):
+			c.refusal = fmt.Sprintf("mode %q cannot be made inside a multi", op.Mode)
 		}
 	}
 	if len(ops) == 0 {
 		c.refusal = "a multi without operations"
 	}
-	c.send = func(conn *zk.Conn) error { _, err := conn.Multi(requests...); return err }
-	c.read = func(b *body, e *events.Event) Kept { return a.readMulti(b, e, ops) }
 	return size
 }
 
@@ -210,15 +167,4 @@ func (c *call) event(code events.Code, text string) events.Event {
 		Kind: c.kind, Session: c.session, Request: c.number, Path: c.path,
 		Code: code, Text: text, SentAt: c.sentAt, Contact: c.contact,
 	}
-}
-
-// reason returns the text of an error of zk.Conn that kept a request from being written.
-func reason(err error) string {
-	switch {
-	case err == nil:
-		return "not written"
-	case errors.Is(err, zk.ErrInvalidPath):
-		return "not a valid path"
-	}
-	return err.Error()
 }

@@ -7,13 +7,15 @@
 //	Adapter   takes effects from the loop, posts events to it
 //	session   one ZooKeeper session = one zk.Conn; it is never used for a second one
 //	wire      one TCP connection, between zk.Conn and the socket
+//	writer    the one goroutine that writes the requests of a connection
 //
-// zk.Conn keeps the session: it redials, pings, numbers the requests and
-// encodes them. The wire reads everything that a server sends, once, in the
-// order of the socket, and posts it; zk.Conn only learns that an answer came.
-// So the loop gets replies and watch events in exact wire order, every reply has
-// its zxid and the time it was sent, and nothing depends on which goroutine of
-// zk.Conn runs first.
+// zk.Conn keeps the session: it redials, pings and closes. Requests are encoded and
+// numbered here: the loop puts them into lanes, and the writer sends all that wait with
+// one write. The wire reads everything that a server sends, once, in the order of the
+// socket, and posts it. So the loop gets replies and watch events in exact wire order,
+// every reply has its zxid and a time before the write that sent the request, and
+// nothing depends on which goroutine of zk.Conn runs first. With Config.ThroughConn,
+// zk.Conn encodes and writes the requests as well.
 //
 // What holds for every request:
 //

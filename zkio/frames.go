@@ -131,7 +131,7 @@ func (b *body) stat() *Stat {
 
 func (b *body) time() time.Time { return time.UnixMilli(b.int64()).UTC() }
 
-// frame encodes one of the few requests that the wire sends itself.
+// frame encodes requests.
 type frame []byte
 
 func newFrame(xid, op int32) frame {
@@ -140,6 +140,23 @@ func newFrame(xid, op int32) frame {
 
 func (f frame) int32(v int32) frame { return binary.BigEndian.AppendUint32(f, uint32(v)) }
 func (f frame) int64(v int64) frame { return binary.BigEndian.AppendUint64(f, uint64(v)) }
+
+func (f frame) string(v string) frame { return append(f.int32(int32(len(v))), v...) }
+
+func (f frame) bool(v bool) frame {
+	if v {
+		return append(f, 1)
+	}
+	return append(f, 0)
+}
+
+// buffer encodes nil as ZooKeeper's null.
+func (f frame) buffer(v []byte) frame {
+	if v == nil {
+		return f.int32(-1)
+	}
+	return f.bytes(v)
+}
 
 func (f frame) bytes(v []byte) frame { return append(f.int32(int32(len(v))), v...) }
 

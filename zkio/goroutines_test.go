@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/zkio"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -16,16 +17,25 @@ func callsUnderWay() int {
 	return strings.Count(string(stacks), "created by sync.(*WaitGroup).Go in goroutine")
 }
 
-// Goroutines are for pending requests, never for those that wait; an idle adapter has none.
-func TestGoroutinesAreForRequestsUnderWay(t *testing.T) {
-	const line, window = 10000, 64
+// One goroutine writes all requests of a connection. With ThroughConn goroutines are for
+// pending requests, never for those that wait, and an idle adapter has none.
+func TestGoroutinesDoNotGrowWithRequests(t *testing.T) {
+	t.Run("writer", func(t *testing.T) { countGoroutines(t, zkio.Config{}, 1, 1) })
+	t.Run("through zk.Conn", func(t *testing.T) { countGoroutines(t, zkio.Config{ThroughConn: true}, 64, 0) })
+}
+
+func countGoroutines(t *testing.T, cfg zkio.Config, most, idle int) {
+	const line = 10000
 	srv := zkmem.Start(t)
 	release := hold(srv, zkmem.OpSync)
-	r, _ := attachedRig(t, srv)
+	cfg.Servers = []string{srv.Addr()}
+	r := newRig(t, cfg)
+	r.Execute(events.SessionMachine, events.Connect{Session: 1})
+	r.await(events.ConnectionAttached)
 	for range line {
 		r.Execute(machine, events.Sync{Call: r.call(), Path: "/"})
 	}
-	if n := callsUnderWay(); n > window {
+	if n := callsUnderWay(); n > most {
 		t.Errorf("%d goroutines for %d requests", n, line)
 	}
 	release()
@@ -33,10 +43,10 @@ func TestGoroutinesAreForRequestsUnderWay(t *testing.T) {
 		r.await(events.ReplySync)
 	}
 	for range 1000 { // the last ones are ending
-		if callsUnderWay() == 0 {
+		if callsUnderWay() == idle {
 			return
 		}
 		runtime.Gosched()
 	}
-	t.Errorf("%d goroutines are left", callsUnderWay())
+	t.Errorf("%d goroutines are left, want %d", callsUnderWay(), idle)
 }

@@ -69,7 +69,7 @@ func (w *wire) handshake() error {
 	}
 	paced := w.s.paced(w, g)
 	w.contacts.setSpacing(paced)
-	w.handshaken, w.out = true, g.withTimeout(paced)
+	w.handshaken, w.out, w.patience = true, g.withTimeout(paced), paced*2/3
 	return w.s.attach(w, g, paced, early)
 }
 

@@ -18,6 +18,16 @@ const (
 
 func (l *lanes) push(c *call) { l.waiting[c.lane].push(c) }
 
+// ready reports whether there is a call that may be sent now.
+func (l *lanes) ready() bool {
+	for lane := range l.waiting {
+		if l.inFlight[lane] < l.window && l.waiting[lane].len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // next removes and returns the call that may be sent now, or nil. It drops calls that are
 // unwanted.
 func (l *lanes) next() *call {

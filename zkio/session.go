@@ -31,7 +31,7 @@ type session struct {
 	dialled  *wire // the newest connection, in its handshake or later
 	wire     *wire // the attached connection; nil while suspended
 
-	slot    *call // the one call that was started and has not written its frame yet
+	slot    *call // with Config.ThroughConn, the one call that was started and has not written its frame yet
 	lanes   lanes
 	pending map[int32]*call // by xid: written, not answered
 	last    *call           // submitted, sent or answered last: what a broken invariant names
@@ -74,7 +74,7 @@ func openSession(a *Adapter, number int64) (*session, error) {
 		zk.WithLogger(discardLogger{}),
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(1024), // zk.Conn reads only stubs: see process
-		zk.WithMaxConnBufferSize(a.cfg.MaxRequest+4096),
+		zk.WithMaxConnBufferSize(a.cfg.connBuffer()),
 	)
 	if err != nil {
 		s.cancel()
@@ -112,77 +112,43 @@ func (s *session) submit(c *call) {
 	}
 }
 
-// advance starts the next call, if its frame can follow immediately. One call at a time is
-// between its start and its frame: so frames are sent in the order of the lanes, and each
-// frame belongs to the call in the slot.
+// advance has the calls sent that may be sent now. s.mu is held.
 func (s *session) advance() {
-	if s.slot != nil || s.wire == nil || s.closing || s.loopStalled() != nil {
-		return
-	}
-	c := s.lanes.next()
-	if c == nil {
-		return
-	}
-	s.slot, c.started = c, true
-	s.a.work.Go(func() { s.freeSlot(c, c.send(s.conn)) })
-}
-
-// freeSlot frees the slot of a call that never wrote a frame.
-func (s *session) freeSlot(c *call, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.slot != c {
-		return
-	}
-	s.slot = nil
 	switch {
-	case c.answered:
-	case s.closing:
-		s.answer(c, c.event(events.NotSent, "the session is being closed"), Kept{})
-	default:
-		c.refusal = reason(err)
-		s.answer(c, c.event(events.NotSent, c.refusal), Kept{})
+	case s.wire == nil || s.closing || s.loopStalled() != nil:
+	case s.a.cfg.ThroughConn:
+		s.sendThroughConn()
+	case s.lanes.ready():
+		s.wire.writer.signal()
 	}
-	s.advance()
 }
 
-// admitFrame decides whether a frame of zk.Conn goes to the socket, and assigns it to the
-// call in the slot. It drops a frame that was in zk.Conn's queue when its connection ended:
-// its call was answered then.
+// admitFrame decides whether a frame of zk.Conn goes to the socket.
 func (s *session) admitFrame(w *wire, frame []byte) bool {
 	b := body{rest: frame[lengthSize:]}
 	xid, op := b.int32(), b.int32()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.a.cfg.Now()
 	switch op {
 	case opPing:
-		w.contacts.pinged(now)
+		w.contacts.pinged(s.a.cfg.Now())
 		return true
 	case opClose:
 		w.closeXid = xid
 		return true
 	}
-	c := s.slot
-	s.slot = nil
-	defer s.advance()
-	if c == nil || c.answered || s.wire != w {
-		return false
-	}
-	if c.unwanted() {
-		c.watch = noWatch
-	}
-	if c.watch != noWatch {
-		frame[len(frame)-1] = 1
-	}
+	return s.admitCall(w, xid, frame)
+}
+
+// noteSent notes that a call's frame is written now, with this number. s.mu is held.
+func (s *session) noteSent(w *wire, c *call, xid int32, now int64) {
 	s.watches.subscribe(c)
 	s.pending[xid], s.last = c, c
 	c.sentAt, c.contact = now, w.contacts.before(now-int64(s.a.cfg.Lag()))
-	return true
 }
 
-// receive processes one frame from the server and returns what zk.Conn may read of it. An
-// error ends the connection.
+// receive processes one frame from the server and returns what zk.Conn is to read of it, nil
+// for nothing. An error ends the connection.
 func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,24 +163,24 @@ func (s *session) receive(w *wire, a answer) ([]byte, error) {
 	return out, err
 }
 
-// process gives an answer's frame to its call, and returns the stub that zk.Conn reads in
-// its place. It posts watch events.
+// process gives an answer's frame to its call, and posts watch events. It returns the stub
+// that zk.Conn reads in place of an answer that it waits for.
 func (s *session) process(w *wire, a answer) ([]byte, error) {
 	switch a.xid {
 	case xidWatchEvent:
-		return stub(xidPing), s.fire(a)
+		return nil, s.fire(a)
 	case xidPing:
 		w.contacts.ponged(s.a.cfg.Now())
-		return stub(xidPing), nil
+		return nil, nil
 	case w.closeXid:
 		s.closed(events.OK, "")
 		return stub(a.xid), nil
 	}
 	c := s.pending[a.xid]
 	if c == nil {
-		return stub(xidPing), nil
+		return nil, nil
 	}
-	e, kept, ok := c.reply(a)
+	e, kept, ok := c.reply(s.a, a)
 	if !ok {
 		return nil, errProtocol
 	}
@@ -226,7 +192,10 @@ func (s *session) process(w *wire, a answer) ([]byte, error) {
 	s.lastZxid = max(s.lastZxid, a.zxid)
 	s.answer(c, e, kept)
 	s.advance()
-	return stub(a.xid), nil
+	if s.a.cfg.ThroughConn {
+		return stub(a.xid), nil
+	}
+	return nil, nil
 }
 
 // fire posts a watch event to all machines that wait for it.
@@ -275,6 +244,9 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 	}
 	s.watchdog.Stop()
 	s.wire, s.timeout, s.refused, s.rejections = w, paced, refusals{}, rejections{}
+	if !s.a.cfg.ThroughConn {
+		s.a.work.Go(func() { s.writeCalls(w) })
+	}
 	w.checkedAt = s.a.cfg.Now()
 	s.pauses = pauses{heard: w.checkedAt}
 	s.a.signs.request(w.checkedAt)

@@ -15,9 +15,9 @@ import (
 //
 // What it relies on in go-zookeeper v1.0.4 (TestPinWhatTheWireReliesOn asserts it): the first
 // Write is the connect request; from then on every Write is exactly one frame;
-// the last byte of a read's frame is its watch flag; a read deadline is set
-// before each frame and Read is called from one goroutine. Writes come from the
-// goroutine that reads until the handshake is over, later from another one.
+// the last byte of a read's frame is its watch flag (Config.ThroughConn); Read is called
+// from one goroutine. Writes come from the goroutine that reads until the handshake is
+// over, later from another one.
 type wire struct {
 	net.Conn
 	s      *session
@@ -26,16 +26,19 @@ type wire struct {
 	buf    []byte // of the answer that is being read
 	out    []byte // what zk.Conn has not read yet of its frame
 
-	dialledAt   int64 // when the attempt to connect began
-	offeredID   int64 // session id in the connect request; 0 asks for a new session
-	since       int64 // last zxid seen before this connection
-	probe       bool  // the connect request claims to have seen nothing
-	connectSent bool  // the connect request was written
-	armed       int   // watches set again in the handshake,
-	fired       int   // and watch events that came before its end
-	handshaken  bool  // the handshake has ended; from here on zk.Conn sets the deadlines
-	closeXid    int32 // of the close request, once seen; guarded by session.mu
+	dialledAt   int64         // when the attempt to connect began
+	offeredID   int64         // session id in the connect request; 0 asks for a new session
+	since       int64         // last zxid seen before this connection
+	probe       bool          // the connect request claims to have seen nothing
+	connectSent bool          // the connect request was written
+	armed       int           // watches set again in the handshake,
+	fired       int           // and watch events that came before its end
+	handshaken  bool          // the handshake has ended; from here on zk.Conn sets the deadlines
+	closeXid    int32         // of the close request, once seen; guarded by session.mu
+	patience    time.Duration // the longest read or write once the handshake is over
+	writer      writer
 
+	ends   sync.Once // closes writer.gone
 	mu     sync.Mutex
 	reason error // why it ended, if the socket's own error would not say
 	ended  bool  // guarded by session.mu
@@ -51,19 +54,19 @@ var (
 )
 
 func newWire(conn net.Conn, s *session, server string) *wire {
-	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone}
+	return &wire{Conn: conn, s: s, server: server, in: bufio.NewReaderSize(conn, 4096), closeXid: xidNone, writer: newWriter()}
 }
 
-// Write passes one frame on, as soon as the loop does not stand still. It never fails:
-// after a failed Write, zk.Conn can answer a request more often than its channel has room
-// and stop for good. Only Read reports the end of the connection.
+// Write passes one frame of zk.Conn on, as soon as the loop does not stand still. It never
+// fails: after a failed Write, zk.Conn can answer a request more often than its channel has
+// room and stop for good. Only Read reports the end of the connection.
 func (w *wire) Write(b []byte) (int, error) {
 	if w.connectSent && isPing(b) {
 		w.s.a.signs.request(w.s.a.cfg.Now())
 	}
-	if w.s.awaitLoop() && w.handshaken {
-		_ = w.Conn.SetWriteDeadline(time.Time{}) // zk.Conn's has passed; Read ends the connection if no answer comes
-	}
+	w.s.awaitLoop()
+	w.writer.take()
+	defer w.writer.free()
 	if !w.connectSent {
 		w.connectSent = true
 		now := w.s.a.cfg.Now()
@@ -77,10 +80,21 @@ func (w *wire) Write(b []byte) (int, error) {
 	} else if !w.s.admitFrame(w, b) {
 		return len(b), nil
 	}
-	if _, err := w.Conn.Write(b); err != nil {
+	_ = w.put(b)
+	return len(b), nil
+}
+
+// put writes whole frames to the socket. The writer was taken. An error ends the
+// connection.
+func (w *wire) put(frames []byte) error {
+	if w.handshaken {
+		w.limitWrite()
+	}
+	_, err := w.Conn.Write(frames)
+	if err != nil {
 		w.breakOff(err)
 	}
-	return len(b), nil
+	return err
 }
 
 // isPing reports whether a frame after the connect request is a ping.
@@ -120,7 +134,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	if len(w.out) == 0 {
 		if err := w.next(); err != nil {
 			w.s.ended(w, w.why(err)) // before Close, which lets a Write go on and fail
-			_ = w.Conn.Close()
+			_ = w.Close()
 			return 0, err
 		}
 	}
@@ -129,16 +143,23 @@ func (w *wire) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// next reads frames until one is for zk.Conn.
 func (w *wire) next() error {
 	if !w.handshaken {
 		return w.handshake()
 	}
-	a, err := w.readAnswer()
-	if err != nil {
-		return err
+	for {
+		if w.in.Buffered() == 0 {
+			w.limitRead()
+		}
+		a, err := w.readAnswer()
+		if err != nil {
+			return err
+		}
+		if w.out, err = w.s.receive(w, a); err != nil || w.out != nil {
+			return err
+		}
 	}
-	w.out, err = w.s.receive(w, a)
-	return err
 }
 
 // readAnswer reads one whole frame. It skips a body above the limit.
@@ -177,6 +198,12 @@ func (w *wire) bodyBuffer(size int) []byte {
 	return w.buf[:size]
 }
 
+// Close shuts the socket, and ends the writer. zk.Conn calls it when it stops.
+func (w *wire) Close() error {
+	w.ends.Do(func() { close(w.writer.gone) })
+	return w.Conn.Close()
+}
+
 // fail ends the connection for a reason of this side. Read reports it to the session.
 func (w *wire) fail(reason error) {
 	w.setReason(reason)
@@ -192,6 +219,13 @@ func (w *wire) setReason(reason error) bool {
 	}
 	w.reason = reason
 	return true
+}
+
+// broken reports whether the connection is to end: nothing more is written then.
+func (w *wire) broken() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reason != nil
 }
 
 // why returns the reason of the end of the connection as an error.
@@ -210,20 +244,4 @@ func (w *wire) why(err error) error {
 		err = errors.New("closed by the server")
 	}
 	return fmt.Errorf("%s: %w", w.server, err)
-}
-
-// SetReadDeadline is for zk.Conn, after the handshake, which has a deadline of its own.
-func (w *wire) SetReadDeadline(t time.Time) error {
-	if !w.handshaken {
-		return nil
-	}
-	return w.Conn.SetReadDeadline(t)
-}
-
-// SetWriteDeadline is for zk.Conn, after the handshake.
-func (w *wire) SetWriteDeadline(t time.Time) error {
-	if !w.handshaken {
-		return nil
-	}
-	return w.Conn.SetWriteDeadline(t)
 }

@@ -8,23 +8,24 @@ import (
 
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
-	".":                   {"engine", "events", "machines", "zkio", "internal/sources", "internal/invariants"},
-	"internal/invariants": nil,
-	"internal/sources":    {"engine"},
-	"machines":            {"engine", "events"},
-	"engine":              {"events"},
-	"events":              nil,
-	"zkio":                {"engine", "events", "internal/invariants"},
-	"zkio/zkmem":          nil,
-	"world":               {"engine", "events", "machines", "zkio/zkmem"},
-	"slogger":             nil,
-	"health":              {"."},
-	"cmd":                 {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd"},
-	"test":                {".", "internal/sources", "internal/invariants", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
-	"events/more":         {"events"},
-	"docs/examples":       {".", "zkio/zkmem", "slogger", "health"},      // programs to copy, in a module of their own
-	"integrations":        {".", "zkio/zkmem", "health"},                 // each in a module of its own
-	"bench":               {".", "zkio/zkmem", "world", "test", "bench"}, // compares with other libraries, in a module of its own
+	".":                      {"engine", "events", "machines", "zkio", "internal/sources", "internal/invariants", "internal/optimizations"},
+	"internal/invariants":    nil,
+	"internal/optimizations": nil,
+	"internal/sources":       {"engine"},
+	"machines":               {"engine", "events"},
+	"engine":                 {"events"},
+	"events":                 nil,
+	"zkio":                   {"engine", "events", "internal/invariants", "internal/optimizations"},
+	"zkio/zkmem":             nil,
+	"world":                  {"engine", "events", "machines", "zkio/zkmem"},
+	"slogger":                nil,
+	"health":                 {"."},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd"},
+	"test":                   {".", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
+	"events/more":            {"events"},
+	"docs/examples":          {".", "zkio/zkmem", "slogger", "health"},      // programs to copy, in a module of their own
+	"integrations":           {".", "zkio/zkmem", "health"},                 // each in a module of its own
+	"bench":                  {".", "zkio/zkmem", "world", "test", "bench"}, // compares with other libraries, in a module of its own
 }
 
 // room returns the entry of rooms that a folder belongs to; "" for none.

@@ -14,6 +14,8 @@ var clockFiles = map[string]string{
 	"clock_other.go": "is the source of time where there is no CLOCK_BOOTTIME",
 	"leadership.go":  "ValidUntil gives the deadline as a time of day",
 	"recorder.go":    "the log's header says when the log began",
+
+	"zkio/deadline.go": "a socket's deadlines are times of day",
 }
 
 // chanceFiles may draw random numbers there.

@@ -1,0 +1,17 @@
+package zkio
+
+import "time"
+
+// A socket's deadlines are times of the system's clock, not of the loop's. These bound every
+// read and write after the handshake; what zk.Conn sets is not used. Both are what zk.Conn
+// would take: two thirds of the session timeout.
+
+func (w *wire) limitRead() { _ = w.Conn.SetReadDeadline(time.Now().Add(w.patience)) }
+
+func (w *wire) limitWrite() { _ = w.Conn.SetWriteDeadline(time.Now().Add(w.patience)) }
+
+// SetReadDeadline does nothing: see limitRead.
+func (w *wire) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline does nothing: see limitWrite.
+func (w *wire) SetWriteDeadline(time.Time) error { return nil }

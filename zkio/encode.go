@@ -1,0 +1,110 @@
+package zkio
+
+import (
+	"encoding/binary"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Operation codes of requests.
+const (
+	opCreate          int32 = 1
+	opDelete          int32 = 2
+	opExists          int32 = 3
+	opGet             int32 = 4
+	opSetData         int32 = 5
+	opChildren        int32 = 12 // getChildren2: with the stat
+	opCheck           int32 = 13
+	opMulti           int32 = 14
+	opCreateContainer int32 = 19
+	opCreateTTL       int32 = 21
+	opError           int32 = -1 // in the answer to a multi
+)
+
+// encode appends a call's request as a whole frame.
+func (a *Adapter) encode(f frame, xid int32, c *call) frame {
+	at := len(f)
+	f = append(f, 0, 0, 0, 0).int32(xid)
+	switch r := c.request.(type) {
+	case events.Create:
+		f = a.encodeCreate(f.int32(createOps[r.Mode]), r.Path, r.Data, r.Mode)
+		if createOps[r.Mode] == opCreateTTL {
+			f = f.int64(r.TTL.Milliseconds())
+		}
+	case events.Delete:
+		f = f.int32(opDelete).string(a.full(r.Path)).int32(-1)
+	case events.Get:
+		f = f.int32(opGet).string(a.full(r.Path)).bool(c.watch != noWatch)
+	case events.Exists:
+		f = f.int32(opExists).string(a.full(r.Path)).bool(c.watch != noWatch)
+	case events.Children:
+		f = f.int32(opChildren).string(a.full(r.Path)).bool(c.watch != noWatch)
+	case events.Sync:
+		f = f.int32(opSync).string(a.full(r.Path))
+	case events.Multi:
+		f = a.encodeMulti(f.int32(opMulti), r.Ops)
+	}
+	binary.BigEndian.PutUint32(f[at:], uint32(len(f)-at-lengthSize))
+	return f
+}
+
+// createOps has the request that creates a node of a mode. All others are an opCreate.
+var createOps = map[events.Mode]int32{
+	events.Persistent: opCreate, events.PersistentSequential: opCreate, events.Ephemeral: opCreate, events.EphemeralSequential: opCreate,
+	events.Container: opCreateContainer, events.PersistentTTL: opCreateTTL, events.PersistentSequentialTTL: opCreateTTL,
+}
+
+func (a *Adapter) encodeCreate(f frame, path string, data []byte, mode events.Mode) frame {
+	f = f.string(a.full(path)).buffer(data).int32(int32(len(a.acl)))
+	for _, entry := range a.acl {
+		f = f.int32(entry.Perms).string(entry.Scheme).string(entry.ID)
+	}
+	return f.int32(modes[mode])
+}
+
+// encodeMulti appends the operations, each behind its header, and the header that ends them.
+func (a *Adapter) encodeMulti(f frame, ops []events.Op) frame {
+	for _, op := range ops {
+		f = f.int32(verbs[op.Verb]).bool(false).int32(-1)
+		switch op.Verb {
+		case "check", "delete":
+			f = f.string(a.full(op.Path)).int32(op.Version)
+		case "set":
+			f = f.string(a.full(op.Path)).buffer(op.Data).int32(op.Version)
+		case "create":
+			f = a.encodeCreate(f, op.Path, op.Data, op.Mode)
+		}
+	}
+	return f.int32(-1).bool(true).int32(-1)
+}
+
+// verbs has the operations that a multi may have.
+var verbs = map[string]int32{"check": opCheck, "delete": opDelete, "set": opSetData, "create": opCreate}
+
+// validPath reports whether a server takes a path, by the rules of go-zookeeper and of
+// ZooKeeper's PathUtils. The path of a sequential node may end with a slash: the number
+// follows.
+func validPath(path string, sequential bool) bool {
+	if !strings.HasPrefix(path, "/") {
+		return false
+	}
+	if path == "/" {
+		return true
+	}
+	names := strings.Split(path[1:], "/")
+	for i, name := range names {
+		last := i == len(names)-1
+		if name == "." || name == ".." || name == "" && !(last && sequential) {
+			return false
+		}
+	}
+	return strings.IndexFunc(path, forbidden) < 0
+}
+
+// forbidden reports whether a path may not have a character: control characters, surrogates,
+// those for private use, and a character that is not UTF-8.
+func forbidden(r rune) bool {
+	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r < 0xffff || r == utf8.RuneError
+}

@@ -1,0 +1,126 @@
+package zkio
+
+import (
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// With Config.ThroughConn, requests are encoded, numbered and written by zk.Conn, one at a
+// time: the way of the first releases. It is there to find out whether the writer is at
+// fault.
+
+// sendThroughConn starts the next call, if its frame can follow immediately. One call at a
+// time is between its start and its frame: so frames are sent in the order of the lanes,
+// and each frame belongs to the call in the slot. s.mu is held.
+func (s *session) sendThroughConn() {
+	if s.slot != nil {
+		return
+	}
+	c := s.lanes.next()
+	if c == nil {
+		return
+	}
+	s.slot, c.started = c, true
+	s.a.work.Go(func() { s.freeSlot(c, s.a.sendBy(s.conn, c.request)) })
+}
+
+// freeSlot frees the slot of a call that never wrote a frame.
+func (s *session) freeSlot(c *call, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slot != c {
+		return
+	}
+	s.slot = nil
+	switch {
+	case c.answered:
+	case s.closing:
+		s.answer(c, c.event(events.NotSent, "the session is being closed"), Kept{})
+	default:
+		c.refusal = reason(err)
+		s.answer(c, c.event(events.NotSent, c.refusal), Kept{})
+	}
+	s.advance()
+}
+
+// admitCall assigns a frame of zk.Conn to the call in the slot, and reports whether it is to
+// be written. It drops a frame that was in zk.Conn's queue when its connection ended: its
+// call was answered then. s.mu is held.
+func (s *session) admitCall(w *wire, xid int32, frame []byte) bool {
+	c := s.slot
+	s.slot = nil
+	defer s.advance()
+	if c == nil || c.answered || s.wire != w {
+		return false
+	}
+	if c.unwanted() {
+		c.watch = noWatch
+	}
+	if c.watch != noWatch {
+		frame[len(frame)-1] = 1
+	}
+	s.noteSent(w, c, xid, s.a.cfg.Now())
+	return true
+}
+
+// sendBy makes zk.Conn encode, number and write a request. It returns when zk.Conn has got
+// the answer; its error matters only if no frame was ever written.
+func (a *Adapter) sendBy(conn *zk.Conn, r events.Request) (err error) {
+	switch r := r.(type) {
+	case events.Create:
+		switch path := a.full(r.Path); r.Mode {
+		case events.Container:
+			_, err = conn.CreateContainer(path, r.Data, modes[r.Mode], a.acl)
+		case events.PersistentTTL, events.PersistentSequentialTTL:
+			_, err = conn.CreateTTL(path, r.Data, modes[r.Mode], a.acl, r.TTL)
+		default:
+			_, err = conn.Create(path, r.Data, modes[r.Mode], a.acl)
+		}
+	case events.Delete:
+		err = conn.Delete(a.full(r.Path), -1)
+	case events.Get:
+		_, _, err = conn.Get(a.full(r.Path))
+	case events.Exists:
+		_, _, err = conn.Exists(a.full(r.Path))
+	case events.Children:
+		_, _, err = conn.Children(a.full(r.Path))
+	case events.Sync:
+		_, err = conn.Sync(a.full(r.Path))
+	case events.Multi:
+		_, err = conn.Multi(a.opsOf(r.Ops)...)
+	}
+	return err
+}
+
+// opsOf returns the operations of a multi as zk.Conn takes them.
+func (a *Adapter) opsOf(ops []events.Op) []any {
+	requests := make([]any, len(ops))
+	for i, op := range ops {
+		path := a.full(op.Path)
+		switch op.Verb {
+		case "check":
+			requests[i] = &zk.CheckVersionRequest{Path: path, Version: op.Version}
+		case "delete":
+			requests[i] = &zk.DeleteRequest{Path: path, Version: op.Version}
+		case "set":
+			requests[i] = &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
+		case "create":
+			requests[i] = &zk.CreateRequest{Path: path, Data: op.Data, Acl: a.acl, Flags: modes[op.Mode]}
+		}
+	}
+	return requests
+}
+
+// reason returns the text of an error of zk.Conn that kept a request from being written.
+func reason(err error) string {
+	switch {
+	case err == nil:
+		return "not written"
+	case errors.Is(err, zk.ErrInvalidPath):
+		return "not a valid path"
+	}
+	return err.Error()
+}
