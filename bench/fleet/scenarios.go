@@ -71,7 +71,7 @@ func oneLine(ctx context.Context, s *stage) error {
 	if err := s.pause(ctx); err != nil {
 		return err
 	}
-	if err := s.measure(ctx, "the leader leaves", s.command(Command{Do: "release"}), full(s.sessions-1)); err != nil {
+	if err := s.measure(ctx, "the leader leaves", s.releaseLeader, full(s.sessions-1)); err != nil {
 		return err
 	}
 	if err := s.measure(ctx, "all servers restart", func() error { return s.restart(ctx) }, full(s.sessions-1)); err != nil {

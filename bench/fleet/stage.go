@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -92,12 +93,20 @@ func (s *stage) pause(ctx context.Context) error {
 	}, func(Look) bool { return time.Now().After(end) })
 }
 
-// command has every process carry out the same command.
-func (s *stage) command(c Command) func() error {
-	return func() error {
-		_, err := s.fleet.do(func(*process) Command { return c })
-		return err
+// releaseLeader closes the latch of the one process that leads.
+func (s *stage) releaseLeader() error {
+	for _, p := range s.fleet {
+		one := fleet{p}
+		l, err := one.look()
+		if err != nil {
+			return err
+		}
+		if l.Leading > 0 {
+			_, err := one.do(func(*process) Command { return Command{Do: "release"} })
+			return err
+		}
 	}
+	return errors.New("nobody leads")
 }
 
 // killHalf kills the first half of the processes. What they had counted is gone with them, so the rest begins from its own.

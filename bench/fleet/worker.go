@@ -109,13 +109,11 @@ func (w *worker) join(c Command) error {
 	return nil
 }
 
-// release closes the latches that lead.
+// release closes a latch that leads. The next one of its line may lead before Close returns.
 func (w *worker) release() error {
 	for _, latch := range w.latches {
 		if latch.HasLeadership() {
-			if err := latch.Close(context.Background()); err != nil {
-				return err
-			}
+			return latch.Close(context.Background())
 		}
 	}
 	return nil
