@@ -126,24 +126,79 @@ func TestAwaitsThatGiveUpAreWithdrawn(t *testing.T) {
 	})
 }
 
-// A client that has heard nothing of the ensemble's leader for more than a third of its session timeout does
-// not know whether that one stood still: its first lock takes a tick, and no longer.
-func TestTheFirstLockOfAnIdleClientWaitsForATick(t *testing.T) {
-	const tick = 2 * time.Second
-	bubble(t, zkmem.Options{Tick: tick}, func(t *testing.T, w *world) {
-		n := w.start(func(c *Config) { c.SessionTimeout, c.Tick = 15*time.Second, tick })
-		fine(t, n.latch.Close(t.Context()))
-		for _, c := range []struct{ idle, most time.Duration }{{time.Minute, tick}, {time.Second, 0}, {time.Minute, tick}} {
-			pass(c.idle)
-			begun := time.Now()
-			held := must(must(n.Client.Mutex("/lock", MutexOptions{})).Lock(t.Context()))
-			if took := time.Since(begun); took > c.most+10*time.Millisecond {
-				t.Errorf("after %s the lock took %s, want at most %s", c.idle, took, c.most)
+// A client that nobody needs goes on to hear the ensemble's leader for twenty session timeouts, so its next lock takes
+// no longer than any. Later it does not know whether the leader stood still: then a lock takes a tick, and no longer.
+func TestTheFirstLockOfAClientThatWasIdleForLongWaitsForATick(t *testing.T) {
+	const timeout, tick, long = 15 * time.Second, 2 * time.Second, 22 * 15 * time.Second
+	for name, c := range map[string]struct {
+		idle []time.Duration
+		most []time.Duration
+		off  bool
+	}{
+		"since it connected":                {[]time.Duration{time.Minute}, []time.Duration{0}, false},
+		"again":                             {[]time.Duration{4 * timeout / 10, 4 * time.Minute, long, time.Second, 19 * timeout}, []time.Duration{0, 0, tick, 0, 0}, false},
+		"without this optimization, always": {[]time.Duration{time.Minute, time.Second}, []time.Duration{tick, 0}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, zkmem.Options{Tick: tick}, func(t *testing.T, w *world) {
+				n := w.open(func(config *Config) {
+					config.SessionTimeout, config.Tick, config.Disable.IdleSyncs = timeout, tick, c.off
+				})
+				fine(t, n.WaitConnected(t.Context()))
+				for i, idle := range c.idle {
+					pass(idle)
+					begun := time.Now()
+					held := must(must(n.Client.Mutex("/lock", MutexOptions{})).Lock(t.Context()))
+					if took := time.Since(begun); took > c.most[i]+10*time.Millisecond || took < c.most[i]-tick/2 {
+						t.Errorf("after %s the lock took %s, want %s", idle, took, c.most[i])
+					}
+					if left := time.Until(held.ValidUntil()); left < 5*time.Second {
+						t.Errorf("after %s the lock may be believed for %s only", idle, left)
+					}
+					fine(t, held.Unlock(t.Context()))
+				}
+			})
+		})
+	}
+}
+
+// A client that nobody needs sends four syncs in each session timeout, for twenty of them, and then only pings. A client
+// whose requests show that the leader runs sends none.
+func TestWhatAClientThatNobodyNeedsSends(t *testing.T) {
+	const timeout = 15 * time.Second
+	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {
+		var syncs, others int
+		w.srv.Intercept(func(r zkmem.Request) zkmem.Verdict {
+			switch r.Op {
+			case zkmem.OpSync:
+				syncs++
+			case zkmem.OpPing:
+			default:
+				others++
 			}
-			if left := time.Until(held.ValidUntil()); left < 5*time.Second {
-				t.Errorf("after %s the lock may be believed for %s only", c.idle, left)
-			}
-			fine(t, held.Unlock(t.Context()))
+			return zkmem.Verdict{}
+		})
+		n := w.open(func(c *Config) { c.SessionTimeout = timeout })
+		fine(t, n.WaitConnected(t.Context()))
+		synctest.Wait()
+		others = 0
+		if pass(20 * timeout); syncs < 78 || syncs > 80 || others != 0 {
+			t.Errorf("in twenty session timeouts %d syncs, and %d other requests", syncs, others)
+		}
+		syncs = 0
+		if pass(20 * timeout); syncs > 1 || others != 0 {
+			t.Errorf("in the next twenty %d syncs, and %d other requests", syncs, others)
+		}
+		n.cut()
+		synctest.Wait()
+		syncs = 0
+		for range 100 {
+			must(n.Create("/n", nil).Do(t.Context()))
+			fine(t, n.Delete("/n").Do(t.Context()))
+			pass(time.Second)
+		}
+		if syncs > 1 {
+			t.Errorf("%d syncs while it writes", syncs)
 		}
 	})
 }

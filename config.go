@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/incumbent-go/incumbent/internal/optimizations"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -172,7 +173,12 @@ func (c Config) checkMessages() error {
 
 // options are the session machine's, and in the log's header.
 func (c Config) options() map[string]string {
+	idle := idleFor
+	if c.Disable.IdleSyncs || optimizations.Off() {
+		idle = 0
+	}
 	return map[string]string{
+		"idleFor":         strconv.Itoa(idle),
 		"tick":            c.Tick.String(),
 		"tickAssumed":     strconv.FormatBool(c.tickAssumed),
 		"askedTimeout":    c.SessionTimeout.String(),

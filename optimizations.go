@@ -7,4 +7,12 @@ type Optimizations struct {
 	// writes all that waits with one write. Without it go-zookeeper encodes and writes each
 	// request, and each client keeps a buffer of MaxRequest.
 	OwnFrames bool
+	// IdleSyncs: a client that nobody needs goes on to hear the ensemble's leader for twenty
+	// session timeouts, by a sync of two small packets four times in each. So a term that
+	// begins within that time begins at once. Without them, and later, it waits for a tick.
+	IdleSyncs bool
 }
+
+// idleFor is for how many session timeouts after its last use, or its last connection, a
+// client hears the leader.
+const idleFor = 20

@@ -103,3 +103,27 @@ func checks(answer string) (dirs []string) {
 	}
 	return dirs
 }
+
+// A sync of an idle client confirms nothing, and if its answer comes after a silence, no request counts that is sent
+// before the leader has settled.
+func TestASyncWhileIdleConfirmsNothing(t *testing.T) {
+	c := newConversation(t, newCoverage())
+	for _, answer := range []string{
+		c.play(t, "connected idleFor=2", "at 3750ms", "session timer.fired name=idle", "session reply.sync"),
+		c.play(t, "at 7500ms", "session timer.fired name=idle", "at 12s", "session reply.sync sent=4500ms"),
+	} {
+		if strings.Contains(answer, "valid until") || !strings.Contains(answer, "reply.sync") {
+			t.Errorf("a sync is answered: %s", answer)
+		}
+	}
+	s := &session{timeout: 15 * time.Second, tick: 2 * time.Second, syncLimit: 5, idleSync: 3, heard: 1}
+	late := events.Event{Kind: events.ReplySync, Code: events.OK, Request: 3, At: int64(6 * time.Second), SentAt: int64(time.Second)}
+	if !s.idleUncounted(late) {
+		t.Fatal("a silence of 6 s is none")
+	}
+	s.settleIdle(late, nil)
+	next := events.Event{Kind: events.ReplyMulti, Code: events.OK, At: late.At + 2, SentAt: late.At + 1}
+	if !s.uncounted(next) {
+		t.Error("what is sent just after a silence counts")
+	}
+}

@@ -100,5 +100,6 @@ func (s *session) removeHeartbeat(ev events.Event, out *engine.Outbox) {
 		s.since = 0
 		out.StopTimer(s.heartbeat)
 		out.StopTimer(s.deadline)
+		s.beginIdle(ev, out)
 	}
 }

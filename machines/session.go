@@ -23,6 +23,7 @@ const (
 	deadlineTimer  = "deadline"        // when belief ends, unless it is confirmed before
 	elapsedTimer   = "session-timeout" // when a session without a server is assumed to have expired
 	restTimer      = "rest"            // the pause before the next session
+	idleTimer      = "idle"            // when a client that nobody needs asks whether the ensemble's leader runs
 )
 
 // pauseAfterGiveUp is the pause between sessions once the retry policy has given up: a client that was
@@ -45,6 +46,7 @@ type session struct {
 	syncLimit       int
 	observerMasters bool
 	rideOut         bool
+	idleFor         int // for how many session timeouts a client that nobody needs asks whether the leader runs
 	retry           Policy
 	jitter          jitter
 
@@ -88,11 +90,15 @@ type session struct {
 	noContainers bool
 
 	heartbeat, deadline, elapsed uint64 // running timers
+
+	idle      uint64 // the timer of the next sync while nobody needs the client
+	idleSync  uint64 // the one that is pending
+	idleSince int64  // when the client was needed last, or connected
 }
 
 // SessionRecipe makes the session machine. Every loop has one, under the id
 // events.SessionMachine. Options: "tick", "tickAssumed" if it is not configured,
-// "askedTimeout", "syncLimit", "observerMasters", "rideOut", "retry".
+// "askedTimeout", "syncLimit", "observerMasters", "rideOut", "idleFor", "retry".
 var SessionRecipe = engine.NewRecipe(sessionChart, newSession)
 
 func newSession(open events.Event) (*session, error) {
@@ -104,6 +110,7 @@ func newSession(open events.Event) (*session, error) {
 		syncLimit:       o.integer("syncLimit", 5),
 		observerMasters: o.flag("observerMasters"),
 		rideOut:         o.flag("rideOut"),
+		idleFor:         o.integer("idleFor", 0),
 		retry:           o.policy("retry", BoundedExponential(-1, 200*time.Millisecond, 5*time.Second)),
 		jitter:          o.jitter(open.Seed),
 	}
@@ -224,6 +231,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 	if !s.heartbeats.empty() {
 		s.sendHeartbeat(ev, out)
 	}
+	s.beginIdle(ev, out)
 }
 
 // unconfirmed forgets all confirmations of the previous connection.
@@ -235,7 +243,7 @@ func (s *session) unconfirmed() {
 // suspend handles the end of a connection.
 func (s *session) suspend(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	s.attached, s.pendingHeartbeat, s.verifying, s.since = false, 0, 0, 0
+	s.attached, s.pendingHeartbeat, s.verifying, s.since, s.idle, s.idleSync = false, 0, 0, 0, 0, 0
 	if s.ridesOut(ev) {
 		s.paused += ev.Paused
 		s.watchDeadline(ev, out)
@@ -264,7 +272,7 @@ func (s *session) giveUp(ev events.Event, out *engine.Outbox) {
 func (s *session) lose(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
 	lost := s.number
-	s.number, s.attached, s.replaced = 0, false, false
+	s.number, s.attached, s.replaced, s.idle, s.idleSync = 0, false, false, 0, 0
 	s.unconfirmed()
 	s.heartbeats.clear()
 	out.Deadline(lost, 0, 0)

@@ -51,6 +51,8 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{ending}, On: on(events.ConnectionClosed, events.ConnectionLost), When: (*session).beginsAnother, To: resting, Do: (*session).lose},
 		{From: from{resting}, On: on(events.TimerFired), To: connecting, Do: (*session).connect},
 
+		{From: from{connected}, On: on(events.ReplySync), When: (*session).idleUncounted, To: connected, Do: (*session).settleIdle},
+		{From: from{connected}, On: on(events.ReplySync), When: (*session).answersIdle, To: connected, Do: (*session).hearLeader},
 		{From: from{connected}, On: on(events.ConnectionConfirmed, events.ReplySync, events.ReplyMulti), When: (*session).uncounted, To: connected, Do: (*session).settle},
 		{From: from{connected}, On: on(events.ConnectionConfirmed, events.ReplySync, events.ReplyMulti), When: (*session).late, To: connected, Do: (*session).renew},
 		{From: from{connected}, On: on(events.ConnectionConfirmed), To: connected, Do: (*session).extendBelief},
@@ -58,6 +60,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: on(events.ReplySync, events.ReplyMulti), To: connected, Do: (*session).noteMissedHeartbeat},
 		{From: from{connected}, On: on(events.ReplyStat), When: (*session).nodeReplaced, To: connected, Do: (*session).endVerifying, Then: (*session).tellNodeGone},
 		{From: from{connected}, On: on(events.ReplyStat), To: connected, Do: (*session).endVerifying},
+		{From: from{connected}, On: on(events.TimerFired), When: (*session).idleDue, To: connected, Do: (*session).askIdle},
 		{From: from{connected}, On: on(events.TimerFired), When: (*session).heartbeatDue, To: connected, Do: (*session).sendHeartbeat},
 		{From: from{connected, suspended}, On: on(events.TimerFired), When: (*session).deadlinePassed, To: engine.Stay, Do: (*session).expire},
 		{From: from{connected, suspended}, On: on(events.TimerFired), To: engine.Stay, Do: (*session).rearmDeadline},

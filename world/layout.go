@@ -31,6 +31,8 @@ type Layout struct {
 	TickAssumed bool          `json:"tickAssumed,omitempty"`
 	// ObserverMasters is the client's Config.ObserverMasters.
 	ObserverMasters bool `json:"observerMasters,omitempty"`
+	// IdleFor is for how many session timeouts a client that nobody needs hears the leader.
+	IdleFor int `json:"idleFor,omitempty"`
 }
 
 // Limits are a server's minSessionTimeout and maxSessionTimeout.
@@ -91,6 +93,9 @@ func (s Script) assumedTick() time.Duration {
 // SessionOptions returns the options of a client's session machine.
 func (s Script) SessionOptions(retry string) map[string]string {
 	options := map[string]string{"tick": s.assumedTick().String(), "syncLimit": fmt.Sprint(s.SyncLimit), "rideOut": fmt.Sprint(s.RideOut), "retry": retry}
+	if s.Layout.IdleFor > 0 {
+		options["idleFor"] = fmt.Sprint(s.Layout.IdleFor)
+	}
 	if l := s.Layout; l.TickAssumed || l.ObserverMasters {
 		maps.Copy(options, map[string]string{"tickAssumed": fmt.Sprint(l.TickAssumed), "askedTimeout": s.asked().String(), "observerMasters": fmt.Sprint(l.ObserverMasters)})
 	}

@@ -14,6 +14,7 @@ import (
 // about configurations that do not fit the ensemble.
 var plantedServers = []Plant{
 	{Name: "a standstill of a server is no silence", Shape: inServers(standingServers), Mutations: anyAnswer},
+	{Name: "an idle client does not notice that the leader stood still", Shape: inServers(idleClients), Mutations: inOne("session", func() mutate.Mutation { return withGuard("idleUncounted", never) })},
 	{Name: "the timeout that was granted last counts", Shape: inServers(limitedServers), Mutations: inOne("session", func() mutate.Mutation {
 		return mutate.Mutation{Actions: map[string]acting{
 			"attach": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {

@@ -25,6 +25,7 @@ const (
 	limitedServers  = "servers grant different timeouts"
 	smallerTick     = "a tick smaller than configured"
 	learnedTick     = "a tick that is learned"
+	idleClients     = "clients hear the leader while nobody needs them"
 )
 
 const (
@@ -85,7 +86,14 @@ var serverWorlds = []serverWorld{
 	}, faults: []string{observerCrash, observerCut, pauseThenCut, briefPauseThenCut, "follower cut off"}},
 	{name: limitedServers, shape: shapeLimits, faults: []string{"cut", leaderCrashUnheard, handshakeLost}, rare: []string{world.TimeoutShortened, world.TimeoutLengthened}},
 	{name: smallerTick, shape: shapeSmallerTick, faults: []string{pauseThenCut, pauseBetweenCut}},
+	{name: idleClients, shape: shapeIdle, faults: []string{leaderStillCut, leaderStillOut, "leader stands still", "leader deposed"}},
 	{name: learnedTick, shape: shapeLearnedTick, faults: []string{pauseThenCut}, rare: []string{world.TickLearned}},
+}
+
+// shapeIdle makes worlds whose clients ask whether the leader runs while they send no heartbeats.
+func shapeIdle(p *Plan, d *rand.Rand) {
+	shapeStanding(p, d)
+	p.Layout.IdleFor = 1 + d.IntN(20)
 }
 
 // serverFaultNamed returns the fault of this name.

@@ -75,6 +75,7 @@ var fields = map[string]how{
 	"agenda.end": value, "agenda.why": fixed,
 
 	"session.tick": fixed, "session.tickAssumed": fixed, "session.tickLearned": fixed, "session.tickDoubted": fixed, "session.asked": fixed,
+	"session.idleFor": fixed, "session.idle": call, "session.idleSync": call, "session.idleSince": recent, // no search asks while idle
 	"session.syncLimit": fixed, "session.rideOut": fixed, "session.retry": fixed, "session.jitter": fixed,
 	"session.observerMasters": fixed, "session.heard": past, "session.heardSent": past, "session.known": pastTimeout, "session.countsFrom": ahead,
 	"session.number": session, "session.opened": fixed, "session.id": zookeeps, "session.timeout": value, "session.timeoutsDiffer": fixed,
