@@ -17,11 +17,11 @@ func TestHeartbeatsKeepALeaderForHours(t *testing.T) {
 	for _, test := range []struct {
 		timeout, tick, period, lasting time.Duration
 	}{
-		{4 * time.Second, 2 * time.Second, 783333 * time.Microsecond, time.Hour},     // by check
-		{4 * time.Second, 0, 533333 * time.Microsecond, time.Hour},                   // by check; a tick of 3 s
-		{15 * time.Second, 2 * time.Second, 3750 * time.Millisecond, 10 * time.Hour}, // by check
-		{40 * time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Hour},         // by sync
-		{40 * time.Second, 0, 10 * time.Second, 10 * time.Hour},                      // by check
+		{4 * time.Second, 2 * time.Second, 783333 * time.Microsecond, time.Hour},    // by check
+		{4 * time.Second, 0, 533333 * time.Microsecond, time.Hour},                  // by check; a tick of 3 s
+		{15 * time.Second, 2 * time.Second, 3750 * time.Millisecond, 5 * time.Hour}, // by check
+		{40 * time.Second, 2 * time.Second, 5 * time.Second, 5 * time.Hour},         // by sync
+		{40 * time.Second, 0, 10 * time.Second, 5 * time.Hour},                      // by check
 	} {
 		name := fmt.Sprintf("with a timeout of %s and a tick of %s", test.timeout, test.tick)
 		test.lasting = selection.Of(t, name, test.lasting/10, test.lasting/10, test.lasting)
