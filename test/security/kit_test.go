@@ -169,10 +169,11 @@ func (c *client) lead(l *incumbent.Latch) *incumbent.Leadership {
 	return held
 }
 
-// attempts counts what a machine asked for, and how often it paused before.
+// attempts counts what a machine asked for, and how often it paused before. What it asks for while this counts has
+// its pause counted, too.
 func (c *client) attempts(id events.ID, effect string) (asked, pauses int) {
-	pauses = c.tape.Count(func(r events.Record) bool { return r.Machine == id && r.Event.Kind == events.TimerFired })
-	return c.tape.Effects(id, effect), pauses
+	asked = c.tape.Effects(id, effect)
+	return asked, c.tape.Count(func(r events.Record) bool { return r.Machine == id && r.Event.Kind == events.TimerFired })
 }
 
 // printed keeps what a logger wrote.
