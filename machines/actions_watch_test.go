@@ -53,7 +53,7 @@ func TestAReadReplacesWhatWasPending(t *testing.T) {
 // Data that the ensemble refuses are answered for, and not written again.
 func TestRefusedDataAreGivenUp(t *testing.T) {
 	p := &persistent{paced: paced{standalone: standalone{path: "/p"}}, parentMaker: newParentMaker("/")}
-	p.payload, p.asked, p.written, p.sets = 3, 3, 1, []setCommand{{8, 3}}
+	p.payload, p.asked, p.written, p.before, p.sets = 3, 3, 1, 1, []setCommand{{8, 3}}
 	answers := found[events.Answer](effects(t, func(out *engine.Outbox) { p.giveUpWrite(events.Event{Code: events.NoAuth}, out) }))
 	if len(answers) != 1 || answers[0].Command != 8 || answers[0].Code != events.NoAuth || p.payload != 1 {
 		t.Errorf("the answers are %v, and the data are those of %d, want 1", answers, p.payload)

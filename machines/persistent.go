@@ -34,7 +34,10 @@ type persistent struct {
 
 	payload uint64 // the number of the user's data that the node should have
 	asked   uint64 // the number of the data in the last create or write
-	written uint64 // the number of the data that the node surely has
+	written uint64 // the number of the data that the node surely has; 0: none is known
+	// before is the number of the data that the node had last, or was created with: they are used
+	// again if newer data are refused.
+	before uint64
 
 	awaits  []uint64     // commands that are answered when the node is present
 	sets    []setCommand // commands that are answered when their payload is written
@@ -118,6 +121,7 @@ var persistentChart = engine.MustCompile(engine.Chart[persistent]{
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).outdated, To: reading, Do: (*persistent).look},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noNode, To: deciding, Do: (*persistent).loseOwn},
 		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).transient, To: pausing, Do: (*persistent).giveUp},
+		{From: from{writing}, On: on(events.ReplyMulti), When: (*persistent).noOtherData, To: pausing, Do: (*persistent).giveUp},
 		{From: from{writing}, On: on(events.ReplyMulti), To: reading, Do: (*persistent).giveUpWrite},
 
 		{From: from{present, writing, occupied}, On: on(events.WatchDeleted), To: deciding, Do: (*persistent).loseOwn},
@@ -225,6 +229,10 @@ func (p *persistent) isOldNode(ev events.Event) bool {
 
 // wrote reports whether the write was carried out.
 func (p *persistent) wrote(ev events.Event) bool { return ev.Code == events.OK }
+
+// noOtherData reports whether the data that the ensemble refused are those to go back to, and it is not
+// known what the node has instead.
+func (p *persistent) noOtherData(events.Event) bool { return p.written == 0 && p.asked == p.before }
 
 // cleared reports whether the node was deleted, or did not exist.
 func (p *persistent) cleared(ev events.Event) bool {

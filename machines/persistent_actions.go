@@ -29,7 +29,7 @@ func (p *persistent) createWithParents(ev events.Event, out *engine.Outbox) {
 // sendCreate sends the create of the node.
 func (p *persistent) sendCreate(ev events.Event, out *engine.Outbox) {
 	p.made, p.unknown, p.createdAt = 0, false, ev.At
-	p.asked = p.payload
+	p.asked, p.before = p.payload, p.payload
 	p.creating = out.Create(events.Op{Path: p.path, Mode: events.Ephemeral, Payload: p.payload})
 }
 
@@ -60,7 +60,9 @@ func (p *persistent) look(ev events.Event, out *engine.Outbox) {
 
 // note notes the own node's stat: no other node can be at the path.
 func (p *persistent) note(ev events.Event) {
-	p.written = p.has(ev)
+	if p.written = p.has(ev); p.written != 0 {
+		p.before = p.written
+	}
 	p.made, p.version, p.unknown, p.oldNodes = ev.Stat.Czxid, ev.Stat.Version, false, nil
 	p.newest = max(p.newest, p.made)
 }
@@ -123,7 +125,7 @@ func (p *persistent) write(ev events.Event, out *engine.Outbox) {
 
 // noteWritten reads the node again, because the write has made the watch fire.
 func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
-	p.written = p.asked
+	p.written, p.before = p.asked, p.asked
 	if p.stray == p.version+1 {
 		p.stray = 0 // this write took its place
 	}
@@ -131,14 +133,14 @@ func (p *persistent) noteWritten(ev events.Event, out *engine.Outbox) {
 	p.look(ev, out)
 }
 
-// giveUpWrite gives up data that the ensemble refuses (too large, no permission), and keeps the node
-// as it is. If no call waits for its answer any more, the handle reports it.
+// giveUpWrite gives up data that the ensemble refuses (too large, no permission). The node keeps what it
+// has, or gets again what it had before. If no call waits for its answer any more, the handle reports it.
 func (p *persistent) giveUpWrite(ev events.Event, out *engine.Outbox) {
 	if !p.answerSets(p.asked, ev.Code, p.failureText(ev), out) {
 		p.reportFailure(ev.Code, p.path, ev, out)
 	}
 	if p.payload == p.asked {
-		p.payload = p.written
+		p.payload = p.before
 	}
 	p.look(ev, out)
 }

@@ -73,3 +73,25 @@ func TestRefusedDataAreNeverGivenUpInSilence(t *testing.T) {
 		t.Errorf("the handle gets %v", notices)
 	}
 }
+
+// What the node has may be unknown when newer data are refused. Then it gets again the last data that are
+// known, and if those are refused, too, the next attempt follows after a pause.
+func TestRefusedDataLeaveDataForTheNextNode(t *testing.T) {
+	p := &persistent{owner: 8, made: 12, newest: 12, version: 0, stray: 1, payload: 6, asked: 6, written: 6, before: 6}
+	p.payload, p.asked = 7, 7
+	p.note(events.Event{Stat: &events.Stat{Czxid: 12, Version: 1, EphemeralOwner: 8}}) // a late write has changed the node
+	if p.written != 0 {
+		t.Fatalf("the node has %d", p.written)
+	}
+	if p.noOtherData(events.Event{}) {
+		t.Error("the newest data are not given up")
+	}
+	effects(t, func(out *engine.Outbox) { p.giveUpWrite(events.Event{Code: events.NoAuth}, out) })
+	if p.payload != 6 {
+		t.Errorf("after the refusal of 7 the next node gets %d, want 6", p.payload)
+	}
+	effects(t, func(out *engine.Outbox) { p.write(events.Event{}, out) })
+	if !p.noOtherData(events.Event{}) {
+		t.Error("the same data are written again at once")
+	}
+}
