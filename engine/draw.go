@@ -10,7 +10,7 @@ import (
 
 // Formats returns the formats that Draw can write, in the order for help texts. SVG is
 // drawn by cmd/drawing.
-func Formats() []string { return []string{"markdown", "mermaid", "dot"} }
+func Formats() []string { return []string{"markdown", "mermaid", "dot", "xstate"} }
 
 // Draw returns a description in one of Formats.
 func Draw(d Description, format string) (string, error) {
@@ -21,6 +21,8 @@ func Draw(d Description, format string) (string, error) {
 		return d.Mermaid(), nil
 	case "dot":
 		return d.DOT(), nil
+	case "xstate":
+		return d.XState()
 	}
 	return "", fmt.Errorf("engine: no format %q, want one of %s", format, strings.Join(Formats(), ", "))
 }

@@ -138,7 +138,7 @@ func TestDraw(t *testing.T) {
 	if got, _ := Draw(d, "markdown"); !strings.Contains(got, "```mermaid\n"+d.Mermaid()+"```\n") {
 		t.Error("the page has no picture")
 	}
-	if _, err := Draw(d, "gif"); err == nil || err.Error() != `engine: no format "gif", want one of markdown, mermaid, dot` {
+	if _, err := Draw(d, "gif"); err == nil || err.Error() != `engine: no format "gif", want one of markdown, mermaid, dot, xstate` {
 		t.Error(err)
 	}
 }

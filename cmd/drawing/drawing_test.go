@@ -272,7 +272,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 }
 
 func TestDrawKnowsItsFormats(t *testing.T) {
-	begins := map[string]string{"markdown": "# latch\n", "mermaid": "stateDiagram-v2\n", "dot": `digraph "latch" {`, "svg": "<svg ", "table": "latch: "}
+	begins := map[string]string{"markdown": "# latch\n", "mermaid": "stateDiagram-v2\n", "dot": `digraph "latch" {`, "xstate": "{\n  \"id\": \"latch\"", "svg": "<svg ", "table": "latch: "}
 	for _, format := range Formats() {
 		got, err := Draw(machines.LatchRecipe.Describe(), format)
 		if err != nil || !strings.HasPrefix(got, begins[format]) || begins[format] == "" {

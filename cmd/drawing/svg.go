@@ -47,12 +47,16 @@ func paint(d engine.Description, s *sheet) string {
 	for _, happy := range []bool{false, true} { // the happy path lies on top
 		for _, r := range m.routes {
 			if r.Happy == happy {
+				p.open(arrowData(r.Arrow)...)
 				p.route(r)
+				p.close()
 			}
 		}
 	}
 	for _, s := range d.States {
+		p.open("state", string(s.Name))
 		p.state(s)
+		p.close()
 	}
 	p.foot()
 	return p.String()

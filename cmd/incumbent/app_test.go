@@ -64,7 +64,7 @@ func TestBadCommandLines(t *testing.T) {
 		"replay a b":                         "does not know what to do with",
 		"chart nope":                         `no chart "nope": there are session, latch, selector, mutex`,
 		"chart latch selector":               "one chart at a time",
-		"chart latch --format png":           `no format "png": there are md, mermaid, dot, svg, table`,
+		"chart latch --format png":           `no format "png": there are md, mermaid, dot, xstate, svg, table`,
 		"zk --listen nope":                   "want host:port, such as 127.0.0.1:2181",
 		"zk --tick 0s":                       "give a positive time",
 		"zk 127.0.0.1:2181":                  "does not know what to do with",

@@ -21,7 +21,7 @@ func TestCharts(t *testing.T) {
 	for _, o := range selection.Some(t, "charts", 4, 8, objects) {
 		name := o["chart"].(string)
 		programtest.Contains(t, listed, name)
-		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "svg": "<svg", "table": "  event "} {
+		for format, shape := range map[string]string{"md": "| ", "mermaid": "stateDiagram", "dot": "digraph", "xstate": `"initial": "`, "svg": "<svg", "table": "  event "} {
 			out := start(t, nil, "chart", name, "--format", format).Exits(0).Out.String()
 			programtest.Contains(t, out, shape)
 			if format == "svg" {
