@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
@@ -37,27 +38,35 @@ func TestZkmemAnswersAsTheRealServer(t *testing.T) {
 	seed := setting(t, "INCUMBENT_DIFF_SEED", rand.IntN(1_000_000))
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40)
 	steps := setting(t, "INCUMBENT_DIFF_STEPS", 300)
-	apache := realzk.Start(t, realzk.Options{})
-	mem := zkmem.Start(t)
+	options := realzk.Options{Properties: []string{noReaper}}
+	if os.Getenv("INCUMBENT_ZK") != "" {
+		options = realzk.Options{} // it is used as it is
+	}
+	apache := realzk.Start(t, options)
+	mem := zkmem.Start(t, zkmem.Options{ContainerInterval: time.Hour})
 	rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, steps, false)
 }
 
-// Nodes with a TTL are only taken by servers that were told so, and change what everything else answers.
-func TestZkmemTakesTTLsAsTheRealServer(t *testing.T) {
+// noReaper keeps a real server from deleting containers by itself, which moves its zxid in the middle of a round.
+const noReaper = "znode.container.checkIntervalMs=3600000"
+
+// Nodes with a TTL and the super user exist only on servers that have the settings, and change what everything else answers.
+func TestZkmemWithEverySettingAnswersAsTheRealServer(t *testing.T) {
 	seed := setting(t, "INCUMBENT_DIFF_SEED", rand.IntN(1_000_000))
 	rounds := setting(t, "INCUMBENT_DIFF_ROUNDS", 40) / 3
-	apache := realzk.Start(t, realzk.Options{Properties: []string{"zookeeper.extendedTypesEnabled=true"}})
-	mem := zkmem.Start(t, zkmem.Options{ExtendedTypes: true})
+	apache := realzk.Start(t, realzk.Options{Properties: []string{noReaper, "zookeeper.extendedTypesEnabled=true",
+		"zookeeper.DigestAuthenticationProvider.superDigest=" + superDigest}})
+	mem := zkmem.Start(t, zkmem.Options{ExtendedTypes: true, ContainerInterval: time.Hour, SuperDigest: superDigest})
 	rehearse(t, apache.Addr(), mem.Addr(), seed, rounds, setting(t, "INCUMBENT_DIFF_STEPS", 300), true)
 }
 
 // rehearse plays rounds against both servers until they differ.
-func rehearse(t *testing.T, realAddr, memAddr string, seed, rounds, steps int, ttl bool) {
+func rehearse(t *testing.T, realAddr, memAddr string, seed, rounds, steps int, full bool) {
 	t.Helper()
 	var seen coverage
 	round := 0
 	for ; round < rounds || seen.meagre() && round < 4*rounds; round++ {
-		if !compare(t, realAddr, memAddr, uint64(seed+round), steps, ttl, &seen) {
+		if !compare(t, realAddr, memAddr, uint64(seed+round), steps, full, &seen) {
 			return
 		}
 	}
@@ -93,13 +102,13 @@ func (c *coverage) add(s step, told string) {
 }
 
 // compare runs one round and says whether both servers told the same.
-func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ttl bool, seen *coverage) bool {
+func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, full bool, seen *coverage) bool {
 	t.Helper()
 	worlds := []*world{newWorld(realAddr), newWorld(memAddr)}
-	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0, ttl: ttl}
+	m := &maker{rng: rand.New(rand.NewPCG(seed, 1)), root: fmt.Sprintf("/r%d-%d", seed, rand.IntN(1_000_000)), tame: seed%2 == 0, full: full}
 	var history []played
 	for _, w := range worlds {
-		w.begin(m.root)
+		w.begin(m.root, full)
 	}
 	for i := range steps {
 		slot := m.rng.IntN(slots)
@@ -122,6 +131,12 @@ func compare(t *testing.T, realAddr, memAddr string, seed uint64, steps int, ttl
 	return true
 }
 
+// quotaNodes are the nodes that say that a root and /a in it have quotas, and count what is there.
+func quotaNodes(root string) []string {
+	top := "/zookeeper/quota" + root
+	return []string{top, top + "/zookeeper_limits", top + "/zookeeper_stats", top + "/a", top + "/a/zookeeper_limits", top + "/a/zookeeper_stats"}
+}
+
 func newWorld(addr string) *world {
 	w := &world{addr: addr, names: map[int64]string{}}
 	for range slots {
@@ -131,11 +146,16 @@ func newWorld(addr string) *world {
 }
 
 // begin makes the round's root and notes the zxid, by a client of its own. It leaves no session behind: one that expires
-// in a later round would move the real server's zxid there.
-func (w *world) begin(root string) {
+// in a later round would move the real server's zxid there. With quotas, the round's root and /a in it have one.
+func (w *world) begin(root string, quotas bool) {
 	c := &client{w: w}
 	c.connect(0, make([]byte, 16), 0, 30000, "begin")
 	c.ask(opCreate, enc{}.str(root).i32(0).acls([]acl{{31, "world", "anyone"}}).i32(0))
+	for _, path := range quotaNodes(root) {
+		if quotas {
+			c.ask(opCreate, enc{}.str(path).str("count=3,bytes=20").acls([]acl{{31, "world", "anyone"}}).i32(0))
+		}
+	}
 	c.xid++
 	c.send(enc{}.i32(c.xid).i32(opExists).str(root).flag(false))
 	if frame, err := c.read(); err == nil {

@@ -13,7 +13,8 @@ var opNames = map[int32]string{
 	opSetData: "setData", opGetACL: "getACL", opSetACL: "setACL", opGetChildren: "getChildren", opSync: "sync", opPing: "ping",
 	opGetChildren2: "getChildren2", opCheck: "check", opMulti: "multi", opCreate2: "create2", opReconfig: "reconfig",
 	opCheckWatches: "checkWatches", opRemoveWatches: "removeWatches", opCreateContainer: "createContainer",
-	opCreateTTL: "createTTL", opAuth: "auth", opSetWatches: "setWatches", opGetEphemerals: "getEphemerals",
+	opCreateTTL: "createTTL", opDeleteContainer: "deleteContainer", opMultiRead: "multiRead", opSASL: "sasl",
+	opAddWatch: "addWatch", opWhoAmI: "whoAmI", opAuth: "auth", opSetWatches: "setWatches", opGetEphemerals: "getEphemerals",
 	opCountDescendants: "getAllChildrenNumber", opSetWatches2: "setWatches2",
 }
 

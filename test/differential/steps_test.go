@@ -21,7 +21,7 @@ type maker struct {
 	root string
 	made int  // sessions so far
 	tame bool // everybody may do everything: odd permissions soon leave little to do
-	ttl  bool // the servers take nodes with a TTL
+	full bool // the servers take nodes with a TTL, and have a super user and quotas
 }
 
 func pick[T any](m *maker, list ...T) T { return list[m.rng.IntN(len(list))] }
@@ -62,9 +62,16 @@ func (m *maker) acls() []acl {
 		[]acl{{30, "digest", "u1:" + digestOfU1}, {1, "world", "anyone"}}, []acl{{31, "digest", "nocolon"}},
 		[]acl{{31, "digest", "a:"}}, []acl{{31, "digest", ":b"}}, []acl{{31, "digest", "a:b:c"}}, []acl{{31, "digest", "a:b:"}},
 		[]acl{{31, "ip", "127.0.0.1"}}, []acl{{31, "ip", "10.0.0.0/8"}}, []acl{{31, "ip", "127.0.0.0/8"}}, []acl{{31, "ip", "nonsense"}},
+		[]acl{{31, "auth", null}}, []acl{{31, "auth", null}}, []acl{{31, "world", null}}, []acl{{31, null, "x"}}, []acl{{31, "digest", null}},
 		[]acl{{31, "world", "somebody"}}, []acl{{31, "magic", "x"}}, []acl{{0, "world", "anyone"}}, []acl{{15, "world", "anyone"}},
 		[]acl{{23, "world", "anyone"}}, []acl{{27, "world", "anyone"}}, []acl{{16, "world", "anyone"}, {31, "digest", "u1:" + digestOfU1}})
 }
+
+// superUser may do everything, on servers that were given superDigest.
+const (
+	superUser   = "super:hunter2"
+	superDigest = "super:V1o6/gHR24bI2f+NOZanWPgr+eg="
+)
 
 const digestOfU1 = "nVVAHwFhcIB0wDVZBsQ8NZTM5hc=" // not anybody's; auth gives the real ones
 
@@ -124,6 +131,37 @@ func (m *maker) multi() enc {
 	return body.i32(-1).flag(true).i32(-1)
 }
 
+// multiRead makes reads only: a real server that finds something else refuses with a body that nobody reads.
+func (m *maker) multiRead() enc {
+	var body enc
+	for range m.rng.IntN(4) {
+		body = body.i32(pick(m, int32(opGetData), opGetChildren)).flag(false).i32(-1).str(m.path()).flag(m.rng.IntN(2) == 0)
+	}
+	return body.i32(-1).flag(true).i32(-1)
+}
+
+// quota reads what is counted, or creates or deletes a quota. No client writes to what is counted: what is no count
+// there ends a real server.
+func (m *maker) quota(slot int) step {
+	nodes := quotaNodes(m.root)
+	switch m.rng.IntN(8) {
+	case 0:
+		path := pick(m, nodes[4], nodes[5], nodes[1])
+		return m.request(slot, opCreate, enc{}.str(path).str("count=1,bytes=-1").acls([]acl{{31, "world", "anyone"}}).i32(0))
+	case 1:
+		return m.request(slot, opDelete, enc{}.str(pick(m, nodes[4], nodes[5], nodes[1])).i32(-1))
+	}
+	return m.request(slot, opGetData, enc{}.str(pick(m, nodes[2], nodes[5])).flag(m.rng.IntN(2) == 0))
+}
+
+// super returns the credentials of the super user, but not often: to that user nothing is refused.
+func (m *maker) super() string {
+	if !m.full || m.rng.IntN(4) > 0 {
+		return "u2:p"
+	}
+	return superUser
+}
+
 // next returns a random step of a client that is connected, or gets connected.
 func (m *maker) next(slot int, connected, hasSession bool) step {
 	if !connected {
@@ -132,7 +170,7 @@ func (m *maker) next(slot int, connected, hasSession bool) step {
 	switch n := m.rng.IntN(100); {
 	case n < 40:
 		op := pick(m, int32(opCreate), opCreate, opCreate, opCreate2, opCreateContainer, opDelete, opDelete, opSetData, opSetACL)
-		if m.ttl && m.rng.IntN(4) == 0 {
+		if m.full && m.rng.IntN(4) == 0 {
 			op = opCreateTTL
 		}
 		return m.request(slot, op, m.write(op, true))
@@ -148,28 +186,38 @@ func (m *maker) next(slot int, connected, hasSession bool) step {
 }
 
 func (m *maker) rare(slot int) step {
-	switch m.rng.IntN(8) {
+	if m.full && m.rng.IntN(4) == 0 {
+		return m.quota(slot)
+	}
+	switch m.rng.IntN(13) {
 	case 0:
-		return m.request(slot, opAuth, enc{}.i32(0).str("digest").str(pick(m, "u1:p", "u2:p", "nocolon", ":", "u1:p:q", "")))
+		return m.request(slot, opAuth, enc{}.i32(0).str("digest").str(pick(m, "u1:p", "u2:p", "nocolon", ":", "u1:p:q", "", m.super())))
 	case 1:
 		return m.request(slot, opGetACL, enc{}.str(m.path()))
 	case 2:
 		return m.request(slot, opSync, enc{}.str(m.path()))
 	case 3:
-		return m.request(slot, pick(m, int32(opCheckWatches), opRemoveWatches), enc{}.str(m.plainPath()).i32(pick(m, int32(1), 2, 3, 3, 0)))
+		return m.request(slot, pick(m, int32(opCheckWatches), opRemoveWatches), enc{}.str(m.plainPath()).i32(pick(m, int32(1), 2, 3, 3, 0, 4, 5)))
 	case 4:
 		return m.request(slot, opCountDescendants, enc{}.str(m.root+pick(m, "", "/a", "/b", "/missing")))
 	case 5:
 		return m.request(slot, opGetEphemerals, enc{}.str(pick(m, m.root, m.root+"/a", "/", "")))
 	case 6:
 		return m.setWatches(slot)
+	case 7, 8, 9:
+		path := pick(m, m.plainPath(), m.plainPath(), m.root, m.root, "/", "", "nope")
+		return m.request(slot, opAddWatch, enc{}.str(path).i32(pick(m, int32(0), 0, 0, 1, 1, 1, 2, -1)))
+	case 10:
+		return m.request(slot, opWhoAmI, nil)
+	case 11:
+		return m.request(slot, opMultiRead, m.multiRead())
 	}
 	return m.request(slot, opGetACL, enc{}.str(m.path()))
 }
 
 func (m *maker) setWatches(slot int) step {
 	back, op := int64(m.rng.IntN(40)), pick(m, int32(opSetWatches), opSetWatches2)
-	lists := [3][]string{}
+	lists := [5][]string{}
 	for i := range lists {
 		for range m.rng.IntN(4) {
 			lists[i] = append(lists[i], m.path())
@@ -179,7 +227,7 @@ func (m *maker) setWatches(slot int) step {
 	return step{slot: slot, name: name, do: func(c *client) []string {
 		body := enc{}.i64(c.w.base + back).strs(lists[0]).strs(lists[1]).strs(lists[2])
 		if op == opSetWatches2 {
-			body = body.strs(nil).strs(nil)
+			body = body.strs(lists[3]).strs(lists[4])
 		}
 		return c.ask(op, body)
 	}}
@@ -188,7 +236,7 @@ func (m *maker) setWatches(slot int) step {
 // drastic steps end or move connections and sessions.
 func (m *maker) drastic(slot int) step {
 	s := step{slot: slot}
-	switch m.rng.IntN(8) {
+	switch m.rng.IntN(9) {
 	case 0:
 		s.name, s.jumbled = "close session", true
 		s.do = func(c *client) []string {
@@ -210,6 +258,8 @@ func (m *maker) drastic(slot int) step {
 		}
 	case 4:
 		return m.request(slot, opReconfig, enc{}.str("").str("").str("").i64(-1))
+	case 8:
+		return m.request(slot, pick(m, int32(opDeleteContainer), opSASL), pick(m, enc{}.str(m.path()), enc{}.str("")))
 	case 5:
 		op := pick(m, int32(opCreate), opDelete, opSetData, opMulti, opExists, opGetData, opSetACL)
 		return m.request(slot, op, pick(m, enc{}, enc{}.i32(-1).i32(0), enc{}.i32(1000), enc{}.i32(-7).i32(1)))

@@ -32,12 +32,22 @@ type acl struct {
 	scheme, id string
 }
 
+// null stands for a string that is ZooKeeper's null.
+const null = "\x00null"
+
 func (e enc) acls(list []acl) enc {
 	e = e.i32(int32(len(list)))
 	for _, a := range list {
-		e = e.i32(a.perms).str(a.scheme).str(a.id)
+		e = e.i32(a.perms).strOrNull(a.scheme).strOrNull(a.id)
 	}
 	return e
+}
+
+func (e enc) strOrNull(v string) enc {
+	if v == null {
+		return e.i32(-1)
+	}
+	return e.str(v)
 }
 
 // dec reads it and tells it as text, with what differs from server to server taken out: zxids become distances from base,
@@ -123,10 +133,24 @@ func (d *dec) body(op int32) string {
 		return d.strs() + " " + d.stat()
 	case opCountDescendants:
 		return fmt.Sprint(d.i32())
-	case opMulti:
+	case opMulti, opMultiRead:
 		return d.multi()
+	case opAddWatch:
+		return fmt.Sprint(d.i32())
+	case opWhoAmI:
+		return d.identities()
 	}
 	return ""
+}
+
+// identities tells what whoAmI returned, which has no order.
+func (d *dec) identities() string {
+	list := make([]string, max(0, d.i32()))
+	for i := range list {
+		list[i] = d.str() + " " + d.str()
+	}
+	slices.Sort(list)
+	return fmt.Sprint(list)
 }
 
 func (d *dec) multi() string {
@@ -148,6 +172,7 @@ func (d *dec) multi() string {
 
 const (
 	opError            = -1
+	opCreateSession    = -10
 	opCloseSession     = -11
 	opCreate           = 1
 	opDelete           = 2
@@ -167,12 +192,17 @@ const (
 	opCheckWatches     = 17
 	opRemoveWatches    = 18
 	opCreateContainer  = 19
+	opDeleteContainer  = 20
 	opCreateTTL        = 21
+	opMultiRead        = 22
 	opAuth             = 100
 	opSetWatches       = 101
+	opSASL             = 102
 	opGetEphemerals    = 103
 	opCountDescendants = 104
 	opSetWatches2      = 105
+	opAddWatch         = 106
+	opWhoAmI           = 107
 	opUnknown          = 77
 )
 

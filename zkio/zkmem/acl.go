@@ -30,6 +30,9 @@ type ACL struct {
 // Auth is one proven identity of a caller. The scheme "super" may do everything.
 type Auth struct{ Scheme, ID string }
 
+// nullID stands for an ID that a client left out. It is no UTF-8, so no node gets it: settle replaces or refuses it.
+const nullID = "\xffnull"
+
 // OpenACL grants everything to every client.
 func OpenACL() []ACL { return []ACL{{PermAll, "world", "anyone"}} }
 
@@ -103,6 +106,8 @@ func settle(acl []ACL, ids []Auth) ([]ACL, Code) {
 		}
 		seen = append(seen, a)
 		switch {
+		case a.ID == nullID && (a.Scheme == "world" || a.Scheme == "digest" || a.Scheme == "ip"):
+			return nil, MarshallingError
 		case a.Scheme == "world" && a.ID == "anyone", a.Scheme == "digest" && validDigest(a.ID):
 			settled = append(settled, a)
 		case a.Scheme == "ip":

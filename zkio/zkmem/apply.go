@@ -115,6 +115,7 @@ func (t *Tree) create(txn Txn, events *[]Event) (Stat, Code) {
 		}
 		t.ephemerals[txn.Owner][txn.Path] = struct{}{}
 	}
+	t.countCreated(txn.Path, parentPath, name, len(txn.Data))
 	*events = append(*events, Event{NodeCreated, txn.Path, n.acl}, Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
 	return n.fullStat(), OK
 }
@@ -141,6 +142,7 @@ func (t *Tree) delete(path string, zxid int64, events *[]Event) Code {
 			delete(t.ephemerals, owner)
 		}
 	}
+	t.countQuota(path, -1, -len(n.data))
 	*events = append(*events, Event{NodeDeleted, path, n.acl}, Event{NodeChildrenChanged, orRoot(parentPath), parent.acl})
 	return OK
 }
@@ -152,6 +154,7 @@ func (t *Tree) change(txn Txn, events *[]Event) (Stat, Code) {
 	}
 	switch txn.Code {
 	case OpSetData:
+		t.countQuota(txn.Path, 0, len(txn.Data)-len(n.data))
 		n.data = txn.Data
 		n.stat.Version, n.stat.Mzxid, n.stat.Mtime = txn.Version, txn.Zxid, txn.Time
 		*events = append(*events, Event{NodeDataChanged, txn.Path, n.acl})

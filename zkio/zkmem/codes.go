@@ -99,11 +99,15 @@ const (
 	OpCreateContainer  OpCode = 19
 	OpDeleteContainer  OpCode = 20
 	OpCreateTTL        OpCode = 21
+	OpMultiRead        OpCode = 22
 	OpAuth             OpCode = 100
 	OpSetWatches       OpCode = 101
+	OpSASL             OpCode = 102
 	OpGetEphemerals    OpCode = 103
 	OpCountDescendants OpCode = 104 // getAllChildrenNumber
 	OpSetWatches2      OpCode = 105
+	OpAddWatch         OpCode = 106
+	OpWhoAmI           OpCode = 107
 	OpCreateSession    OpCode = -10 // also: a handshake, as an interceptor sees it
 	OpCloseSession     OpCode = -11
 	OpError            OpCode = -1   // a transaction that was refused; it uses up a zxid nevertheless
@@ -117,6 +121,7 @@ var opNames = map[OpCode]string{
 	OpCheckWatches: "checkWatches", OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
 	OpDeleteContainer: "deleteContainer", OpCreateTTL: "createTTL", OpAuth: "auth", OpSetWatches: "setWatches",
 	OpGetEphemerals: "getEphemerals", OpCountDescendants: "countDescendants", OpSetWatches2: "setWatches2",
+	OpMultiRead: "multiRead", OpSASL: "sasl", OpAddWatch: "addWatch", OpWhoAmI: "whoAmI",
 	OpCreateSession: "createSession", OpCloseSession: "closeSession", OpError: "error", OpSetSequence: "setSequence",
 }
 

@@ -22,6 +22,7 @@ type conn struct {
 	session  *session
 	auth     []Auth
 	detached bool
+	use      use
 
 	outMu   sync.Mutex
 	out     [][]byte
@@ -35,6 +36,7 @@ const unlimited = -1
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{srv: s, nc: nc, done: make(chan struct{}), wake: make(chan struct{}, 1), flushed: make(chan struct{})}
+	c.use.begun = time.Now()
 	c.left[Inbound].Store(unlimited)
 	c.left[Outbound].Store(unlimited)
 	if host := hostOf(nc.RemoteAddr()); host != "" {
@@ -108,6 +110,7 @@ func (c *conn) sendWatchEvent(event Event) {
 	e.int32(3) // the client is connected
 	e.text(event.Path)
 	c.send(e.frame())
+	c.use.sent++
 	c.srv.sent++
 }
 
@@ -273,8 +276,9 @@ func (c *conn) readFirstFrame(r io.Reader) bool {
 	if _, err := io.ReadFull(r, prefix[:]); err != nil || !c.srv.hooks.pass(c, Inbound) {
 		return false
 	}
-	if answer, ok := c.srv.fourLetters(string(prefix[:])); ok {
+	if answer, ok := c.srv.fourLetters(c, string(prefix[:])); ok {
 		c.send([]byte(answer))
+		c.srv.countWord()
 		return false
 	}
 	frame, err := readFrame(r, prefix, c.srv.opts.MaxFrame)

@@ -16,10 +16,10 @@
 //
 // It does all of a standalone ZooKeeper 3.8 that a client of leader election uses: sessions with re-attachment
 // and expiry at tick boundaries, persistent, ephemeral, sequential and container nodes, full Stats, ACLs (world, auth, digest, ip),
-// multi, one-shot watches in the server's order, setWatches, and the four-letter words ruok, srvr, stat, mntr, wchp and
-// cons. As on a real server, nodes with a TTL have to be switched on ([Options].ExtendedTypes), and are refused with
-// Unimplemented until then; and reconfig is refused with ReconfigDisabled. A differential test runs the same operations
-// against it and against the real server.
+// multi and multiRead, watches in the server's order (one-shot, persistent and recursive), whoAmI, the counts of
+// quotas, and the four-letter words but stmk. As on a real server, nodes with a TTL ([Options].ExtendedTypes) and the
+// super user ([Options].SuperDigest) have to be switched on; and reconfig is refused with ReconfigDisabled. A
+// differential test runs the same operations against it and against the real server.
 //
 // # What a test can ask of it
 //
@@ -41,15 +41,17 @@
 //
 // # Where it differs from ZooKeeper 3.8
 //
-//   - No persistent watches (addWatch), no multiRead, no whoAmI, no SASL: answered with Unimplemented, and the connection
-//     ends. Quotas are not enforced.
+//   - No SASL: a token gets the empty answer of a server without a login. Quotas are counted and not enforced, which is
+//     ZooKeeper's default.
+//   - A multiRead with a write in it, or with a path that is null, is refused without the body that a real server sends
+//     behind the error.
 //   - Lists of children are sorted; a dying session's nodes are deleted in sorted order. A real server has no order there.
 //   - The sequence counter stays at 2147483647 and gives out duplicates, as on the real server; within one multi it goes
 //     on to negative numbers. A real server may do so for requests that merely overlap, too.
 //   - A check outside a multi is answered without a body.
 //   - A path that is echoed comes back as it was sent. A real server gives back replaced or re-encoded what is not in
 //     Unicode's basic plane, or not UTF-8. Neither lets a node have such a name.
-//   - Four-letter words show fewer figures, and latencies of 0.
+//   - mntr and envi show fewer figures, and latencies are 0.
 //
 // # Rules of use
 //

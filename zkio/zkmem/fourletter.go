@@ -2,27 +2,44 @@ package zkmem
 
 import (
 	"fmt"
+	"net"
+	"os"
+	"runtime"
 	"strings"
+	"time"
 )
 
-const versionText = "3.8.0-zkmem"
+// versionText names the release that this server imitates, and the day of that release, as monitors expect it.
+const versionText = "3.8.0-zkmem, built on 2022-02-25 08:49 UTC"
 
 // fourLetters answers one of ZooKeeper's four-letter words; ok is false for anything else, a handshake's length above all.
-func (s *Server) fourLetters(word string) (answer string, ok bool) {
-	if word == "ruok" {
-		return "imok", true
-	}
+func (s *Server) fourLetters(c *conn, word string) (answer string, ok bool) {
 	words := map[string]func() string{
-		"srvr": s.srvr, "stat": s.stat, "mntr": s.mntr, "wchp": s.wchp, "cons": s.cons,
+		"ruok": text("imok"), "gtmk": text("306"), "isro": s.isro,
+		"srvr": s.srvr, "stat": s.stat, "mntr": s.mntr, "srst": s.srst,
+		"wchs": s.wchs, "wchc": s.wchc, "wchp": s.wchp,
+		"cons": s.cons, "crst": s.crst, "dump": s.dump,
+		"conf": s.conf, "envi": envi, "dirs": text("datadir_size: 0\nlogdir_size: 0\n"),
 	}
-	tell := words[word]
-	if tell == nil {
+	say := words[word]
+	if say == nil {
 		return "", false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return tell(), true
+	s.received++
+	c.use.received++
+	return say(), true
 }
+
+// countWord counts the answer to a four-letter word, which does not show itself.
+func (s *Server) countWord() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent++
+}
+
+func text(answer string) func() string { return func() string { return answer } }
 
 func (s *Server) mode() string {
 	if s.opts.ReadOnly {
@@ -31,7 +48,12 @@ func (s *Server) mode() string {
 	return "standalone"
 }
 
-func (s *Server) received() int { return s.counts.Total + s.counts.Pings + s.counts.Handshakes }
+func (s *Server) isro() string {
+	if s.opts.ReadOnly {
+		return "ro"
+	}
+	return "rw"
+}
 
 // nodeCount counts the root twice, as ZooKeeper does, which keeps it under two names.
 func (s *Server) nodeCount() int { return s.tree.Len() + 1 }
@@ -41,44 +63,88 @@ func (s *Server) srvr() string {
 }
 
 func (s *Server) stat() string {
-	return fmt.Sprintf("Zookeeper version: %s\nClients:\n%s\n%s", versionText, s.clients(), s.figures())
+	return fmt.Sprintf("Zookeeper version: %s\nClients:\n%s\n%s", versionText, s.clients(true), s.figures())
 }
 
 func (s *Server) figures() string {
 	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
 		"Zxid: 0x%x\nMode: %s\nNode count: %d\n",
-		s.received(), s.sent, len(s.conns), s.tree.Zxid(), s.mode(), s.nodeCount())
+		s.received, s.sent, len(s.conns), s.tree.Zxid(), s.mode(), s.nodeCount())
 }
 
 func (s *Server) mntr() string {
 	return fmt.Sprintf("zk_version\t%s\nzk_server_state\t%s\nzk_packets_received\t%d\nzk_packets_sent\t%d\n"+
 		"zk_num_alive_connections\t%d\nzk_outstanding_requests\t0\nzk_znode_count\t%d\nzk_watch_count\t%d\n"+
-		"zk_ephemerals_count\t%d\nzk_global_sessions\t%d\n",
-		versionText, s.mode(), s.received(), s.sent, len(s.conns), s.nodeCount(), s.watches.Len(),
-		s.tree.EphemeralCount(), len(s.sessions))
+		"zk_ephemerals_count\t%d\nzk_global_sessions\t%d\nzk_local_sessions\t0\nzk_approximate_data_size\t%d\nzk_uptime\t%d\n",
+		versionText, s.mode(), s.received, s.sent, len(s.conns), s.nodeCount(), s.watches.Len(),
+		s.tree.EphemeralCount(), len(s.sessions), s.tree.size(), time.Since(s.start).Milliseconds())
+}
+
+func (s *Server) srst() string {
+	s.received, s.sent = 0, 0
+	return "Server stats reset.\n"
+}
+
+// A real server's words about watches leave out those of children, too. Persistent ones are among both.
+
+func (s *Server) wchs() string {
+	table := &s.watches.data
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(table.paths), len(table.watchers), table.len())
 }
 
 // wchp returns the watched paths, each with the sessions that watch it.
 func (s *Server) wchp() string {
 	var b strings.Builder
-	for _, path := range s.watches.Paths() {
+	for _, path := range sortedKeys(s.watches.data.watchers) {
 		fmt.Fprintf(&b, "%s\n", path)
-		for _, c := range s.watches.Watchers(path) {
+		for _, c := range s.watches.data.watchers[path] {
 			fmt.Fprintf(&b, "\t0x%x\n", c.id.Load())
 		}
 	}
-	return b.String()
+	return b.String() + "\n"
 }
 
-func (s *Server) cons() string { return s.clients() + "\n" }
-
-// clients returns the connected sessions, by id.
-func (s *Server) clients() string {
+// wchc returns the sessions that watch, each with the paths that it watches.
+func (s *Server) wchc() string {
 	var b strings.Builder
-	for _, info := range (&View{s}).Sessions() {
-		if info.Addr != "" {
-			fmt.Fprintf(&b, " /%s[1](queued=0,recved=0,sent=0,sid=0x%x,to=%d)\n", info.Addr, info.ID, milliseconds(info.Timeout))
+	for _, c := range s.connections() {
+		paths, watches := s.watches.data.paths[c]
+		if !watches {
+			continue
+		}
+		fmt.Fprintf(&b, "0x%x\n", c.id.Load())
+		for _, path := range sortedKeys(paths) {
+			fmt.Fprintf(&b, "\t%s\n", path)
 		}
 	}
-	return b.String()
+	return b.String() + "\n"
+}
+
+func (s *Server) conf() string {
+	port := -1
+	if len(s.addrs) > 0 {
+		if tcp, ok := s.addrs[0].(*net.TCPAddr); ok {
+			port = tcp.Port
+		}
+	}
+	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\ntickTime=%d\n"+
+		"maxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=0\n",
+		port, milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout))
+}
+
+func envi() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("Environment:\nzookeeper.version=%s\nhost.name=%s\nos.name=%s\nos.arch=%s\n", versionText, host, runtime.GOOS, runtime.GOARCH)
+}
+
+// size returns what a real server calls the approximate size of its data: the bytes of all paths and all data.
+func (t *Tree) size() int {
+	size := 0
+	for path, n := range t.nodes {
+		size += len(path) + len(n.data)
+	}
+	return size
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// ExtendedTypes accepts nodes with a TTL, as zookeeper.extendedTypesEnabled=true does. They are deleted at the
 	// next ContainerInterval after they have had no write for their TTL and have no children.
 	ExtendedTypes bool
+	// SuperDigest is the identity that may do everything, "user:" and the digest as DigestAuth computes it: what
+	// zookeeper.DigestAuthenticationProvider.superDigest is on a real server. Default none.
+	SuperDigest string
 	// ReadOnly imitates a server cut off from its ensemble: it accepts only clients that ask for such, and refuses to
 	// write.
 	ReadOnly bool

@@ -136,6 +136,9 @@ func (d *draft) multi(op Op) Txn {
 			continue
 		}
 		prepared := d.one(sub)
+		if prepared.Err == MarshallingError { // by a null ID, which fails the whole multi
+			return d.refuse(MarshallingError)
+		}
 		txn.Ops = append(txn.Ops, prepared)
 		if prepared.Code == OpError {
 			failed = true

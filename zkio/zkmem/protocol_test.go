@@ -150,9 +150,10 @@ func TestAWriteThatIsRefusedAtOnceUsesUpAZxid(t *testing.T) {
 		s.View(func(v *View) { now = v.Zxid() })
 		return now
 	}
-	for op, want := range map[OpCode]Code{OpReconfig: ReconfigDisabled, OpMulti: MarshallingError} {
+	for op, want := range map[OpCode]Code{OpReconfig: ReconfigDisabled, OpMulti: MarshallingError, OpDeleteContainer: BadArguments} {
 		before := zxid()
-		if code, _, err := c.ask(op, nil); code != want || err != nil {
+		body := map[OpCode]func(*encoder){OpReconfig: func(e *encoder) { e.text(""); e.text(""); e.text(""); e.int64(-1) }}[op]
+		if code, _, err := c.ask(op, body); code != want || err != nil {
 			t.Errorf("%v: %v %v, want %v", op, code, err, want)
 		}
 		if after := zxid(); after != before+1 {

@@ -1,6 +1,9 @@
 package zkmem
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // read carries out a request that changes no data. Under Server.mu.
 func (s *Server) read(c *conn, r request) (Code, func(*encoder)) {
@@ -15,6 +18,14 @@ func (s *Server) read(c *conn, r request) (Code, func(*encoder)) {
 	case OpSetWatches, OpSetWatches2:
 		s.setWatches(c, r)
 		return OK, nil
+	case OpAddWatch:
+		return s.addWatch(c, r)
+	case OpWhoAmI:
+		return OK, func(e *encoder) { e.identities(c.auth) }
+	case OpSASL: // without a login, a real server answers so, too
+		return OK, func(e *encoder) { e.bytes(nil) }
+	case OpMultiRead:
+		return OK, s.multiRead(c, r.op.Ops)
 	case OpCheckWatches, OpRemoveWatches:
 		return s.pickWatches(c, r), nil
 	case OpGetEphemerals:
@@ -26,6 +37,12 @@ func (s *Server) read(c *conn, r request) (Code, func(*encoder)) {
 		}
 		return OK, func(e *encoder) { e.texts(own) }
 	}
+	return s.content(c, r)
+}
+
+// content carries out a request that needs PermRead.
+func (s *Server) content(c *conn, r request) (Code, func(*encoder)) {
+	path := r.op.Path
 	if err := s.tree.Allowed(path, PermRead, c.auth); err != nil {
 		return err.(Code), nil
 	}
@@ -119,6 +136,51 @@ func (s *Server) setWatches(c *conn, r request) {
 			s.watches.Add(ChildWatch, path, c)
 		}
 	}
+	for _, path := range r.stay {
+		s.watches.AddLasting(path, PersistentWatch, c)
+	}
+	for _, path := range r.deep {
+		s.watches.AddLasting(path, RecursiveWatch, c)
+	}
+}
+
+func (s *Server) addWatch(c *conn, r request) (Code, func(*encoder)) {
+	if r.mode != PersistentWatch && r.mode != RecursiveWatch {
+		return MarshallingError, nil
+	}
+	s.watches.AddLasting(r.op.Path, r.mode, c)
+	return OK, func(e *encoder) { e.int32(int32(OK)) }
+}
+
+// multiRead carries out each read by itself: one that fails does not end the others.
+func (s *Server) multiRead(c *conn, ops []Op) func(*encoder) {
+	return func(e *encoder) {
+		for _, op := range ops {
+			code, body := s.content(c, request{op: op})
+			if code != OK {
+				e.multiHeader(OpError, false, code)
+				e.int32(int32(code))
+				continue
+			}
+			e.multiHeader(op.Code, false, OK)
+			body(e)
+		}
+		e.multiHeader(OpError, true, -1)
+	}
+}
+
+// identities appends what whoAmI shows: users without their digests, and not that one of them is the super user.
+func (e *encoder) identities(ids []Auth) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id Auth) bool { return id.Scheme == "super" })
+	e.int32(int32(len(ids)))
+	for _, id := range ids {
+		user := id.ID
+		if id.Scheme == "digest" {
+			user, _, _ = strings.Cut(user, ":")
+		}
+		e.text(id.Scheme)
+		e.text(user)
+	}
 }
 
 // pickWatches checks or removes a connection's watches of one kind, or of any.
@@ -126,6 +188,9 @@ func (s *Server) pickWatches(c *conn, r request) Code {
 	const anyKind WatchKind = 3
 	if r.kind < ChildWatch || r.kind > anyKind {
 		return MarshallingError
+	}
+	if r.op.Code == OpCheckWatches && r.op.Path != "" && !strings.Contains(r.op.Path, "/") {
+		return MarshallingError // a real server fails to find the parent
 	}
 	found := false
 	for _, kind := range []WatchKind{ChildWatch, DataWatch} {

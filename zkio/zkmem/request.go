@@ -10,10 +10,13 @@ type request struct {
 	op    Op
 	watch bool
 	kind  WatchKind // removeWatches and checkWatches; 3 is any
+	mode  WatchMode // addWatch
 	since int64     // setWatches: the last zxid that the client has seen
 	data  []string  // setWatches
 	exist []string  // setWatches
 	child []string  // setWatches
+	stay  []string  // setWatches2: persistent watches
+	deep  []string  // setWatches2: recursive watches
 	auth  Auth      // auth: the scheme and what the client sends
 	bad   bool
 }
@@ -37,20 +40,31 @@ func (r *request) body(d *decoder) {
 		r.op.Path, r.watch = d.text(), d.bool()
 	case OpGetACL, OpSync, OpGetEphemerals, OpCountDescendants:
 		r.op.Path = d.text()
-	case OpCheckWatches, OpRemoveWatches:
+	case OpCheckWatches:
 		r.op.Path, r.kind = d.text(), WatchKind(d.int32())
+	case OpRemoveWatches:
+		r.op.Path, r.kind = d.textOr(""), WatchKind(d.int32())
 	case OpSetWatches:
 		r.since, r.data, r.exist, r.child = d.int64(), d.texts(), d.texts(), d.texts()
 	case OpSetWatches2:
 		r.since, r.data, r.exist, r.child = d.int64(), d.texts(), d.texts(), d.texts()
-		if persistent, recursive := d.texts(), d.texts(); len(persistent)+len(recursive) > 0 {
-			d.bad = true
-		}
+		r.stay, r.deep = d.texts(), d.texts()
+	case OpAddWatch:
+		r.op.Path, r.mode = d.textOr(""), WatchMode(d.int32())
+	case OpSASL:
+		d.text()
 	case OpAuth:
 		d.int32()
-		r.auth = Auth{Scheme: d.text(), ID: string(d.bytes())}
-	case OpMulti:
-		r.op.Ops = decodeMulti(d)
+		r.auth = Auth{Scheme: d.textOr(""), ID: d.textOr(nullID)}
+	case OpCreateSession:
+		d.int32()
+	case OpReconfig:
+		for range 3 {
+			d.textOr("")
+		}
+		d.int64()
+	case OpMulti, OpMultiRead:
+		r.op.Ops = decodeMulti(d, r.op.Code == OpMultiRead)
 		if len(r.op.Ops) > 0 {
 			r.op.Path = r.op.Ops[0].Path
 		}
@@ -76,7 +90,8 @@ func decodeWrite(op *Op, d *decoder) {
 	}
 }
 
-func decodeMulti(d *decoder) []Op {
+// decodeMulti reads operations that are all writes, or all reads. The watch flag of a read counts for nothing there.
+func decodeMulti(d *decoder, reads bool) []Op {
 	var ops []Op
 	for !d.bad {
 		op := Op{Code: OpCode(d.int32())}
@@ -86,11 +101,17 @@ func decodeMulti(d *decoder) []Op {
 			return ops
 		}
 		switch op.Code {
+		case OpGetData, OpGetChildren:
+			op.Path = d.text()
+			d.bool()
+			d.bad = d.bad || !reads
 		case OpCreate, OpCreate2, OpCreateContainer:
 			decodeWrite(&op, d)
 			op.Code = createdInMulti(op.Mode)
+			d.bad = d.bad || reads
 		case OpCreateTTL, OpDelete, OpSetData, OpCheck:
 			decodeWrite(&op, d)
+			d.bad = d.bad || reads
 		default:
 			d.bad = true
 		}
@@ -120,19 +141,22 @@ func encodeResult(e *encoder, r Result) {
 		e.stat(r.Stat)
 	case OpMulti:
 		for _, one := range r.Results {
-			e.int32(int32(resultCode(one.Code)))
-			e.bool(false)
-			e.int32(int32(one.Err))
+			e.multiHeader(resultCode(one.Code), false, one.Err)
 			if one.Code == OpError {
 				e.int32(int32(one.Err))
 			} else {
 				encodeResult(e, one)
 			}
 		}
-		e.int32(-1)
-		e.bool(true)
-		e.int32(-1)
+		e.multiHeader(OpError, true, -1)
 	}
+}
+
+// multiHeader begins an operation of a multi, or ends it.
+func (e *encoder) multiHeader(op OpCode, done bool, code Code) {
+	e.int32(int32(op))
+	e.bool(done)
+	e.int32(int32(code))
 }
 
 // resultCode returns the name of an operation in a multi's reply: a container has the code of create2.

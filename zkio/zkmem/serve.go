@@ -1,5 +1,7 @@
 package zkmem
 
+import "slices"
+
 // serveHandshake serves a handshake and reports whether requests may follow.
 func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	verdict := s.hooks.ask(Request{Session: h.session, Op: OpCreateSession})
@@ -13,6 +15,8 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 		return false
 	}
 	s.counts.Handshakes++
+	s.received++
+	c.use.received++
 	switch verdict.Action {
 	case Refuse:
 		c.send(h.expired())
@@ -27,6 +31,7 @@ func (s *Server) serveHandshake(c *conn, h handshake) bool {
 	}
 	if answer != nil && verdict.Action != LoseReply {
 		c.send(answer)
+		c.use.replied(OpCreateSession, 0, s.tree.Zxid())
 		s.sent++
 	}
 	return session != nil
@@ -45,6 +50,8 @@ func (s *Server) serve(c *conn, r request) bool {
 		return false
 	}
 	s.counts.add(r.op.Code)
+	s.received++
+	c.use.received++
 	switch verdict.Action {
 	case CutBefore:
 		s.drop(c)
@@ -54,10 +61,13 @@ func (s *Server) serve(c *conn, r request) bool {
 	}
 	s.touch(c.session)
 	if verdict.Action == Refuse {
-		s.reply(c, r.xid, s.tree.Zxid(), verdict.Code, nil)
+		s.reply(c, r.op.Code, r.xid, s.tree.Zxid(), verdict.Code, nil)
 		return true
 	}
 	answer := s.answer(c, r)
+	if answer.none {
+		return !answer.last
+	}
 	switch verdict.Action {
 	case CutAfter:
 		s.drop(c)
@@ -67,31 +77,32 @@ func (s *Server) serve(c *conn, r request) bool {
 	}
 	zxid := s.tree.Zxid()
 	switch {
-	case r.op.Code == OpAuth:
+	case r.op.Code == OpAuth, r.op.Code == OpSASL:
 		zxid = 0
 	case answer.code == Unimplemented && answer.last:
 		zxid = -1
 	}
-	s.reply(c, answer.xid, zxid, answer.code, answer.body)
+	s.reply(c, r.op.Code, answer.xid, zxid, answer.code, answer.body)
 	return !answer.last
 }
 
-func (s *Server) reply(c *conn, xid int32, zxid int64, code Code, body func(*encoder)) {
+func (s *Server) reply(c *conn, op OpCode, xid int32, zxid int64, code Code, body func(*encoder)) {
 	e := newFrame()
 	e.replyHeader(xid, zxid, code)
 	if code == OK && body != nil {
 		body(e)
 	}
 	c.send(e.frame())
+	c.use.replied(op, xid, zxid)
 	s.sent++
 }
 
-// answer is the reply of a request; last ends the connection after it.
+// answer is the reply of a request, or none; last ends the connection after it.
 type answer struct {
-	xid  int32
-	code Code
-	body func(*encoder)
-	last bool
+	xid        int32
+	code       Code
+	body       func(*encoder)
+	none, last bool
 }
 
 // answer carries out a request of a connection that has a session. Under Server.mu.
@@ -100,12 +111,17 @@ func (s *Server) answer(c *conn, r request) answer {
 	switch {
 	case r.op.Code == OpPing:
 		a.xid = -2
+	case r.bad && (r.op.Code == OpAuth || r.op.Code == OpSASL):
+		a.none, a.last = true, true
 	case r.op.Code == OpAuth:
 		a.code = c.addIdentity(r)
 		a.last = a.code != OK
 	case r.op.Code == OpCloseSession:
 		s.endSession(c.session)
 		a.last = true
+	case r.op.Code == OpCreateSession && !r.bad:
+		s.introduceAgain(c)
+		a.none = true
 	case !s.supports(r.op.Code):
 		a.code, a.last = Unimplemented, true
 	case s.opts.ReadOnly && (isWrite(r.op.Code) || r.op.Code == OpSync):
@@ -128,7 +144,7 @@ func (s *Server) supports(op OpCode) bool {
 	case OpCreate2:
 		return !s.opts.NoCreate2
 	case OpExists, OpGetData, OpGetACL, OpGetChildren, OpSync, OpGetChildren2, OpCheckWatches, OpRemoveWatches,
-		OpSetWatches, OpSetWatches2, OpGetEphemerals, OpCountDescendants:
+		OpSetWatches, OpSetWatches2, OpAddWatch, OpGetEphemerals, OpCountDescendants, OpMultiRead, OpWhoAmI, OpSASL:
 		return true
 	}
 	return isWrite(op)
@@ -137,7 +153,8 @@ func (s *Server) supports(op OpCode) bool {
 // isWrite reports whether an operation uses up a zxid, even when it is refused.
 func isWrite(op OpCode) bool {
 	switch op {
-	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpReconfig:
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpReconfig,
+		OpDeleteContainer, OpCreateSession:
 		return true
 	}
 	return false
@@ -146,16 +163,19 @@ func isWrite(op OpCode) bool {
 func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
 	caller := Caller{Session: c.session.id, Auth: c.auth}
 	switch {
-	case r.op.Code == OpReconfig:
+	case r.op.Code == OpReconfig && !r.bad:
 		s.refuse(caller.Session, ReconfigDisabled)
 		return ReconfigDisabled, nil
+	case r.op.Code == OpDeleteContainer: // the server's own; it refuses every path in a client's request
+		s.refuse(caller.Session, BadArguments)
+		return BadArguments, nil
 	case r.bad:
 		s.refuse(caller.Session, MarshallingError)
 		return MarshallingError, nil
 	}
 	result := s.commit(caller, r.op)
 	code := result.Err
-	if r.op.Code == OpMulti {
+	if result.Code == OpMulti {
 		code = OK // each operation's result is in the body
 	}
 	return code, func(e *encoder) { encodeResult(e, result) }
@@ -163,21 +183,25 @@ func (s *Server) write(c *conn, r request) (Code, func(*encoder)) {
 
 // addIdentity adds an identity to a connection.
 func (c *conn) addIdentity(r request) Code {
-	if r.bad {
-		return MarshallingError
-	}
 	switch r.auth.Scheme {
 	case "digest":
-		id := DigestAuth(r.auth.ID)
-		for _, known := range c.auth {
-			if known == id {
-				return OK
-			}
+		if r.auth.ID == nullID {
+			return AuthFailed
 		}
-		c.auth = append(c.auth[:len(c.auth):len(c.auth)], id)
+		id := DigestAuth(r.auth.ID)
+		if id.ID == c.srv.opts.SuperDigest {
+			c.addAuth(Auth{Scheme: "super"})
+		}
+		c.addAuth(id)
 		return OK
 	case "ip":
 		return OK
 	}
 	return AuthFailed
+}
+
+func (c *conn) addAuth(id Auth) {
+	if !slices.Contains(c.auth, id) {
+		c.auth = append(c.auth[:len(c.auth):len(c.auth)], id)
+	}
 }

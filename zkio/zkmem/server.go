@@ -34,6 +34,7 @@ type Server struct {
 	addrs     []net.Addr
 	reaper    *time.Timer
 	counts    Counts
+	received  int64 // packets, since the start or the word srst
 	sent      int64
 	waiters   []*waiter
 	onApply   func(Txn, Result)

@@ -135,4 +135,14 @@ func (s *Server) connect(c *conn, h handshake) (*session, []byte) {
 	return found, h.reply(milliseconds(timeout), found.id, s.password(found.id), s.opts.ReadOnly)
 }
 
+// introduceAgain carries out a createSession that a client sends as a request: a real server begins the session again and
+// sends the reply to its handshake a second time.
+func (s *Server) introduceAgain(c *conn) {
+	ms := milliseconds(c.session.timeout)
+	s.commit(Caller{Session: c.session.id}, Op{Code: OpCreateSession, Number: ms})
+	c.send(handshake{modern: true}.reply(ms, c.session.id, s.password(c.session.id), s.opts.ReadOnly))
+	c.use.replied(OpCreateSession, 0, s.tree.Zxid())
+	s.sent++
+}
+
 func (h handshake) expired() []byte { return h.reply(0, 0, make([]byte, 16), false) }

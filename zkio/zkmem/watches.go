@@ -1,6 +1,9 @@
 package zkmem
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // WatchKind is the kind of a watch.
 type WatchKind int32
@@ -11,129 +14,206 @@ const (
 	DataWatch  WatchKind = 2
 )
 
-// Watches is a table of one-shot watches, each of a watcher W (a connection, for a server). Pure like [Tree].
+// WatchMode says how long a watch lasts, by its number in an addWatch request; one-shot watches have none there.
+type WatchMode int32
+
+// The modes. A recursive watch lasts, too. It concerns its node and all below, and no NodeChildrenChanged.
+const (
+	OneShotWatch    WatchMode = -1
+	PersistentWatch WatchMode = 0
+	RecursiveWatch  WatchMode = 1
+)
+
+// Watches is a table of watches, each of a watcher W (a connection, for a server). Pure like [Tree].
+//
+// A watcher has one watch of each kind on a path. The last call decides its mode, as on ZooKeeper 3.8: a one-shot
+// watch replaces a persistent one. ZooKeeper 3.9 keeps both.
 type Watches[W comparable] struct {
-	data, child map[string][]W
-	owned       map[W]map[watchKey]struct{}
+	data, child watchTable[W]
+	lasting     int // watches of other modes than OneShotWatch
+	recursive   int
 }
 
-type watchKey struct {
-	kind WatchKind
-	path string
+// watchTable has the watches of one kind. A watcher that was in it stays in paths, without a path, until Drop.
+type watchTable[W comparable] struct {
+	watchers map[string][]W
+	paths    map[W]map[string]WatchMode
 }
 
 // NewWatches returns an empty table.
 func NewWatches[W comparable]() *Watches[W] {
-	return &Watches[W]{data: map[string][]W{}, child: map[string][]W{}, owned: map[W]map[watchKey]struct{}{}}
+	return &Watches[W]{data: newWatchTable[W](), child: newWatchTable[W]()}
 }
 
-func (t *Watches[W]) table(kind WatchKind) map[string][]W {
+func newWatchTable[W comparable]() watchTable[W] {
+	return watchTable[W]{watchers: map[string][]W{}, paths: map[W]map[string]WatchMode{}}
+}
+
+func (t *Watches[W]) table(kind WatchKind) *watchTable[W] {
 	if kind == ChildWatch {
-		return t.child
+		return &t.child
 	}
-	return t.data
+	return &t.data
 }
 
-// Add arms a watch. A second one of the same kind, path and watcher changes nothing.
-func (t *Watches[W]) Add(kind WatchKind, path string, w W) {
-	key := watchKey{kind, path}
-	if _, armed := t.owned[w][key]; armed {
-		return
+// Add arms a one-shot watch. A second one of the same kind, path and watcher changes nothing.
+func (t *Watches[W]) Add(kind WatchKind, path string, w W) { t.add(kind, path, OneShotWatch, w) }
+
+// AddLasting does what an addWatch request does: it arms watches of both kinds, in the mode PersistentWatch or
+// RecursiveWatch.
+func (t *Watches[W]) AddLasting(path string, mode WatchMode, w W) {
+	t.add(DataWatch, path, mode, w)
+	t.add(ChildWatch, path, mode, w)
+}
+
+// add arms a watch, or changes the mode of the one that is armed.
+func (t *Watches[W]) add(kind WatchKind, path string, mode WatchMode, w W) {
+	table := t.table(kind)
+	was, armed := table.paths[w][path]
+	if armed {
+		t.count(was, -1)
+	} else {
+		table.watchers[path] = append(table.watchers[path], w)
 	}
-	if t.owned[w] == nil {
-		t.owned[w] = map[watchKey]struct{}{}
+	if table.paths[w] == nil {
+		table.paths[w] = map[string]WatchMode{}
 	}
-	t.owned[w][key] = struct{}{}
-	t.table(kind)[path] = append(t.table(kind)[path], w)
+	table.paths[w][path] = mode
+	t.count(mode, 1)
+}
+
+func (t *Watches[W]) count(mode WatchMode, by int) {
+	if mode != OneShotWatch {
+		t.lasting += by
+	}
+	if mode == RecursiveWatch {
+		t.recursive += by
+	}
 }
 
 // Has reports whether a watch is armed.
 func (t *Watches[W]) Has(kind WatchKind, path string, w W) bool {
-	_, armed := t.owned[w][watchKey{kind, path}]
+	_, armed := t.table(kind).paths[w][path]
 	return armed
 }
 
-// Remove disarms a watch and reports whether it was armed.
+// Remove disarms a watch of any mode and reports whether it was armed.
 func (t *Watches[W]) Remove(kind WatchKind, path string, w W) bool {
-	if !t.Has(kind, path, w) {
+	table := t.table(kind)
+	mode, armed := table.paths[w][path]
+	if !armed {
 		return false
 	}
-	t.forget(kind, path, w)
-	list := slices.DeleteFunc(t.table(kind)[path], func(other W) bool { return other == w })
+	t.count(mode, -1)
+	delete(table.paths[w], path)
+	list := slices.DeleteFunc(table.watchers[path], func(other W) bool { return other == w })
 	if len(list) == 0 {
-		delete(t.table(kind), path)
+		delete(table.watchers, path)
 	} else {
-		t.table(kind)[path] = list
+		table.watchers[path] = list
 	}
 	return true
 }
 
 // Drop disarms all watches of one watcher.
 func (t *Watches[W]) Drop(w W) {
-	for key := range t.owned[w] {
-		t.Remove(key.kind, key.path, w)
+	for _, kind := range []WatchKind{DataWatch, ChildWatch} {
+		for path := range t.table(kind).paths[w] {
+			t.Remove(kind, path, w)
+		}
+		delete(t.table(kind).paths, w)
 	}
 }
 
-// Fire spends the watches that an event concerns and returns their watchers in the order of arming, each once.
+// Fire returns the watchers that an event concerns, each once: first those of its own path in the order of arming, then
+// those with a recursive watch above it. It spends their one-shot watches.
 func (t *Watches[W]) Fire(e Event) []W {
 	switch e.Type {
 	case NodeChildrenChanged:
-		return t.take(ChildWatch, e.Path)
+		return t.take(ChildWatch, e)
 	case NodeDeleted:
-		watchers := t.take(DataWatch, e.Path)
-		for _, w := range t.take(ChildWatch, e.Path) {
+		watchers := t.take(DataWatch, e)
+		for _, w := range t.take(ChildWatch, e) {
 			if !slices.Contains(watchers, w) {
 				watchers = append(watchers, w)
 			}
 		}
 		return watchers
 	}
-	return t.take(DataWatch, e.Path)
+	return t.take(DataWatch, e)
+}
+
+// take returns the watchers of one kind that an event concerns.
+func (t *Watches[W]) take(kind WatchKind, e Event) []W {
+	table := t.table(kind)
+	if t.lasting == 0 {
+		list := table.watchers[e.Path]
+		delete(table.watchers, e.Path)
+		for _, w := range list {
+			delete(table.paths[w], e.Path)
+		}
+		return list
+	}
+	var taken, left []W
+	for _, w := range table.watchers[e.Path] {
+		mode := table.paths[w][e.Path]
+		if mode != RecursiveWatch || e.Type != NodeChildrenChanged {
+			taken = append(taken, w)
+		}
+		if mode == OneShotWatch {
+			delete(table.paths[w], e.Path)
+		} else {
+			left = append(left, w)
+		}
+	}
+	table.watchers[e.Path] = left
+	if len(left) == 0 {
+		delete(table.watchers, e.Path)
+	}
+	if t.recursive == 0 || e.Type == NodeChildrenChanged {
+		return taken
+	}
+	for path := e.Path; path != "/"; {
+		path = orRoot(path[:strings.LastIndexByte(path, '/')])
+		for _, w := range table.watchers[path] {
+			if table.paths[w][path] == RecursiveWatch && !slices.Contains(taken, w) {
+				taken = append(taken, w)
+			}
+		}
+	}
+	return taken
 }
 
 // Len returns the number of armed watches.
-func (t *Watches[W]) Len() int {
+func (t *Watches[W]) Len() int { return t.data.len() + t.child.len() }
+
+func (t *watchTable[W]) len() int {
 	total := 0
-	for _, keys := range t.owned {
-		total += len(keys)
+	for _, paths := range t.paths {
+		total += len(paths)
 	}
 	return total
 }
 
 // Count returns the number of watches of one kind on one path.
-func (t *Watches[W]) Count(kind WatchKind, path string) int { return len(t.table(kind)[path]) }
+func (t *Watches[W]) Count(kind WatchKind, path string) int {
+	return len(t.table(kind).watchers[path])
+}
 
 // Paths returns the watched paths, sorted.
 func (t *Watches[W]) Paths() []string {
-	paths := append(sortedKeys(t.data), sortedKeys(t.child)...)
+	paths := append(sortedKeys(t.data.watchers), sortedKeys(t.child.watchers)...)
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
 
 // Watchers returns the watchers of a path by watches of any kind, each once.
 func (t *Watches[W]) Watchers(path string) []W {
-	all := slices.Clone(t.data[path])
-	for _, w := range t.child[path] {
+	all := slices.Clone(t.data.watchers[path])
+	for _, w := range t.child.watchers[path] {
 		if !slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}
 	return all
-}
-
-func (t *Watches[W]) take(kind WatchKind, path string) []W {
-	list := t.table(kind)[path]
-	delete(t.table(kind), path)
-	for _, w := range list {
-		t.forget(kind, path, w)
-	}
-	return list
-}
-
-func (t *Watches[W]) forget(kind WatchKind, path string, w W) {
-	delete(t.owned[w], watchKey{kind, path})
-	if len(t.owned[w]) == 0 {
-		delete(t.owned, w)
-	}
 }

@@ -76,9 +76,18 @@ func (d *decoder) texts() []string {
 func (d *decoder) acls() []ACL {
 	list := make([]ACL, d.count(12))
 	for i := range list {
-		list[i] = ACL{Perms: d.int32(), Scheme: d.text(), ID: d.text()}
+		list[i] = ACL{Perms: d.int32(), Scheme: d.textOr(""), ID: d.textOr(nullID)}
 	}
 	return list
+}
+
+// textOr returns a string, or null instead of ZooKeeper's null.
+func (d *decoder) textOr(null string) string {
+	n := d.int32()
+	if n == -1 {
+		return null
+	}
+	return string(d.take(int(n)))
 }
 
 // encoder appends ZooKeeper's encoding to a frame that begins with room for its length.
