@@ -61,7 +61,7 @@ const (
 	ConnectionRefused     Kind = "connection.refused"     // one attempt to connect failed; Code and Text say why
 	ConnectionClosed      Kind = "connection.closed"      // the reply to CloseSession
 	ConnectionUnconfirmed Kind = "connection.unconfirmed" // ValidUntil passed: every term ends
-	ConnectionConfirmed   Kind = "connection.confirmed"   // a committed write of any machine was acknowledged
+	ConnectionConfirmed   Kind = "connection.confirmed"   // a committed write of any machine, or under a leadership, was acknowledged
 )
 
 // Recipes send these to the session machine: the heartbeat has to run while a

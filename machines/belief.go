@@ -78,6 +78,11 @@ func (s *session) maxSilence() time.Duration { return max(s.period(), s.timeout/
 // and half a tick for the answers.
 func (s *session) settling() time.Duration { return s.lag() + s.tick/2 }
 
+// beginSettling has no answer confirm to a request that is sent before the leader has settled.
+func (s *session) beginSettling(ev events.Event) {
+	s.countsFrom, s.written = ev.At+int64(s.settling()), 0
+}
+
 // stoodStill reports whether the ensemble's leader may have stood still before an
 // answer, because it was silent for longer than maxSilence. Then the answer says nothing
 // about the session: a leader that wakes commits the writes that wait before it looks at its

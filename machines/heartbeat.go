@@ -20,15 +20,52 @@ func (s *session) sendHeartbeat(ev events.Event, out *engine.Outbox) {
 	if s.since == 0 {
 		s.since = ev.At
 	}
-	if s.quorum && s.bySync() && s.syncs < syncsPerCheck {
+	if s.quorum && s.bySync() && s.syncs < syncsPerCheck && ev.At < s.checkDue() {
 		s.syncs++
 		s.pendingHeartbeat = out.With(engine.Urgent).Sync("/")
 		return
 	}
-	s.syncs, s.checkedEntry = 0, s.heartbeats.next()
+	s.syncs, s.checkedAt, s.checkedEntry = 0, ev.At, s.heartbeats.next()
 	s.pendingHeartbeat = out.With(engine.Urgent).Multi(s.checkedEntry.check()...)
 	if s.checkedEntry.owner != 0 { // the check may find another session's node, so the stat is read behind it
 		s.verifying = out.With(engine.Urgent).Exists(s.checkedEntry.path)
+	}
+}
+
+// confirmedByWrite reports whether the heartbeat that is due is not needed yet: a write that was sent
+// less than a period ago has confirmed the session. No write delays the check of an own node for longer
+// than checkDue.
+func (s *session) confirmedByWrite(ev events.Event) bool {
+	return s.heartbeatDue(ev) && ev.At < s.nextHeartbeat()
+}
+
+// nextHeartbeat returns when a heartbeat is due after the last write that confirmed the session: a period
+// after it was sent, not after its answer came, so that requests that confirm follow each other as closely
+// as heartbeats alone would.
+func (s *session) nextHeartbeat() int64 {
+	return min(s.written+int64(s.period()), s.checkDue())
+}
+
+// checkDue returns when an own node has to be checked again: half a timeout after the last check.
+func (s *session) checkDue() int64 { return s.checkedAt + int64(s.timeout)/2 }
+
+// postponeHeartbeat starts the heartbeat's timer again. The write counts as a heartbeat.
+func (s *session) postponeHeartbeat(ev events.Event, out *engine.Outbox) {
+	if s.since == 0 {
+		s.since = ev.At
+	}
+	s.scheduleHeartbeat(time.Duration(s.nextHeartbeat()-ev.At), out)
+}
+
+// noteWrite notes that a write, and no heartbeat, confirmed the session. One under a leadership began with
+// a check of that leadership's own node.
+func (s *session) noteWrite(ev events.Event) {
+	if ev.Kind != events.ConnectionConfirmed {
+		return
+	}
+	s.written = ev.SentAt
+	if ev.Path != "" && s.heartbeats.skip(ev.Path) {
+		s.checkedAt, s.syncs = max(s.checkedAt, ev.SentAt), 0
 	}
 }
 
@@ -71,6 +108,9 @@ func (s *session) noteMissedHeartbeat(ev events.Event, out *engine.Outbox) {
 func (s *session) addHeartbeat(ev events.Event, out *engine.Outbox) {
 	first := s.heartbeats.empty()
 	s.heartbeats.add(heartbeatEntry{ev.Name, ev.Path, ev.Ops, ev.SessionID})
+	if first {
+		s.checkedAt = ev.At // the machine has read its node
+	}
 	if first && s.attached {
 		s.startHeartbeats(ev, out)
 	}

@@ -83,6 +83,19 @@ func (o *heartbeatSet) swap(i, j int) {
 	o.index[o.entries[i].machine], o.index[o.entries[j].machine] = i, j
 }
 
+// skip reports whether the next heartbeat would only check that there is a node at a path. A write has
+// found it, so another node is next.
+func (o *heartbeatSet) skip(path string) bool {
+	if o.empty() {
+		return false
+	}
+	if next := o.entries[o.nextIndex%len(o.entries)]; next.path != path || next.owner != 0 || next.guards != nil {
+		return false
+	}
+	o.next()
+	return true
+}
+
 func (o *heartbeatSet) clear() { *o = heartbeatSet{} }
 
 // next returns the entry that the next heartbeat checks.

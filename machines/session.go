@@ -77,6 +77,8 @@ type session struct {
 	pendingHeartbeat uint64         // the heartbeat that is pending
 	verifying        uint64         // the read behind it
 	checkedEntry     heartbeatEntry // whose node it checks
+	checkedAt        int64          // when the last own node was checked
+	written          int64          // when the last write was sent that confirmed the session, no heartbeat
 	syncs            int            // heartbeats in a row that checked no node
 	missedHeartbeats int            // heartbeats in a row that confirmed nothing
 	maxMissed        int            // how many nodes there were to check at the first of them
@@ -237,7 +239,7 @@ func (s *session) attach(ev events.Event, out *engine.Outbox) {
 // unconfirmed forgets all confirmations of the previous connection.
 func (s *session) unconfirmed() {
 	s.quorum, s.confirmed, s.validUntil, s.since, s.pendingHeartbeat, s.verifying, s.missedHeartbeats = false, 0, 0, 0, 0, 0, 0
-	s.paused = 0
+	s.paused, s.written = 0, 0
 }
 
 // suspend handles the end of a connection.
@@ -309,6 +311,7 @@ func (s *session) extendBelief(ev events.Event, out *engine.Outbox) {
 		return
 	}
 	s.confirmed, s.missedHeartbeats, s.paused = ev.SentAt, 0, 0
+	s.noteWrite(ev)
 	s.validUntil = max(s.validUntil, ev.SentAt+int64(s.beliefSpan(ev.SentAt, ev.Contact)))
 	s.aloneUntil = max(s.aloneUntil, ev.SentAt+int64(s.sessionLife(ev.SentAt, ev.Contact)))
 	out.Deadline(s.number, s.validUntil, s.aloneUntil)
@@ -341,7 +344,7 @@ func (s *session) renew(ev events.Event, out *engine.Outbox) {
 // settle handles an answer that does not count. The next heartbeat is sent when its answer will.
 func (s *session) settle(ev events.Event, out *engine.Outbox) {
 	if s.stoodStill(ev) {
-		s.countsFrom = ev.At + int64(s.settling())
+		s.beginSettling(ev)
 	}
 	s.noteAnswer(ev)
 	if ev.Kind != events.ConnectionConfirmed {
@@ -369,7 +372,7 @@ func (s *session) rearmDeadline(ev events.Event, out *engine.Outbox) {
 // expire ends all belief: the deadline passed without a confirmation.
 func (s *session) expire(ev events.Event, out *engine.Outbox) {
 	paused := s.pauseBehind(ev)
-	s.quorum, s.validUntil = false, 0
+	s.quorum, s.validUntil, s.written = false, 0, 0
 	out.Deadline(s.number, 0, 0)
 	out.Tell(events.All, events.Event{Kind: events.ConnectionUnconfirmed, Session: s.number, Paused: int64(paused)})
 }

@@ -61,6 +61,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected}, On: on(events.ReplyStat), When: (*session).nodeReplaced, To: connected, Do: (*session).endVerifying, Then: (*session).tellNodeGone},
 		{From: from{connected}, On: on(events.ReplyStat), To: connected, Do: (*session).endVerifying},
 		{From: from{connected}, On: on(events.TimerFired), When: (*session).idleDue, To: connected, Do: (*session).askIdle},
+		{From: from{connected}, On: on(events.TimerFired), When: (*session).confirmedByWrite, To: connected, Do: (*session).postponeHeartbeat},
 		{From: from{connected}, On: on(events.TimerFired), When: (*session).heartbeatDue, To: connected, Do: (*session).sendHeartbeat},
 		{From: from{connected, suspended}, On: on(events.TimerFired), When: (*session).deadlinePassed, To: engine.Stay, Do: (*session).expire},
 		{From: from{connected, suspended}, On: on(events.TimerFired), To: engine.Stay, Do: (*session).rearmDeadline},

@@ -61,7 +61,7 @@ func (s *session) idleUncounted(ev events.Event) bool {
 
 // settleIdle has no request count that is sent before the leader has settled.
 func (s *session) settleIdle(ev events.Event, out *engine.Outbox) {
-	s.countsFrom = ev.At + int64(s.settling())
+	s.beginSettling(ev)
 	s.hearLeader(ev, out)
 }
 

@@ -44,6 +44,7 @@ type executor struct {
 	contacts       []contact
 	pinged         []int64 // when the pings left that are not answered yet
 	pending        []*Packet
+	confirmations  events.Confirmations
 	settingWatches bool
 	queued         []*Packet // planted: requests that wait for the next connection
 	earlyEvents    []frame
@@ -79,7 +80,7 @@ func (x *executor) open(n int64) {
 		x.end("another session takes its place")
 	}
 	x.session, x.over, x.closing, x.id, x.timeout, x.shortest = n, false, false, 0, x.w.script.asked(), 0
-	x.lastZxid, x.since, x.watches, x.probing = 0, 0, watchTable{}, map[int]bool{}
+	x.lastZxid, x.since, x.watches, x.probing, x.confirmations = 0, 0, watchTable{}, map[int]bool{}, events.Confirmations{}
 	x.dial(0)
 }
 
@@ -232,8 +233,9 @@ func (x *executor) detach(why string) {
 func (x *executor) reply(a *Packet, code events.Code, text string) {
 	a.Code, a.text = code, text
 	if a.Done != nil {
-		a.Done(a)
-		return // the caller's goroutine gets it, not the loop
+		a.Done(a) // the caller's goroutine gets it, not the loop
+		x.confirm(a)
+		return
 	}
 	x.watches.answered(a)
 	h := a.Request.Header()

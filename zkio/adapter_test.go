@@ -94,3 +94,32 @@ func TestDirectCalls(t *testing.T) {
 		t.Errorf("Commit that fails: %+v %v", results, err)
 	}
 }
+
+// TestACommittedWriteIsPostedAsAConfirmation: a write that no machine has sent confirms the session if it was
+// committed, once in a sixteenth of the timeout, and before its caller has the outcome.
+func TestACommittedWriteIsPostedAsAConfirmation(t *testing.T) {
+	srv := zkmem.Start(t)
+	r, _ := attachedRig(t, srv)
+	commit := func(ops ...events.Op) { _, _, _ = r.Commit(t.Context(), 1, ops) }
+	check := events.Op{Verb: "check", Path: "/", Version: -1}
+	create := func(path string) events.Op { return events.Op{Verb: "create", Path: path, Mode: events.Persistent} }
+	commit(check, create("/none/a")) // refused
+	if _, err := r.List(t.Context(), "/"); err != nil {
+		t.Fatal(err)
+	}
+	commit(check, create("/b"))
+	commit(check, create("/c"))
+	var confirmed []events.Event
+	for _, env := range r.rest() {
+		if env.Event.Kind == events.ConnectionConfirmed {
+			confirmed = append(confirmed, env.Event)
+		}
+	}
+	_, b, err := r.Read(t.Context(), "/b")
+	if err != nil || len(confirmed) != 1 {
+		t.Fatalf("%+v, %v: want one confirmation, of the first write that was committed", confirmed, err)
+	}
+	if got := confirmed[0]; got.Session != 1 || got.SentAt == 0 || got.Contact == 0 || got.Zxid != b.Czxid || got.Path != "/" {
+		t.Errorf("%+v, the node is of transaction %d", got, b.Czxid)
+	}
+}

@@ -57,8 +57,9 @@ func (a *Adapter) List(ctx context.Context, path string) ([]string, error) {
 }
 
 // Commit carries out all operations or none, on the connection of this session only, and
-// returns the outcome of each and the transaction's zxid. It is sent at most once. Any
-// goroutine may call it.
+// returns the outcome of each and the transaction's zxid. It is sent at most once. If
+// it is committed, the session machine gets connection.confirmed, for all writes within a short time once:
+// see events.Confirmations. Any goroutine may call it.
 //
 // Errors: ErrOtherSession and ErrNotConnected (not sent); *Error (refused: nothing was
 // carried out; the results say which operation it was); ErrOutcomeUnknown if the
@@ -83,6 +84,15 @@ func (a *Adapter) current() int64 {
 		return 0
 	}
 	return a.live.number
+}
+
+// confirm posts that a write was committed, if no machine has sent it. It is posted in the order of the
+// answers, so it is never taken for a confirmation on the next connection. s.mu is held.
+func (s *session) confirm(c *call, e events.Event) {
+	write, multi := c.request.(events.Multi)
+	if c.id == "" && multi && e.Code == events.OK && s.confirmations.Confirmed(e.SentAt, s.timeout) {
+		s.a.post(events.SessionMachine, events.Confirmation(write, e.SentAt, e.Contact, e.Zxid))
+	}
 }
 
 // outcome is a reply for the goroutine that waits for it.

@@ -39,6 +39,8 @@ type session struct {
 	watches watches
 	callers callers
 
+	confirmations events.Confirmations
+
 	lastZxid   int64
 	rejections rejections
 	timeout    time.Duration // the shortest that was granted: see paced
@@ -326,6 +328,7 @@ func (s *session) answer(c *call, e events.Event, kept Kept) {
 		s.watches.settle(c, e.Code)
 	}
 	s.callers.done(c)
+	s.confirm(c, e)
 	if !c.unwanted() {
 		c.deliver(e, kept)
 	}

@@ -186,6 +186,8 @@ func (c *client) fed(ev events.Event) {
 		c.connected = false
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:
 		c.writeConfirmed = c.writeConfirmed || ev.Code == events.OK && ev.SentAt != 0
+	case events.ConnectionConfirmed:
+		c.writeConfirmed = c.writeConfirmed || ev.SentAt >= c.heartbeats.attachedAt
 	}
 }
 

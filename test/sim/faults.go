@@ -100,6 +100,9 @@ func (w *harness) startFaults() {
 		if f, ok := vacancyFaultNamed(r.Fault); ok && w.has(r.Fault) {
 			w.scheduleFault(f.fault, r.Every)
 		}
+		if r.Fault == leadersWrite && w.has(leadersWrite) {
+			w.scheduleFault(writingFault, r.Every)
+		}
 		if f, ok := ensembleFaultNamed(r.Fault); ok && w.has(r.Fault) {
 			w.scheduleFault(f.fault, r.Every)
 		}

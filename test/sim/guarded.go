@@ -74,10 +74,16 @@ func (c *client) commit(g *guardedWrite, ops []events.Op) {
 	c.sendGuarded(g, events.Multi{Call: events.Call{Session: g.term.session}, Ops: ops})
 }
 
-// sendGuarded sends a guarded write. Its outcome changes nothing: what may have been
-// written is not written again.
+// sendGuarded sends a guarded write. Its outcome changes nothing but that it may confirm the
+// session: what may have been written is not written again.
 func (c *client) sendGuarded(g *guardedWrite, r events.Request) {
 	c.Send(&world.Packet{Request: r, Note: g, Done: func(a *world.Packet) {
+		if a.Code == events.OK && a.Conn == c.Conn() {
+			c.confirmed = max(c.confirmed, a.SentAt)
+		}
+		if p := c.w.plant; p != nil && p.Wrote != nil {
+			p.Wrote(c, a)
+		}
 		if a.Code == events.ConnectionLoss && c.w.planted(func(p *Plant) bool { return p.RepeatsWrites }) {
 			c.RunAfter(c.w.Tick, func() { c.sendGuarded(g, r) })
 		}

@@ -46,11 +46,12 @@ type client struct {
 	leaving        bool  // it closes, or has closed
 	sessionEnds    bool  // and its session too
 
-	plain     plainEvents
-	electedBy map[events.ID]events.Event // machine → the event that made it leader
-	created   map[string]events.ID       // node → the machine that created it
-	oldReply  map[events.ID]events.Event // for a planted bug
-	mistaken  map[events.ID]mistakenNode // for a planted bug
+	heartbeats heartbeats
+	plain      plainEvents
+	electedBy  map[events.ID]events.Event // machine → the event that made it leader
+	created    map[string]events.ID       // node → the machine that created it
+	oldReply   map[events.ID]events.Event // for a planted bug
+	mistaken   map[events.ID]mistakenNode // for a planted bug
 
 	parentsMade map[string]bool // for a planted bug
 
@@ -181,6 +182,7 @@ func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool
 		return false
 	}
 	c.noteCreated(id, *ev)
+	c.heartbeats.posting(c.Clock(), *ev)
 	w.vacancies.posting(c, *ev)
 	return true
 }
@@ -188,6 +190,7 @@ func (w *harness) Posting(to *world.Client, id events.ID, ev *events.Event) bool
 func (w *harness) Feeding(to *world.Client, env *events.Envelope) {
 	c := w.program(to)
 	c.fed(env.Event)
+	c.heartbeats.fed(*env)
 	c.plain.note(env.Event, c.sessionSeen)
 	if p := w.plant; p != nil && p.Fed != nil {
 		p.Fed(c, env)
@@ -195,6 +198,7 @@ func (w *harness) Feeding(to *world.Client, env *events.Envelope) {
 }
 
 func (w *harness) Stepped(c *world.Client, out []engine.Addressed) []engine.Addressed {
+	w.checks.nextHeartbeat(w.program(c), out)
 	if p := w.plant; p != nil && p.Stepped != nil {
 		return p.Stepped(w.program(c), out)
 	}

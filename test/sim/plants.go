@@ -27,6 +27,8 @@ type Plant struct {
 	Sent func(*client, *world.Packet)
 	// Committed sees the operations of a guarded write, and returns those to send.
 	Committed func(*client, *guardedWrite, []events.Op) []events.Op
+	// Wrote sees the outcome of a guarded write.
+	Wrote func(*client, *world.Packet)
 	// Mutations are what is wrong with the charts, by recipe. They are made for each client
 	// again, so that they may have state.
 	Mutations func() map[string]mutate.Mutation

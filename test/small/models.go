@@ -84,7 +84,7 @@ var fields = map[string]how{
 	"session.validUntil": ahead, "session.aloneUntil": ahead, "session.paused": fixed, // no search says for how long a process did not run
 	"session.pendingHeartbeat": call, "session.verifying": fixed, // plain names only
 	"session.missedHeartbeats": some, "session.maxMissed": some, "session.since": some, "session.noContainers": value,
-	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value,
+	"session.checkedEntry": inside, "heartbeatEntry.machine": value, "heartbeatEntry.path": name, "heartbeatEntry.owner": fixed /* of plain names */, "session.syncs": value, "session.checkedAt": past, "session.written": past,
 	"session.heartbeats": holders, "session.heartbeat": call, "session.deadline": call, "session.elapsed": call,
 }
 
