@@ -49,7 +49,7 @@ type agenda struct {
 func newContender(open events.Event, o *options) contender {
 	return contender{
 		id: open.Name, seed: open.Seed, opener: events.ID(o.text("opener", "")),
-		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID{}, tokenFloor: o.number("tokenFloor")},
+		node:       node{ownDir: open.Path, data: open.Data, naming: byGUID, tokenFloor: o.number("tokenFloor")},
 		term:       term{rideOut: o.flag("rideOut")},
 		retryState: newRetryState(open, o, defaultRetry),
 		health:     health{mostFailures: o.integer("healthFailures", defaultHealthFailures)},

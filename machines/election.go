@@ -24,7 +24,7 @@ type election struct{ place }
 func newElection(open events.Event) (*election, error) {
 	o := options{values: open.Options}
 	p := &election{newPlace(open, &o, o.text("prefix", ""))}
-	p.naming = byOwner{}
+	p.naming = byOwner
 	return p, o.err
 }
 

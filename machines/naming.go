@@ -6,26 +6,23 @@ import (
 )
 
 // naming says how the nodes of a line are told apart.
-type naming interface {
-	// fresh returns what the names of an enrolment have besides the label.
-	fresh(seed string, count uint64) string
-	// unique reports whether no other node can ever have the name.
-	unique() bool
+type naming uint8
+
+const (
+	byGUID  naming = iota // each enrolment has a new GUID in its names, as Curator's
+	byOwner               // names have no GUID: the node's owner does what the GUID does elsewhere
+)
+
+// fresh returns what the names of an enrolment have besides the label.
+func (n naming) fresh(seed string, count uint64) string {
+	if n == byOwner {
+		return ""
+	}
+	return guid(seed, count)
 }
 
-// byGUID stands for names with a new GUID for each enrolment, as Curator's.
-type byGUID struct{}
-
-func (byGUID) fresh(seed string, count uint64) string { return guid(seed, count) }
-
-func (byGUID) unique() bool { return true }
-
-// byOwner stands for names without a GUID. The node's owner does what the GUID does elsewhere.
-type byOwner struct{}
-
-func (byOwner) fresh(string, uint64) string { return "" }
-
-func (byOwner) unique() bool { return false }
+// unique reports whether no other node can ever have the name.
+func (n naming) unique() bool { return n == byGUID }
 
 // ownerSearch is the search for the own nodes by their owner, where names have no GUID.
 type ownerSearch struct {

@@ -22,9 +22,9 @@ type treeCache struct {
 	depth    int
 	maxNodes int // maximum of nodes
 	root     *cachedNode
-	size     int     // nodes that are known, read or not yet
-	due      []*look // to be sent, in order
-	inFlight []*look
+	size     int    // nodes that are known, read or not yet
+	due      []read // to be sent, in order
+	inFlight []read
 	seen     bool // the handle was notified of a node, in some session
 	told     bool // the handle was notified that everything is read, on this connection
 	gap      bool // there was no connection for a while since

@@ -10,9 +10,10 @@ import (
 
 // schedule schedules a read of a node, or a listing of its children. Until it is sent, further calls
 // add nothing.
-func (t *treeCache) schedule(l *look) {
+func (t *treeCache) schedule(r read) {
+	l := r.state()
 	if !l.due && l.request == 0 {
-		t.due = append(t.due, l)
+		t.due = append(t.due, r)
 	}
 	l.due = true
 }
@@ -20,18 +21,19 @@ func (t *treeCache) schedule(l *look) {
 // proceed sends scheduled reads, up to treeWindow at a time. If none is left, everything is read.
 func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 	for len(t.due) > 0 && len(t.inFlight) < treeWindow {
-		l := t.due[0]
+		r := t.due[0]
 		t.due = t.due[1:]
+		l := r.state()
 		l.due = false
 		switch {
-		case l.of.dead:
+		case r.of.dead:
 			continue
-		case l == &l.of.self:
-			l.request = out.With(engine.Watch | engine.Data | engine.ForUser).Get(l.of.path)
+		case r.listing:
+			l.request = out.With(engine.Watch).Children(r.of.path)
 		default:
-			l.request = out.With(engine.Watch).Children(l.of.path)
+			l.request = out.With(engine.Watch | engine.Data | engine.ForUser).Get(r.of.path)
 		}
-		t.inFlight = append(t.inFlight, l)
+		t.inFlight = append(t.inFlight, r)
 	}
 	if len(t.inFlight) == 0 {
 		out.Tell(events.ID(t.id), events.Event{Kind: events.TreeRead})
@@ -40,9 +42,9 @@ func (t *treeCache) proceed(ev events.Event, out *engine.Outbox) {
 
 // about returns the node that an answer is about, nil if the answer was not asked for.
 func (t *treeCache) about(ev events.Event) *cachedNode {
-	for _, l := range t.inFlight {
-		if l.request == ev.Request {
-			return l.of
+	for _, r := range t.inFlight {
+		if r.state().request == ev.Request {
+			return r.of
 		}
 	}
 	return nil
@@ -51,12 +53,13 @@ func (t *treeCache) about(ev events.Event) *cachedNode {
 // takeAnswer notes an answer. If the node changed while it was pending, it is read again.
 func (t *treeCache) takeAnswer(ev events.Event) *cachedNode {
 	b := t.about(ev)
-	t.inFlight = slices.DeleteFunc(t.inFlight, func(l *look) bool {
+	t.inFlight = slices.DeleteFunc(t.inFlight, func(r read) bool {
+		l := r.state()
 		match := l.request == ev.Request
 		if match {
 			l.request = 0
 			if l.due {
-				t.due = append(t.due, l)
+				t.due = append(t.due, r)
 			}
 		}
 		return match
@@ -65,22 +68,22 @@ func (t *treeCache) takeAnswer(ev events.Event) *cachedNode {
 }
 
 // dropInFlight drops the pending reads: their answers will not come any more.
-func (t *treeCache) dropInFlight() []*look {
-	looks := append(t.inFlight, t.due...)
-	for _, l := range looks {
-		l.request, l.due = 0, false
+func (t *treeCache) dropInFlight() []read {
+	reads := append(t.inFlight, t.due...)
+	for _, r := range reads {
+		*r.state() = look{}
 	}
 	t.inFlight, t.due = nil, nil
-	return looks
+	return reads
 }
 
 // keepDue schedules the pending reads again, and those behind them, for after the pause.
 func (t *treeCache) keepDue(ev events.Event, out *engine.Outbox) {
-	for _, l := range t.dropInFlight() {
-		t.schedule(l)
+	for _, r := range t.dropInFlight() {
+		t.schedule(r)
 	}
 	if !t.root.told {
-		t.schedule(&t.root.self)
+		t.schedule(read{of: t.root})
 	}
 	t.tellStale(ev.Code, out)
 }
@@ -118,7 +121,7 @@ func (t *treeCache) settle(ev events.Event, out *engine.Outbox) {
 // readTop reads the node at the top. All other reads follow from that.
 func (t *treeCache) readTop(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
-	t.schedule(&t.root.self)
+	t.schedule(read{of: t.root})
 	t.proceed(ev, out)
 }
 
@@ -134,7 +137,7 @@ func (t *treeCache) renew(ev events.Event, out *engine.Outbox) {
 // rereadBelow schedules reads of a node and of all below it.
 func (t *treeCache) rereadBelow(b *cachedNode) {
 	b.listed = false
-	t.schedule(&b.self)
+	t.schedule(read{of: b})
 	for _, kid := range b.children {
 		t.rereadBelow(kid)
 	}
@@ -149,12 +152,12 @@ func (t *treeCache) noteWatch(ev events.Event, out *engine.Outbox) {
 	case ev.Kind == events.WatchDeleted:
 		b.listed, b.deleted = false, true
 		if b == t.root {
-			t.schedule(&b.self)
+			t.schedule(read{of: b})
 		}
 	case ev.Kind == events.WatchChanged:
-		t.schedule(&b.self)
+		t.schedule(read{of: b})
 	case b.listed || b.below.request != 0:
-		t.schedule(&b.below)
+		t.schedule(read{of: b, listing: true})
 	}
 }
 
@@ -170,7 +173,7 @@ func (t *treeCache) noteData(ev events.Event, out *engine.Outbox) {
 	case stat.EphemeralOwner > 0 || b.level == t.depth:
 		t.prune(b, out)
 	case !b.listed:
-		t.schedule(&b.below)
+		t.schedule(read{of: b, listing: true})
 	}
 }
 
@@ -207,9 +210,9 @@ func (t *treeCache) noteListing(ev events.Event, out *engine.Outbox) {
 		case kid == nil:
 			kid = newCachedNode(b, join(b.path, name))
 			t.size++
-			t.schedule(&kid.self)
+			t.schedule(read{of: kid})
 		case kid.deleted || kid.refused != events.OK:
-			t.schedule(&kid.self)
+			t.schedule(read{of: kid})
 		}
 		kid.deleted = false
 		kids = append(kids, kid)

@@ -16,8 +16,8 @@ type cachedNode struct {
 	level    int           // levels below the top
 	dead     bool          // it has left the cache
 
-	self  look // the read of the node's data
-	below look // the listing of its children
+	self  look // of the node's data
+	below look // of its children
 
 	told    bool // it was read, and the handle was notified
 	listed  bool // its children were listed, and the watch on them may be armed
@@ -27,11 +27,23 @@ type cachedNode struct {
 	version int32
 }
 
-// look is one of the two reads of a node.
+// look is the state of one of the two reads of a node.
 type look struct {
-	of      *cachedNode
 	due     bool   // it has to be sent, or sent again
 	request uint64 // the number of the one that is pending
+}
+
+// read is one of the two reads of a node.
+type read struct {
+	of      *cachedNode
+	listing bool // of its children, not of its data
+}
+
+func (r read) state() *look {
+	if r.listing {
+		return &r.of.below
+	}
+	return &r.of.self
 }
 
 func newCachedNode(parent *cachedNode, path string) *cachedNode {
@@ -39,7 +51,6 @@ func newCachedNode(parent *cachedNode, path string) *cachedNode {
 	if parent != nil {
 		b.level = parent.level + 1
 	}
-	b.self.of, b.below.of = b, b
 	return b
 }
 
