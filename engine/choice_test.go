@@ -111,7 +111,7 @@ func TestAChoiceMustHaveRowsForBothHalves(t *testing.T) {
 // The log names the arrows of both halves, and looplab holds them: each of its
 // edges is a drawn one.
 func TestLooplabHoldsTheEdgesOfAChoice(t *testing.T) {
-	r := recipe[worker]{chooserChart, nil}
+	r := recipe[worker]{Compiled: chooserChart}
 	held := map[Edge]bool{}
 	for _, e := range r.Looplab() {
 		held[e] = true

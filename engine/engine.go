@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -43,46 +44,69 @@ type Recipe interface {
 	Name() string
 	Digest() string
 	Describe() Description
-	bind() func(open events.Event) (instance, error)
+	bind() maker
 	rewire(digest string, change func(*Wiring)) Recipe
 }
 
 type recipe[M any] struct {
 	*Compiled[M]
-	make func(open events.Event) (*M, error)
+	make  func(open events.Event) (*M, error)
+	model *modelType
+}
+
+// maker makes the machines of one recipe in one engine.
+type maker struct {
+	open    func(open events.Event) (instance, error)
+	restore func(savedMachine) instance
+	rests   func(State) bool // a machine can be in that state between two steps
+	digest  string           // the chart's
+	final   State
+	model   *modelType
 }
 
 // NewRecipe returns a recipe of a chart and the function that returns its model for a
 // command.open event. The function must be pure.
 func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
-	return recipe[M]{c, make}
+	return recipe[M]{c, make, modelTypeOf(reflect.TypeFor[M]())}
 }
 
 func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
 
-func (r recipe[M]) bind() func(events.Event) (instance, error) {
+func (r recipe[M]) bind() maker {
 	var rig *stepper[M] // made with the first machine: a client uses few recipes
-	return func(open events.Event) (instance, error) {
+	machine := func(model *M, state State) *Machine[M] {
+		if rig == nil {
+			rig = newStepper(r.Compiled)
+			rig.modelType = r.model
+		}
+		return &Machine[M]{Model: model, stepper: rig, state: state}
+	}
+	open := func(open events.Event) (instance, error) {
 		model, err := r.make(open)
 		if err != nil {
 			return nil, err
 		}
-		if rig == nil {
-			rig = newStepper(r.Compiled)
-		}
-		return &Machine[M]{Model: model, stepper: rig, state: r.chart.States[0].Name}, nil
+		return machine(model, r.chart.States[0].Name), nil
 	}
+	restore := func(s savedMachine) instance {
+		m := machine(r.model.copied(s.model).(*M), s.state)
+		m.pending = s.pending.copied()
+		return m
+	}
+	return maker{open, restore, r.rests, r.digest, r.chart.Final, r.model}
 }
 
 // Engine is a set of machines that share one session machine. It is pure, and for one
 // goroutine. Only Step changes it.
 type Engine struct {
-	makers   map[string]func(events.Event) (instance, error)
+	makers   map[string]maker
 	machines map[events.ID]instance
 	order    []events.ID // in order of creation: for All, without map order
 	session  Stamper
+	last     instance // the session machine, also when it is closed: session is its model
 
 	invariants *invariants // nil: they are not checked
+	bounded    bool        // machines may not tell each other events without an end
 
 	record  bool
 	seq     uint64
@@ -102,7 +126,7 @@ type queued struct {
 // New returns an engine with these recipes. If record is set, Step also keeps a Record
 // of each machine's step for Records.
 func New(record bool, recipes ...Recipe) *Engine {
-	e := &Engine{makers: map[string]func(events.Event) (instance, error){}, machines: map[events.ID]instance{}, record: record}
+	e := &Engine{makers: map[string]maker{}, machines: map[events.ID]instance{}, record: record}
 	for _, r := range recipes {
 		e.makers[r.Name()] = r.bind()
 	}
@@ -116,6 +140,9 @@ func (e *Engine) Step(env events.Envelope) []Addressed {
 	e.queue = append(e.queue[:0], queued{Envelope: env})
 	for i := 0; i < len(e.queue); i++ {
 		e.route(e.queue[i])
+		if e.bounded && len(e.queue) > maxTells*(len(e.order)+1) {
+			panic(fmt.Sprintf("engine: machines tell each other more than %d events in one step", len(e.queue)))
+		}
 	}
 	return e.out
 }
@@ -293,18 +320,24 @@ func (e *Engine) open(q queued) {
 		return
 	}
 	q.Event.Name = string(q.To)
-	m, err := maker(q.Event)
+	m, err := maker.open(q.Event)
 	if err != nil {
 		e.refuse(q, err.Error())
 		return
 	}
-	e.machines[q.To] = m
-	e.order = append(e.order, q.To)
-	if s, ok := m.stamper(); ok && q.To == events.SessionMachine {
-		e.session = s
-	}
+	e.add(q.To, m)
 	t.To = m.current()
 	e.note(q, t, nil)
+}
+
+func (e *Engine) add(id events.ID, m instance) {
+	if !m.final() {
+		e.machines[id] = m
+		e.order = append(e.order, id)
+	}
+	if s, ok := m.stamper(); ok && id == events.SessionMachine {
+		e.session, e.last = s, m
+	}
 }
 
 // refuse answers a command that no machine can execute.

@@ -19,8 +19,9 @@ const (
 // invariants checks what is true after every step of every machine.
 type invariants struct {
 	terms    map[events.ID]held
-	leading  int   // how many of them have not ended
-	attached int64 // how many connections there were
+	before   map[events.ID]bool // machines that were there first, and may have had a term
+	leading  int                // how many of them have not ended
+	attached int64              // how many connections there were
 	session  int64
 	until    int64 // the deadline; 0 if nothing is believed
 	alone    int64
@@ -36,7 +37,12 @@ type held struct {
 // CheckInvariants has the engine panic if an invariant of terms or deadlines is broken, or
 // a bound of its queues. Tests and the simulation call it, before the first step. Without it,
 // a step costs one comparison more.
-func (e *Engine) CheckInvariants() { e.invariants = &invariants{terms: map[events.ID]held{}} }
+func (e *Engine) CheckInvariants() {
+	e.invariants = &invariants{terms: map[events.ID]held{}, before: map[events.ID]bool{}}
+	for _, id := range e.order {
+		e.invariants.before[id] = true
+	}
+}
 
 // check panics if something is not true after a step.
 func (v *invariants) check(e *Engine, m instance, q queued, t Transition) {
@@ -68,6 +74,7 @@ func (v *invariants) forget(id events.ID) {
 		v.leading--
 	}
 	delete(v.terms, id)
+	delete(v.before, id)
 }
 
 // deadline checks that the deadline and AloneUntil move forward only, as long as a machine leads and none of them is
@@ -97,12 +104,16 @@ func (v *invariants) term(id events.ID, n events.Notify) string {
 	case n.What == events.Elected:
 		v.terms[id] = held{true, n.Token, v.attached}
 		v.leading++
+	case n.What == events.Stopped && v.before[id]: // of a term that began before the checks
 	case n.What == events.Stopped && !h.leads:
 		return "a term ends that has not begun"
 	case n.What == events.Stopped:
 		h.leads = false
 		v.terms[id] = h
 		v.leading--
+	}
+	if n.What == events.Elected || n.What == events.Stopped {
+		delete(v.before, id)
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func TestLiftedRows(t *testing.T) {
 	if m.Model.bell.rung != 11 {
 		t.Errorf("rung %d times, want once with an echo", m.Model.bell.rung)
 	}
-	changed := recipe[tower]{c, nil}.rewire("changed", func(w *Wiring) {
+	changed := recipe[tower]{Compiled: c}.rewire("changed", func(w *Wiring) {
 		for i, action := range w.Actions {
 			if action.Name == "echo" {
 				w.Actions[i].Do = func(model any, _ events.Event, _ *Outbox) { model.(*tower).bell.rung = -1 }

@@ -39,6 +39,9 @@ type Loop struct {
 	sign   chan struct{} // closed when the loop answers; nil unless one is outstanding
 	asked  atomic.Bool   // a sign is outstanding; each step reads it
 
+	takers []func(Checkpoint) // what waits for a checkpoint
+	wanted atomic.Bool        // there is a taker; read between two steps
+
 	first      []events.Envelope // envelopes that are stepped before the inbox
 	spareInbox []events.Envelope // the inbox of the turn before, reused for the next
 	timers     timers
@@ -109,6 +112,53 @@ func (l *Loop) SignOfLife() <-chan struct{} {
 	return sign
 }
 
+// Checkpoint has the loop take a checkpoint between two steps, and call take with it on
+// the loop's goroutine: after the records of the step before went to the Recorder, and
+// before those of the next. No machine gets an event, and nothing is recorded. Take must not
+// block: it should leave the encoding to another goroutine. Checkpoint reports whether take
+// will be called; a loop that has ended does not. It is safe for concurrent use, and may be
+// called from the Recorder and from take.
+//
+// The loop stands still while it copies the models: 10,000 latches take a few dozen milliseconds
+// (BenchmarkCheckpoint).
+func (l *Loop) Checkpoint(take func(Checkpoint)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.takers = append(l.takers, take)
+	l.wanted.Store(true)
+	l.Wake()
+	return true
+}
+
+// giveCheckpoint takes a checkpoint if one is wanted. No timer that is due is on its way to
+// a machine then.
+func (l *Loop) giveCheckpoint() {
+	if !l.wanted.Load() {
+		return
+	}
+	l.mu.Lock()
+	takers := l.takers
+	l.takers = nil
+	l.wanted.Store(false)
+	l.mu.Unlock()
+	c := l.engine.Checkpoint()
+	c.timers = l.timers.saved()
+	for _, take := range takers {
+		take(c)
+	}
+}
+
+// Resume sets the timers of a checkpoint from whose engine the loop was made. It is called
+// before Run, in a process whose clock is the one that took the checkpoint.
+func (l *Loop) Resume(c Checkpoint) {
+	for _, t := range c.timers {
+		l.timers.set(t.machine, t.number, t.since, t.at)
+	}
+}
+
 // answerSign closes the channel of the outstanding sign, if there is one.
 func (l *Loop) answerSign() {
 	if !l.asked.Load() {
@@ -163,9 +213,11 @@ func (l *Loop) turn() bool {
 	l.inbox, l.spareInbox = l.spareInbox, nil
 	l.mu.Unlock()
 	fired := l.fireTimers()
+	l.giveCheckpoint()
 	for _, env := range batch {
 		l.step(env)
 		l.fireTimers()
+		l.giveCheckpoint()
 	}
 	clear(batch)
 	l.spareInbox = batch[:0]

@@ -23,7 +23,8 @@ type Transition struct {
 // because one goroutine uses an engine.
 type stepper[M any] struct {
 	*Compiled[M]
-	fsm *fsm.FSM
+	fsm       *fsm.FSM
+	modelType *modelType
 
 	// Set for the duration of one Step, for looplab's callback.
 	model *M
@@ -132,6 +133,7 @@ type instance interface {
 	deliver(ev events.Event, out *Outbox) Transition
 	stamper() (Stamper, bool)
 	concerned(path string) bool
+	save(events.ID) savedMachine
 }
 
 func (m *Machine[M]) chartName() string { return m.stepper.chart.Name }

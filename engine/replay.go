@@ -103,12 +103,13 @@ func sameCharts(logged map[string]string, recipes []Recipe) error {
 type replayer struct {
 	engine *Engine
 	next   func() (events.Record, error)
+	before uint64 // seq of the checkpoint from which the replay goes on; 0: it begins with the first record
 	sum    Replayed
 }
 
 func (p *replayer) play(until uint64) error {
 	var group []events.Record
-	for until == 0 || p.sum.Records < until {
+	for until == 0 || p.before+p.sum.Records < until {
 		r, err := p.next()
 		if err != nil {
 			return ending(group, err)

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"container/heap"
+	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
 )
@@ -46,6 +48,14 @@ func (t *timers) next() (at int64, ok bool) {
 	return t.heap.list[0].at, true
 }
 
+// saved returns all timers, in the order in which they fire.
+func (t *timers) saved() (all []savedTimer) {
+	for _, one := range slices.SortedFunc(slices.Values(t.heap.list), earlier) {
+		all = append(all, savedTimer{one.machine, one.number, one.since, one.at})
+	}
+	return all
+}
+
 func (t *timers) take() timer { return heap.Pop(&t.heap).(timer) }
 
 // timerHeap is a heap.Interface with the index of each timer.
@@ -56,9 +66,14 @@ type timerHeap struct {
 
 func (h *timerHeap) Len() int { return len(h.list) }
 
-func (h *timerHeap) Less(i, j int) bool {
-	a, b := h.list[i], h.list[j]
-	return a.at < b.at || a.at == b.at && a.order < b.order
+func (h *timerHeap) Less(i, j int) bool { return earlier(h.list[i], h.list[j]) < 0 }
+
+// earlier compares timers by when they fire.
+func earlier(a, b timer) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Compare(a.order, b.order)
 }
 
 func (h *timerHeap) Swap(i, j int) {

@@ -111,6 +111,9 @@ func (w *worker) beg(ev events.Event, out *Outbox) { out.Children("/") }
 
 // gossip tells itself and everybody.
 func (w *worker) gossip(ev events.Event, out *Outbox) {
+	if ev.Text == "endlessly" {
+		out.Tell(events.ID(w.name), ev)
+	}
 	out.Tell(events.ID(w.name), events.Event{Kind: events.WorkReturned, Text: "to myself"})
 	out.Tell(events.All, events.Event{Kind: events.WorkReturned, Text: "to all"})
 	out.Answer(ev.Request, events.OK, "")

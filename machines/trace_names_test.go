@@ -11,6 +11,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/restored"
 )
 
 // inCommon is an effect as a latch's conversation has it, "" for none: the heartbeat
@@ -183,5 +184,8 @@ func (c *conversation) replays(t *testing.T) {
 	}
 	if sum.Records != uint64(len(c.log)) {
 		t.Errorf("replayed %d of %d records", sum.Records, len(c.log))
+	}
+	if taken, err := restored.Play(c.log, nil, Recipes()...); err != nil || taken == 0 {
+		t.Errorf("after %d checkpoints: %v", taken, err)
 	}
 }

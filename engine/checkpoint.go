@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Checkpoint is the state of all machines of an engine between two steps. It does not
+// change, so any goroutine may encode it or restore engines from it. A log that goes on
+// after a checkpoint can be replayed without what was before it: see ReplayFrom.
+//
+// It has the seq of the last record, and of each machine, in order of creation: its id,
+// recipe, state and model, and the requests and timers that it awaits. A session machine
+// that is closed is in it, because its model still decides what is late. If a Loop took it,
+// it has the running timers, too. What is on its way to the machines, in the Loop's inbox or
+// in an executor, is not in it: it comes as an event.
+type Checkpoint struct {
+	seq      uint64
+	machines []savedMachine
+	timers   []savedTimer // in the order in which they fire
+	err      error        // a model is not plain data
+}
+
+// savedMachine is a machine of a checkpoint.
+type savedMachine struct {
+	id      events.ID
+	recipe  string
+	chart   string // the digest
+	state   State
+	pending pending
+	model   any // a pointer
+	is      *modelType
+}
+
+// savedTimer is a timer that runs.
+type savedTimer struct {
+	machine events.ID
+	number  uint64
+	since   int64 // when it was set, by the loop's clock
+	at      int64 // when it is due
+}
+
+// modelType is the type of a recipe's models.
+type modelType struct {
+	*shape
+	digest string
+	err    error // why it has no checkpoints
+}
+
+func modelTypeOf(t reflect.Type) *modelType {
+	s, err := shapeOf(t)
+	if err != nil {
+		return &modelType{err: err}
+	}
+	return &modelType{shape: s, digest: s.digest()}
+}
+
+// copied returns a copy of a model. Both are pointers.
+func (t *modelType) copied(model any) any { return t.shape.copied(reflect.ValueOf(model)).Interface() }
+
+func (d pending) copied() pending { return pending{d.last, slices.Clone(d.open)} }
+
+func (m *Machine[M]) save(id events.ID) savedMachine {
+	s := savedMachine{id: id, recipe: m.stepper.Name(), chart: m.stepper.digest, state: m.state,
+		pending: m.pending.copied(), is: m.stepper.modelType}
+	if s.is.err == nil {
+		s.model = s.is.copied(m.Model)
+	}
+	return s
+}
+
+// Checkpoint copies the state of all machines. It must not be called during a Step. The
+// copy takes about as much memory as the models, and a few microseconds for each machine.
+func (e *Engine) Checkpoint() Checkpoint {
+	c := Checkpoint{seq: e.seq, machines: make([]savedMachine, 0, len(e.order)+1)}
+	for _, id := range e.order {
+		c.add(e.machines[id].save(id))
+	}
+	if e.last != nil && e.last.final() { // its model still decides what is late
+		c.add(e.last.save(events.SessionMachine))
+	}
+	return c
+}
+
+func (c *Checkpoint) add(m savedMachine) {
+	if c.err == nil {
+		c.err = m.is.err
+	}
+	c.machines = append(c.machines, m)
+}
+
+// Seq returns the seq of the last record before the checkpoint.
+func (c Checkpoint) Seq() uint64 { return c.seq }
+
+// Restore returns an engine that goes on from the checkpoint, with these recipes. If record
+// is set, it keeps records, as in New. The error is a *ChartChangedError or a
+// *ModelChangedError if a machine's recipe is another one here.
+func (c Checkpoint) Restore(record bool, recipes ...Recipe) (*Engine, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	e := New(record, recipes...)
+	e.seq = c.seq
+	for _, m := range c.machines {
+		maker, err := e.makerOf(m.recipe, m.chart, m.is.digest)
+		if err != nil {
+			return nil, err
+		}
+		e.add(m.id, maker.restore(m))
+	}
+	return e, nil
+}
+
+// makerOf returns the maker of a recipe whose chart and models have these digests.
+func (e *Engine) makerOf(recipe, chart, model string) (maker, error) {
+	maker, ok := e.makers[recipe]
+	switch {
+	case !ok || maker.digest != chart:
+		return maker, &ChartChangedError{recipe, chart, maker.digest}
+	case maker.model.err != nil:
+		return maker, maker.model.err
+	case maker.model.digest != model:
+		return maker, &ModelChangedError{recipe, model, maker.model.digest}
+	}
+	return maker, nil
+}
+
+// ModelChangedError says that the program that took a checkpoint kept other facts in a
+// recipe's machines than this one.
+type ModelChangedError struct {
+	Recipe, Logged, Here string
+}
+
+func (e *ModelChangedError) Error() string {
+	return fmt.Sprintf("the machines of %q have other fields now: the checkpoint has %s, this program has %s; replay it with the version that wrote it", e.Recipe, e.Logged, e.Here)
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// checkpointVersion is the version of a checkpoint's written form.
+const checkpointVersion = 1
+
+// checkpointHead is the first value of a checkpoint's written form. Its fields' names, and
+// those of its parts, are the keys.
+type checkpointHead struct {
+	version  int
+	seq      uint64
+	recipes  []usedRecipe
+	timers   []savedTimer
+	machines int // how many follow
+}
+
+// usedRecipe is a recipe of a checkpoint's machines.
+type usedRecipe struct{ name, chart, model string }
+
+// machineHead is a machine without its model.
+type machineHead struct {
+	id      events.ID
+	recipe  string
+	state   State
+	pending pending
+}
+
+var (
+	checkpointHeadShape = mustShape[checkpointHead]()
+	machineHeadShape    = mustShape[machineHead]()
+)
+
+// MarshalJSON returns the checkpoint's one written form, one line of JSON: the same
+// checkpoint always gives the same bytes. Only ReadCheckpoint reads it; programs that are
+// not of the same version should not.
+func (c Checkpoint) MarshalJSON() ([]byte, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	head := checkpointHead{checkpointVersion, c.seq, c.recipes(), c.timers, len(c.machines)}
+	w := modelWriter{out: []byte(`{"engine":`)}
+	w.value(checkpointHeadShape, reflect.ValueOf(head))
+	w.out = append(w.out, `,"machines":[`...)
+	first := map[string]any{} // the first model of each recipe is the example for the others
+	for i, m := range c.machines {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(w.out, `{"machine":`...)
+		w.value(machineHeadShape, reflect.ValueOf(machineHead{m.id, m.recipe, m.state, m.pending}))
+		w.out = append(w.out, `,"model":`...)
+		w.model(m.is.shape, m.model, first[m.recipe])
+		if first[m.recipe] == nil {
+			first[m.recipe] = m.model
+		}
+		w.out = append(w.out, '}')
+	}
+	w.out = append(w.out, "]}"...)
+	return events.EscapeForTerminal(w.out), nil
+}
+
+// recipes returns the recipes of the machines, sorted by name.
+func (c Checkpoint) recipes() (all []usedRecipe) {
+	for _, m := range c.machines {
+		one := usedRecipe{m.recipe, m.chart, m.is.digest}
+		if i, known := slices.BinarySearchFunc(all, one, byName); !known {
+			all = slices.Insert(all, i, one)
+		}
+	}
+	return all
+}
+
+func byName(a, b usedRecipe) int { return strings.Compare(a.name, b.name) }
+
+// BadCheckpointError says why a text is no checkpoint.
+type BadCheckpointError struct{ Why string }
+
+func (e *BadCheckpointError) Error() string { return "not a checkpoint: " + e.Why }
+
+// ReadCheckpoint reads what MarshalJSON returned, for machines of these recipes. The error
+// is a *BadCheckpointError, or a *ChartChangedError or *ModelChangedError if another version
+// of the program wrote it. It does not panic and needs memory in proportion to the text,
+// whatever that is.
+func ReadCheckpoint(b []byte, recipes ...Recipe) (Checkpoint, error) {
+	k := checkpointReader{engine: New(false, recipes...)}
+	err := k.read(b)
+	var chart *ChartChangedError
+	var model *ModelChangedError
+	switch {
+	case err == nil:
+		return k.Checkpoint, nil
+	case errors.As(err, &chart) || errors.As(err, &model):
+		return Checkpoint{}, err
+	}
+	return Checkpoint{}, &BadCheckpointError{err.Error()}
+}
+
+// checkpointReader reads a checkpoint.
+type checkpointReader struct {
+	Checkpoint
+	*modelReader
+	engine *Engine // without machines: it knows the recipes
+	makers map[string]maker
+	first  map[string]any // the first model of each recipe
+	ids    map[events.ID]bool
+	timed  map[timerKey]bool // the timers that machines await
+}
+
+func (k *checkpointReader) read(b []byte) (err error) {
+	if k.modelReader, err = newModelReader(b); err != nil {
+		return err
+	}
+	var head checkpointHead
+	for _, step := range []func() error{
+		func() error { return k.want('{') },
+		func() error { return k.key("engine") },
+		func() error { return k.value(checkpointHeadShape, reflect.ValueOf(&head).Elem()) },
+		func() error { return k.head(head) },
+		func() error { return k.key("machines") },
+		func() error { return k.want('[') },
+		func() error { return k.all(head.machines) },
+		func() error { return k.want(']') },
+		func() error { return k.want('}') },
+		k.end,
+		k.checkTimers,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head checks the recipes before a model is read: the models of another version cannot be.
+func (k *checkpointReader) head(head checkpointHead) error {
+	if head.version != checkpointVersion {
+		return fmt.Errorf("its version is %d, and this program knows %d", head.version, checkpointVersion)
+	}
+	k.seq, k.timers, k.machines = head.seq, head.timers, []savedMachine{}
+	k.makers, k.first, k.ids, k.timed = map[string]maker{}, map[string]any{}, map[events.ID]bool{}, map[timerKey]bool{}
+	for i, r := range head.recipes {
+		if i > 0 && byName(head.recipes[i-1], r) >= 0 {
+			return fmt.Errorf("the recipe %.40q is repeated or out of order", r.name)
+		}
+		maker, err := k.engine.makerOf(r.name, r.chart, r.model)
+		if err != nil {
+			return err
+		}
+		k.makers[r.name] = maker
+	}
+	return nil
+}
+
+func (k *checkpointReader) all(n int) error {
+	for i := 0; k.dec.More(); i++ {
+		if err := k.machine(); err != nil {
+			return fmt.Errorf("machine %d: %w", i+1, err)
+		}
+	}
+	if len(k.machines) != n {
+		return fmt.Errorf("it has %d machines, of %d", len(k.machines), n)
+	}
+	return nil
+}
+
+func (k *checkpointReader) machine() error {
+	var head machineHead
+	if err := errors.Join(k.want('{'), k.key("machine")); err != nil {
+		return err
+	}
+	if err := k.value(machineHeadShape, reflect.ValueOf(&head).Elem()); err != nil {
+		return err
+	}
+	maker, known := k.makers[head.recipe]
+	if !known {
+		return fmt.Errorf("its recipe %.40q is not among those of the checkpoint", head.recipe)
+	}
+	if err := k.key("model"); err != nil {
+		return err
+	}
+	model, err := k.model(maker.model.shape, k.first[head.recipe])
+	if err == nil {
+		err = k.want('}')
+	}
+	if err != nil {
+		return fmt.Errorf("%.40q: %w", head.id, err)
+	}
+	m := savedMachine{head.id, head.recipe, maker.digest, head.state, head.pending, model.Interface(), maker.model}
+	if err := k.check(m, maker); err != nil {
+		return fmt.Errorf("%.40q: %w", head.id, err)
+	}
+	if k.first[m.recipe] == nil {
+		k.first[m.recipe] = m.model
+	}
+	k.ids[m.id] = true
+	for _, a := range m.pending.open {
+		if a.kind == events.TimerFired {
+			k.timed[timerKey{m.id, a.number}] = true
+		}
+	}
+	k.machines = append(k.machines, m)
+	return nil
+}

@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// halfway is a conversation with two workers in the middle: one holds, one asks.
+func halfway(t *testing.T) *scene {
+	t.Helper()
+	s := newScene("a", "b")
+	s.feed("a", events.Event{Kind: events.CommandStart, Request: 1})
+	s.feed("b", events.Event{Kind: events.CommandStart, Request: 2})
+	s.feed("a", events.Event{Kind: events.ReplyCreate, Request: 1})
+	return s
+}
+
+// rest plays the rest of a conversation.
+func rest(s *scene) {
+	s.feed("a", events.Event{Kind: events.ReplyStat, Request: 2})
+	s.feed("b", events.Event{Kind: events.TimerFired, Request: 3})
+	s.feed("b", events.Event{Kind: events.ReplyCreate, Request: 1, Code: events.NodeExists})
+	s.feed("a", events.Event{Kind: events.CommandStart, Request: 3})
+	s.feed(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended})
+	s.feed("a", events.Event{Kind: events.CommandClose, Request: 4})
+}
+
+func text(t *testing.T, c Checkpoint) string {
+	t.Helper()
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func reread(t *testing.T, c Checkpoint) Checkpoint {
+	t.Helper()
+	read, err := ReadCheckpoint([]byte(text(t, c)), toys...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text(t, c))
+	}
+	if !reflect.DeepEqual(c, read) || text(t, read) != text(t, c) {
+		t.Errorf("the checkpoint\n%s\nis another after it was read\n%s", text(t, c), text(t, read))
+	}
+	return read
+}
+
+// after returns the records of a scene that follow a checkpoint.
+func after(s *scene, c Checkpoint) func() (events.Record, error) {
+	i := int(c.Seq())
+	return func() (events.Record, error) {
+		if i == len(s.records) {
+			return events.Record{}, io.EOF
+		}
+		i++
+		return s.records[i-1], nil
+	}
+}
+
+func TestARestoredEngineGoesOn(t *testing.T) {
+	s := halfway(t)
+	c := s.Checkpoint()
+	before := text(t, c)
+	rest(s)
+	want(t, "the checkpoint after the engine went on", text(t, c), before)
+	c = reread(t, c)
+	sum, err := ReplayFrom(c, after(s, c), 0, toys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "records", sum.Records, uint64(len(s.records))-c.Seq())
+	want(t, "the state at the end", text(t, sum.Engine.Checkpoint()), text(t, s.Checkpoint()))
+	again, err := c.Restore(false, toys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the checkpoint after a replay", text(t, again.Checkpoint()), before)
+}
+
+// A session machine that is closed still decides what is late.
+func TestAClosedSessionIsInTheCheckpoint(t *testing.T) {
+	s := halfway(t)
+	s.feed(events.SessionMachine, events.Event{Kind: events.CommandClose})
+	c := reread(t, s.Checkpoint())
+	s.feed("b", events.Event{Kind: events.ReplyStat, Request: 2, Session: 7})
+	s.feed("b", events.Event{Kind: events.ReplyStat, Request: 2, Session: 1})
+	want(t, "the first answer", s.records[c.Seq()].Row, events.RowLate)
+	sum, err := ReplayFrom(c, after(s, c), 0, toys...)
+	if err != nil || sum.Records != 2 {
+		t.Errorf("%d records, %v", sum.Records, err)
+	}
+	want(t, "machines", sum.Engine.Machines(), []events.ID{"a", "b"})
+	again := newScene() // another one takes its place
+	again.feed(events.SessionMachine, events.Event{Kind: events.CommandClose})
+	again.feed(events.SessionMachine, events.Event{Kind: events.CommandOpen, Recipe: "link"})
+	want(t, "machines of a second session", len(reread(t, again.Checkpoint()).machines), 1)
+}
+
+func TestTheEmptyCheckpoint(t *testing.T) {
+	c := reread(t, New(true, toys...).Checkpoint())
+	s := halfway(t)
+	sum, err := ReplayFrom(c, after(s, c), 0, toys...)
+	if err != nil || sum.Records != uint64(len(s.records)) {
+		t.Errorf("%d records, %v", sum.Records, err)
+	}
+	want(t, "the written form", text(t, c), `{"engine":{"version":1},"machines":[]}`)
+}
+
+func TestReplayFromStopsAtASeq(t *testing.T) {
+	s := halfway(t)
+	c := s.Checkpoint()
+	rest(s)
+	sum, err := ReplayFrom(c, after(s, c), c.Seq()+1, toys...)
+	if err != nil || sum.Records != 1 || sum.Engine.Checkpoint().Seq() != c.Seq()+1 {
+		t.Errorf("%d records, seq %d, %v", sum.Records, sum.Engine.Checkpoint().Seq(), err)
+	}
+}
+
+func TestReplayFromRefusesOtherRecords(t *testing.T) {
+	s := halfway(t)
+	c := s.Checkpoint()
+	rest(s)
+	late := after(s, c)
+	if _, err := late(); err != nil {
+		t.Fatal(err)
+	}
+	var bad *BadCheckpointError
+	if _, err := ReplayFrom(c, late, 0, toys...); !errors.As(err, &bad) || !strings.Contains(err.Error(), "after the record 8, and is followed by 10") {
+		t.Errorf("a record is missing: %v", err)
+	}
+	model(&scene{Engine: s.Engine}, "b").did = nil
+	s.records[c.Seq()].Row = "another"
+	var different *Divergence
+	if _, err := ReplayFrom(c, after(s, c), 0, toys...); !errors.As(err, &different) || different.Seq != c.Seq()+1 {
+		t.Errorf("a record is different: %v", err)
+	}
+}
+
+// A machine that panics, as it can from a state that no events lead to, ends the replay with
+// an error; so do machines that tell each other events without an end.
+func TestReplayFromAStateThatCannotBe(t *testing.T) {
+	c := halfway(t).Checkpoint()
+	for text, r := range map[string]events.Record{
+		"after 0 records, a machine panics: engine: chart worker: row": {Machine: "b", Event: events.Event{Kind: events.CommandResign, Request: 9}},
+		"machines tell each other more than 202 events in one step":    {Machine: "b", Event: events.Event{Kind: events.CommandStart, Request: 9, Text: "endlessly"}},
+	} {
+		r.Seq = c.Seq() + 1
+		var bad *BadCheckpointError
+		_, err := ReplayFrom(c, func() (events.Record, error) { return r, nil }, 0, toys...)
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %q", err, text)
+		}
+	}
+}
+
+func TestCheckpointsOfOtherVersions(t *testing.T) {
+	c := halfway(t).Checkpoint()
+	other := workerTable()
+	other.Rows = append(other.Rows[:len(other.Rows)-2:len(other.Rows)-2], other.Rows[len(other.Rows)-1], other.Rows[len(other.Rows)-2])
+	other.Ignores[2].On = append(other.Ignores[2].On, events.QueueNext)
+	other.Kinds = append(other.Kinds, events.QueueNext)
+	changed := []Recipe{toys[0], NewRecipe(MustCompile(other), func(events.Event) (*worker, error) { return &worker{}, nil })}
+	var chart *ChartChangedError
+	for name, recipes := range map[string][]Recipe{"another chart": changed, "no chart": toys[:1]} {
+		_, err := ReadCheckpoint([]byte(text(t, c)), recipes...)
+		_, restored := c.Restore(true, recipes...)
+		if !errors.As(err, &chart) || !errors.As(restored, &chart) || chart.Chart != "worker" {
+			t.Errorf("%s: %v, %v", name, err, restored)
+		}
+	}
+	var fields *ModelChangedError
+	text := strings.Replace(text(t, c), modelTypeOf(reflect.TypeFor[worker]()).digest, "0123456789abcdef", 1)
+	if _, err := ReadCheckpoint([]byte(text), toys...); !errors.As(err, &fields) || !strings.Contains(err.Error(), `"worker" have other fields now: the checkpoint has 0123456789abcdef`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A model that is no plain data is an error, no panic.
+func TestCheckpointOfAModelThatIsNoData(t *testing.T) {
+	e := New(true, NewRecipe(linkChart, func(events.Event) (*link, error) { return &link{}, nil }),
+		recipe[worker]{workerChart, func(events.Event) (*worker, error) { return &worker{}, nil }, modelTypeOf(reflect.TypeFor[struct{ f func() }]())})
+	e.Step(events.Envelope{To: "w", Event: events.Event{Kind: events.CommandOpen, Recipe: "worker"}})
+	c := e.Checkpoint()
+	_, writes := json.Marshal(c)
+	_, restores := c.Restore(true, toys...)
+	for _, err := range []error{writes, restores} {
+		if err == nil || !strings.Contains(err.Error(), "is not plain data, so it has no checkpoint: f: func() is a func") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestCheckpointsThatNobodyWroteAreRefused(t *testing.T) {
+	s := halfway(t)
+	c := s.Checkpoint()
+	c.timers = []savedTimer{{"b", 3, 5, 7}, {"a", 3, 5, 9}}
+	s.feed("a", events.Event{Kind: events.CommandClose})
+	good := text(t, c)
+	if _, err := ReadCheckpoint([]byte(good), toys...); err == nil {
+		t.Fatal("worker a's timer was stopped, and runs")
+	}
+	c.timers = c.timers[:1]
+	good = text(t, reread(t, c))
+	for _, x := range []struct{ old, new, want string }{
+		{`"version":1`, `"version":2`, "its version is 2, and this program knows 1"},
+		{`"machines":3`, `"machines":4`, "it has 3 machines, of 4"},
+		{`{"name":"link"`, `{"name":"worker"`, "worker"},
+		{`"state":"holding"`, `"state":"nowhere"`, `"a": no worker stays in the state "nowhere"`},
+		{`"state":"holding"`, `"state":"over"`, `"a": the machine is closed`},
+		{`"id":"b"`, `"id":"a"`, `"a": the machine is there twice`},
+		{`"id":"b"`, `"id":"*"`, `"*": this is no machine's id`},
+		{`"recipe":"link"`, `"recipe":"other"`, `its recipe "other" is not among those of the checkpoint`},
+		{`"last":3`, `"last":1`, "the request 2 is pending, and the last is 1"},
+		{`{"number":3,"kind"`, `{"number":2,"kind"`, "the request 2 is pending twice"},
+		{`"kind":"reply.stat"`, `"kind":"work.returned"`, `no request is answered by "work.returned"`},
+		{`,"name":"patience"`, ``, "a timer has a name"},
+		{`"timers":[{"machine":"b"`, `"timers":[{"machine":"c"`, `the timer 3 of "c" runs twice, or no machine awaits it`},
+		{`"timers":[`, `"timers":[{"machine":"b","number":3,"at":6},`, `the timer 3 of "b" runs twice`},
+		{`"model":{`, `"model":{"nothing":1,`, "model: the field nothing is unknown"},
+		{`]}`, `]}}`, "more follows its end"},
+		{`{"engine"`, `{"motor"`, `want the key "engine", found motor`},
+	} {
+		bad := strings.Replace(good, x.old, x.new, 1)
+		if x.old == "]}" {
+			bad = good + "}"
+		}
+		var refused error
+		if _, refused = ReadCheckpoint([]byte(bad), toys...); refused == nil || bad == good || !strings.Contains(refused.Error(), x.want) {
+			t.Errorf("%s → %s: %v, want %q", x.old, x.new, refused, x.want)
+		}
+	}
+	for i := range good {
+		if _, err := ReadCheckpoint([]byte(good[:i]), toys...); err == nil {
+			t.Fatalf("the first %d bytes are taken for a checkpoint", i)
+		}
+	}
+}

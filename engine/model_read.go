@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxGrowth bounds how many times the memory of what is read may be larger than its text.
+// What the machines write needs up to about ten times.
+const maxGrowth = 64
+
+// modelReader reads what a modelWriter wrote, and refuses everything else: a field that is
+// unknown, repeated or out of its order, a number that does not fit, a pointer to nothing.
+type modelReader struct {
+	dec     *json.Decoder
+	room    int      // bytes that may still be allocated
+	objects []object // of the present model
+}
+
+func newModelReader(b []byte) (*modelReader, error) {
+	if !utf8.Valid(b) {
+		return nil, errors.New("not UTF-8")
+	}
+	r := &modelReader{dec: json.NewDecoder(bytes.NewReader(b)), room: maxGrowth * len(b)}
+	r.dec.UseNumber()
+	return r, nil
+}
+
+// take takes bytes from the room.
+func (r *modelReader) take(t reflect.Type) error {
+	if r.room -= int(t.Size()); r.room < 0 {
+		return fmt.Errorf("it needs more than %d times the memory of its text", maxGrowth)
+	}
+	return nil
+}
+
+// want reads one delimiter.
+func (r *modelReader) want(d json.Delim) error {
+	t, err := r.token()
+	if err == nil && t != d {
+		err = fmt.Errorf("want %q, found %.40v", d.String(), t)
+	}
+	return err
+}
+
+func (r *modelReader) token() (json.Token, error) {
+	t, err := r.dec.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return t, err
+}
+
+// key reads the key that has to come next.
+func (r *modelReader) key(name string) error {
+	t, err := r.token()
+	if err == nil && t != name {
+		err = fmt.Errorf("want the key %q, found %.40v", name, t)
+	}
+	return err
+}
+
+// end reads the end of the text.
+func (r *modelReader) end() error {
+	if _, err := r.dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more follows its end")
+	}
+	return nil
+}
+
+// model reads a model and the structs that its pointers lead to, and returns a pointer to
+// the model. The example is the one with which it was written.
+func (r *modelReader) model(s *shape, example any) (reflect.Value, error) {
+	model := reflect.New(s.typ)
+	if example != nil {
+		model.Elem().Set(reflect.ValueOf(example).Elem())
+		s.clearShared(model.Elem())
+	}
+	r.objects = nil
+	if err := r.take(s.typ); err != nil {
+		return model, err
+	}
+	if err := r.value(s, model.Elem()); err != nil {
+		return model, fmt.Errorf("model: %w", err)
+	}
+	if err := r.key("objects"); err != nil {
+		return model, err
+	}
+	if err := r.want('['); err != nil {
+		return model, err
+	}
+	for i := 0; i < len(r.objects); i++ {
+		if err := r.value(r.objects[i].shape, r.objects[i].pointer.Elem()); err != nil {
+			return model, fmt.Errorf("object %d: %w", i+1, err)
+		}
+	}
+	return model, r.want(']')
+}
+
+// clearShared clears the slices, maps and pointers in a value.
+func (s *shape) clearShared(v reflect.Value) {
+	switch {
+	case s.flat:
+	case s.typ.Kind() == reflect.Struct:
+		for i, f := range s.fields {
+			f.clearShared(v.Field(i))
+		}
+	default:
+		opened(v).SetZero()
+	}
+}
+
+// value reads one value into v, whose slices, maps and pointers are nil.
+func (r *modelReader) value(s *shape, v reflect.Value) error {
+	switch s.typ.Kind() {
+	case reflect.Struct:
+		return r.fields(s, v)
+	case reflect.Array:
+		return r.array(s, v)
+	}
+	t, err := r.token()
+	if err != nil {
+		return err
+	}
+	v = opened(v)
+	switch s.typ.Kind() {
+	case reflect.Bool:
+		is, ok := t.(bool)
+		if !ok {
+			return unexpected("true or false", t)
+		}
+		v.SetBool(is)
+		return nil
+	case reflect.String:
+		text, err := r.text(t)
+		v.SetString(text)
+		return err
+	case reflect.Slice:
+		return r.slice(s, v, t)
+	case reflect.Map:
+		return r.pairs(s, v, t)
+	case reflect.Pointer:
+		return r.pointer(s, v, t)
+	}
+	return number(v, t)
+}
+
+func unexpected(want string, t json.Token) error { return fmt.Errorf("want %s, found %.40v", want, t) }
+
+// number sets an integer.
+func number(v reflect.Value, t json.Token) error {
+	n, ok := t.(json.Number)
+	if !ok {
+		return unexpected("an integer", t)
+	}
+	bits := v.Type().Bits()
+	if v.CanInt() {
+		i, err := strconv.ParseInt(n.String(), 10, bits)
+		v.SetInt(i)
+		return notInteger(n, bits, err)
+	}
+	u, err := strconv.ParseUint(n.String(), 10, bits)
+	v.SetUint(u)
+	return notInteger(n, bits, err)
+}
+
+func notInteger(n json.Number, bits int, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s is no integer of %d bits", n, bits)
+	}
+	return nil
+}
+
+// text returns the string that begins with a token.
+func (r *modelReader) text(t json.Token) (string, error) {
+	if t == json.Delim('{') {
+		if err := r.key("base64"); err != nil {
+			return "", err
+		}
+		t, err := r.token()
+		if err != nil {
+			return "", err
+		}
+		b, err := decoded(t)
+		if err != nil {
+			return "", err
+		}
+		return string(b), r.want('}')
+	}
+	text, ok := t.(string)
+	if !ok {
+		return "", unexpected("a string", t)
+	}
+	return text, nil
+}
+
+func decoded(t json.Token) ([]byte, error) {
+	text, ok := t.(string)
+	if !ok {
+		return nil, unexpected("base64", t)
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return nil, errors.New("no base64")
+	}
+	return b, nil
+}
