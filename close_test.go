@@ -332,7 +332,7 @@ func TestNobodyIsElectedByTheClientsEnd(t *testing.T) {
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 			next.Latch.participant.id = id
 			return next
-		}, LatchOptions{}.open("/line", c.config.RideOut)); err != nil {
+		}, LatchOptions{}.open("/line", c.config)); err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range []*Latch{first, next.Latch} {

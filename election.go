@@ -52,7 +52,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	e := &Election{}
 	e.participant.prepare(c, path, options)
 	e.participant.prefix, e.participant.plain = prefix, true
-	open := options.open(path, c.config.RideOut)
+	open := options.open(path, c.config)
 	open.Options["prefix"] = prefix
 	_, err := c.register(machines.ElectionRecipe.Name(), func(id events.ID) receiver {
 		e.participant.id = id

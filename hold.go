@@ -140,7 +140,7 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	if a.permits > 0 {
 		h.what, h.troubleText = whatPermits, "cannot take the permits for now"
 	}
-	open := options.open(a.path, c.config.RideOut)
+	open := options.open(a.path, c.config)
 	for name, on := range map[string]bool{"try": a.try, "revocable": a.options.Revocable, "kazoo": a.options.Kazoo, "reads": a.reads} {
 		open.Options[name] = strconv.FormatBool(on)
 	}

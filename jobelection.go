@@ -77,7 +77,7 @@ func (c *Client) JobElection(job string, options LatchOptions) (*JobElection, er
 	_, err := c.register(machines.JobElectionRecipe.Name(), func(id events.ID) receiver {
 		j.latch.participant.id = id
 		return j
-	}, options.open(job, c.config.RideOut))
+	}, options.open(job, c.config))
 	if err != nil {
 		c.unreserve("job " + job)
 		return nil, err

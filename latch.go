@@ -52,9 +52,10 @@ type LatchOptions struct {
 	HealthFailures int
 }
 
-func (o LatchOptions) open(path string, rideOut bool) events.Event {
+func (o LatchOptions) open(path string, config *Config) events.Event {
 	options := map[string]string{
-		"rideOut":    strconv.FormatBool(rideOut),
+		"rideOut":    strconv.FormatBool(config.RideOut),
+		"oneFlight":  strconv.FormatBool(config.oneFlight()),
 		"tokenFloor": strconv.FormatInt(o.TokenFloor, 10),
 	}
 	if o.Healthy != nil {
@@ -90,7 +91,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	_, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 		l.participant.id = id
 		return l
-	}, options.open(path, c.config.RideOut))
+	}, options.open(path, c.config))
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,7 @@
 package incumbent
 
+import "github.com/incumbent-go/incumbent/internal/optimizations"
+
 // Optimizations are ways of working that make the library faster and change nothing else. In
 // Config.Disable a true field turns one off, to find out whether it is the cause of a fault.
 type Optimizations struct {
@@ -11,7 +13,15 @@ type Optimizations struct {
 	// session timeouts, by a sync of two small packets four times in each. So a term that
 	// begins within that time begins at once. Without them, and later, it waits for a tick.
 	IdleSyncs bool
+	// OneFlight: a participant whose name has a GUID lists the line right behind the create of
+	// its own node, leads if it is first there, and then reads the node. So a term, or a hold,
+	// begins one round trip earlier. It is done once the client has read back a node of its own
+	// in the same directory, with the right to do so.
+	OneFlight bool
 }
+
+// oneFlight reports whether participants may enrol in one flight.
+func (c Config) oneFlight() bool { return !c.Disable.OneFlight && !optimizations.Off() }
 
 // idleFor is for how many session timeouts after its last use, or its last connection, a
 // client hears the leader.

@@ -194,6 +194,9 @@ func (p *participant) endTerm(n events.Notify) {
 	p.mu.Unlock()
 	p.client.invariants.ends(p, t)
 	lost := p.client.lost(t, Reason(n.Reason), n.Paused)
+	if n.Reason == events.ReasonUnreadable {
+		lost.detail = string(n.Code)
+	}
 	p.client.outages.ended(lost)
 	t.end(lost)
 	if n.Silent {

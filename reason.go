@@ -41,6 +41,10 @@ const (
 	// ReasonNodeGone: the own node was not found any longer, or belongs to another session.
 	// Another participant may lead already.
 	ReasonNodeGone = Reason(events.ReasonNodeGone)
+	// ReasonUnreadable: the own node could not be read, as when its access list does not allow
+	// that. The LostError's text has the server's code. The node still exists, and is read
+	// again: no other participant leads before it is deleted.
+	ReasonUnreadable = Reason(events.ReasonUnreadable)
 	// ReasonNodeChanged: another client wrote to the own node of a JobElection, its marker, which
 	// still exists. No other participant leads before it is deleted. Other recipes go on.
 	ReasonNodeChanged = Reason(events.ReasonNodeChanged)

@@ -66,7 +66,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	s.participant.prepare(c, path, options.LatchOptions)
 	s.base = c.base
 	s.participant.prefix = machines.SelectorLabel
-	open := options.open(path, c.config.RideOut)
+	open := options.open(path, c.config)
 	open.Options["autoRequeue"] = strconv.FormatBool(options.AutoRequeue)
 	_, err := c.register(machines.SelectorRecipe.Name(), func(id events.ID) receiver {
 		s.participant.id = id

@@ -30,7 +30,7 @@ func TestStartReturnsWhenStarted(t *testing.T) {
 		if _, err := c.register(machines.LatchRecipe.Name(), func(id events.ID) receiver {
 			l.Latch.participant.id = id
 			return l
-		}, LatchOptions{}.open("/line", c.config.RideOut)); err != nil {
+		}, LatchOptions{}.open("/line", c.config)); err != nil {
 			t.Fatal(err)
 		}
 		started := make(chan error, 1)

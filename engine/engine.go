@@ -26,6 +26,8 @@ type Stamper interface {
 	// Stamp sets Attached, ValidUntil, AskAt and NoContainers, and Session if it is
 	// not set.
 	Stamp(*events.Event)
+	// StampOpen sets ReadBack in the event that opens a machine.
+	StampOpen(*events.Event)
 	// Confirms reports whether this reply to any machine's request is a
 	// confirmation that the session machine has to handle first.
 	Confirms(events.Event) bool
@@ -319,7 +321,10 @@ func (e *Engine) open(q queued) {
 		e.refuse(q, fmt.Sprintf("machine %s exists already", q.To))
 		return
 	}
-	q.Event.Name = string(q.To)
+	q.Event.Name, q.Event.ReadBack = string(q.To), false
+	if e.session != nil {
+		e.session.StampOpen(&q.Event)
+	}
 	m, err := maker.open(q.Event)
 	if err != nil {
 		e.refuse(q, err.Error())

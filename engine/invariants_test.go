@@ -14,6 +14,7 @@ import (
 type obedient struct{}
 
 func (o *obedient) Stamp(*events.Event)        {}
+func (o *obedient) StampOpen(*events.Event)    {}
 func (o *obedient) Current() int64             { return 1 }
 func (o *obedient) Confirms(events.Event) bool { return false }
 

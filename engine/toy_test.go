@@ -24,7 +24,8 @@ func (l *link) Stamp(ev *events.Event) {
 		ev.Session = l.number
 	}
 }
-func (l *link) Current() int64 { return l.number }
+func (l *link) StampOpen(*events.Event) {}
+func (l *link) Current() int64          { return l.number }
 func (l *link) Confirms(ev events.Event) bool {
 	return ev.Kind == events.ReplyCreate && ev.Code == events.OK
 }

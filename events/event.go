@@ -81,6 +81,9 @@ type Event struct {
 	// NoContainers is set in replies that say that a node's parent does not exist: the
 	// servers know no containers, so parents are created as persistent nodes.
 	NoContainers bool `json:"noContainers,omitempty"`
+	// ReadBack is set in the command that opens a machine: a machine of this client has read
+	// back a node of its own in the directory Path.
+	ReadBack bool `json:"readBack,omitempty"`
 }
 
 // Stat is the part of a node's stat that recipes use.

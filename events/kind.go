@@ -82,6 +82,11 @@ const (
 // session machine when it created parents and the reply was UNIMPLEMENTED.
 const ContainersUnknown Kind = "containers.unknown"
 
+// NodeReadBack says that a machine has read back a node of its own in the directory Path, and
+// that its czxid was the zxid of the reply to its create. With a Code it says that the node
+// could not be read. A participant sends it to the session machine.
+const NodeReadBack Kind = "node.readback"
+
 // BeliefLapsed says that the work saw its leadership as lost, because the deadline had
 // passed before the loop could move it on. All terms of the session end.
 const BeliefLapsed Kind = "belief.lapsed"
@@ -120,7 +125,7 @@ func Kinds() []Kind {
 		ConnectionAttached, ConnectionSuspended, ConnectionLost, ConnectionRefused, ConnectionClosed,
 		ConnectionUnconfirmed, ConnectionConfirmed,
 		HeartbeatWanted, HeartbeatUnneeded, ConfirmationWanted, ConfirmationCounts,
-		ContainersUnknown,
+		ContainersUnknown, NodeReadBack,
 		BeliefLapsed,
 		LatchHeld, LatchWaiting, LatchLost, LatchFailed, LatchClosed, NodeGone, QueueNext, TreeRead,
 		TimerFired,

@@ -8,6 +8,7 @@ type Reason string
 const (
 	ReasonDeleted     Reason = "deleted"      // the server reported that the own node was deleted: by another client, an eviction say, or with the session
 	ReasonNodeGone    Reason = "node-gone"    // the own node was not found any longer, or is another session's
+	ReasonUnreadable  Reason = "unreadable"   // the own node could not be read
 	ReasonNodeChanged Reason = "node-changed" // the own node's data was changed
 	ReasonSuspended   Reason = "suspended"    // the connection is lost; the session may go on
 	ReasonSessionOver Reason = "session-over" // the session expired, was closed, or must be assumed to be over
@@ -24,6 +25,7 @@ const (
 var reasons = map[Reason]string{
 	ReasonDeleted:     "the own node was deleted",
 	ReasonNodeGone:    "the own node is gone",
+	ReasonUnreadable:  "the own node could not be read",
 	ReasonNodeChanged: "the own node was changed",
 	ReasonSuspended:   "the connection is suspended",
 	ReasonSessionOver: "the session is over",

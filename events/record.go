@@ -54,5 +54,5 @@ func (e Event) Equal(o Event) bool {
 		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Reattached == o.Reattached &&
 		e.Paused == o.Paused && e.Work == o.Work && e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
 		slices.EqualFunc(e.Ops, o.Ops, Op.equal) &&
-		e.Attached == o.Attached && e.ValidUntil == o.ValidUntil && e.AskAt == o.AskAt && e.NoContainers == o.NoContainers
+		e.Attached == o.Attached && e.ValidUntil == o.ValidUntil && e.AskAt == o.AskAt && e.NoContainers == o.NoContainers && e.ReadBack == o.ReadBack
 }

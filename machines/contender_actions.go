@@ -46,6 +46,11 @@ func (p *contender) dropHeartbeats(out *engine.Outbox) {
 // will count.
 func (p *contender) seekConfirmation(ev events.Event, out *engine.Outbox) {
 	out.DropPending()
+	p.askConfirmation(ev, out)
+}
+
+// askConfirmation is seekConfirmation without dropping what is pending.
+func (p *contender) askConfirmation(ev events.Event, out *engine.Outbox) {
 	p.first = true
 	if p.askedSince == 0 {
 		p.askedSince = ev.At

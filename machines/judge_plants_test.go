@@ -42,6 +42,15 @@ func withoutFloor(model any, ev events.Event, holds func(events.Event) bool) boo
 	return holds(ev)
 }
 
+// asIfRead is a guard of a place that takes its node for read back.
+func asIfRead(model any, ev events.Event, holds func(events.Event) bool) bool {
+	p := placeOf(model)
+	owned, watched := p.owned, p.watched
+	p.owned, p.watched = true, true
+	defer func() { p.owned, p.watched = owned, watched }()
+	return holds(ev)
+}
+
 // blindWriter is a guard of a place that does not see readers if it is a writer's.
 func blindWriter(model any, ev events.Event, holds func(events.Event) bool) bool {
 	if p := placeOf(model); p.shared == "" {
@@ -80,6 +89,32 @@ var (
 		}), "this connection began", 0},
 		"a writer does not see readers": {[]string{"readwrite"}, guarded(blindWriter, "isFirst", "mayLead"), "read", 0},
 	}
+	plantedInFlights = map[string]plant{
+		"any listing is enough to lead":                           {lineRecipes, guarded(asIfRead, "mayLead"), "neither read back nor just made", 0},
+		"the floor does not hold for a listing behind the create": {lineRecipes, guarded(withoutFloor, "mayLead"), "below its floor", 0},
+		"the own node is read behind the predecessor": {lineRecipes, doing("queueUp", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+			p := placeOf(model)
+			behind := p.inFlightOf(ev)
+			p.behindCreate = 0
+			if do(ev); behind {
+				p.nextInLine = true
+				p.readOwn(out)
+			}
+		}), "before its own node", 0},
+		"a listing ahead of the create counts": {lineRecipes, mutate.Mutation{Actions: map[string]acting{
+			"enrol": func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
+				p := placeOf(model)
+				ahead, allowed := uint64(0), p.oneFlight
+				if allowed && p.readBack {
+					ahead = out.Children(p.dir)
+				}
+				p.oneFlight = false
+				do(ev)
+				p.oneFlight, p.behindCreate = allowed, ahead
+			},
+			"dropListing": func(any, events.Event, *engine.Outbox, func(events.Event)) {},
+		}}, "nothing can wake it in listing", 0},
+	}
 	plantedInJobs = map[string]plant{
 		"the marker is written without the latch": {[]string{"jobelection"}, doing("writeMarker", func(model any, ev events.Event, out *engine.Outbox, do func(events.Event)) {
 			c := model.(*jobElection)
@@ -113,11 +148,12 @@ var (
 
 // TestWalksFindPlantedBugs checks that the walks fail on bugs that are planted on purpose.
 func TestWalksFindPlantedBugs(t *testing.T) {
+	inLines := func(seed int64, p *plant) []string {
+		w := newWorld(seed, p)
+		return w.walk(func() { w.move(w.use, w.operate) })
+	}
 	walk := map[string]func(seed int64, p *plant) []string{
-		"lines": func(seed int64, p *plant) []string {
-			w := newWorld(seed, p)
-			return w.walk(func() { w.move(w.use, w.operate) })
-		},
+		"lines": inLines, "flights": inLines,
 		"jobs": func(seed int64, p *plant) []string {
 			w := newJobs(seed, p)
 			return w.walk(w.step)
@@ -127,7 +163,7 @@ func TestWalksFindPlantedBugs(t *testing.T) {
 			return w.walk(func() { w.move(w.use, w.operate) })
 		},
 	}
-	for kind, plants := range map[string]map[string]plant{"lines": plantedInLines, "jobs": plantedInJobs, "permits": plantedInPermits} {
+	for kind, plants := range map[string]map[string]plant{"lines": plantedInLines, "flights": plantedInFlights, "jobs": plantedInJobs, "permits": plantedInPermits} {
 		for name, p := range plants {
 			t.Run(name, func(t *testing.T) {
 				const most = 60

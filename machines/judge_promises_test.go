@@ -10,6 +10,7 @@ import (
 type facts struct {
 	floor  int64    // the least token that it accepts
 	listed []string // the last listing that it got
+	enrolled
 }
 
 // note notes what a record says about a machine, and checks what it says about the session.
@@ -26,12 +27,14 @@ func (j *judge) note(r events.Record) {
 	case events.ConnectionAttached:
 		if r.Machine == events.SessionMachine && r.To == string(connected) {
 			j.attachedAt = r.Event.At
+			j.connections++
 		}
 	case events.ReplyChildren:
 		if r.Row != events.RowLate && r.Event.Code == events.OK {
 			f.listed = r.Event.Children
 		}
 	}
+	j.begins(r)
 }
 
 // floor checks that no term begins under a token that the machine refuses.
@@ -60,6 +63,7 @@ func (j *judge) watch(id events.ID, r events.Request) {
 	if !watch || path == p.path() {
 		return
 	}
+	j.armsOwnFirst(id, p, path)
 	if !j.isAhead(id, p, path) {
 		j.wrong("%s: watches %s, which is not its predecessor in %v", id, path, j.facts[id].listed)
 	}

@@ -28,7 +28,8 @@ type judge struct {
 	due   map[events.ID]map[uint64]int64          // timers
 	facts map[events.ID]*facts
 
-	attachedAt int64 // when the present connection began
+	attachedAt  int64 // when the present connection began
+	connections int   // how many there were
 
 	log    []events.Record
 	wrongs []string
@@ -223,6 +224,7 @@ func (j *judge) effect(a engine.Addressed, cause events.Event) {
 		j.confirmation(e, cause)
 	case events.Request:
 		j.watch(a.From, e)
+		j.facts[a.From].noteRequest(e, j.connections)
 		put(j.asked, a.From, e.Header().Request, e)
 	}
 }
@@ -274,7 +276,7 @@ func (j *judge) member(id events.ID) {
 	case probing:
 		awake = owed[events.ReplyChildren]
 	case listing:
-		awake = owed[events.ReplyChildren] && own
+		awake = owed[events.ReplyChildren] && (own || j.places[id].behindCreate != 0)
 	case verifying:
 		awake = inquires || owed[events.ReplyChildren] || owed[events.ReplyMulti] || owed[events.ReplyCreate] || owed[events.TimerFired]
 	case waiting, blocked:

@@ -17,6 +17,7 @@ type line struct {
 	nextInLine   bool     // the predecessor is the only place ahead, and was watched after the own node
 	behind       []string // places with an equal number that were created later
 	purged       bool     // further nodes with the own GUID were deleted
+	behindCreate uint64   // the listing that was sent right behind the own create; 0: there is none, or it does not count
 }
 
 // aheadGone reports whether the predecessor was deleted: a watch or a read says so.
@@ -98,9 +99,10 @@ func (p *place) isFirst(ev events.Event) bool {
 	return true
 }
 
-// mayLead reports whether the own node is first, and verified, and a confirmation counts.
+// mayLead reports whether the own node is first, and surely existed before the listing, and a
+// confirmation counts.
 func (p *place) mayLead(ev events.Event) bool {
-	return p.isFirst(ev) && p.ownVerified() && confirmed(ev)
+	return p.isFirst(ev) && p.createdAhead(ev) && confirmed(ev)
 }
 
 // ahead reports whether path is the predecessor's.
@@ -159,7 +161,7 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	nearest, ahead := p.nearest(ev.Children)
 	p.predecessor = nearest.Name
 	second := ahead == 1 && nearest.Sequence != p.sequence
-	p.nextInLine = second && p.ownVerified() && len(p.behind) == 0
+	p.nextInLine = second && p.createdAhead(ev) && len(p.behind) == 0
 	p.clearFailure(out)
 	p.askedSince = 0
 	p.tellOpenerWaiting(out)
@@ -168,6 +170,7 @@ func (p *place) queueUp(ev events.Event, out *engine.Outbox) {
 	} else {
 		p.dropHeartbeats(out)
 	}
+	p.readUnread(ev, out) // before the predecessor: see nextInLine
 	read := p.watchAhead(engine.ForUser, out)
 	out.Notify(events.Notify{What: events.Waiting, Path: p.path(), Token: p.token, Ahead: ahead, Behind: join(p.dir, p.predecessor), Work: read})
 	p.checkLater(out)
@@ -238,9 +241,14 @@ func (p *place) reconfirm(ev events.Event, out *engine.Outbox) {
 	p.listLine(ev, out)
 }
 
-// noteFirst notes, when a term begins, that no place is ahead any more.
+// noteFirst notes, when a term begins, that no place is ahead any more. If the own node was not read
+// back yet, that is done now, and the term depends on the node that was created.
 func (p *place) noteFirst(ev events.Event, out *engine.Outbox) {
 	p.predecessor, p.nextInLine, p.behind = "", false, nil
+	if p.inFlightOf(ev) {
+		p.pinned = p.token
+	}
+	p.readUnread(ev, out)
 }
 
 // tellOpenerWaiting tells an opener that another place is ahead, if the opener does not depend on the
@@ -253,6 +261,7 @@ func (p *place) tellOpenerWaiting(out *engine.Outbox) {
 
 // forgetLine forgets what was seen of the line and of the own node: both are read again after a term.
 func (p *place) forgetLine(ev events.Event, out *engine.Outbox) {
+	p.noteUnreadable(ev, out)
 	p.owned, p.watched, p.first = false, false, false
 	p.line = line{}
 }

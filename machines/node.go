@@ -28,7 +28,7 @@ type node struct {
 	token      int64  // its czxid, or inherited
 	sequence   int64
 	inherited  int64 // the token of a writer that became a reader, whatever its node's czxid
-	pinned     int64 // the czxid that the term depends on, where another node may have the same name
+	pinned     int64 // the czxid that the term depends on, where another node may have the same name, or the own one was not read before
 	owned      bool  // the node was read back on this connection, and this session owns it
 	watched    bool  // a watch on it is armed
 	ownerKnown bool  // on this connection, a create or a read has shown that this session owns the node

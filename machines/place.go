@@ -17,12 +17,13 @@ type place struct {
 	contender
 	parentMaker // of the line's directory
 	ownerSearch
+	flight
 	line
 }
 
 // newPlace returns a place with the options of LatchRecipe.
 func newPlace(open events.Event, o *options, label string) place {
-	return place{label: label, lineLabels: []string{label}, contender: newContender(open, o), parentMaker: newParentMaker(open.Path)}
+	return place{label: label, lineLabels: []string{label}, contender: newContender(open, o), parentMaker: newParentMaker(open.Path), flight: newFlight(open, o)}
 }
 
 var live = from{enrolling, listing, waiting, blocked, leading, draining, suspended, verifying, leaving, pausing}
@@ -39,11 +40,11 @@ const decidingDoc = "Decides immediately what comes next: after a pause, an outa
 // lineStates are the states of every place.
 var lineStates = []engine.StateDoc{
 	{Name: latent, Doc: "Not started."},
-	{Name: enrolling, Doc: "The own node is being created. If the line's directory did not exist, its parents are created first, as containers if the server knows them."},
-	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed."},
+	{Name: enrolling, Doc: "The own node is being created, and perhaps the line is listed right behind that. If the line's directory did not exist, its parents are created first, as containers if the server knows them."},
+	{Name: listing, Doc: "The own node is read back with a watch, and the line is listed. If the listing was sent right behind the create, the node is read after it."},
 	{Name: waiting, Doc: "Another place is ahead. Only the predecessor and the own node are watched. Once in a session timeout, a read asks whether the predecessor still exists."},
 	{Name: blocked, Doc: "The predecessor is a persistent node, which no session owns and which is never deleted by itself. An error says so."},
-	{Name: leading, Doc: "The own node is first in line, read back, owned by this session, and confirmed: belief holds until validUntil."},
+	{Name: leading, Doc: "The own node is first in line, owned by this session, and confirmed: belief holds until validUntil. It was read back, or is being read back right after its creation on this connection."},
 	{Name: draining, Doc: "Belief has ended, but work that ran under it has not returned. Nothing new begins before it returns."},
 	{Name: suspended, Doc: "There is no connection. The node may still exist; nothing is believed."},
 	{Name: verifying, Doc: "Connected again, or first in line without a fresh confirmation: reads and a write check what was true before."},
@@ -71,7 +72,7 @@ var guidRows = []engine.Row[place]{
 var placeRows = []engine.Row[place]{
 	// Enrolment.
 	{From: from{enrolling}, On: on(events.ReplyCreate), When: (*place).ofParent, To: enrolling, Do: (*place).noteParent},
-	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).made, To: listing, Do: (*place).noteCreated, Then: (*place).listLine},
+	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).made, To: listing, Do: (*place).noteCreated, Then: (*place).lineUp},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).parentMissing, To: enrolling, Do: (*place).createWithParents},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), When: (*place).outcomeUnknown, To: verifying, Do: (*place).lookUp},
 	{From: from{enrolling, verifying}, On: on(events.ReplyCreate), To: pausing, Do: (*place).giveUp},
@@ -79,7 +80,7 @@ var placeRows = []engine.Row[place]{
 
 	// Reading the own node back, and the predecessor.
 	{From: placing, On: on(events.ReplyStat), When: (*place).unacceptable, To: leaving, Do: (*place).rejectOwn},
-	{From: from{listing, verifying, waiting, blocked, leading}, On: on(events.ReplyStat), When: (*place).ours, To: engine.Stay, Do: (*place).noteOwn},
+	{From: from{listing, verifying, waiting, blocked, leading}, On: on(events.ReplyStat), When: (*place).ours, To: engine.Stay, Do: (*place).noteReadBack, Then: (*place).noteOwn},
 	{From: from{leading}, On: on(events.ReplyStat, events.ConnectionUnconfirmed), To: draining, Do: (*place).stepDown, Then: (*place).forgetLine},
 	{From: from{listing, verifying, waiting, blocked}, On: on(events.ReplyStat), When: (*place).ownGone, To: deciding, Do: (*place).loseOwn},
 	{From: from{waiting, blocked}, On: on(events.WatchDeleted), When: (*place).mayTakeOver, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
@@ -92,10 +93,10 @@ var placeRows = []engine.Row[place]{
 	{From: from{verifying}, On: on(events.ReplyChildren), When: (*place).notMade, To: enrolling, Do: (*place).create},
 	{From: placing, On: on(events.ReplyChildren), When: (*place).missing, To: deciding, Do: (*place).loseOwn},
 	{From: placing, On: on(events.ReplyChildren), When: (*place).failed, To: pausing, Do: (*place).giveUp},
-	{From: from{waiting, blocked}, On: on(events.ReplyChildren), To: engine.Stay},
+	{From: from{enrolling, waiting, blocked}, On: on(events.ReplyChildren), To: engine.Stay, Do: (*place).dropListing},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).counterEnds, To: leaving, Do: (*place).rejectSequence},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).mayLead, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
-	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).isFirst, To: verifying, Do: (*place).seekConfirmation},
+	{From: from{listing, verifying}, On: on(events.ReplyChildren), When: (*place).isFirst, To: verifying, Do: (*place).confirmFirst},
 	{From: from{listing, verifying}, On: on(events.ReplyChildren), To: waiting, Do: (*place).queueUp},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).nowConfirmed, To: leading, Do: (*place).beginTerm, Then: (*place).noteFirst},
 	{From: from{verifying}, On: on(events.ReplyMulti), When: (*place).checkedGone, To: deciding, Do: (*place).loseOwn},

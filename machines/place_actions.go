@@ -58,15 +58,17 @@ func (p *place) create(ev events.Event, out *engine.Outbox) {
 
 // createWithParents creates the missing parents, and the own node behind them.
 func (p *place) createWithParents(ev events.Event, out *engine.Outbox) {
+	out.DropPending() // a listing behind the create that was refused
 	p.makeParents(ev, out)
 	p.sendCreate(ev, out)
 }
 
-// sendCreate sends the create of the own node.
+// sendCreate sends the create of the own node, and perhaps the listing behind it.
 func (p *place) sendCreate(ev events.Event, out *engine.Outbox) {
 	p.createdAt = ev.At
 	p.unknown = false
 	p.creating = out.Create(events.Op{Path: join(p.dir, ownPrefix(p.guid, p.label)), Mode: events.EphemeralSequential, Data: p.data})
+	p.sendListing(out)
 }
 
 // noteCreated notes the node that a create made.
@@ -169,6 +171,7 @@ func (p *place) adoptDelete(ev events.Event, out *engine.Outbox) {
 // giveUp ends an attempt to get a place in line. The next one follows after a pause.
 func (p *place) giveUp(ev events.Event, out *engine.Outbox) {
 	p.line = line{}
+	p.noteUnreadable(ev, out)
 	p.failAndBackOff(p.rootCause(ev), out)
 }
 

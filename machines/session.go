@@ -93,6 +93,8 @@ type session struct {
 
 	heartbeat, deadline, elapsed uint64 // running timers
 
+	readBack pathSet // in which machines of this client have read back nodes of their own
+
 	idle      uint64 // the timer of the next sync while nobody needs the client
 	idleSync  uint64 // the one that is pending
 	idleSince int64  // when the client was needed last, or connected

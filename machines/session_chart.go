@@ -34,7 +34,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 	Kinds: []events.Kind{
 		events.CommandStart, events.CommandClose, events.CommandEndSession,
 		events.ConnectionAttached, events.ConnectionRefused, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionClosed,
-		events.ConnectionConfirmed, events.HeartbeatWanted, events.HeartbeatUnneeded, events.ConfirmationWanted, events.BeliefLapsed, events.ContainersUnknown,
+		events.ConnectionConfirmed, events.HeartbeatWanted, events.HeartbeatUnneeded, events.ConfirmationWanted, events.BeliefLapsed, events.ContainersUnknown, events.NodeReadBack,
 		events.ReplySync, events.ReplyMulti, events.ReplyStat, events.TimerFired,
 	},
 	Rows: []engine.Row[session]{
@@ -70,6 +70,7 @@ var sessionChart = engine.MustCompile(engine.Chart[session]{
 		{From: from{connected, suspended, lost}, On: on(events.HeartbeatWanted), To: engine.Stay, Do: (*session).addHeartbeat},
 		{From: from{connected, suspended, lost, resting, ending}, On: on(events.HeartbeatUnneeded), To: engine.Stay, Do: (*session).removeHeartbeat},
 		{From: from{connecting, connected, suspended, lost, resting, ending}, On: on(events.ConfirmationWanted), To: engine.Stay, Do: (*session).wantConfirmation},
+		{From: from{offline, connecting, connected, suspended, lost, resting, ending}, On: on(events.NodeReadBack), To: engine.Stay, Do: (*session).noteReadBack},
 		{From: from{connected}, On: on(events.ContainersUnknown), To: connected, Do: (*session).noteContainersUnknown},
 
 		{From: from{connecting, connected, suspended, lost}, On: on(events.CommandClose), To: ending, Do: (*session).finish},

@@ -14,6 +14,7 @@ type sublatch struct {
 	latch       events.ID
 	opened      uint64 // latches opened
 	openLatches int    // those of them that have not ended yet
+	oneFlight   bool   // they may enrol in one flight
 }
 
 // openLatch opens a latch in the line of a directory, if none is open yet.
@@ -25,6 +26,9 @@ func (e *sublatch) openLatch(dir string, opener *contender, options map[string]s
 	e.openLatches++
 	e.latch = events.ID(fmt.Sprintf("%s-%s-%d", latchChart.Name(), opener.id, e.opened))
 	options["opener"] = opener.id
+	if e.oneFlight {
+		options["oneFlight"] = "true"
+	}
 	out.Tell(e.latch, events.Event{
 		Kind: events.CommandOpen, Recipe: latchChart.Name(), Path: dir, Data: opener.data,
 		Seed: guid(opener.seed, e.opened), Options: options,

@@ -61,10 +61,14 @@ func confirmed(ev events.Event) bool { return ev.Attached && ev.At < ev.ValidUnt
 
 // lossText returns why an event ends belief, for people.
 func lossText(ev events.Event) string {
-	if why := reason(ev); why != events.ReasonOwnPause {
+	switch why := reason(ev); why {
+	case events.ReasonOwnPause:
+		return events.PauseText(time.Duration(ev.Paused))
+	case events.ReasonUnreadable:
+		return why.String() + ": " + string(ev.Code)
+	default:
 		return why.String()
 	}
-	return events.PauseText(time.Duration(ev.Paused))
 }
 
 // ownPause returns the pause of this process by which an event ends belief, 0 if there is none.
@@ -84,7 +88,12 @@ func reason(ev events.Event) events.Reason {
 	switch ev.Kind {
 	case events.WatchDeleted:
 		return events.ReasonDeleted
-	case events.ReplyStat, events.ReplyChildren, events.ReplyMulti:
+	case events.ReplyStat:
+		if ev.Code != events.OK && ev.Code != events.NoNode {
+			return events.ReasonUnreadable
+		}
+		return events.ReasonNodeGone
+	case events.ReplyChildren, events.ReplyMulti:
 		return events.ReasonNodeGone
 	case events.WatchChanged:
 		return events.ReasonNodeChanged

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"fmt"
+	"maps"
 	"math/rand"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type world struct {
 	timeout  time.Duration
 	ride     bool
 
+	oneFlight  string
 	generation int // of holds: each has names of its own
 
 	writes, wrote func(events.Request) // are called before a request is carried out, and after it changed something
@@ -54,7 +56,7 @@ var everybody = []events.ID{"latch", "latch-2", "selector", "selector-2", "elect
 func emptyWorld(seed int64, p *plant) *world {
 	w := &world{judge: newJudge(p), dice: rand.New(rand.NewSource(seed)), now: int64(time.Second),
 		server: oneserver.New(100), watches: zkmem.NewWatches[events.ID](),
-		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second}
+		works: map[events.ID]int{}, tokens: map[string]int64{}, timeout: 15 * time.Second, oneFlight: fmt.Sprint(seed%5 != 4)}
 	w.server.Open(others)
 	return w
 }
@@ -105,6 +107,10 @@ func (w *world) seek(id events.ID) {
 }
 
 func (w *world) open(recipe string, id events.ID, path string, options map[string]string) {
+	options = maps.Clone(options)
+	if recipe != "session" {
+		options["oneFlight"] = w.oneFlight
+	}
 	w.feed(events.Envelope{To: id, Event: events.Event{Kind: events.CommandOpen, Recipe: recipe, Path: path, Seed: fmt.Sprint(id, w.generation), Options: options}})
 }
 

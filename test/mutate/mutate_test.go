@@ -18,6 +18,7 @@ type toy struct{ name string }
 func (y *toy) told(ev events.Event) bool               { return ev.Text != "" }
 func (y *toy) ask(ev events.Event, out *engine.Outbox) { out.With(engine.Unawaited).Delete("/asked") }
 func (y *toy) Stamp(ev *events.Event)                  {}
+func (y *toy) StampOpen(*events.Event)                 {}
 func (y *toy) Current() int64                          { return 1 }
 func (y *toy) Confirms(events.Event) bool              { return false }
 

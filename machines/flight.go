@@ -1,0 +1,92 @@
+package machines
+
+import (
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// flight is an enrolment in one flight. The listing of the line is sent right behind the create of the
+// own node, on the same connection. So the listing shows that node and every place with a lower number,
+// and a term may begin with it. The own node is read back, with a watch, right after.
+type flight struct {
+	oneFlight bool // it is allowed
+	readBack  bool // this client has read back a node of its own in the directory
+}
+
+// newFlight returns the flight of a place whose machine is opened by an event. A client that may not
+// read its own nodes would lead for one round trip each time, so it has to read one back first.
+func newFlight(open events.Event, o *options) flight {
+	return flight{oneFlight: o.flag("oneFlight"), readBack: open.ReadBack}
+}
+
+// sendListing sends the listing behind the create, if the enrolment is to be in one flight.
+func (p *place) sendListing(out *engine.Outbox) {
+	p.behindCreate = 0
+	if p.oneFlight && p.naming.unique() && (p.readBack || p.read == notRead) {
+		p.behindCreate = out.Children(p.dir)
+	}
+}
+
+// lineUp goes on to the listing behind the create. If none was sent, it sends one.
+func (p *place) lineUp(ev events.Event, out *engine.Outbox) {
+	if p.behindCreate == 0 {
+		p.listLine(ev, out)
+		return
+	}
+	p.line, p.first = line{behind: p.behind, purged: p.purged, behindCreate: p.behindCreate}, false
+}
+
+// dropListing drops the listing that was answered before the create in front of it: it may not show
+// the own node, or places ahead of it.
+func (p *place) dropListing(ev events.Event, out *engine.Outbox) {
+	if ev.Request == p.behindCreate {
+		p.behindCreate = 0
+	}
+}
+
+// inFlightOf reports whether an event is the listing behind the own create.
+func (p *place) inFlightOf(ev events.Event) bool {
+	return p.behindCreate != 0 && ev.Kind == events.ReplyChildren && ev.Request == p.behindCreate
+}
+
+// createdAhead reports whether the own node needs no reading before a listing counts: it was read back,
+// or the listing was behind its create, whose answer has its token.
+func (p *place) createdAhead(ev events.Event) bool {
+	return p.ownVerified() || p.inFlightOf(ev) && p.token >= p.tokenFloor
+}
+
+// readUnread reads the own node back after the listing behind its create.
+func (p *place) readUnread(ev events.Event, out *engine.Outbox) {
+	if p.inFlightOf(ev) {
+		p.behindCreate = 0
+		if !p.ownVerified() {
+			p.readOwn(out)
+		}
+	}
+}
+
+// confirmFirst asks for a confirmation of a place that is first in the line.
+func (p *place) confirmFirst(ev events.Event, out *engine.Outbox) {
+	out.DropPending()
+	p.readUnread(ev, out)
+	p.askConfirmation(ev, out)
+}
+
+// noteReadBack notes that this client may read its own nodes in the directory, and tells the session
+// machine, which tells the machines that are opened later. The token has to be the node's czxid: then
+// the answer to a create is enough to know it.
+func (p *place) noteReadBack(ev events.Event, out *engine.Outbox) {
+	if p.oneFlight && !p.readBack && p.naming.unique() && p.token == ev.Stat.Czxid {
+		p.readBack = true
+		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.dir})
+	}
+}
+
+// noteUnreadable notes that the own node could not be read, so that no enrolment is in one flight until
+// one can.
+func (p *place) noteUnreadable(ev events.Event, out *engine.Outbox) {
+	if p.readBack && ev.Kind == events.ReplyStat && p.mine(ev.Path) && ev.Code.Refusal() {
+		p.readBack = false
+		out.Tell(events.SessionMachine, events.Event{Kind: events.NodeReadBack, Path: p.dir, Code: ev.Code})
+	}
+}
