@@ -42,7 +42,11 @@ func (c *Client) publish(d events.Deadline) {
 		if c.lapsed != old {
 			c.lapsed = old
 			c.w.observer.Rare(c, DeadlineLapsed)
-			c.postFirst(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
+			tell := c.postFirst
+			if c.w.observer.Happens(BugLapseWaits) {
+				tell = c.Post
+			}
+			tell(events.SessionMachine, events.Event{Kind: events.BeliefLapsed, Session: d.Session, Paused: int64(c.pausedSince(c.believedAt))})
 		}
 		return
 	}

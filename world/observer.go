@@ -77,6 +77,7 @@ const (
 	BugRevivesDeadline  = "bug: a deadline moves that was seen to pass"
 	BugClockStops       = "bug: the clock stops while the process is paused"
 	BugSeesCounters     = "bug: the last zxid is the one with the highest lower half"
+	BugLapseWaits       = "bug: a lapse of belief waits behind what is in the loop"
 	BugDialsOneServer   = "bug: a lost connection is dialled at the same server"
 )
 

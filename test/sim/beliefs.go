@@ -47,6 +47,7 @@ func (k *checks) elected(u *user, n events.Notify) {
 	}
 	k.beganConfirmed(b)
 	k.ownEndFirst(b)
+	k.ownNodeKnown(b)
 	if u.role.line.readers != "" {
 		k.holdsWithReaders(b)
 	} else {
@@ -182,6 +183,7 @@ func (c *client) fed(ev events.Event) {
 	switch ev.Kind {
 	case events.ConnectionAttached:
 		c.connected, c.writeConfirmed, c.sessionSeen = true, false, ev.SessionID
+		c.connections++
 	case events.ConnectionSuspended:
 		c.connected = false
 	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti:

@@ -218,6 +218,7 @@ func split(path string) (dir, name string) {
 
 // record checks one record of a machine.
 func (k *checks) record(c *client, r events.Record) {
+	c.enrolmentAnswered(r)
 	c.transitioned(r)
 	k.answerTaken(c, r)
 	if u := c.user(r.Machine); u != nil {
@@ -258,6 +259,7 @@ func (k *checks) granted(u *user, n events.Notify) {
 // asked limits how often a machine asks for a node.
 func (k *checks) asked(c *client, a engine.Addressed) {
 	k.writeSent(c, a)
+	k.enrolmentAsked(c, a)
 	e, ok := a.Effect.(events.Create)
 	if u := c.user(a.From); ok && u != nil && u.role.recipe == "doublebarrier" && e.Mode == events.Ephemeral {
 		k.memberNodeAsked(u, e.Path)

@@ -53,6 +53,9 @@ type client struct {
 	oldReply   map[events.ID]events.Event // for a planted bug
 	mistaken   map[events.ID]mistakenNode // for a planted bug
 
+	enrolments  map[events.ID]*enrolment
+	connections int // how many the loop knew of
+
 	parentsMade map[string]bool // for a planted bug
 
 	atConfirmation func() // what a fault does when a confirmation moves the deadline on; nil for nothing
@@ -72,7 +75,7 @@ func newHarness(plan Plan, o Options) *harness {
 }
 
 func (w *harness) newClient() *client {
-	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}, parentsMade: map[string]bool{}}
+	c := &client{Client: w.AddClient(world.Process{Recipes: w.recipes(), Drift: w.has("drift")}), w: w, electedBy: map[events.ID]events.Event{}, created: map[string]events.ID{}, enrolments: map[events.ID]*enrolment{}, parentsMade: map[string]bool{}}
 	if w.has("drift") {
 		w.cover.fault("drift")
 	}
@@ -151,6 +154,8 @@ func (w *harness) Happens(name string) bool {
 			return p.ProbeIgnoresZxid
 		case world.BugRevivesDeadline:
 			return p.RevivesDeadline
+		case world.BugLapseWaits:
+			return p.LapseWaits
 		case world.BugClockStops:
 			return p.ClockStops
 		case world.BugSeesCounters:

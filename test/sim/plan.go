@@ -21,6 +21,7 @@ type Plan struct {
 	SyncLimit int
 	Timeout   time.Duration
 	RideOut   bool
+	OneFlight bool          // places may enrol in one flight, as they do unless Config.Disable says otherwise
 	Layout    world.Layout  // of the ensemble, in worlds of their own
 	Length    time.Duration // of the first phase
 	Retry     string        // the retry policy of the handles
@@ -50,6 +51,7 @@ func NewPlan(seed int64) Plan {
 	p.RideOut = world.OneIn(d, 3)
 	p.Length = p.Timeout * time.Duration(4+d.IntN(5))
 	p.Retry = "bounded/-1/50ms/2s"
+	p.OneFlight = !world.OneIn(world.NewDice(seed, "one flight"), 16)
 	p.drawOwnDirs(ownDirs())
 	for _, f := range faults {
 		d := world.NewDice(seed, f.name) // dice of its own: one more fault does not move those of the others
@@ -110,6 +112,9 @@ func (p Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d clients, %d lines and %q, T %s, tick %s, syncLimit %d, rideOut %t, %s of faults:",
 		p.Seed, p.Clients, p.Lines, p.OwnDirs, p.Timeout, p.Tick, p.SyncLimit, p.RideOut, p.Length)
+	if !p.OneFlight {
+		b.WriteString(" nothing in one flight,")
+	}
 	if !reflect.ValueOf(p.Layout).IsZero() {
 		fmt.Fprintf(&b, " %+v", p.Layout)
 	}

@@ -15,7 +15,7 @@ import (
 
 // Plants returns the bugs that the simulation has to find.
 func Plants() []Plant {
-	all := slices.Concat(plantedWatches, plantedBeliefs, plantedHeartbeats, plantedTerms, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator, plantedVacancies, plantedRefusals, plantedEnsembles, plantedServers, plantedNodes)
+	all := slices.Concat(plantedWatches, plantedBeliefs, plantedHeartbeats, plantedTerms, plantedOutcomes, plantedLines, plantedHandles, plantedWrites, plantedCurator, plantedVacancies, plantedRefusals, plantedEnsembles, plantedServers, plantedNodes, plantedFlights)
 	for _, r := range roles {
 		all = append(all, r.plants...)
 	}

@@ -47,6 +47,8 @@ type Plant struct {
 	ProbeIgnoresZxid bool
 	// RevivesDeadline moves a deadline that was seen to pass.
 	RevivesDeadline bool
+	// LapseWaits posts a lapse of belief behind what waits in the loop.
+	LapseWaits bool
 	// ClockStops stops the process's clock while it is paused.
 	ClockStops bool
 	// SeesCounters has the session compare zxids by their lower halves.
