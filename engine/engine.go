@@ -299,7 +299,7 @@ func (e *Engine) step(m instance, q queued) {
 		e.out = append(e.out, Addressed{q.To, effect})
 	}
 	if t.To != t.From {
-		e.out = append(e.out, Addressed{q.To, events.Entered{State: string(t.To)}})
+		e.out = append(e.out, Addressed{q.To, m.entered()})
 	}
 	e.note(e.current, t, e.box.effects)
 	if e.invariants != nil {

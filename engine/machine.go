@@ -32,19 +32,17 @@ type stepper[M any] struct {
 	out   *Outbox
 	acts  []act[M]
 
-	tried []string // for Transition.Tried, reused in each step
+	tried []string                // for Transition.Tried, reused in each step
+	news  map[State]events.Effect // the events.Entered of each state that was entered
+	rows  map[[2]string]string    // what Transition.Row says of an arrow and that of a choice behind it
 }
 
 func newStepper[M any](c *Compiled[M]) *stepper[M] {
-	r := &stepper[M]{Compiled: c}
+	r := &stepper[M]{Compiled: c, rows: map[[2]string]string{}, news: map[State]events.Effect{}}
 	r.fsm = fsm.NewFSM(string(c.chart.States[0].Name), c.edges, fsm.Callbacks{
 		// The one hook of looplab that always runs, also for self transitions, and
 		// that runs while its event mutex is not held.
-		"after_event": func(context.Context, *fsm.Event) {
-			for _, a := range r.acts {
-				a.do(r.model, r.event, r.out)
-			}
-		},
+		"after_event": func(context.Context, *fsm.Event) { r.act() },
 	})
 	return r
 }
@@ -90,24 +88,53 @@ func (r *stepper[M]) choose(model *M, at State, ev events.Event, out *Outbox, t 
 			continue
 		}
 		r.fire(model, a, at, ev, out)
-		t.Row, t.To = t.Row+" > "+a.name, a.to
+		t.Row, t.To = r.through(t.Row, a.name), a.to
 		return
 	}
 }
 
+// through returns the name of an arrow to a choice and of the arrow behind it.
+func (r *stepper[M]) through(arrow, behind string) string {
+	both := [2]string{arrow, behind}
+	row, known := r.rows[both]
+	if !known {
+		row = arrow + " > " + behind
+		r.rows[both] = row
+	}
+	return row
+}
+
+// act performs the actions of the arrow that is taken.
+func (r *stepper[M]) act() {
+	for _, a := range r.acts {
+		a.do(r.model, r.event, r.out)
+	}
+}
+
 // fire has looplab take the arrow. Background is the only context with which a looplab
-// machine cannot get stuck in the middle (v1.0.3).
+// machine cannot get stuck in the middle (v1.0.3). If the state stays, looplab has nothing to
+// move: it is only asked whether there is such an arrow, which allocates nothing.
 func (r *stepper[M]) fire(model *M, a arrow[M], state State, ev events.Event, out *Outbox) {
 	r.model, r.event, r.out, r.acts = model, ev, out, a.acts
 	r.fsm.SetState(string(state))
-	err := r.fsm.Event(context.Background(), a.name)
-	if stayed, ok := err.(fsm.NoTransitionError); err != nil && (!ok || stayed.Err != nil) {
+	if err := r.take(a, state); err != nil {
 		panic(fmt.Sprintf("engine: chart %s refused its own row %q in state %s: %v", r.chart.Name, a.name, state, err))
 	}
 	if got := r.fsm.Current(); got != string(a.to) {
 		panic(fmt.Sprintf("engine: chart %s: row %q from %s led to %s instead of %s", r.chart.Name, a.name, state, got, a.to))
 	}
 	r.model, r.out, r.acts = nil, nil, nil
+}
+
+func (r *stepper[M]) take(a arrow[M], state State) error {
+	if a.to != state {
+		return r.fsm.Event(context.Background(), a.name)
+	}
+	if r.fsm.Cannot(a.name) {
+		return fsm.InvalidEventError{Event: a.name, State: string(state)}
+	}
+	r.act()
+	return nil
 }
 
 // Machine is one model with its chart and its state.
@@ -125,6 +152,7 @@ func (m *Machine[M]) State() State { return m.state }
 type instance interface {
 	chartName() string
 	current() State
+	entered() events.Effect
 	final() bool
 	hears(k events.Kind) bool
 	awaited(number uint64) (await, bool)
@@ -139,6 +167,17 @@ type instance interface {
 func (m *Machine[M]) chartName() string { return m.stepper.chart.Name }
 func (m *Machine[M]) current() State    { return m.state }
 func (m *Machine[M]) final() bool       { return m.state == m.stepper.chart.Final }
+
+// entered returns the effect that says which state the machine has entered.
+func (m *Machine[M]) entered() events.Effect {
+	effect, known := m.stepper.news[m.state]
+	if !known {
+		effect = events.Entered{State: string(m.state)}
+		m.stepper.news[m.state] = effect
+	}
+	return effect
+}
+
 func (m *Machine[M]) hears(k events.Kind) bool {
 	return slices.Contains(m.stepper.chart.Kinds, k)
 }

@@ -25,6 +25,7 @@ type node struct {
 	creating   uint64 // the number of the create that is pending; 0: none
 	unknown    bool   // the outcome of the create: it may have created a node
 	own        string // the node's name; "" while there is none or it is not known
+	joined     string // the path that path returned last: one string for all that keep it
 	token      int64  // its czxid, or inherited
 	sequence   int64
 	inherited  int64 // the token of a writer that became a reader, whatever its node's czxid
@@ -103,7 +104,12 @@ func (n *node) unlisted(ev events.Event) bool {
 }
 
 // path returns the own node's path.
-func (n *node) path() string { return join(n.ownDir, n.own) }
+func (n *node) path() string {
+	if dir := len(n.ownDir); len(n.joined) != dir+1+len(n.own) || n.joined[dir+1:] != n.own || n.joined[:dir] != n.ownDir {
+		n.joined = join(n.ownDir, n.own)
+	}
+	return n.joined
+}
 
 // mine reports whether path is the own node's.
 func (n *node) mine(path string) bool { return n.own != "" && path == n.path() }

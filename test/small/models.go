@@ -50,7 +50,7 @@ var fields = map[string]how{
 
 	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
-	"node.own": name, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
+	"node.own": name, "node.joined": fixed /* it is made of own */, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
 	"node.pinned": fixed, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
