@@ -8,7 +8,7 @@ import (
 
 // plantedFlights are bugs of an enrolment in one flight, whose term begins before the own node is read back.
 var plantedFlights = []Plant{
-	{Name: "any listing is enough to lead", Mutations: inLines(func() mutate.Mutation {
+	{Name: "any listing is enough to lead", Shape: func(p *Plan) { p.often(1, "token floor") }, Mutations: inLines(func() mutate.Mutation {
 		return withGuard("mayLead", withFlags("owned", "watched"))
 	})},
 	{Name: "the floor does not hold for a listing behind the create", Shape: func(p *Plan) { p.often(1, "token floor") }, Mutations: inLines(func() mutate.Mutation {
