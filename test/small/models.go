@@ -51,7 +51,7 @@ var fields = map[string]how{
 	"node.ownDir": fixed, "node.data": fixed, "node.naming": fixed, "node.deletions": inside, "node.read": value, "node.tokenFloor": fixed, "node.owner": zookeeps,
 	"node.count": fixed, "node.guid": uuid, "node.creating": call, "node.unknown": value,
 	"node.own": name, "node.joined": fixed /* it is made of own */, "node.token": zxid, "node.sequence": fixed /* it stands in own */, "node.inherited": value,
-	"node.pinned": fixed, "node.ownerKnown": fixed, // of plain names
+	"node.pinned": zxid, "node.ownerKnown": fixed, // of plain names
 	"node.owned": value, "node.watched": value,
 
 	"parentMaker.dir": fixed, "parentMaker.highestCreate": call, "parentMaker.lowestCreate": call, "parentMaker.tried": value, "parentMaker.parentExisted": value,
@@ -59,6 +59,9 @@ var fields = map[string]how{
 	"failure.code": value, "failure.path": fixed, "failure.text": fixed, // they are words
 
 	"line.predecessor": name, "line.hidden": value, "line.aheadWatched": value, "line.nextInLine": value, "line.behind": names, "line.purged": value,
+
+	"place.flight": inside, "flight.oneFlight": fixed, "flight.readBack": value, "line.behindCreate": call,
+	"session.readBack": fixed, // it matters only when a latch is opened, which is done once
 
 	// A latch does not ask when its term began.
 	"term.leads": value, "term.first": value, "term.heartbeating": value, "term.works": value, "term.waiters": several, "term.since": fixed, "term.askedSince": pastTimeout,

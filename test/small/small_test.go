@@ -33,6 +33,7 @@ var everyTime = []Config{
 	{Participants: 3, Faults: 1, Settled: true},
 	{Participants: 3, Faults: 1, Settled: true, Hung: true},
 	{Participants: 2, Faults: 2, Settled: true, Kinds: []string{"cut", Refusals[once]}},
+	{Participants: 2, Faults: 1, Settled: true, Plain: true},
 }
 
 // refusing is a world in which an operator forbids one participant to list the line, while the reply to

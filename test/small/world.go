@@ -27,6 +27,7 @@ type Config struct {
 	Kinds        []string // which of Faults and Refusals; nil: all Faults
 	RideOut      bool
 	Hung         bool   // work never returns
+	Plain        bool   // no place enrols in one flight
 	Depth        int    // steps on one path at the most; 0: as many as there are
 	States       int    // states at the most; 0: as many as there are
 	Settled      bool   // the directory is there, and all are connected, in the beginning
@@ -44,7 +45,7 @@ func (c Config) String() string {
 	for _, word := range []struct {
 		on   bool
 		text string
-	}{{c.RideOut, "ride out"}, {c.Hung, "work never returns"}, {c.Settled, "from connected on"}, {c.Every, "every order"}} {
+	}{{c.RideOut, "ride out"}, {c.Hung, "work never returns"}, {c.Plain, "nothing in one flight"}, {c.Settled, "from connected on"}, {c.Every, "every order"}} {
 		if word.on {
 			text += ", " + word.text
 		}
