@@ -21,9 +21,9 @@ func fork(e *engine.Engine) *engine.Engine {
 	for i := range from.NumField() {
 		src, dst := open(from.Field(i)), open(to.Field(i))
 		switch name := from.Type().Field(i).Name; name {
-		case "makers", "record", "seq":
+		case "makers", "record", "seq", "bounded":
 			dst.Set(src)
-		case "machines", "order", "session":
+		case "machines", "order", "session", "last":
 			k.copy(dst, src)
 		case "queue", "current", "box", "out", "records", "invariants": // hold nothing between two steps, or are not checked here
 		default:
