@@ -274,7 +274,10 @@ func sizeOf(step []events.Record) (n int) {
 		if e.Stat != nil {
 			n += stat
 		}
-		for _, words := range [][]string{r.Tried, r.Effects, e.Children} {
+		for _, effect := range r.Effects {
+			n += effectSize(effect)
+		}
+		for _, words := range [][]string{r.Tried, e.Children} {
 			n += word * len(words)
 			for _, w := range words {
 				n += len(w)
@@ -283,6 +286,31 @@ func sizeOf(step []events.Record) (n int) {
 		for name, value := range e.Options {
 			n += 2*word + len(name) + len(value)
 		}
+	}
+	return n
+}
+
+// effectSize returns about how many bytes an effect takes in memory: what it shares with
+// the machine's model counts, too, because the record keeps it alive.
+func effectSize(effect events.Effect) int {
+	const fields, op = 120, 96
+	n := fields
+	switch e := effect.(type) {
+	case events.Create:
+		n += len(e.Path) + len(e.Data)
+	case events.Multi:
+		for _, one := range e.Ops {
+			n += op + len(one.Path) + len(one.Data)
+		}
+	case events.Tell:
+		n += 300 + len(e.Event.Path) + len(e.Event.Text)
+	case events.Notify:
+		n += 200 + len(e.Path) + len(e.Text) + len(e.Behind)
+		for _, name := range e.Names {
+			n += 16 + len(name)
+		}
+	case events.Answer:
+		n += len(e.Text)
 	}
 	return n
 }

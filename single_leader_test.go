@@ -147,7 +147,7 @@ func beliefs(t *testing.T, who int, n *node) (all []belief) {
 	}
 	for _, r := range n.tape.Records() {
 		at := r.Event.At
-		for _, e := range r.Effects {
+		for _, e := range r.Effects.Strings() {
 			switch word, rest, _ := strings.Cut(e, " "); {
 			case e == "valid until: unconfirmed":
 				end(at)

@@ -393,10 +393,7 @@ func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 	r := events.Record{Seq: e.seq, Machine: q.To, Cause: q.cause, Internal: q.internal, Event: q.Event,
 		Tried: slices.Clone(t.Tried), From: string(t.From), Row: t.Row, To: string(t.To)}
 	if len(effects) > 0 {
-		r.Effects = make([]string, len(effects))
-		for i, effect := range effects {
-			r.Effects[i] = effect.String()
-		}
+		r.Effects = slices.Clone(events.Effects(effects)) // rendered off the loop
 	}
 	e.records = append(e.records, r)
 }

@@ -93,7 +93,7 @@ func TestToldEventsAreNoEffects(t *testing.T) {
 	s.feed("a", events.Event{Kind: events.CommandStart, Request: 2})
 	want(t, "effects", s.feed("a", events.Event{Kind: events.CommandStart, Request: 3}), "a: answer 3 ok")
 	last := s.records[len(s.records)-3]
-	want(t, "recorded effects", last.Effects, []string{"tell a work.returned", "tell * work.returned", "answer 3 ok"})
+	want(t, "recorded effects", last.Effects.Strings(), []string{"tell a work.returned", "tell * work.returned", "answer 3 ok"})
 }
 
 func TestUnknownMachines(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/seal"
 )
 
 // tamper changes the records of the conversation before they are written.
@@ -70,7 +71,7 @@ func TestReplayFindsWhatDiffers(t *testing.T) {
 	}{
 		"an effect": {func(r []events.Record) []events.Record {
 			i := position(t, r, made)
-			r[i].Effects = []string{"stop timer #4"}
+			r[i].Effects = events.WrittenEffects("stop timer #4")
 			return r
 		}, "different", "stop timer #3"},
 		"a state": {func(r []events.Record) []events.Record {
@@ -157,7 +158,7 @@ func TestReplayTellsTheFirstDivergence(t *testing.T) {
 
 // A log of another table says so before anything is called a divergence.
 func TestReplayOfAnotherChart(t *testing.T) {
-	log := bytes.Replace(conversation().log(t), []byte(workerChart.Digest()), []byte("0123456789abcdef"), 1)
+	log := seal.Again(bytes.Replace(conversation().log(t), []byte(workerChart.Digest()), []byte("0123456789abcdef"), 1))
 	_, err := replay(log, 0)
 	var changed *ChartChangedError
 	if !errors.As(err, &changed) || !strings.Contains(err.Error(), `the chart "worker" changed: the log ran 0123456789abcdef`) {

@@ -16,6 +16,10 @@ func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	for i := range v.NumField() {
 		f := v.Field(i)
+		if v.Type().Field(i).Name == "Unknown" {
+			f.SetString(`,"newer":{"a":[1]},"stat.more":"x"`)
+			continue
+		}
 		switch f.Interface().(type) {
 		case []string:
 			f.Set(reflect.ValueOf([]string{"a", "b"}))
@@ -29,6 +33,9 @@ func fill(t *testing.T, v reflect.Value) {
 		case []events.Op:
 			f.Set(reflect.ValueOf([]events.Op{{}}))
 			fill(t, f.Index(0))
+			continue
+		case events.Effects:
+			f.Set(reflect.ValueOf(events.WrittenEffects("#4 get /a", "@ stop=@1 {@@;/b}")))
 			continue
 		case *events.Stat:
 			f.Set(reflect.ValueOf(&events.Stat{}))
@@ -87,6 +94,9 @@ func TestEqualSeesEveryField(t *testing.T) {
 			name := path + v.Type().Field(i).Name
 			if v.Field(i).Kind() == reflect.Struct {
 				each(name+".", v.Field(i))
+				continue
+			}
+			if name == "Unknown" { // of a newer version: what this one does stays the same
 				continue
 			}
 			was := reflect.ValueOf(v.Field(i).Interface())

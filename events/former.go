@@ -2,7 +2,7 @@ package events
 
 // former has the kinds that were renamed, with today's names. The reader takes them,
 // and leaves them as they were written: a log shows the words of the version that
-// wrote it. An entry stays as long as FormatVersion is 1.
+// wrote it. No entry is ever taken away.
 var former = map[Kind]Kind{
 	"office.near": HeartbeatWanted,
 	"office.far":  HeartbeatUnneeded,

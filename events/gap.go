@@ -29,7 +29,7 @@ func (g *Gap) follows(seq uint64) bool {
 	return g.From == seq+1 && g.To >= g.From && g.To < math.MaxUint64 && g.Count == g.To-g.From+1
 }
 
-// gapLine has the one written form of a gap.
+// gapLine is the line of a gap in format 1.
 type gapLine struct {
 	Gap Gap `json:"gap"`
 }
@@ -42,10 +42,14 @@ func (r *Reader) readGap(b []byte) error {
 	if err := strict(b, &line); err != nil {
 		return &DamagedError{r.line, err.Error()}
 	}
-	g := line.Gap
+	return r.followGap(&line.Gap)
+}
+
+// followGap returns the gap, or a *DamagedError if it cannot stand here.
+func (r *Reader) followGap(g *Gap) error {
 	if !g.follows(r.seq) {
 		return &DamagedError{r.line, fmt.Sprintf("a gap of %d records, seq %d to %d, cannot follow seq %d", g.Count, g.From, g.To, r.seq)}
 	}
 	r.seq = g.To
-	return &g
+	return g
 }

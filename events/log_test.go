@@ -31,6 +31,36 @@ func written(t testing.TB, records ...events.Record) string {
 	return b.String()
 }
 
+// written1 is a log of format 1, as versions before format 2 wrote it.
+func written1(t testing.TB, entries ...entry) string {
+	t.Helper()
+	var b bytes.Buffer
+	line := func(v any) {
+		l, err := events.Encode(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(l)
+	}
+	line(struct {
+		Format  string            `json:"format"`
+		Version int               `json:"version"`
+		Library string            `json:"library"`
+		Go      string            `json:"go"`
+		Charts  map[string]string `json:"charts"`
+		Start   string            `json:"start"`
+		StartAt string            `json:"startAt"`
+	}{events.Format, 1, "v1", "go1.25", map[string]string{"latch": "0123"}, "2026-11-22T23:22:33Z", "7"})
+	for _, e := range entries {
+		if e.gap != nil {
+			line(map[string]*events.Gap{"gap": e.gap})
+			continue
+		}
+		line(e.record)
+	}
+	return b.String()
+}
+
 func record(seq uint64, kind events.Kind) events.Record {
 	return events.Record{Seq: seq, Machine: "latch", Event: events.Event{Kind: kind}, Row: string(kind)}
 }
@@ -96,8 +126,8 @@ func TestEncodeIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestReaderRefuses(t *testing.T) {
-	good := written(t, record(1, events.CommandStart), record(2, events.CommandClose))
+func TestReaderRefusesInFormat1(t *testing.T) {
+	good := written1(t, one(1), entry{record: record(2, events.CommandClose)})
 	lines := strings.SplitAfter(good, "\n")
 	head := lines[0]
 	swap := func(old, new string) string { return strings.Replace(good, old, new, 1) }
@@ -110,8 +140,9 @@ func TestReaderRefuses(t *testing.T) {
 		{"header cut off", strings.TrimSuffix(head, "\n"), 1, "the header line has no end"},
 		{"header of something else", "hello\n", 1, "not a log header"},
 		{"header of another format", swap("incumbent-log", "zookeeper-log"), 1, `format is "zookeeper-log", want "incumbent-log"`},
-		{"newer version", swap(`"version":1`, `"version":2`), 1, "format version 2, this reader knows 1"},
+		{"newer version", swap(`"version":1`, `"version":3`), 1, "format version 3, this reader knows 1 and 2"},
 		{"unknown field in the header", swap(`"library"`, `"libary"`), 1, `unknown field "libary"`},
+		{"a version that is no number", swap(`"version":1`, `"version":"1"`), 1, "format version 0"},
 		{"two headers on a line", strings.TrimSuffix(head, "\n") + head, 1, "more than one value"},
 		{"unknown kind", swap(`"kind":"command.start"`, `"kind":"command.begin"`), 2, `unknown kind "command.begin"`},
 		{"no kind", swap(`"kind":"command.start"`, `"at":"1"`), 2, `unknown kind ""`},
@@ -142,6 +173,11 @@ func TestReaderRefuses(t *testing.T) {
 // A torn last line is dropped and said, wherever it was cut.
 func TestReaderDropsATornLine(t *testing.T) {
 	good := written(t, record(1, events.CommandStart), record(2, events.CommandClose))
+	testTornLine(t, good)
+	testTornLine(t, written1(t, one(1), entry{record: record(2, events.CommandClose)}))
+}
+
+func testTornLine(t *testing.T, good string) {
 	second := strings.LastIndexByte(strings.TrimSuffix(good, "\n"), '\n') + 1
 	for cut := second; cut < len(good); cut++ {
 		got, lr, err := read(strings.NewReader(good[:cut]))

@@ -25,9 +25,13 @@ type Record struct {
 	// Row is the transition: "kind [guard]"; or "ignored", "late" (nobody awaits this
 	// any more), "unknown machine", or "refused" (a command that the machine does not
 	// know or cannot execute).
-	Row     string   `json:"row"`
-	To      string   `json:"to,omitempty"`
-	Effects []string `json:"effects,omitempty"`
+	Row     string  `json:"row"`
+	To      string  `json:"to,omitempty"`
+	Effects Effects `json:"effects,omitempty"`
+
+	// Unknown are fields of a newer version that the reader does not know, as they stand in
+	// the line: each with a comma before it. They are no part of the comparison.
+	Unknown string `json:"-"`
 }
 
 // The values of Row if no row was taken.
@@ -42,7 +46,7 @@ const (
 func (r Record) Equal(o Record) bool {
 	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Internal == o.Internal &&
 		r.From == o.From && r.Row == o.Row && r.To == o.To &&
-		slices.Equal(r.Tried, o.Tried) && slices.Equal(r.Effects, o.Effects) && r.Event.Equal(o.Event)
+		slices.Equal(r.Tried, o.Tried) && r.Effects.equal(o.Effects) && r.Event.Equal(o.Event)
 }
 
 // Equal reports whether two events are equal in all fields that are written down.

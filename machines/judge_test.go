@@ -169,7 +169,7 @@ func put[K comparable, V any](m map[events.ID]map[K]V, id events.ID, k K, v V) {
 // record than one that was stamped with a confirmation that holds.
 func (j *judge) record(r events.Record) {
 	j.note(r)
-	for _, e := range r.Effects {
+	for _, e := range r.Effects.Strings() {
 		if len(e) > 14 && e[:14] == "notify elected" && !(r.Event.Attached && r.Event.At < r.Event.ValidUntil) {
 			j.wrong("%s: elected at %d without a confirmation (attached %t, valid until %d)", r.Machine, r.Event.At, r.Event.Attached, r.Event.ValidUntil)
 		}

@@ -388,7 +388,7 @@ func (c *conversation) feed(t *testing.T, to events.ID, ev events.Event) string 
 			fmt.Fprintf(&b, "%s --%s--> %s", r.From, r.Row, r.To)
 		}
 		b.WriteByte('\n')
-		for _, e := range r.Effects {
+		for _, e := range r.Effects.Strings() {
 			if e := c.inCommon(r.Machine, e); e != "" {
 				fmt.Fprintf(&b, "  %s\n", e)
 			}

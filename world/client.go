@@ -295,7 +295,7 @@ func (c *Client) hash(r events.Record) {
 	}
 	mix(string(r.Machine))
 	mix(r.Row)
-	for _, e := range r.Effects {
+	for _, e := range r.Effects.Strings() {
 		mix(e)
 	}
 	h = (h ^ uint64(r.Event.At)) * 1099511628211

@@ -220,7 +220,7 @@ func recordLine(r events.Record, start int64) string {
 	line := fmt.Sprintf("%6d %+11.6fs  %-11s %s", r.Seq, since, r.Machine, strings.TrimSpace(move))
 	if len(r.Effects) > 0 {
 		shown := make([]string, len(r.Effects))
-		for i, effect := range r.Effects {
+		for i, effect := range r.Effects.Strings() {
 			shown[i] = sinceStart(effect, start)
 		}
 		line += "  | " + strings.Join(shown, "; ")

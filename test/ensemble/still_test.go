@@ -194,7 +194,7 @@ func (s *stillness) gone(m *member) int64 {
 // believed returns the latest deadline that a member published before its node was gone.
 func (m *member) believed(gone int64) (until int64) {
 	for _, r := range m.tape.Records()[m.begun:] {
-		for _, effect := range r.Effects {
+		for _, effect := range r.Effects.Strings() {
 			if text, deadline := strings.CutPrefix(effect, "valid until "); deadline && r.Event.At < gone {
 				if d, err := time.ParseDuration(text); err == nil {
 					until = max(until, int64(d))

@@ -249,7 +249,7 @@ func requestsToLead(records []events.Record, id events.ID) (n int) {
 		if r.To == "leading" {
 			return n
 		}
-		for _, e := range r.Effects {
+		for _, e := range r.Effects.Strings() {
 			if begun && strings.HasPrefix(e, "#") && !strings.Contains(e, " timer ") {
 				n++
 			}

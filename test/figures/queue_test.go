@@ -125,7 +125,7 @@ func idle(t *testing.T, c *client) {
 		if r.Machine != "consumer-2" {
 			continue
 		}
-		for _, e := range r.Effects {
+		for _, e := range r.Effects.Strings() {
 			if e[0] == '#' && !strings.Contains(e, " timer ") {
 				asked++
 			}

@@ -185,7 +185,7 @@ func replay(t *testing.T, name string) {
 
 // doing returns the part of a record that replay compares.
 func doing(r events.Record) string {
-	return fmt.Sprintf("%s: %s --%s--> %s\n  %s", r.Machine, r.From, r.Event.Kind, r.To, strings.Join(r.Effects, "\n  "))
+	return fmt.Sprintf("%s: %s --%s--> %s\n  %s", r.Machine, r.From, r.Event.Kind, r.To, strings.Join(r.Effects.Strings(), "\n  "))
 }
 
 func readLog(t *testing.T, path string) (all []events.Record) {

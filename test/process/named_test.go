@@ -28,7 +28,7 @@ func TestAStoppedLeaderNamesItsPause(t *testing.T) {
 
 	named := map[string]bool{}
 	for _, r := range a.tape.Records() {
-		for _, effect := range r.Effects {
+		for _, effect := range r.Effects.Strings() {
 			kind, _, _ := strings.Cut(strings.TrimPrefix(effect, "notify "), " ")
 			if kind != string(events.Stopped) && kind != string(events.Suspended) && kind != string(events.Lost) {
 				continue

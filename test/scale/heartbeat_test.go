@@ -141,7 +141,7 @@ func reply(r events.Record) bool {
 }
 
 func asked(r events.Record) bool {
-	return slices.ContainsFunc(r.Effects, func(e string) bool {
+	return slices.ContainsFunc(r.Effects.Strings(), func(e string) bool {
 		return strings.Contains(e, "! multi") || strings.Contains(e, "! sync")
 	})
 }

@@ -47,7 +47,7 @@ func line(c *client, r events.Record) string {
 		fmt.Fprintf(&b, " children=(%s)", strings.Join(r.Event.Children, ","))
 	}
 	fmt.Fprintf(&b, "\n    %s --%s--> %s", r.From, r.Row, r.To)
-	for _, e := range r.Effects {
+	for _, e := range r.Effects.Strings() {
 		b.WriteString("\n      " + e)
 	}
 	return b.String()

@@ -213,7 +213,7 @@ func TestAFeedKeepsOnlyTheNewest(t *testing.T) {
 			want := fmt.Sprintf("%02d", i)
 			c.tape.Until("the machine to have seen it", func(records []events.Record) bool {
 				return slices.ContainsFunc(records, func(r events.Record) bool {
-					return len(r.Effects) > 0 && strings.HasPrefix(r.Effects[0], "notify members") && strings.Contains(r.Effects[0], want)
+					return len(r.Effects) > 0 && strings.HasPrefix(r.Effects[0].String(), "notify members") && strings.Contains(r.Effects[0].String(), want)
 				})
 			})
 		}

@@ -177,7 +177,7 @@ func TestADeadConsumerGivesItsItemBack(t *testing.T) {
 	two := second.atLeast(second.wordQueue(e.dir()), incumbent.ConsumerOptions{})
 	first.tape.Until("the news", func(records []events.Record) bool {
 		for _, r := range records {
-			for _, effect := range r.Effects {
+			for _, effect := range r.Effects.Strings() {
 				if strings.HasPrefix(effect, "notify withdrawn") {
 					return true
 				}

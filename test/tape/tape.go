@@ -129,7 +129,7 @@ func (r *Tape) Count(counts func(events.Record) bool) (n int) {
 // Effects counts a machine's effects that begin with these words.
 func (r *Tape) Effects(id events.ID, prefix string) (n int) {
 	for _, rec := range r.Records() {
-		for _, e := range rec.Effects {
+		for _, e := range rec.Effects.Strings() {
 			if rec.Machine == id && strings.HasPrefix(strip(e), prefix) {
 				n++
 			}
@@ -151,7 +151,7 @@ func (r *Tape) Tail(n int) string {
 	records := r.Records()
 	var b strings.Builder
 	for _, rec := range records[max(0, len(records)-n):] {
-		fmt.Fprintf(&b, "  %d %s %s --%s--> %s %s %s %s\n", rec.Seq, rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path, strings.Join(rec.Effects, " | "))
+		fmt.Fprintf(&b, "  %d %s %s --%s--> %s %s %s %s\n", rec.Seq, rec.Machine, rec.From, rec.Row, rec.To, rec.Event.Code, rec.Event.Path, strings.Join(rec.Effects.Strings(), " | "))
 	}
 	return b.String()
 }
@@ -170,7 +170,7 @@ func (r *Tape) Last(n int) string {
 		if len(lines) == n {
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  %d at %s %s %s\n", rec.Seq, time.Duration(rec.Event.At), what, strings.Join(rec.Effects, " | ")))
+		lines = append(lines, fmt.Sprintf("  %d at %s %s %s\n", rec.Seq, time.Duration(rec.Event.At), what, strings.Join(rec.Effects.Strings(), " | ")))
 	}
 	slices.Reverse(lines)
 	return strings.Join(lines, "") + fmt.Sprintf("  of %d records, at most two of each kind\n", len(records))

@@ -1,0 +1,351 @@
+package events
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// fields is a line's record before what was left out is filled in.
+type fields struct {
+	r    Record
+	text text
+
+	has map[string]bool // of the fields whose absence has a meaning
+
+	own         bool // the stat's owner is this session
+	of          uint64
+	minus, plus []string
+	into        []int
+	unknown     []string
+}
+
+// optional are the fields that a line may leave out although they are not zero.
+var optional = map[string]bool{
+	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
+	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "options": true, "tried": true, "of": true,
+	"seq": true, "machine": true, "row": true, "children": true,
+}
+
+// record reads a line's record, and updates the memory. It returns the names of fields
+// that it does not know.
+func (m *memory) record(line []byte) (Record, []string, error) {
+	f := fields{text: text{b: line}, has: map[string]bool{}}
+	f.text.object(f.field)
+	f.text.end()
+	if f.text.err == nil {
+		f.text.err = m.fill(&f)
+	}
+	if f.text.err != nil {
+		return Record{}, nil, f.text.err
+	}
+	m.learn(&f.r)
+	return f.r, f.unknown, nil
+}
+
+func (f *fields) field(key string) {
+	if optional[key] {
+		f.has[key] = true
+	}
+	r, t := &f.r, &f.text
+	switch key {
+	case "seq":
+		r.Seq = t.uint64()
+	case "machine":
+		r.Machine = ID(t.string())
+	case "inner", "cause":
+		r.Cause = t.uint64()
+		r.Internal = r.Internal || key == "inner"
+	case "from":
+		r.From = t.string()
+	case "row":
+		r.Row = t.string()
+	case "to":
+		r.To = t.string()
+	case "tried":
+		r.Tried = t.strings()
+	case "effects":
+		r.Effects = WrittenEffects(t.strings()...)
+	default:
+		if !f.answer(key) && !f.node(key) && !f.session(key) && !f.command(key) {
+			f.more(key)
+		}
+	}
+}
+
+func (f *fields) answer(key string) bool {
+	e, t := &f.r.Event, &f.text
+	switch key {
+	case "kind":
+		e.Kind = Kind(t.string())
+	case "at":
+		e.At = t.int64()
+	case "request":
+		e.Request = t.uint64()
+	case "code":
+		e.Code = Code(t.string())
+	case "text":
+		e.Text = t.string()
+	case "zxid":
+		e.Zxid = t.int64()
+	case "sent":
+		e.SentAt = t.int64()
+	case "contact":
+		e.Contact = f.moment(key)
+	case "paused":
+		e.Paused = t.int64()
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fields) node(key string) bool {
+	e, t := &f.r.Event, &f.text
+	switch key {
+	case "path":
+		e.Path = t.string()
+	case "children":
+		e.Children = t.strings()
+	case "of":
+		f.of = t.uint64()
+	case "minus":
+		f.minus = t.strings()
+	case "plus":
+		f.plus = t.strings()
+	case "into":
+		t.array(func() { f.into = append(f.into, int(t.int32())) })
+	case "stat":
+		e.Stat = &Stat{}
+		f.stat(e.Stat)
+	case "data":
+		e.Data = t.bytes()
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fields) session(key string) bool {
+	e, t := &f.r.Event, &f.text
+	switch key {
+	case "session":
+		e.Session = t.int64()
+	case "sessionID":
+		e.SessionID = t.int64()
+	case "timeout":
+		e.Timeout = t.int64()
+	case "server":
+		e.Server = t.string()
+	case "reattached":
+		e.Reattached = t.bool()
+	case "attached":
+		e.Attached = t.bool()
+	case "validUntil":
+		e.ValidUntil = f.moment(key)
+	case "askAt":
+		e.AskAt = f.moment(key)
+	case "noContainers":
+		e.NoContainers = t.bool()
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fields) command(key string) bool {
+	e, t := &f.r.Event, &f.text
+	switch key {
+	case "name":
+		e.Name = t.string()
+	case "work":
+		e.Work = t.uint64()
+	case "silent":
+		e.Silent = t.bool()
+	case "recipe":
+		e.Recipe = t.string()
+	case "seed":
+		e.Seed = t.string()
+	case "options":
+		e.Options = t.options()
+	case "ops":
+		t.array(func() { e.Ops = append(e.Ops, f.op()) })
+	default:
+		return false
+	}
+	return true
+}
+
+// moment reads an instant, relative to the event's; null is none.
+func (f *fields) moment(key string) int64 {
+	if f.text.next() == 'n' {
+		f.has[key+" is none"] = string(f.text.raw()) == "null"
+		return 0
+	}
+	return f.text.int64()
+}
+
+func (f *fields) stat(s *Stat) {
+	t := &f.text
+	mzxid := false
+	t.object(func(key string) {
+		switch key {
+		case "czxid":
+			s.Czxid = t.int64()
+		case "mzxid":
+			s.Mzxid, mzxid = t.int64(), true
+		case "mtime":
+			s.Mtime = t.int64()
+		case "ephemeralOwner":
+			s.EphemeralOwner = t.int64()
+		case "own":
+			f.own = t.bool()
+		case "version":
+			s.Version = t.int32()
+		case "numChildren":
+			s.NumChildren = t.int32()
+		default:
+			f.more("stat." + key)
+		}
+	})
+	if !mzxid {
+		s.Mzxid = s.Czxid
+	}
+}
+
+func (f *fields) op() (o Op) {
+	t := &f.text
+	t.object(func(key string) {
+		switch key {
+		case "verb":
+			o.Verb = t.string()
+		case "path":
+			o.Path = t.string()
+		case "mode":
+			o.Mode = Mode(t.string())
+		case "ttl":
+			o.TTL = time.Duration(t.int64())
+		case "data":
+			o.Data = t.bytes()
+		case "payload":
+			o.Payload = t.uint64()
+		case "version":
+			o.Version = t.int32()
+		default:
+			f.more("ops." + key)
+		}
+	})
+	return o
+}
+
+// more keeps a field that only a newer version knows.
+func (f *fields) more(key string) {
+	value := f.text.raw()
+	f.unknown = append(f.unknown, key)
+	f.r.Unknown += "," + string(appendString(nil, key)) + ":" + string(value)
+}
+
+var errOwn = errors.New(`the stat's owner is "own", but no session is attached`)
+
+// fill sets what a line leaves out.
+func (m *memory) fill(f *fields) error {
+	r, e, has := &f.r, &f.r.Event, f.has
+	for _, key := range []string{"seq", "machine", "row"} {
+		if !has[key] {
+			return errors.New("no field \"" + key + "\"")
+		}
+	}
+	if !has["kind"] {
+		kind, _, _ := strings.Cut(r.Row, " ")
+		e.Kind = Kind(kind)
+	}
+	if !has["from"] {
+		r.From = m.state(r.Machine)
+	}
+	if !has["to"] {
+		r.To = r.From
+	}
+	e.At += m.start
+	if !has["at"] {
+		e.At = m.at
+	}
+	m.fillMoments(f)
+	if !has["name"] {
+		e.Name = expectedName(r)
+	}
+	if !has["options"] {
+		e.Options = m.expectedOptions(e)
+	}
+	if !has["tried"] {
+		r.Tried, _ = m.tried.get(rowOf(r))
+	} else if len(r.Tried) == 0 {
+		r.Tried = nil
+	}
+	if f.own {
+		if m.sessionID == 0 || e.Stat.EphemeralOwner != 0 {
+			return errOwn
+		}
+		e.Stat.EphemeralOwner = m.sessionID
+	}
+	return m.fillNames(f)
+}
+
+func (m *memory) fillMoments(f *fields) {
+	e, has := &f.r.Event, f.has
+	if has["sent"] {
+		e.SentAt += e.At
+	}
+	k, contact, id, timeout := m.expected(e.Kind, e.SentAt)
+	if !has["session"] {
+		e.Session = k.session
+	}
+	if !has["attached"] {
+		e.Attached = k.attached
+	}
+	if !has["sessionID"] {
+		e.SessionID = id
+	}
+	if !has["timeout"] {
+		e.Timeout = timeout
+	}
+	for _, one := range []struct {
+		key      string
+		v        *int64
+		expected int64
+	}{{"validUntil", &e.ValidUntil, k.validUntil}, {"askAt", &e.AskAt, k.askAt}, {"contact", &e.Contact, contact}} {
+		switch {
+		case !has[one.key]:
+			*one.v = one.expected
+		case !has[one.key+" is none"]:
+			*one.v += e.At
+		}
+	}
+}
+
+// fillNames puts paths in place of their numbers, and lists of children in place of
+// differences.
+func (m *memory) fillNames(f *fields) (err error) {
+	r, e := &f.r, &f.r.Event
+	if e.Path, err = m.longPath(e.Path, r.Seq); err != nil {
+		return err
+	}
+	if err = m.longNames(e.Path, e.Children); err != nil {
+		return err
+	}
+	if f.has["of"] {
+		if err = m.longNames(e.Path, f.plus); err != nil {
+			return err
+		}
+		if e.Children, err = m.listed(e.Path, f.of, f.minus, f.plus, f.into); err != nil {
+			return err
+		}
+	}
+	for i, effect := range r.Effects {
+		form, err := m.lengthen(effect.String())
+		if err != nil {
+			return err
+		}
+		r.Effects[i] = Written(form)
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package events
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// appendRecord appends a record as an object without its end.
+func (m *memory) appendRecord(b []byte, r *Record) []byte {
+	e := &r.Event
+	b = appendUint(append(b, `{"seq":`...), r.Seq)
+	if e.At != m.at {
+		b = appendInt(append(b, `,"at":`...), e.At-m.start)
+	}
+	b = appendString(append(b, `,"machine":`...), string(r.Machine))
+	switch {
+	case r.Internal:
+		b = appendUint(append(b, `,"inner":`...), r.Cause)
+	case r.Cause != 0:
+		b = appendUint(append(b, `,"cause":`...), r.Cause)
+	}
+	if r.From != m.state(r.Machine) {
+		b = appendString(append(b, `,"from":`...), r.From)
+	}
+	b = appendString(append(b, `,"row":`...), r.Row)
+	if kind, _, _ := strings.Cut(r.Row, " "); kind != string(e.Kind) {
+		b = appendString(append(b, `,"kind":`...), string(e.Kind))
+	}
+	if r.To != r.From {
+		b = appendString(append(b, `,"to":`...), r.To)
+	}
+	b = m.appendAnswer(b, e)
+	b = m.appendNode(b, e, r.Seq)
+	b = m.appendSession(b, e)
+	b = m.appendCommand(b, r)
+	if tried, _ := m.tried.get(rowOf(r)); !slices.Equal(tried, r.Tried) {
+		b = appendArray(b, `,"tried":`, r.Tried)
+	}
+	if len(r.Effects) > 0 {
+		b = append(b, `,"effects":[`...)
+		for i, effect := range r.Effects {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, m.shorten(effect.String()))
+		}
+		b = append(b, ']')
+	}
+	b = append(b, r.Unknown...)
+	m.learn(r)
+	return b
+}
+
+// appendAnswer appends what all replies may have.
+func (m *memory) appendAnswer(b []byte, e *Event) []byte {
+	b = unsigned(b, `,"request":`, e.Request)
+	b = phrase(b, `,"code":`, string(e.Code))
+	b = phrase(b, `,"text":`, e.Text)
+	b = signed(b, `,"zxid":`, e.Zxid)
+	if e.SentAt != 0 {
+		b = appendInt(append(b, `,"sent":`...), e.SentAt-e.At)
+	}
+	if _, contact, _, _ := m.expected(e.Kind, e.SentAt); e.Contact != contact {
+		b = moment(b, `,"contact":`, e.Contact, e.At)
+	}
+	return signed(b, `,"paused":`, e.Paused)
+}
+
+// appendNode appends what an event says about nodes.
+func (m *memory) appendNode(b []byte, e *Event, seq uint64) []byte {
+	if e.Path != "" {
+		b = appendString(append(b, `,"path":`...), m.shortPath(e.Path, seq))
+	}
+	b = m.appendChildren(b, e)
+	if e.Stat != nil {
+		b = m.appendStat(append(b, `,"stat":`...), e.Stat)
+	}
+	if len(e.Data) > 0 {
+		b = appendBase64(append(b, `,"data":`...), e.Data)
+	}
+	return b
+}
+
+// appendSession appends what an event says about the session, and what the session
+// machine knew.
+func (m *memory) appendSession(b []byte, e *Event) []byte {
+	k, _, id, timeout := m.expected(e.Kind, e.SentAt)
+	if e.Session != k.session {
+		b = appendInt(append(b, `,"session":`...), e.Session)
+	}
+	if e.SessionID != id {
+		b = appendInt(append(b, `,"sessionID":`...), e.SessionID)
+	}
+	if e.Timeout != timeout {
+		b = appendInt(append(b, `,"timeout":`...), e.Timeout)
+	}
+	b = phrase(b, `,"server":`, e.Server)
+	b = flagged(b, `,"reattached":`, e.Reattached)
+	if e.Attached != k.attached {
+		b = strconv.AppendBool(append(b, `,"attached":`...), e.Attached)
+	}
+	if e.ValidUntil != k.validUntil {
+		b = moment(b, `,"validUntil":`, e.ValidUntil, e.At)
+	}
+	if e.AskAt != k.askAt {
+		b = moment(b, `,"askAt":`, e.AskAt, e.At)
+	}
+	return flagged(b, `,"noContainers":`, e.NoContainers)
+}
+
+// appendCommand appends what commands and timers have.
+func (m *memory) appendCommand(b []byte, r *Record) []byte {
+	e := &r.Event
+	if e.Name != expectedName(r) {
+		b = appendString(append(b, `,"name":`...), e.Name)
+	}
+	b = unsigned(b, `,"work":`, e.Work)
+	b = flagged(b, `,"silent":`, e.Silent)
+	b = phrase(b, `,"recipe":`, e.Recipe)
+	b = phrase(b, `,"seed":`, e.Seed)
+	if before := m.expectedOptions(e); !maps.Equal(before, e.Options) {
+		b = appendOptions(append(b, `,"options":`...), e.Options)
+	}
+	if len(e.Ops) > 0 {
+		b = append(b, `,"ops":[`...)
+		for i := range e.Ops {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendOp(b, &e.Ops[i])
+		}
+		b = append(b, ']')
+	}
+	return b
+}
+
+// expectedName returns the event's Name if a line has none: a command.open has the
+// machine's.
+func expectedName(r *Record) string {
+	if r.Event.Kind == CommandOpen {
+		return string(r.Machine)
+	}
+	return ""
+}
+
+// expectedOptions returns the options if a line has none: those of the machine of the
+// same recipe that was opened last.
+func (m *memory) expectedOptions(e *Event) map[string]string {
+	if e.Kind != CommandOpen {
+		return nil
+	}
+	options, _ := m.options.get(e.Recipe)
+	return options
+}
+
+// appendStat appends a node's stat. Its mzxid is left out if it is the czxid, and its
+// owner is "own" if it is the session of this log.
+func (m *memory) appendStat(b []byte, s *Stat) []byte {
+	b = appendInt(append(b, `{"czxid":`...), s.Czxid)
+	if s.Mzxid != s.Czxid {
+		b = appendInt(append(b, `,"mzxid":`...), s.Mzxid)
+	}
+	b = signed(b, `,"mtime":`, s.Mtime)
+	switch s.EphemeralOwner {
+	case 0:
+	case m.sessionID:
+		b = append(b, `,"own":true`...)
+	default:
+		b = appendInt(append(b, `,"ephemeralOwner":`...), s.EphemeralOwner)
+	}
+	b = signed(b, `,"version":`, int64(s.Version))
+	b = signed(b, `,"numChildren":`, int64(s.NumChildren))
+	return append(b, '}')
+}
+
+func appendOp(b []byte, o *Op) []byte {
+	b = appendString(append(b, `{"verb":`...), o.Verb)
+	b = appendString(append(b, `,"path":`...), o.Path)
+	b = phrase(b, `,"mode":`, string(o.Mode))
+	b = signed(b, `,"ttl":`, int64(o.TTL))
+	if len(o.Data) > 0 {
+		b = appendBase64(append(b, `,"data":`...), o.Data)
+	}
+	b = unsigned(b, `,"payload":`, o.Payload)
+	b = signed(b, `,"version":`, int64(o.Version))
+	return append(b, '}')
+}
+
+func appendOptions(b []byte, options map[string]string) []byte {
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(options)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(appendString(b, name), ':'), options[name])
+	}
+	return append(b, '}')
+}
+
+// appendStrings appends an array, if it is not empty.
+func appendStrings(b []byte, key string, all []string) []byte {
+	if len(all) == 0 {
+		return b
+	}
+	return appendArray(b, key, all)
+}
+
+func appendArray(b []byte, key string, all []string) []byte {
+	b = append(append(b, key...), '[')
+	for i, s := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, s)
+	}
+	return append(b, ']')
+}
+
+// The following append a field unless it has its zero value.
+
+func phrase(b []byte, key, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return appendString(append(b, key...), s)
+}
+
+func signed(b []byte, key string, v int64) []byte {
+	if v == 0 {
+		return b
+	}
+	return appendInt(append(b, key...), v)
+}
+
+func unsigned(b []byte, key string, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return appendUint(append(b, key...), v)
+}
+
+func flagged(b []byte, key string, on bool) []byte {
+	if !on {
+		return b
+	}
+	return append(append(b, key...), "true"...)
+}
+
+// moment appends an instant as nanoseconds after at, and null for none.
+func moment(b []byte, key string, v, at int64) []byte {
+	if v == 0 {
+		return append(append(b, key...), "null"...)
+	}
+	return appendInt(append(b, key...), v-at)
+}

@@ -1,0 +1,218 @@
+package events
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Reader reads a log line by line, of format 1 or 2.
+type Reader struct {
+	Header Header
+	// Notes is called with each line that is neither a record nor a gap, if it is set.
+	Notes func(Note)
+
+	r      *bufio.Reader
+	line   int
+	seq    uint64
+	torn   bool
+	peeked *rawLine
+	memory memory
+	sums   sums
+	end    *End
+
+	unknown []string
+}
+
+type rawLine struct {
+	b     []byte
+	whole bool
+	err   error
+}
+
+// NewReader reads and checks the header.
+func NewReader(r io.Reader) (*Reader, error) {
+	lr := &Reader{r: bufio.NewReaderSize(r, 64<<10)}
+	b, whole, err := lr.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, &DamagedError{1, "the file is empty; a log begins with a header line"}
+	case err != nil:
+		return nil, err
+	case !whole:
+		return nil, &DamagedError{1, "the header line has no end"}
+	}
+	format, version, err := headerVersion(b)
+	switch {
+	case err != nil:
+		return nil, &DamagedError{1, "not a log header: " + err.Error()}
+	case format != Format:
+		return nil, &DamagedError{1, fmt.Sprintf("format is %q, want %q", format, Format)}
+	case version == 1:
+		err = strict(b, &lr.Header)
+	case version == FormatVersion:
+		if b, err = lr.sums.check(lr, b); err == nil {
+			lr.unknown, err = readHeader(b, &lr.Header)
+		}
+	default:
+		return nil, &DamagedError{1, fmt.Sprintf("format version %d, this reader knows 1 and %d", version, FormatVersion)}
+	}
+	var damaged *DamagedError
+	switch {
+	case errors.As(err, &damaged):
+		return nil, err
+	case err != nil:
+		return nil, &DamagedError{1, "not a log header: " + err.Error()}
+	}
+	lr.memory.start, lr.seq = lr.Header.StartAt, lr.Header.Before
+	return lr, nil
+}
+
+// Next returns the next record. Its error is io.EOF at the end, a *Gap where records
+// were not written, or a *DamagedError. After a Gap it can be called again. It drops a
+// last line without an end: see Torn.
+func (r *Reader) Next() (Record, error) {
+	for {
+		b, whole, err := r.next()
+		switch {
+		case err != nil:
+			return Record{}, err
+		case !whole:
+			r.torn = true
+			return Record{}, io.EOF
+		case r.Header.Version == 1:
+			return r.next1(b)
+		}
+		rec, isRecord, err := r.next2(b)
+		if isRecord || err != nil {
+			return rec, err
+		}
+	}
+}
+
+// next1 reads a line of format 1.
+func (r *Reader) next1(b []byte) (rec Record, err error) {
+	if isGap(b) {
+		return rec, r.readGap(b)
+	}
+	if err := strict(b, &rec); err != nil {
+		return rec, &DamagedError{r.line, err.Error()}
+	}
+	return rec, r.follow(rec)
+}
+
+// next2 reads a line of format 2. A note is no record.
+func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
+	if r.end != nil {
+		return rec, false, &DamagedError{r.line, "a line follows the log's end"}
+	}
+	if b, err = r.sums.check(r, b); err != nil {
+		return rec, false, err
+	}
+	if !bytes.HasPrefix(b, []byte(`{"seq":`)) {
+		return rec, false, r.note(b)
+	}
+	rec, unknown, err := r.memory.record(b)
+	if err != nil {
+		return Record{}, false, &DamagedError{r.line, err.Error()}
+	}
+	r.learnUnknown(unknown)
+	return rec, true, r.follow(rec)
+}
+
+// follow checks the kind and the number of a record.
+func (r *Reader) follow(rec Record) error {
+	if !known[rec.Event.Kind.Current()] {
+		return &DamagedError{r.line, fmt.Sprintf("unknown kind %q", rec.Event.Kind)}
+	}
+	if rec.Seq != r.seq+1 {
+		return &DamagedError{r.line, fmt.Sprintf("seq %d follows %d; lines are missing or out of order", rec.Seq, r.seq)}
+	}
+	r.seq = rec.Seq
+	return nil
+}
+
+// note reads a line without a seq.
+func (r *Reader) note(b []byte) error {
+	n, unknown, err := readNote(b)
+	if err != nil {
+		return &DamagedError{r.line, err.Error()}
+	}
+	r.learnUnknown(unknown)
+	switch {
+	case n.Gap != nil:
+		return r.followGap(n.Gap)
+	case n.End != nil && n.End.Records != r.seq:
+		return &DamagedError{r.line, fmt.Sprintf("the log ends with record %d, and its last line says %d", r.seq, n.End.Records)}
+	case n.End != nil:
+		r.end = n.End
+	case n.Checkpoint != nil && n.Checkpoint.Seq != r.seq:
+		return &DamagedError{r.line, fmt.Sprintf("a checkpoint of record %d stands after record %d", n.Checkpoint.Seq, r.seq)}
+	}
+	if r.Notes != nil {
+		r.Notes(n)
+	}
+	return nil
+}
+
+// Torn reports whether the last line had no end and was dropped.
+func (r *Reader) Torn() bool { return r.torn }
+
+// End returns the log's last line if it says why the log ended, nil if the process was cut
+// off. A log of format 1 has none.
+func (r *Reader) End() *End { return r.end }
+
+// Unknown returns the names of fields that a newer version wrote, each once.
+func (r *Reader) Unknown() []string { return r.unknown }
+
+func (r *Reader) learnUnknown(names []string) {
+	for _, name := range names {
+		if !slices.Contains(r.unknown, name) && len(r.unknown) < 100 {
+			r.unknown = append(r.unknown, name)
+		}
+	}
+}
+
+// next returns one line; whole is false for a last line without its end.
+func (r *Reader) next() (b []byte, whole bool, err error) {
+	r.line++
+	if p := r.peeked; p != nil {
+		r.peeked = nil
+		return p.b, p.whole, p.err
+	}
+	return r.read()
+}
+
+// peek returns the line after the present one, nil if there is none that is whole.
+func (r *Reader) peek() []byte {
+	if r.peeked == nil {
+		b, whole, err := r.read()
+		r.peeked = &rawLine{b, whole, err}
+	}
+	if !r.peeked.whole {
+		return nil
+	}
+	return r.peeked.b
+}
+
+func (r *Reader) read() (b []byte, whole bool, err error) {
+	for {
+		part, err := r.r.ReadSlice('\n')
+		b = append(b, part...)
+		if len(b) > MaxLine {
+			return nil, false, &DamagedError{r.line, fmt.Sprintf("line is longer than %d bytes", MaxLine)}
+		}
+		switch {
+		case err == nil:
+			return b, true, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(b) > 0:
+			return b, false, nil
+		default:
+			return nil, false, err
+		}
+	}
+}
