@@ -211,7 +211,7 @@ func TestDamageIsNamed(t *testing.T) {
 		records = append(records, r)
 	}
 	lines := strings.SplitAfter(written(t, records...), "\n")
-	records[0].Event.At++
+	records[0].Event.Text = "other"
 	other := strings.SplitAfter(written(t, records...), "\n")
 	lines = lines[:7]
 	with := func(of ...string) string { return strings.Join(of, "") }
