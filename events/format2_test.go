@@ -212,6 +212,7 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 	lines := strings.SplitAfter(written(t, records...), "\n")
 	records[0].Event.Text = "other"
+	records[2].Event.At++
 	other := strings.SplitAfter(written(t, records...), "\n")
 	lines = lines[:7]
 	with := func(of ...string) string { return strings.Join(of, "") }
