@@ -34,7 +34,8 @@ type Client struct {
 	stop    func()        // ends the loop, and then the recorder
 	ended   chan struct{} // closed when the loop has ended
 
-	recorder *recorder // nil if nothing is recorded
+	recorder *recorder // nil if nothing is written all the time
+	ring     *ring     // nil unless the last records are kept in memory
 
 	// The loop publishes both together: until when leadership may be believed, and in which
 	// session.
@@ -128,14 +129,17 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 func (c *Client) run() error {
 	var record engine.Recorder
 	if c.config.Record != nil {
-		r, err := newRecorder(c.config.Record, header(*c.config), c.log, c.clock.Now, c.config.recordRoom)
-		if err != nil {
+		var err error
+		if record, err = c.startRecording(); err != nil {
 			return fmt.Errorf("incumbent: Config.Record: %w", err)
 		}
-		c.recorder, record = r, r.record
 	}
 	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), executor{c}, c.clock, record)
 	c.loop.CountPauses(c.pauses.since)
+	if c.recorder != nil {
+		c.loop.OnLate(c.recorder.late)
+		c.loop.BetweenSteps(c.recorder.between)
+	}
 	if most, checked := invariants.Inbox(); checked {
 		c.loop.CheckInvariants(most)
 	}
@@ -148,6 +152,9 @@ func (c *Client) run() error {
 		c.outages.close()
 		if c.recorder != nil {
 			c.recorder.close()
+		}
+		if c.ring != nil {
+			c.ring.close()
 		}
 	}()
 	c.session = newSessionHandle(c)

@@ -19,3 +19,11 @@ func bootTime() (int64, bool) {
 	}
 	return ts.Nano(), true
 }
+
+// clockName returns what systemClock reads.
+func clockName() string {
+	if _, ok := bootTime(); ok {
+		return "boottime"
+	}
+	return "monotonic"
+}

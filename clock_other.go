@@ -30,3 +30,6 @@ func systemClock() clock {
 		return int64(now.Sub(start)+slept) + 1
 	}}
 }
+
+// clockName returns what systemClock reads.
+func clockName() string { return "monotonic" }

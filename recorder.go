@@ -1,51 +1,57 @@
 package incumbent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/incumbent-go/incumbent/events"
-	"github.com/incumbent-go/incumbent/machines"
 )
 
-// recordRoom is about how many bytes of records may wait for Config.Record.
+// recordRoom is about how many bytes of records may wait for the log's writer.
 const recordRoom = 8 << 20
 
 // recorder writes the flight recorder's log from a goroutine of its own. The loop never
 // waits for it: if there is no room, whole steps are dropped, and the log has a gap record
 // in their place.
 type recorder struct {
-	log  *logger
-	now  func() int64
-	room int
-	sink *sink
-	wake chan struct{} // full if there may be something to write
-	done chan struct{} // closed when nothing will be written any longer
+	log   *logger
+	now   func() int64
+	room  int
+	out   recordOutput
+	wake  chan struct{} // full if there may be something to write
+	done  chan struct{} // closed when nothing will be written any longer
+	retry chan struct{} // receives when a failed output is tried again
+
+	// takeCheckpoint returns the state of all machines; nil if no checkpoints are written.
+	takeCheckpoint func() (json.RawMessage, error)
+	wanted         atomic.Bool // a checkpoint, before the next step
 
 	mu      sync.Mutex
 	queue   []recorded
 	waiting int      // bytes in the queue, and of the entry that is being written
 	gap     *openGap // what was dropped since the last step that had room
 	seen    uint64   // records that the loop made
-	written uint64   // those of them that Config.Record has taken
-	dropped uint64   // those of them that had no room
+	last    uint64   // the seq of the last of them
+	written uint64   // those of them that the output has taken
+	dropped uint64   // those of them that had no room, or were lost
 	gaps    uint64
+	broken  error // why the output fails now; it is tried again
 	err     error // why the recording ended
 	closed  bool
 }
 
-// recorded is an entry that waits to be written: a step, or a gap.
+// recorded is an entry that waits to be written: a step, a note, or a checkpoint's state.
 type recorded struct {
 	step []events.Record
-	gap  *events.Gap
+	note *events.Note
 	size int
 }
 
@@ -53,15 +59,41 @@ type recorded struct {
 type openGap struct {
 	from, to uint64
 	since    int64
+	why      string // with a verb for how long
 }
 
-func newRecorder(w io.Writer, h events.Header, log *logger, now func() int64, room int) (*recorder, error) {
-	r := &recorder{log: log, now: now, room: room, sink: &sink{w: w}, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	lw, err := events.NewWriter(r.sink, h)
-	if err != nil {
-		return nil, err
+// recordOutput is where a recorder writes.
+type recordOutput interface {
+	// begin opens the next segment, if none is open.
+	begin(before uint64) error
+	// write writes an entry, without flushing it.
+	write(one recorded) error
+	// flush writes what is buffered.
+	flush() error
+	// due reports whether the segment is so large that another one should follow.
+	due() bool
+	// rotate ends the segment: the next begin opens another one.
+	rotate() error
+	// discard closes the segment after a failure. It returns false if the output can never
+	// be used again.
+	discard() bool
+	// end writes the last line, and closes the output.
+	end(why string) error
+	// safe returns the seq of the last record that was flushed.
+	safe() uint64
+	bytes() uint64
+	segment() string
+}
+
+func newRecorder(out recordOutput, log *logger, now func() int64, room int) (*recorder, error) {
+	r := &recorder{log: log, now: now, room: room, out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), retry: make(chan struct{}, 1)}
+	if err := out.begin(0); err != nil {
+		if !out.discard() {
+			return nil, err
+		}
+		r.fail(err)
 	}
-	go r.run(lw)
+	go r.run()
 	return r, nil
 }
 
@@ -73,14 +105,44 @@ func (r *recorder) record(step []events.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen += uint64(len(step))
+	r.last = step[len(step)-1].Seq
 	size := sizeOf(step)
 	switch {
 	case r.err != nil:
-	case !r.fits(size):
+	case r.broken != nil || !r.fits(size):
 		r.drop(step)
 	default:
 		r.endGap()
 		r.put(recorded{step: slices.Clone(step), size: size})
+	}
+}
+
+// late takes from the loop that a timer's event came late.
+func (r *recorder) late(at, by int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	const size = 100
+	if r.err == nil && r.broken == nil && r.gap == nil && r.fits(size) {
+		r.put(recorded{note: &events.Note{Late: &events.Late{At: at, By: by}}, size: size})
+	}
+}
+
+// between is called by the loop between two steps. It takes the state of all machines if
+// the writer waits for it.
+func (r *recorder) between() {
+	if !r.wanted.Load() {
+		return
+	}
+	r.wanted.Store(false)
+	state, err := r.takeCheckpoint()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err != nil:
+		r.log.log(zerolog.WarnLevel, "no checkpoint could be taken for the log", func(e *zerolog.Event) { e.Err(err) })
+	case r.err == nil && r.broken == nil && (r.gap == nil || r.waiting == 0):
+		r.endGap()
+		r.put(recorded{note: &events.Note{Checkpoint: &events.Checkpoint{Seq: r.last, State: state}}, size: len(state)})
 	}
 }
 
@@ -98,7 +160,7 @@ func (r *recorder) fits(size int) bool {
 func (r *recorder) drop(step []events.Record) {
 	first, last := step[0].Seq, step[len(step)-1].Seq
 	if r.gap == nil {
-		r.gap = &openGap{from: first, since: r.now()}
+		r.gap = &openGap{from: first, since: r.now(), why: "Config.Record was too slow for %s"}
 		r.gaps++
 		r.log.log(zerolog.WarnLevel, "Config.Record is too slow: records are dropped", func(e *zerolog.Event) { e.Uint64("from", first) })
 	}
@@ -111,11 +173,14 @@ func (r *recorder) endGap() {
 	if r.gap == nil {
 		return
 	}
+	if r.gap.to < r.gap.from {
+		r.gap = nil
+		return
+	}
 	lasted := time.Duration(r.now() - r.gap.since).Round(time.Millisecond)
-	gap := events.Gap{From: r.gap.from, To: r.gap.to, Count: r.gap.to - r.gap.from + 1,
-		Why: fmt.Sprintf("Config.Record was too slow for %s", lasted)}
+	gap := events.Gap{From: r.gap.from, To: r.gap.to, Count: r.gap.to - r.gap.from + 1, Why: fmt.Sprintf(r.gap.why, lasted)}
 	r.gap = nil
-	r.put(recorded{gap: &gap})
+	r.put(recorded{note: &events.Note{Gap: &gap}})
 	r.log.log(zerolog.WarnLevel, "Config.Record has room again: the log has a gap", func(e *zerolog.Event) {
 		e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int64("lasted_ms", lasted.Milliseconds())
 	})
@@ -135,11 +200,11 @@ func (r *recorder) signal() {
 }
 
 // close ends the recorder when the queue is written. It returns a channel that is closed
-// then, which is never if Config.Record does not return. Nothing may be recorded after it.
+// then, which is never if the writer does not return. Nothing may be recorded after it.
 func (r *recorder) close() (done <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err == nil {
+	if r.err == nil && r.broken == nil {
 		r.endGap()
 	}
 	r.closed = true
@@ -151,47 +216,84 @@ func (r *recorder) close() (done <-chan struct{}) {
 const flushEvery = 256
 
 // run writes; it is the only goroutine that does.
-func (r *recorder) run(w *events.Writer) {
+func (r *recorder) run() {
 	defer close(r.done)
 	// What remains to be done if Config.Record calls runtime.Goexit.
 	err := errors.New("incumbent: Config.Record ended the goroutine that called it")
 	defer func() { r.end(err) }()
 	pending := uint64(0) // records that the writer has buffered
+	lastTry := false
 	for {
 		next, more, ok := r.take()
+		if !ok && !lastTry {
+			lastTry = true // of an output that failed
+			r.resume()
+			continue
+		}
 		if !ok {
-			err = w.Flush() // of a log without records: the header
+			err = r.finish()
 			return
 		}
 		next = r.dropUnreadable(next)
-		if err := write(w, next); err != nil {
-			r.end(err)
-			continue
-		}
+		err := r.writeOne(next)
 		pending += uint64(len(next.step))
-		if more && pending < flushEvery {
+		if err == nil && more && pending < flushEvery {
 			r.took(next.size, 0)
 			continue
 		}
-		if err := w.Flush(); err != nil {
-			r.end(err)
-			continue
+		if err == nil {
+			err = r.out.flush()
 		}
-		r.took(next.size, pending)
-		pending = 0
+		if err == nil {
+			r.took(next.size, pending)
+			pending = 0
+			err = r.rotate(next)
+		}
+		if err != nil {
+			pending = 0
+			r.failed(err)
+		}
 	}
 }
 
-func write(w *events.Writer, one recorded) error {
-	if one.gap != nil {
-		return w.WriteGap(*one.gap)
-	}
-	for _, record := range one.step {
-		if err := w.Write(record); err != nil {
+// writeOne writes an entry.
+func (r *recorder) writeOne(next recorded) error {
+	if next.note != nil && next.note.Checkpoint != nil && r.out.due() {
+		if err := r.out.rotate(); err != nil {
+			return err
+		}
+		if err := r.out.begin(next.note.Checkpoint.Seq); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.out.write(next)
+}
+
+// rotate begins another segment if the present one is long enough. If there are
+// checkpoints, it only asks for one: the next segment begins with it.
+func (r *recorder) rotate(after recorded) error {
+	switch {
+	case !r.out.due() || len(after.step) == 0:
+		return nil
+	case r.takeCheckpoint != nil:
+		r.wanted.Store(true)
+		return nil
+	}
+	if err := r.out.rotate(); err != nil {
+		return err
+	}
+	return r.out.begin(after.step[len(after.step)-1].Seq)
+}
+
+// finish writes the end of the log.
+func (r *recorder) finish() error {
+	r.mu.Lock()
+	broken := r.broken
+	r.mu.Unlock()
+	if broken != nil {
+		return broken
+	}
+	return r.out.end(events.EndClosed)
 }
 
 // dropUnreadable returns a gap instead of a step with a record that is too long for a
@@ -202,20 +304,20 @@ func (r *recorder) dropUnreadable(one recorded) recorded {
 		if sizeOf(one.step[i:i+1]) < events.MaxLine/escaped {
 			continue
 		}
-		line, err := events.Encode(record)
-		if err != nil || len(line) <= events.MaxLine {
+		length := events.LineLength(record)
+		if length <= events.MaxLine {
 			continue
 		}
 		gap := events.Gap{From: one.step[0].Seq, To: one.step[len(one.step)-1].Seq, Count: uint64(len(one.step)),
-			Why: fmt.Sprintf("the record %d has %d bytes, and a log's line has at most %d", record.Seq, len(line), events.MaxLine)}
+			Why: fmt.Sprintf("the record %d has up to %d bytes, and a log's line has at most %d", record.Seq, length, events.MaxLine)}
 		r.mu.Lock()
 		r.dropped += gap.Count
 		r.gaps++
 		r.mu.Unlock()
 		r.log.log(zerolog.WarnLevel, "a record is too long for the log: the log has a gap", func(e *zerolog.Event) {
-			e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", len(line))
+			e.Uint64("from", gap.From).Uint64("to", gap.To).Uint64("dropped", gap.Count).Int("bytes", length)
 		})
-		return recorded{gap: &gap, size: one.size}
+		return recorded{note: &events.Note{Gap: &gap}, size: one.size}
 	}
 	return one
 }
@@ -237,7 +339,11 @@ func (r *recorder) take() (next recorded, more, ok bool) {
 		if closed {
 			return recorded{}, false, false
 		}
-		<-r.wake
+		select {
+		case <-r.wake:
+		case <-r.retry:
+			r.resume()
+		}
 	}
 }
 
@@ -247,6 +353,66 @@ func (r *recorder) took(size int, written uint64) {
 	defer r.mu.Unlock()
 	r.waiting -= size
 	r.written += written
+}
+
+// failed is called when the output failed. Only a directory can be used again.
+func (r *recorder) failed(err error) {
+	if !r.out.discard() {
+		r.end(err)
+		return
+	}
+	r.fail(err)
+}
+
+// retryOutput is how long after a failure the output is tried again.
+const retryOutput = 5 * time.Second
+
+// fail drops what waits, and all that follows until the output can be written to again.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue, r.waiting = nil, 0
+	lost := r.seen - r.written - r.dropped
+	r.dropped += lost
+	if r.gap == nil {
+		r.gaps++
+		r.gap = &openGap{since: r.now()}
+	}
+	r.gap.from, r.gap.to = r.out.safe()+1, r.last
+	r.gap.why = "the log could not be written for %s: " + strings.ReplaceAll(err.Error(), "%", "%%")
+	if r.broken == nil {
+		r.log.log(zerolog.ErrorLevel, "the flight log cannot be written: records are dropped, and it is tried again every 5s", func(e *zerolog.Event) { e.Err(err) })
+	}
+	r.broken = err
+	time.AfterFunc(retryOutput, func() {
+		select {
+		case r.retry <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// resume tries the output again.
+func (r *recorder) resume() {
+	r.mu.Lock()
+	broken, before := r.broken, r.out.safe()
+	r.mu.Unlock()
+	if broken == nil {
+		return
+	}
+	if err := r.out.begin(before); err != nil {
+		r.out.discard()
+		r.fail(err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = nil
+	r.endGap()
+	if r.takeCheckpoint != nil {
+		r.wanted.Store(true)
+	}
+	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) { e.Str("segment", r.out.segment()) })
 }
 
 // end ends the recording if err is not nil: nothing more is recorded. The first error
@@ -259,91 +425,4 @@ func (r *recorder) end(err error) {
 	}
 	r.err, r.queue, r.waiting, r.gap = err, nil, 0, nil
 	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
-}
-
-// sizeOf returns about how many bytes a step takes in memory.
-func sizeOf(step []events.Record) (n int) {
-	const record, stat, word, op = 456, 88, 16, 96
-	for i := range step {
-		r := &step[i]
-		e := &r.Event
-		n += record + len(e.Text) + len(e.Path) + len(e.Data) + op*len(e.Ops)
-		for _, one := range e.Ops {
-			n += len(one.Path) + len(one.Data)
-		}
-		if e.Stat != nil {
-			n += stat
-		}
-		for _, effect := range r.Effects {
-			n += effectSize(effect)
-		}
-		for _, words := range [][]string{r.Tried, e.Children} {
-			n += word * len(words)
-			for _, w := range words {
-				n += len(w)
-			}
-		}
-		for name, value := range e.Options {
-			n += 2*word + len(name) + len(value)
-		}
-	}
-	return n
-}
-
-// effectSize returns about how many bytes an effect takes in memory: what it shares with
-// the machine's model counts, too, because the record keeps it alive.
-func effectSize(effect events.Effect) int {
-	const fields, op = 120, 96
-	n := fields
-	switch e := effect.(type) {
-	case events.Create:
-		n += len(e.Path) + len(e.Data)
-	case events.Multi:
-		for _, one := range e.Ops {
-			n += op + len(one.Path) + len(one.Data)
-		}
-	case events.Tell:
-		n += 300 + len(e.Event.Path) + len(e.Event.Text)
-	case events.Notify:
-		n += 200 + len(e.Path) + len(e.Text) + len(e.Behind)
-		for _, name := range e.Names {
-			n += 16 + len(name)
-		}
-	case events.Answer:
-		n += len(e.Text)
-	}
-	return n
-}
-
-// header describes this program and its settings. It holds no secret.
-func header(c Config) events.Header {
-	h := events.Header{
-		Library: "incumbent " + version(),
-		Go:      runtime.Version(),
-		Charts:  map[string]string{},
-		Options: c.options(),
-		Start:   time.Now().UTC().Format(time.RFC3339Nano),
-		StartAt: c.clock.Now(),
-	}
-	for _, r := range machines.Recipes() {
-		h.Charts[r.Name()] = r.Digest()
-	}
-	return h
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	const module = "github.com/incumbent-go/incumbent"
-	if info.Main.Path == module {
-		return info.Main.Version
-	}
-	for _, d := range info.Deps {
-		if d.Path == module {
-			return d.Version
-		}
-	}
-	return "(unknown)"
 }

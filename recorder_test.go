@@ -99,6 +99,12 @@ func (w *world) recorded(log, logged io.Writer, room int) *node {
 	return n
 }
 
+// recorderTo is a recorder without a client.
+func recorderTo(w io.Writer, log *logger, room int) (*recorder, error) {
+	now := sinceStart()
+	return newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
+}
+
 // accounted reads a log to its end. Every number is in one record, or in one gap: the
 // reader checks that.
 func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, last uint64) {
@@ -261,7 +267,7 @@ func TestEveryRecordIsInTheLogOrInOneGap(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 4))
 			log := &slowFile{dice: rand.New(rand.NewPCG(seed, 5))}
 			const room = 20000
-			r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop(), ""), sinceStart(), room)
+			r, err := recorderTo(log, newLogger(zerolog.Nop(), ""), room)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -327,7 +333,7 @@ func (l *slowFile) Write(b []byte) (int, error) {
 func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		log := &failingFile{left: 1000, then: func([]byte) (int, error) { return 0, nil }}
-		r, err := newRecorder(log, events.Header{}, newLogger(zerolog.Nop(), ""), sinceStart(), recordRoom)
+		r, err := recorderTo(log, newLogger(zerolog.Nop(), ""), recordRoom)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +351,7 @@ func TestALogThatTakesNothingOfALargeRecord(t *testing.T) {
 // A step that is larger than all the room is written when nothing else waits.
 func TestAStepLargerThanTheRoomIsRecorded(t *testing.T) {
 	var log bytes.Buffer
-	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.Nop(), ""), sinceStart(), 1000)
+	r, err := recorderTo(&log, newLogger(zerolog.Nop(), ""), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +374,7 @@ func TestTheSizeOfAStepCountsPaths(t *testing.T) {
 func TestARecordLongerThanALine(t *testing.T) {
 	var log bytes.Buffer
 	logged := &lines{}
-	r, err := newRecorder(&log, events.Header{}, newLogger(zerolog.New(logged), ""), sinceStart(), recordRoom)
+	r, err := recorderTo(&log, newLogger(zerolog.New(logged), ""), recordRoom)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,12 @@ import (
 
 // Recording is the state of the flight recorder's log: see Client.Recording.
 type Recording struct {
+	Segment string // the file that is written now, of a log in a directory
 	Records uint64 // how many records Config.Record has taken; those still buffered do not count
-	Bytes   uint64 // how many bytes Config.Record has taken, header and gap lines included
-	Dropped uint64 // how many records are not in the log: for lack of room, too long, or after Err
+	Bytes   uint64 // how many bytes Config.Record has taken, header and notes included
+	Dropped uint64 // how many records are not in the log: for lack of room, too long, lost in a failure, or after Err
 	Gaps    uint64 // how many gaps the log has; one that is still open counts
-	Err     error  // why the recording ended before the client did; nil otherwise
+	Err     error  // why the recording ended before the client did, or why a directory cannot be written now; nil otherwise
 }
 
 // Recording returns the state of the log of Config.Record; all fields are zero if
@@ -30,9 +31,12 @@ func (c *Client) Recording() Recording {
 func (r *recorder) state() Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := Recording{Records: r.written, Bytes: r.sink.bytes.Load(), Dropped: r.dropped, Gaps: r.gaps, Err: r.err}
-	if r.err != nil {
+	s := Recording{Segment: r.out.segment(), Records: r.written, Bytes: r.out.bytes(), Dropped: r.dropped, Gaps: r.gaps, Err: r.err}
+	switch {
+	case r.err != nil:
 		s.Dropped = r.seen - r.written
+	case r.broken != nil:
+		s.Err = r.broken
 	}
 	return s
 }

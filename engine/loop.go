@@ -30,6 +30,8 @@ type Loop struct {
 	clock   Clock
 	record  Recorder
 	paused  func(since int64) time.Duration // nil: the process always runs
+	between func()                          // nil: nothing is done between two steps
+	late    func(at, by int64)              // nil: nobody asks
 
 	mu     sync.Mutex
 	inbox  []events.Envelope
@@ -56,6 +58,18 @@ func NewLoop(e *Engine, x Executor, c Clock, record Recorder) *Loop {
 // timer did: see events.Event.Paused. The function returns that for the time since an
 // instant of the loop's clock. CountPauses is called before Run.
 func (l *Loop) CountPauses(paused func(since int64) time.Duration) { l.paused = paused }
+
+// BetweenSteps has a function called on the loop's goroutine before each step. It is
+// called before Run, and the function must not block.
+func (l *Loop) BetweenSteps(f func()) { l.between = f }
+
+// minLate is from which delay of a timer's event on OnLate's function is called.
+const minLate = int64(100 * time.Millisecond)
+
+// OnLate has a function called on the loop's goroutine when a timer's event is taken much
+// later than it was due: at an instant of the loop's clock, by so many nanoseconds. OnLate
+// is called before Run, and the function must not block.
+func (l *Loop) OnLate(f func(at, by int64)) { l.late = f }
 
 // CheckInvariants has the engine check its invariants, and Post panic if more events wait
 // than these. Tests call it, before Run.
@@ -234,6 +248,9 @@ func (l *Loop) fireTimers() bool {
 }
 
 func (l *Loop) step(env events.Envelope) {
+	if l.between != nil {
+		l.between()
+	}
 	env.Event.At = l.clock.Now()
 	for _, a := range l.engine.Step(env) {
 		switch e := a.Effect.(type) {
@@ -265,6 +282,9 @@ func (l *Loop) due() []events.Envelope {
 			return due
 		}
 		t := l.timers.take()
+		if l.late != nil && now-at >= minLate {
+			l.late(now, now-at)
+		}
 		ev := events.Event{Kind: events.TimerFired, Request: t.number}
 		if l.paused != nil {
 			ev.Paused = int64(l.paused(t.since))

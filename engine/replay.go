@@ -47,9 +47,11 @@ func (e *ChartChangedError) Error() string {
 
 // Replayed sums up a replay.
 type Replayed struct {
-	Records uint64 // compared and found the same
-	Inputs  uint64 // events from outside among them
-	Torn    bool   // the last line had no end and was dropped
+	Records uint64   // compared and found the same
+	Inputs  uint64   // events from outside among them
+	Torn    bool     // the last line had no end and was dropped
+	Cut     bool     // the log has no last line that says why it ended: the process was cut off
+	Unknown []string // fields that a newer version wrote
 	Engine  *Engine
 }
 
@@ -59,15 +61,28 @@ type Replayed struct {
 // reader's own. A replay ends at a gap, because the machines' states after it depend on
 // the missing records. All records before the gap were the same then.
 func Replay(log io.Reader, until uint64, recipes ...Recipe) (Replayed, error) {
-	r, err := events.NewReader(log)
+	read := false
+	s, err := events.NewSegments(func() (string, io.Reader, error) {
+		if read {
+			return "", nil, io.EOF
+		}
+		read = true
+		return "", log, nil
+	})
 	if err != nil {
 		return Replayed{}, err
 	}
-	if err := sameCharts(r.Header.Charts, recipes); err != nil {
+	return ReplaySegments(s, until, recipes...)
+}
+
+// ReplaySegments does the same as Replay, with a log in segments that was not read yet.
+func ReplaySegments(s *events.Segments, until uint64, recipes ...Recipe) (Replayed, error) {
+	if err := sameCharts(s.Header().Charts, recipes); err != nil {
 		return Replayed{}, err
 	}
-	sum, err := ReplayRecords(r.Next, until, recipes...)
-	sum.Torn = r.Torn()
+	sum, err := ReplayRecords(s.Next, until, recipes...)
+	sum.Torn, sum.Unknown = s.Torn(), s.Unknown()
+	sum.Cut = err == nil && s.End() == nil && s.Header().Version > 1 && (until == 0 || sum.Records < until)
 	return sum, err
 }
 

@@ -40,7 +40,7 @@ func isGap(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"gap":`)) }
 func (r *Reader) readGap(b []byte) error {
 	var line gapLine
 	if err := strict(b, &line); err != nil {
-		return &DamagedError{r.line, err.Error()}
+		return &DamagedError{Line: r.line, Why: err.Error()}
 	}
 	return r.followGap(&line.Gap)
 }
@@ -48,7 +48,7 @@ func (r *Reader) readGap(b []byte) error {
 // followGap returns the gap, or a *DamagedError if it cannot stand here.
 func (r *Reader) followGap(g *Gap) error {
 	if !g.follows(r.seq) {
-		return &DamagedError{r.line, fmt.Sprintf("a gap of %d records, seq %d to %d, cannot follow seq %d", g.Count, g.From, g.To, r.seq)}
+		return &DamagedError{Line: r.line, Why: fmt.Sprintf("a gap of %d records, seq %d to %d, cannot follow seq %d", g.Count, g.From, g.To, r.seq)}
 	}
 	r.seq = g.To
 	return g

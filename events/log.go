@@ -67,10 +67,15 @@ func isControl(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
 type DamagedError struct {
 	Line int
 	Why  string
+	File string // the segment, "" for a log in one piece
 }
 
 func (e *DamagedError) Error() string {
-	return "log damaged at line " + strconv.Itoa(e.Line) + ": " + e.Why
+	where := "log"
+	if e.File != "" {
+		where += " " + e.File
+	}
+	return where + " damaged at line " + strconv.Itoa(e.Line) + ": " + e.Why
 }
 
 func strict(b []byte, v any) error {

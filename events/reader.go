@@ -39,18 +39,18 @@ func NewReader(r io.Reader) (*Reader, error) {
 	b, whole, err := lr.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, &DamagedError{1, "the file is empty; a log begins with a header line"}
+		return nil, &DamagedError{Line: 1, Why: "the file is empty; a log begins with a header line"}
 	case err != nil:
 		return nil, err
 	case !whole:
-		return nil, &DamagedError{1, "the header line has no end"}
+		return nil, &DamagedError{Line: 1, Why: "the header line has no end"}
 	}
 	format, version, err := headerVersion(b)
 	switch {
 	case err != nil:
-		return nil, &DamagedError{1, "not a log header: " + err.Error()}
+		return nil, &DamagedError{Line: 1, Why: "not a log header: " + err.Error()}
 	case format != Format:
-		return nil, &DamagedError{1, fmt.Sprintf("format is %q, want %q", format, Format)}
+		return nil, &DamagedError{Line: 1, Why: fmt.Sprintf("format is %q, want %q", format, Format)}
 	case version == 1:
 		err = strict(b, &lr.Header)
 	case version == FormatVersion:
@@ -58,26 +58,29 @@ func NewReader(r io.Reader) (*Reader, error) {
 			lr.unknown, err = readHeader(b, &lr.Header)
 		}
 	default:
-		return nil, &DamagedError{1, fmt.Sprintf("format version %d, this reader knows 1 and %d", version, FormatVersion)}
+		return nil, &DamagedError{Line: 1, Why: fmt.Sprintf("format version %d, this reader knows 1 and %d", version, FormatVersion)}
 	}
 	var damaged *DamagedError
 	switch {
 	case errors.As(err, &damaged):
 		return nil, err
 	case err != nil:
-		return nil, &DamagedError{1, "not a log header: " + err.Error()}
+		return nil, &DamagedError{Line: 1, Why: "not a log header: " + err.Error()}
 	}
 	lr.memory.start, lr.seq = lr.Header.StartAt, lr.Header.Before
 	return lr, nil
 }
 
 // Next returns the next record. Its error is io.EOF at the end, a *Gap where records
-// were not written, or a *DamagedError. After a Gap it can be called again. It drops a
-// last line without an end: see Torn.
+// were not written, or a *DamagedError. After a Gap it can be called again, and after
+// io.EOF if more lines were appended since. It drops a last line without an end: see Torn.
 func (r *Reader) Next() (Record, error) {
 	for {
 		b, whole, err := r.next()
 		switch {
+		case errors.Is(err, io.EOF):
+			r.line--
+			return Record{}, err
 		case err != nil:
 			return Record{}, err
 		case !whole:
@@ -99,7 +102,7 @@ func (r *Reader) next1(b []byte) (rec Record, err error) {
 		return rec, r.readGap(b)
 	}
 	if err := strict(b, &rec); err != nil {
-		return rec, &DamagedError{r.line, err.Error()}
+		return rec, &DamagedError{Line: r.line, Why: err.Error()}
 	}
 	return rec, r.follow(rec)
 }
@@ -107,7 +110,7 @@ func (r *Reader) next1(b []byte) (rec Record, err error) {
 // next2 reads a line of format 2. A note is no record.
 func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
 	if r.end != nil {
-		return rec, false, &DamagedError{r.line, "a line follows the log's end"}
+		return rec, false, &DamagedError{Line: r.line, Why: "a line follows the log's end"}
 	}
 	if b, err = r.sums.check(r, b); err != nil {
 		return rec, false, err
@@ -117,7 +120,7 @@ func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
 	}
 	rec, unknown, err := r.memory.record(b)
 	if err != nil {
-		return Record{}, false, &DamagedError{r.line, err.Error()}
+		return Record{}, false, &DamagedError{Line: r.line, Why: err.Error()}
 	}
 	r.learnUnknown(unknown)
 	return rec, true, r.follow(rec)
@@ -126,10 +129,10 @@ func (r *Reader) next2(b []byte) (rec Record, isRecord bool, err error) {
 // follow checks the kind and the number of a record.
 func (r *Reader) follow(rec Record) error {
 	if !known[rec.Event.Kind.Current()] {
-		return &DamagedError{r.line, fmt.Sprintf("unknown kind %q", rec.Event.Kind)}
+		return &DamagedError{Line: r.line, Why: fmt.Sprintf("unknown kind %q", rec.Event.Kind)}
 	}
 	if rec.Seq != r.seq+1 {
-		return &DamagedError{r.line, fmt.Sprintf("seq %d follows %d; lines are missing or out of order", rec.Seq, r.seq)}
+		return &DamagedError{Line: r.line, Why: fmt.Sprintf("seq %d follows %d; lines are missing or out of order", rec.Seq, r.seq)}
 	}
 	r.seq = rec.Seq
 	return nil
@@ -139,18 +142,18 @@ func (r *Reader) follow(rec Record) error {
 func (r *Reader) note(b []byte) error {
 	n, unknown, err := readNote(b)
 	if err != nil {
-		return &DamagedError{r.line, err.Error()}
+		return &DamagedError{Line: r.line, Why: err.Error()}
 	}
 	r.learnUnknown(unknown)
 	switch {
 	case n.Gap != nil:
 		return r.followGap(n.Gap)
 	case n.End != nil && n.End.Records != r.seq:
-		return &DamagedError{r.line, fmt.Sprintf("the log ends with record %d, and its last line says %d", r.seq, n.End.Records)}
+		return &DamagedError{Line: r.line, Why: fmt.Sprintf("the log ends with record %d, and its last line says %d", r.seq, n.End.Records)}
 	case n.End != nil:
 		r.end = n.End
 	case n.Checkpoint != nil && n.Checkpoint.Seq != r.seq:
-		return &DamagedError{r.line, fmt.Sprintf("a checkpoint of record %d stands after record %d", n.Checkpoint.Seq, r.seq)}
+		return &DamagedError{Line: r.line, Why: fmt.Sprintf("a checkpoint of record %d stands after record %d", n.Checkpoint.Seq, r.seq)}
 	}
 	if r.Notes != nil {
 		r.Notes(n)
@@ -203,7 +206,7 @@ func (r *Reader) read() (b []byte, whole bool, err error) {
 		part, err := r.r.ReadSlice('\n')
 		b = append(b, part...)
 		if len(b) > MaxLine {
-			return nil, false, &DamagedError{r.line, fmt.Sprintf("line is longer than %d bytes", MaxLine)}
+			return nil, false, &DamagedError{Line: r.line, Why: fmt.Sprintf("line is longer than %d bytes", MaxLine)}
 		}
 		switch {
 		case err == nil:

@@ -18,10 +18,10 @@ type sums struct {
 func (s *sums) check(r *Reader, line []byte) ([]byte, error) {
 	body, stated, ok := split(line)
 	if !ok {
-		return nil, &DamagedError{r.line, "the line has no checksum at its end"}
+		return nil, &DamagedError{Line: r.line, Why: "the line has no checksum at its end"}
 	}
 	if sum := crc32.Update(s.last, castagnoli, body); sum != stated {
-		return nil, &DamagedError{r.line, s.explain(r, body, sum, stated)}
+		return nil, &DamagedError{Line: r.line, Why: s.explain(r, body, sum, stated)}
 	}
 	s.last = stated
 	s.lines.put(stated, r.line)
@@ -87,3 +87,6 @@ func (s *sums) missing(r *Reader, body []byte) string {
 	}
 	return fmt.Sprintf("seq %d follows %d; lines are missing or out of order", seq, r.seq)
 }
+
+// stated returns the checksum of the last line.
+func (s *sums) stated() string { return fmt.Sprintf("%08x", s.last) }

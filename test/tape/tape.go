@@ -5,8 +5,9 @@ package tape
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -29,8 +30,9 @@ type Tape struct {
 
 	mu      sync.Mutex
 	log     bytes.Buffer
-	read    int // bytes of the log that were parsed
-	header  bool
+	whole   int          // bytes of the log that are whole lines
+	lines   bytes.Buffer // those of them that the reader has not read
+	reader  *events.Reader
 	records []events.Record
 	more    chan struct{} // closed and replaced at every write
 }
@@ -48,25 +50,39 @@ func (r *Tape) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.log.Write(p)
-	for {
-		line, _, whole := bytes.Cut(r.log.Bytes()[r.read:], []byte("\n"))
-		if !whole {
-			break
-		}
-		r.read += len(line) + 1
-		if !r.header {
-			r.header = true
-			continue
-		}
-		var rec events.Record
-		if err := json.Unmarshal(line, &rec); err != nil {
-			return 0, err
-		}
-		r.records = append(r.records, rec)
+	if end := bytes.LastIndexByte(r.log.Bytes(), '\n') + 1; end > r.whole {
+		r.lines.Write(r.log.Bytes()[r.whole:end])
+		r.whole = end
+	}
+	if err := r.readLines(); err != nil {
+		return 0, err
 	}
 	close(r.more)
 	r.more = make(chan struct{})
 	return len(p), nil
+}
+
+// readLines reads the whole lines that are new.
+func (r *Tape) readLines() (err error) {
+	if r.reader == nil && r.lines.Len() > 0 {
+		if r.reader, err = events.NewReader(&r.lines); err != nil {
+			return err
+		}
+	}
+	for r.reader != nil {
+		rec, err := r.reader.Next()
+		var gap *events.Gap
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &gap):
+		case err != nil:
+			return err
+		default:
+			r.records = append(r.records, rec)
+		}
+	}
+	return nil
 }
 
 // Records returns the records so far.

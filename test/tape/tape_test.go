@@ -19,7 +19,7 @@ func TestHeartbeatsHideNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(seq uint64, machine events.ID, row string, effects ...string) {
-		if err := w.Write(events.Record{Seq: seq, Machine: machine, From: "a", To: "b", Row: row, Effects: events.WrittenEffects(effects...), Event: events.Event{At: int64(seq) * 1e9}}); err != nil {
+		if err := w.Write(events.Record{Seq: seq, Machine: machine, From: "a", To: "b", Row: row, Effects: events.WrittenEffects(effects...), Event: events.Event{Kind: events.CommandStart, At: int64(seq) * 1e9}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,209 @@
+package segments
+
+import (
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+const (
+	plain      = ".jsonl"
+	compressed = ".jsonl.gz"
+	unfinished = ".part"
+)
+
+// Dir is a directory in which one client writes segments.
+type Dir struct {
+	path, stem string
+	keep       int64
+	packing    sync.WaitGroup
+
+	mu      sync.Mutex
+	current string // the segment that is being written
+}
+
+// Open creates the directory if it is missing. The stem is what the names of this
+// client's segments begin with. If the files of the directory exceed keep bytes, the
+// oldest segments are deleted; 0 keeps all.
+func Open(path, stem string, keep int64) (*Dir, error) {
+	d := &Dir{path: path, stem: stem, keep: keep}
+	if err := os.MkdirAll(path, 0o700); err != nil && !full(err) {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Stem returns what the names of a client's segments begin with. The start is the time as
+// 20060102T150405.000000Z.
+func Stem(start, host string, pid int) string {
+	safe := regexp.MustCompile(`[^A-Za-z0-9._]+`).ReplaceAllString(host, "_")
+	return fmt.Sprintf("%s-%s-%d", start, cmp.Or(safe, "unknown"), pid)
+}
+
+// File is a segment that is being written.
+type File struct {
+	dir  *Dir
+	file *os.File
+	size int64
+}
+
+// Create creates the segment with this number, for its owner only. Its directory is
+// created again if it has vanished.
+func (d *Dir) Create(number int) (*File, error) {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return nil, err
+	}
+	name := filepath.Join(d.path, fmt.Sprintf("%s-%06d%s", d.stem, number, plain))
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.current = filepath.Base(name)
+	d.mu.Unlock()
+	return &File{dir: d, file: f}, nil
+}
+
+func (f *File) Write(b []byte) (int, error) {
+	n, err := f.file.Write(b)
+	f.size += int64(n)
+	return n, err
+}
+
+// Name returns the file's path.
+func (f *File) Name() string { return f.file.Name() }
+
+// Size returns how many bytes were written.
+func (f *File) Size() int64 { return f.size }
+
+// Sync has the operating system write the file to the disk.
+func (f *File) Sync() error { return f.file.Sync() }
+
+// Vanished reports whether the directory has another file of this name, or none.
+func (f *File) Vanished() bool {
+	is, err := f.file.Stat()
+	named, err2 := os.Stat(f.file.Name())
+	return err == nil && (errors.Is(err2, fs.ErrNotExist) || err2 == nil && !os.SameFile(is, named))
+}
+
+// Discard closes a file after a failure. It cuts off what was written after the first
+// good bytes.
+func (f *File) Discard(good int64) error {
+	return errors.Join(f.file.Truncate(good), f.file.Close())
+}
+
+// Close closes the segment. It is compressed in the background, and old segments are
+// deleted then: see Wait.
+func (f *File) Close() error {
+	err := f.file.Close()
+	f.dir.packing.Go(func() {
+		_ = pack(f.file.Name()) // the plain file stays then
+		_ = f.dir.drop()        // tried again with the next segment
+	})
+	return err
+}
+
+// Wait waits until what was closed is compressed.
+func (d *Dir) Wait() { d.packing.Wait() }
+
+// pack replaces a file by a compressed one.
+func pack(name string) (err error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	part := strings.TrimSuffix(name, plain) + compressed + unfinished
+	out, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	w := gzip.NewWriter(out)
+	_, err = io.Copy(w, in)
+	if err = errors.Join(err, w.Close(), out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	if err := os.Rename(part, strings.TrimSuffix(part, unfinished)); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// drop deletes the oldest segments while all of them take more than keep bytes. The
+// segment that is being written stays, and so does one that another process may write.
+func (d *Dir) drop() error {
+	if d.keep <= 0 {
+		return nil
+	}
+	all, err := list(d.path)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	current := d.current
+	d.mu.Unlock()
+	var total int64
+	for _, s := range all {
+		total += s.size
+	}
+	for i, s := range all {
+		if total <= d.keep {
+			return nil
+		}
+		last := i == len(all)-1 || !slices.ContainsFunc(all[i+1:], func(o segment) bool { return o.stem == s.stem })
+		if s.name == current || last && strings.HasSuffix(s.name, plain) && s.recent() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(d.path, s.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		total -= s.size
+	}
+	return nil
+}
+
+// segment is one file of a directory.
+type segment struct {
+	name, stem string
+	number     int
+	size       int64
+	info       fs.FileInfo
+}
+
+var form = regexp.MustCompile(`^(\d{8}T\d{6}\.\d+Z-.+-\d+)-(\d{6,})(\.jsonl|\.jsonl\.gz)(\.part)?$`)
+
+// list returns the segments of a directory, the oldest first. If a segment is there plain
+// and compressed, because the process ended between the two, the plain one is taken.
+func list(path string) ([]segment, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []segment
+	for _, e := range entries {
+		m := form.FindStringSubmatch(e.Name())
+		if m == nil || e.IsDir() {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue // it was deleted since
+		}
+		number, _ := strconv.Atoi(m[2])
+		all = append(all, segment{e.Name(), m[1], number, info.Size(), info})
+	}
+	slices.SortFunc(all, func(a, b segment) int {
+		return cmp.Or(cmp.Compare(a.stem, b.stem), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+	})
+	return all, nil
+}

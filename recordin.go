@@ -1,0 +1,285 @@
+package incumbent
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/segments"
+)
+
+// RecordSync says when the flight log is forced to the disk. It is for the loss of power:
+// what was written survives the end of the process in any case.
+type RecordSync int
+
+// The values of RecordSync.
+const (
+	SyncNever  RecordSync = iota // the operating system decides
+	SyncTerms                    // when a term begins or ends
+	SyncAlways                   // after each write
+)
+
+// RecordOptions are the settings of RecordIn. The zero value is a good one.
+type RecordOptions struct {
+	// Segment is after how many bytes another file is begun. Default 16 MiB, at least
+	// 64 KiB.
+	Segment int64
+	// Keep is how many bytes all files of the directory may have, those of other clients
+	// and of earlier runs included. If they have more, the oldest are deleted. Default
+	// 256 MiB, at least twice Segment; -1 deletes none.
+	Keep int64
+	Sync RecordSync
+	// Ring, if it is set, keeps the last so many records in memory only. They are written
+	// into the directory when a leadership is lost, and by Client.DumpRecord. Whole steps
+	// are kept, so there may be a few more. At most 1,000,000.
+	Ring int
+}
+
+// RecordDir is a directory for the flight log of one client: see RecordIn.
+type RecordDir struct {
+	path    string
+	options RecordOptions
+	taken   atomic.Bool
+}
+
+// RecordIn returns a Config.Record that writes the flight log into a directory, in files
+// that only their owner can read: docs/flight-log.md has their names. The directory is
+// created if it is missing. Each client begins files of its own. A file that is long
+// enough is compressed, and the oldest are deleted. If the directory cannot be written, as
+// when the disk is full, records are dropped, and the log goes on in another file as soon
+// as it can. Open returns an error if the directory cannot be used at all, or if an option
+// is wrong.
+func RecordIn(dir string, options RecordOptions) *RecordDir {
+	return &RecordDir{path: dir, options: options}
+}
+
+// Write always fails: Open takes a RecordDir in another way.
+func (d *RecordDir) Write([]byte) (int, error) {
+	return 0, errors.New("incumbent: a RecordDir is only for Config.Record")
+}
+
+// withDefaults sets what is not given, and refuses what cannot be right.
+func (o RecordOptions) withDefaults() (RecordOptions, error) {
+	const minSegment, maxRing = 64 << 10, 1_000_000
+	o.Segment = orDefault(o.Segment, 16<<20)
+	o.Keep = orDefault(o.Keep, max(256<<20, 2*o.Segment))
+	switch {
+	case o.Segment < minSegment:
+		return o, errors.New("RecordOptions.Segment is less than 64 KiB: give 64 KiB or more, 16 MiB by default")
+	case o.Keep != -1 && o.Keep < 2*o.Segment:
+		return o, errors.New("RecordOptions.Keep is less than two segments: give more, or -1 to keep all")
+	case o.Sync < SyncNever || o.Sync > SyncAlways:
+		return o, errors.New("RecordOptions.Sync is unknown: give SyncNever, SyncTerms or SyncAlways")
+	case o.Ring < 0 || o.Ring > maxRing:
+		return o, errors.New("RecordOptions.Ring is out of range: give from 1 to 1000000 records, 0 to write all of them")
+	}
+	return o, nil
+}
+
+// startRecording starts what Config.Record asks for.
+func (c *Client) startRecording() (engine.Recorder, error) {
+	d, isDir := c.config.Record.(*RecordDir)
+	if !isDir {
+		r, err := newRecorder(newWriterOutput(c.config.Record, header(*c.config), c.clock.Now), c.log, c.clock.Now, c.config.recordRoom)
+		if err != nil {
+			return nil, err
+		}
+		c.recorder = r
+		return r.record, nil
+	}
+	options, err := d.options.withDefaults()
+	switch {
+	case err != nil:
+		return nil, err
+	case d.path == "":
+		return nil, errors.New("RecordIn has no directory: name one")
+	case d.taken.Swap(true):
+		return nil, errors.New("the RecordDir belongs to another client already: call RecordIn for each")
+	}
+	if options.Ring > 0 {
+		c.ring = newRing(d.path, options, c)
+		return c.ring.record, nil
+	}
+	out, err := newDirOutput(d.path, options, header(*c.config), c.clock.Now, c.granted)
+	if err != nil {
+		return nil, err
+	}
+	if c.recorder, err = newRecorder(out, c.log, c.clock.Now, c.config.recordRoom); err != nil {
+		return nil, err
+	}
+	return c.recorder.record, nil
+}
+
+// granted returns the session timeout that a server granted, 0 before.
+func (c *Client) granted() time.Duration {
+	if a := c.attached.Load(); a != nil {
+		return a.granted
+	}
+	return 0
+}
+
+// dirOutput writes segments into a directory.
+type dirOutput struct {
+	dir     *segments.Dir
+	options RecordOptions
+	header  events.Header
+	granted func() time.Duration
+	clocks  clockNotes
+
+	file    *segments.File // nil: none is open
+	w       *events.Writer
+	number  int    // of the segment
+	sum     string // of the segment before, if it has an end
+	good    int64  // bytes of the file that are flushed
+	term    bool   // a term began or ended in what is not flushed
+	checked int64  // when the file was there last
+
+	mu    sync.Mutex
+	last  uint64
+	total uint64
+	name  string
+}
+
+// segmentStart is the form of a start in a segment's name.
+const segmentStart = "20060102T150405.000000Z"
+
+func newDirOutput(path string, o RecordOptions, h events.Header, now func() int64, granted func() time.Duration) (*dirOutput, error) {
+	dir, err := openSegments(path, o.Keep, h)
+	if err != nil {
+		return nil, err
+	}
+	return &dirOutput{dir: dir, options: o, header: h, granted: granted, clocks: clockNotes{now: now}}, nil
+}
+
+func openSegments(path string, keep int64, h events.Header) (*segments.Dir, error) {
+	start, err := time.Parse(time.RFC3339Nano, h.Start)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, &wordedError{"RecordIn: " + path + " is no directory", []error{os.ErrExist}}
+	}
+	return segments.Open(path, segments.Stem(start.Format(segmentStart), h.Host, h.PID), keep)
+}
+
+func (o *dirOutput) begin(before uint64) (err error) {
+	if o.file, err = o.dir.Create(o.number + 1); err != nil {
+		return err
+	}
+	o.number++
+	o.clocks.begin()
+	h := o.header
+	h.Segment, h.Before, h.After, h.GrantedTimeout = o.number, before, o.sum, int64(o.granted())
+	if o.number > 1 {
+		h.Start, h.StartAt = time.Now().UTC().Format(time.RFC3339Nano), o.clocks.now()
+	}
+	o.sum, o.good, o.checked = "", 0, o.clocks.at
+	o.mu.Lock()
+	o.name = o.file.Name()
+	o.mu.Unlock()
+	if o.w, err = events.NewWriter(o.file, h); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+func (o *dirOutput) write(one recorded) error {
+	o.term = o.term || o.options.Sync == SyncTerms && hasTerm(one.step)
+	return writeEntry(o.w, &o.clocks, one)
+}
+
+// hasTerm reports whether a term begins or ends in a step.
+func hasTerm(step []events.Record) bool {
+	for i := range step {
+		for _, effect := range step[i].Effects {
+			if n, ok := effect.(events.Notify); ok && (n.What == events.Elected || n.What == events.Stopped) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (o *dirOutput) flush() error {
+	if err := o.w.Flush(); err != nil {
+		return err
+	}
+	if o.term || o.options.Sync == SyncAlways {
+		if err := o.file.Sync(); err != nil {
+			return err
+		}
+		o.term = false
+	}
+	if o.clocks.at != o.checked { // about each minute
+		o.checked = o.clocks.at
+		if o.file.Vanished() {
+			return errors.New("the file was deleted or renamed while it was written")
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.total += uint64(o.file.Size() - o.good)
+	o.good, o.last = o.file.Size(), o.w.Last()
+	return nil
+}
+
+func (o *dirOutput) due() bool { return o.good >= o.options.Segment }
+
+func (o *dirOutput) rotate() error { return o.finish(events.EndRotated) }
+
+// finish writes the last line of a segment, and closes it.
+func (o *dirOutput) finish(why string) error {
+	if err := o.w.WriteEnd(why); err != nil {
+		return err
+	}
+	if err := o.flush(); err != nil {
+		return err
+	}
+	o.sum = o.w.Sum()
+	file := o.file
+	o.file = nil
+	return file.Close()
+}
+
+// discard closes the file, and cuts off what is not whole. It returns true: the directory
+// may be written again later.
+func (o *dirOutput) discard() bool {
+	o.term = false
+	if o.file == nil {
+		return true
+	}
+	if o.good == 0 {
+		o.number--
+	}
+	_ = o.file.Discard(o.good) // the reader drops a torn line, too
+	o.file = nil
+	return true
+}
+
+func (o *dirOutput) end(why string) error {
+	err := o.finish(why)
+	o.dir.Wait()
+	return err
+}
+
+func (o *dirOutput) safe() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.last
+}
+
+func (o *dirOutput) bytes() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.total
+}
+
+func (o *dirOutput) segment() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.name
+}
