@@ -23,8 +23,8 @@ type fields struct {
 // optional are the fields that a line may leave out although they are not zero.
 var optional = map[string]bool{
 	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
-	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "options": true, "tried": true, "of": true,
-	"seq": true, "machine": true, "row": true, "children": true,
+	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "recipe": true, "options": true, "tried": true, "of": true,
+	"seq": true, "id": true, "row": true, "children": true,
 }
 
 // record reads a line's record, and updates the memory. It returns the names of fields
@@ -51,7 +51,7 @@ func (f *fields) field(key string) {
 	switch key {
 	case "seq":
 		r.Seq = t.uint64()
-	case "machine":
+	case "id":
 		r.Machine = ID(t.string())
 	case "inner", "cause":
 		r.Cause = t.uint64()
@@ -64,7 +64,7 @@ func (f *fields) field(key string) {
 		r.To = t.string()
 	case "tried":
 		r.Tried = t.strings()
-	case "effects":
+	case "do":
 		r.Effects = WrittenEffects(t.strings()...)
 	default:
 		if !f.answer(key) && !f.node(key) && !f.session(key) && !f.command(key) {
@@ -80,7 +80,7 @@ func (f *fields) answer(key string) bool {
 		e.Kind = Kind(t.string())
 	case "at":
 		e.At = t.int64()
-	case "request":
+	case "req":
 		e.Request = t.uint64()
 	case "code":
 		e.Code = Code(t.string())
@@ -250,7 +250,7 @@ var errOwn = errors.New(`the stat's owner is "own", but no session is attached`)
 // fill sets what a line leaves out.
 func (m *memory) fill(f *fields) error {
 	r, e, has := &f.r, &f.r.Event, f.has
-	for _, key := range []string{"seq", "machine", "row"} {
+	for _, key := range []string{"seq", "id", "row"} {
 		if !has[key] {
 			return errors.New("no field \"" + key + "\"")
 		}
@@ -271,7 +271,10 @@ func (m *memory) fill(f *fields) error {
 	}
 	m.fillMoments(f)
 	if !has["name"] {
-		e.Name = expectedName(r)
+		e.Name = m.expectedName(r)
+	}
+	if !has["recipe"] {
+		e.Recipe = expectedRecipe(r)
 	}
 	if !has["options"] {
 		e.Options = m.expectedOptions(e)

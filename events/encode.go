@@ -14,7 +14,7 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 	if e.At != m.at {
 		b = appendInt(append(b, `,"at":`...), e.At-m.start)
 	}
-	b = appendString(append(b, `,"machine":`...), string(r.Machine))
+	b = appendString(append(b, `,"id":`...), string(r.Machine))
 	switch {
 	case r.Internal:
 		b = appendUint(append(b, `,"inner":`...), r.Cause)
@@ -39,7 +39,7 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 		b = appendArray(b, `,"tried":`, r.Tried)
 	}
 	if len(r.Effects) > 0 {
-		b = append(b, `,"effects":[`...)
+		b = append(b, `,"do":[`...)
 		for i, effect := range r.Effects {
 			if i > 0 {
 				b = append(b, ',')
@@ -55,7 +55,7 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 
 // appendAnswer appends what all replies may have.
 func (m *memory) appendAnswer(b []byte, e *Event) []byte {
-	b = unsigned(b, `,"request":`, e.Request)
+	b = unsigned(b, `,"req":`, e.Request)
 	b = phrase(b, `,"code":`, string(e.Code))
 	b = phrase(b, `,"text":`, e.Text)
 	b = signed(b, `,"zxid":`, e.Zxid)
@@ -113,12 +113,14 @@ func (m *memory) appendSession(b []byte, e *Event) []byte {
 // appendCommand appends what commands and timers have.
 func (m *memory) appendCommand(b []byte, r *Record) []byte {
 	e := &r.Event
-	if e.Name != expectedName(r) {
+	if e.Name != m.expectedName(r) {
 		b = appendString(append(b, `,"name":`...), e.Name)
 	}
 	b = unsigned(b, `,"work":`, e.Work)
 	b = flagged(b, `,"silent":`, e.Silent)
-	b = phrase(b, `,"recipe":`, e.Recipe)
+	if e.Recipe != expectedRecipe(r) {
+		b = appendString(append(b, `,"recipe":`...), e.Recipe)
+	}
 	b = phrase(b, `,"seed":`, e.Seed)
 	if before := m.expectedOptions(e); !maps.Equal(before, e.Options) {
 		b = appendOptions(append(b, `,"options":`...), e.Options)
@@ -137,10 +139,21 @@ func (m *memory) appendCommand(b []byte, r *Record) []byte {
 }
 
 // expectedName returns the event's Name if a line has none: a command.open has the
-// machine's.
-func expectedName(r *Record) string {
-	if r.Event.Kind == CommandOpen {
+// machine's, and what a machine sends to the session machine has the sender's.
+func (m *memory) expectedName(r *Record) string {
+	switch kind := r.Event.Kind; {
+	case kind == CommandOpen:
 		return string(r.Machine)
+	case r.Internal && (kind == HeartbeatWanted || kind == HeartbeatUnneeded):
+		return string(m.machine)
+	}
+	return ""
+}
+
+// expectedRecipe returns the event's Recipe if a line has none.
+func expectedRecipe(r *Record) string {
+	if r.Event.Kind == CommandOpen {
+		return recipeOf(r.Machine)
 	}
 	return ""
 }

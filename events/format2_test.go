@@ -168,18 +168,18 @@ func TestReaderRefuses(t *testing.T) {
 		{"end that counts wrong", seal2(log, `{"end":{"why":"closed","records":3}`), 4, "the log ends with record 2, and its last line says 3"},
 		{"checkpoint of another record", seal2(log, `{"checkpoint":{"seq":1,"state":{}}`), 4, "a checkpoint of record 1 stands after record 2"},
 		{"line behind the end", seal2(log, `{"end":{"why":"closed","records":2}`, `{"late":{"at":"1","by":"2"}`), 5, "a line follows the log's end"},
-		{"field twice", swap(`"seq":1,`, `"seq":1,"machine":"x",`), 2, `the field "machine" stands there twice`},
-		{"no machine", swap(`"machine":"latch",`, ``), 2, `no field "machine"`},
+		{"field twice", swap(`"seq":1,`, `"seq":1,"id":"x",`), 2, `the field "id" stands there twice`},
+		{"no machine", swap(`"id":"latch",`, ``), 2, `no field "id"`},
 		{"number out of range", swap(`"seq":1`, `"seq":-1`), 2, "invalid syntax"},
 		{"fraction", swap(`"seq":1`, `"seq":1.5`), 2, "invalid character '.'"},
-		{"another type", swap(`"seq":1,`, `"seq":1,"effects":{},`), 2, "invalid character '{'"},
+		{"another type", swap(`"seq":1,`, `"seq":1,"do":{},`), 2, "invalid character '{'"},
 		{"path of a record that has none", swap(`"seq":1,`, `"seq":1,"path":"@7",`), 2, "@7: no record of that number has a path"},
-		{"effect with a path of no record", swap(`"seq":1,`, `"seq":1,"effects":["get @x"],`), 2, "@x is no number of a record"},
+		{"effect with a path of no record", swap(`"seq":1,`, `"seq":1,"do":["get @x"],`), 2, "@x is no number of a record"},
 		{"difference from no list", swap(`"seq":1,`, `"seq":1,"of":9,"plus":["a"],`), 2, "differs from that of record 9"},
 		{"own without a session", swap(`"seq":1,`, `"seq":1,"stat":{"own":true},`), 2, "no session is attached"},
 		{"missing line", lines[0] + lines[2], 2, "seq 2 follows 0"},
 		{"line that is no JSON", lines[0] + "{oops}\n", 2, "the line has no checksum"},
-		{"line too long", lines[0] + `{"seq":1,"machine":"` + strings.Repeat("x", events.MaxLine) + "\"}\n", 2, "line is longer than 8388608 bytes"},
+		{"line too long", lines[0] + `{"seq":1,"id":"` + strings.Repeat("x", events.MaxLine) + "\"}\n", 2, "line is longer than 8388608 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := read(strings.NewReader(c.log))

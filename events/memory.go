@@ -6,8 +6,9 @@ import "strings"
 // before: a field is left out of a line if it has the value that follows from them. Both
 // change it by the same records, so it is the same on both sides.
 type memory struct {
-	start int64 // Header.StartAt
-	at    int64 // of the record before
+	start   int64 // Header.StartAt
+	at      int64 // of the record before
+	machine ID    // of the record before
 
 	stamp              stamped // of the last record that is not of a command.open
 	contact            int64   // of the last reply that had one
@@ -79,7 +80,7 @@ func (m *memory) expected(kind Kind, sentAt int64) (k stamped, contact, sessionI
 	if sentAt != 0 {
 		contact = m.contact
 	}
-	if kind == CommandStart {
+	if kind == CommandStart || kind == CommandAwait {
 		sessionID, timeout = m.sessionID, m.timeout
 	}
 	return k, contact, sessionID, timeout
@@ -93,12 +94,12 @@ func (m *memory) state(id ID) string {
 
 // minAlias is the length from which a path is written once, and then as @ and the number
 // of that record.
-const minAlias = 24
+const minAlias = 12
 
 // learn updates the memory by a record that was written or read.
 func (m *memory) learn(r *Record) {
 	e := &r.Event
-	m.at = e.At
+	m.at, m.machine = e.At, r.Machine
 	if e.Kind != CommandOpen {
 		m.stamp = stampOf(e)
 	}
