@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -30,6 +29,7 @@ type elector struct {
 	path, id, record     string
 	formerPath           string // of --path, which is no longer there
 	prefix               string // of a plain election
+	recordLast           int
 	try, grace           time.Duration
 	requeue, useSelector bool
 	noWait, setLimit     bool
@@ -97,7 +97,9 @@ func (e *elector) flagsOfBoth(f *pflag.FlagSet) {
 	f.DurationVar(&e.try, "try", 0, "give up waiting after this long (default: never)")
 	f.BoolVar(&e.requeue, "requeue", false, "queue again after a loss, instead of exiting")
 	f.DurationVar(&e.grace, "grace", 0, "how much longer the command may take to end after another may lead")
-	f.StringVar(&e.record, "record", "", "write the flight recorder's log to this new file, for incumbent replay; if it exists, to FILE.1, FILE.2, …")
+	f.StringVar(&e.record, "record", os.Getenv("INCUMBENT_RECORD"), "write the flight log, for incumbent replay, into this directory (DIR, or DIR/ if it is\nmissing), or to this new file; if that exists, to FILE.1, FILE.2, …; INCUMBENT_RECORD sets the default")
+	f.Lookup("record").DefValue = ""
+	f.IntVar(&e.recordLast, "record-last", 0, "keep only the last so many records, in memory, and write them to --record DIR when\nleadership is lost, or at the signal USR1")
 }
 
 // arguments takes the path, and the command after the --.
@@ -118,6 +120,10 @@ func (e *elector) check(c *cobra.Command) error {
 		return cli.Usage("%s needs a command after --, as in: %s", c.Name(), e.usage)
 	case e.try < 0, e.grace < 0:
 		return cli.Usage("--try and --grace take no negative time")
+	case e.recordLast < 0:
+		return cli.Usage("--record-last takes a number of records")
+	case e.recordLast > 0 && e.record == "":
+		return cli.Usage("--record-last needs --record DIR: the records are written there")
 	}
 	if err := incumbent.CheckPath(e.path); err != nil {
 		return cli.Usage("PATH: %w", trimLibrary(err))
@@ -137,14 +143,11 @@ func (e *elector) run(c *cobra.Command) error {
 		return err
 	}
 	e.Dated = true
-	if e.record != "" {
-		f, err := e.createLog(e.record)
-		if err != nil {
-			return cli.Exit(cli.ExitNoOutput, err)
-		}
-		defer f.Close()
-		cfg.Record = io.Writer(f)
+	closeLog, err := e.recordTo(&cfg)
+	if err != nil {
+		return err
 	}
+	defer closeLog()
 	e.signals = catch(c.Context())
 	defer e.signals.stop()
 	e.client, err = e.open(e.signals.ctx, cfg)
@@ -152,6 +155,9 @@ func (e *elector) run(c *cobra.Command) error {
 		return interrupted(err)
 	}
 	defer e.closeClient(e.client)
+	if e.recordLast > 0 {
+		defer e.saveAtSignal()()
+	}
 	e.candidate, err = e.newCandidate(e)
 	if err != nil {
 		return failure(err)

@@ -4,13 +4,60 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/incumbent-go/incumbent"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 )
+
+// recordTo sets Config.Record as --record and --record-last say. The caller has to call the
+// function that it returns when the client is closed.
+func (e *elector) recordTo(cfg *incumbent.Config) (end func(), err error) {
+	if e.record == "" {
+		return func() {}, nil
+	}
+	info, err := os.Stat(e.record)
+	if e.recordLast > 0 || strings.HasSuffix(e.record, "/") || err == nil && info.IsDir() {
+		if err := os.MkdirAll(e.record, 0o700); err != nil && !errors.Is(err, syscall.ENOSPC) {
+			return nil, cli.Exit(cli.ExitNoOutput, fmt.Errorf("--record %s: %w", e.record, err))
+		}
+		cfg.Record = incumbent.RecordIn(e.record, incumbent.RecordOptions{Ring: e.recordLast})
+		return func() {}, nil
+	}
+	f, err := e.createLog(e.record)
+	if err != nil {
+		return nil, cli.Exit(cli.ExitNoOutput, err)
+	}
+	cfg.Record = f
+	return func() { _ = f.Close() }, nil // the recorder tells what could not be written
+}
+
+// saveAtSignal has the last records written at each signal USR1, until the function that it
+// returns is called.
+func (e *elector) saveAtSignal() (end func()) {
+	signals, ended := make(chan os.Signal, 1), make(chan struct{})
+	notifyOfDump(signals)
+	go func() {
+		defer close(ended)
+		for range signals {
+			name, err := e.client.SaveRecord("asked for by a signal")
+			if err != nil {
+				e.Note("the last records could not be written: %v", trimLibrary(err))
+				continue
+			}
+			e.Note("the last records are in %s", cli.Quote(name))
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-ended
+	}
+}
 
 // createLog creates the file of --record. If there is a file of that name already, from an
 // earlier run, it stays as it is: the log goes to FILE.1, or to the number after the highest. So

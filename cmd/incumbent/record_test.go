@@ -5,6 +5,8 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -41,7 +43,7 @@ func TestALogThatCannotBeCreated(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string]string{"no directory": filepath.Join(dir, "missing", "log"), "a directory": dir, "a pipe": pipe} {
+	for name, file := range map[string]string{"no directory": filepath.Join(dir, "missing", "log"), "a pipe": pipe, "a directory in a file": pipe + "/log/"} {
 		t.Run(name, func(t *testing.T) {
 			p := elect(t, nil, "echo never", "--record", file).Exits(73)
 			programtest.Contains(t, p.Err.String(), file)
@@ -50,4 +52,56 @@ func TestALogThatCannotBeCreated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A service that is started again records a run of its own each time, in the same directory.
+func TestRecordInADirectory(t *testing.T) {
+	srv := zkmem.Start(t)
+	dir := filepath.Join(t.TempDir(), "flight") + "/"
+	for range 2 {
+		elect(t, srv, "echo up", "--record", dir).Exits(0)
+	}
+	files, err := filepath.Glob(dir + "*.jsonl.gz")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("others may read the log: %v %v", info.Mode(), err)
+		}
+		programtest.Contains(t, start(t, nil, "replay", file).Exits(0).Out.String(), "the same: ")
+	}
+	out := start(t, nil, "replay", dir).Exits(0)
+	if strings.Count(out.Out.String(), "the same: ") != 2 || strings.Contains(out.Err.String(), "cut off") {
+		t.Errorf("it says\n%s", out.Said())
+	}
+	p := start(t, nil, "replay", dir, "--print").Exits(0).Out.String()
+	programtest.Contains(t, p, ", by process ", "end: closed, after record ", "heartbeat")
+	if !regexp.MustCompile(`\n +1 +\+0\.\d{6}s  \d\d:\d\d:\d\d\.\d{6}  session `).MatchString(p) {
+		t.Errorf("no wall clock:\n%s", p)
+	}
+	if err := os.Truncate(files[0], 300); err != nil {
+		t.Fatal(err)
+	}
+	p2 := start(t, nil, "replay", dir).Exits(2)
+	programtest.Contains(t, p2.Said(), "log "+filepath.Base(files[0])+" damaged at line", "the compressed file", "the same: ")
+	programtest.Contains(t, start(t, nil, "replay", t.TempDir()).Exits(66).Err.String(), "has no flight log")
+}
+
+// The last records are written at a signal. The log begins in the middle, and says why.
+func TestTheLastRecordsAreWrittenAtASignal(t *testing.T) {
+	srv := zkmem.Start(t)
+	dir := filepath.Join(t.TempDir(), "flight")
+	enough := filepath.Join(t.TempDir(), "enough")
+	p := elect(t, srv, "echo up; until [ -e "+enough+" ]; do sleep 0.1; done", "--record", dir, "--record-last", "10")
+	p.Prints("up")
+	p.Signal(syscall.SIGUSR1)
+	p.Notes("the last records are in ")
+	if err := os.WriteFile(enough, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Exits(0)
+	q := start(t, nil, "replay", dir, "--print").Exits(6)
+	programtest.Contains(t, q.Said(), "the last records: asked for by a signal", "only the last records were kept in memory", "end: asked for by a signal")
+	programtest.Contains(t, elect(t, nil, "echo never", "--record-last", "10").Exits(64).Err.String(), "needs --record DIR")
 }

@@ -8,10 +8,11 @@ import (
 
 // rooms says which rooms of this module the room's code may import.
 var rooms = map[string][]string{
-	".":                      {"engine", "events", "machines", "zkio", "internal/sources", "internal/invariants", "internal/optimizations"},
+	".":                      {"engine", "events", "machines", "zkio", "internal/sources", "internal/segments", "internal/invariants", "internal/optimizations"},
 	"internal/invariants":    nil,
 	"internal/optimizations": nil,
 	"internal/sources":       {"engine"},
+	"internal/segments":      {"events"},
 	"machines":               {"engine", "events"},
 	"engine":                 {"events"},
 	"events":                 nil,
@@ -20,8 +21,8 @@ var rooms = map[string][]string{
 	"world":                  {"engine", "events", "machines", "zkio/zkmem"},
 	"slogger":                nil,
 	"health":                 {"."},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd"},
-	"test":                   {".", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "internal/segments"},
+	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
 	"events/more":            {"events"},
 	"docs/examples":          {".", "zkio/zkmem", "slogger", "health"},      // programs to copy, in a module of their own
 	"integrations":           {".", "zkio/zkmem", "health"},                 // each in a module of its own
