@@ -24,6 +24,10 @@ import (
 const job = "INCUMBENT_WORKER"
 
 func TestMain(m *testing.M) {
+	if words := strings.Fields(os.Getenv(cyclist)); len(words) > 0 {
+		fmt.Fprintln(os.Stdout, "error", cycle(words[0], words[1]))
+		os.Exit(1)
+	}
 	if words := strings.Fields(os.Getenv(job)); len(words) > 0 {
 		if err := work(words); err != nil {
 			fmt.Fprintln(os.Stdout, "error", err)
