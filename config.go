@@ -83,10 +83,11 @@ type Config struct {
 	// gives up, attempts go on every 5 s until Close.
 	ConnectRetry RetryPolicy
 
-	// Record takes the flight recorder's log, as JSON Lines: see CreateLog. One goroutine
-	// of its own calls it, so it may be slow: up to 8 MiB wait for it. What exceeds them is
-	// dropped, and the log has a gap record in its place. A writer that fails ends the
-	// recording. Both are logged, and Client.Recording reports them.
+	// Record takes the flight log, as JSON Lines: RecordIn returns one that writes into a
+	// directory, and CreateLog one that is a file. One goroutine of its own calls it, so it
+	// may be slow: up to 8 MiB wait for it. What exceeds them is dropped, and the log has a
+	// gap record in its place. A writer that fails ends the recording, if it is not of
+	// RecordIn. All of this is logged, and Client.Recording reports it.
 	Record io.Writer
 	// Logger is silent by default. Package slogger makes one of a slog.Handler.
 	// docs/operations.md has the lines, their levels and keys.

@@ -97,8 +97,11 @@ func (f *File) Vanished() bool {
 }
 
 // Discard closes a file after a failure. It cuts off what was written after the first
-// good bytes.
+// good bytes, and deletes a file without any.
 func (f *File) Discard(good int64) error {
+	if good == 0 {
+		return errors.Join(f.file.Close(), os.Remove(f.file.Name()))
+	}
 	return errors.Join(f.file.Truncate(good), f.file.Close())
 }
 

@@ -10,10 +10,13 @@ import (
 // clockFiles may read the clock outside the minds and the engine, each for a
 // reason. Servers in memory, programs and tests may, too.
 var clockFiles = map[string]string{
-	"clock.go":       "is the source of time",
-	"clock_other.go": "is the source of time where there is no CLOCK_BOOTTIME",
-	"leadership.go":  "ValidUntil gives the deadline as a time of day",
-	"recorder.go":    "the log's header says when the log began",
+	"clock.go":        "is the source of time",
+	"clock_other.go":  "is the source of time where there is no CLOCK_BOOTTIME",
+	"leadership.go":   "ValidUntil gives the deadline as a time of day",
+	"recordheader.go": "the log's header says when the log began",
+	"recordoutput.go": "the log's notes say what the wall clock is",
+	"recordin.go":     "each segment's header says when it began",
+	"recordring.go":   "the header of a dump says when it began",
 
 	"zkio/deadline.go": "a socket's deadlines are times of day",
 }

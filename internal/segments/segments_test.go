@@ -1,0 +1,83 @@
+package segments
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func create(t *testing.T, d *Dir, number int, text string) *File {
+	t.Helper()
+	f, err := d.Create(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, text); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// A segment whose process ended while it was compressed is there once.
+func TestASegmentThatIsPlainAndCompressed(t *testing.T) {
+	path := t.TempDir()
+	d, err := Open(path, Stem("20261124T234822.000000Z", "a host/with-marks", 7), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := create(t, d, 1, "one"), create(t, d, 2, "two")
+	for _, left := range []string{compressed, compressed + unfinished} {
+		if err := os.WriteFile(strings.TrimSuffix(first.Name(), plain)+left, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.Wait()
+	if err := os.WriteFile(filepath.Join(path, "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := Runs(path)
+	if err != nil || len(runs) != 1 || len(runs[0].Files) != 2 || runs[0].Files[0] != first.Name() || !strings.HasSuffix(runs[0].Files[1], compressed) {
+		t.Fatalf("%+v, %v", runs, err)
+	}
+	open, end := runs[0].Opener()
+	defer end()
+	for _, want := range []string{"one", "two"} {
+		_, r, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(r); err != nil || string(b) != want {
+			t.Errorf("%q, %v", b, err)
+		}
+	}
+	if _, _, err := open(); err != io.EOF {
+		t.Error(err)
+	}
+	if first.Vanished() {
+		t.Error("it has vanished")
+	}
+	if err := os.Remove(first.Name()); err != nil || !first.Vanished() {
+		t.Errorf("it has not vanished: %v", err)
+	}
+	if err := first.Discard(2); err != nil {
+		t.Error(err)
+	}
+	third := create(t, d, 3, "three")
+	if err := third.Discard(0); err != nil || exists(third.Name()) {
+		t.Errorf("nothing of it is good, and it is there: %v", err)
+	}
+}
