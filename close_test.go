@@ -163,7 +163,7 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ch := make(chan reply, 1)
-	l.participant.commands.open = map[uint64]chan reply{7: ch}
+	l.participant.commands.open = []openCommand{{7, ch}}
 	l.participant.seal()
 	l.notice(events.Notify{What: events.Granted, Work: 7})
 	if r := <-ch; r.grant != nil || !errors.Is(r.err, ErrClosed) {

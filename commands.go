@@ -1,7 +1,9 @@
 package incumbent
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -14,10 +16,16 @@ type commands struct {
 
 	mu   sync.Mutex
 	last uint64
-	open map[uint64]chan reply
+	open []openCommand // in order of their numbers; few handles have more than one
 
 	broken func(at, format string, args ...any) // reports a broken invariant; nil: they are not checked
 	gaveUp map[uint64]bool                      // the commands that nobody waits for; kept for the check only
+}
+
+// openCommand is a command that is not answered yet.
+type openCommand struct {
+	number uint64
+	reply  chan reply
 }
 
 // reply is a machine's answer, or the function that makes a granted Leadership with the
@@ -50,11 +58,21 @@ func (c *commands) reserve() (uint64, chan reply) {
 	defer c.mu.Unlock()
 	c.last++
 	ch := make(chan reply, 1)
-	if c.open == nil {
-		c.open = map[uint64]chan reply{}
-	}
-	c.open[c.last] = ch
+	c.open = append(c.open, openCommand{c.last, ch})
 	return c.last, ch
+}
+
+// take removes an open command and returns the channel of its reply. c.mu is held.
+func (c *commands) take(n uint64) (ch chan reply, open bool) {
+	i, open := slices.BinarySearchFunc(c.open, n, func(o openCommand, n uint64) int { return cmp.Compare(o.number, n) })
+	if !open {
+		return nil, false
+	}
+	ch = c.open[i].reply
+	if c.open = slices.Delete(c.open, i, i+1); len(c.open) == 0 {
+		c.open = nil
+	}
+	return ch, true
 }
 
 // ask posts a command and waits for its answer, or for the end of the context.
@@ -93,8 +111,7 @@ func (c *commands) wait(ctx context.Context, client *Client, n uint64, ch chan r
 func (c *commands) drop(n uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, open := c.open[n]
-	delete(c.open, n)
+	_, open := c.take(n)
 	if open && c.broken != nil {
 		c.noteGaveUp(n)
 	}
@@ -106,9 +123,8 @@ func (c *commands) drop(n uint64) bool {
 func (c *commands) deliver(n uint64, r reply) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch, open := c.open[n]
+	ch, open := c.take(n)
 	if open {
-		delete(c.open, n)
 		ch <- r
 	} else if c.broken != nil {
 		c.checkAnswer(n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,15 +48,31 @@ type participant struct {
 
 	listeners listeners[change]
 
-	sides  bool          // a read-write lock's: an error says whether the predecessor reads or writes
-	ending chan error    // why Run returns
-	failed chan struct{} // full after the current failure has changed
+	sides  bool                  // a read-write lock's: an error says whether the predecessor reads or writes
+	ending lateChannel[error]    // why Run returns
+	failed lateChannel[struct{}] // full after the current failure has changed
 
 	// Under mu.
 	before predecessor
 	term   *heldTerm // nil: there is none
 	last   *heldTerm // the present term, or the one before: its work may go on
 	node   string    // of the last term: Close names it if it is not deleted
+}
+
+// lateChannel is a channel with room for one, which is made when it is first used: a process may have very
+// many participants.
+type lateChannel[T any] struct {
+	mu      sync.Mutex
+	channel chan T
+}
+
+func (l *lateChannel[T]) get() chan T {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.channel == nil {
+		l.channel = make(chan T, 1)
+	}
+	return l.channel
 }
 
 // change is one call of IsLeader or NotLeader that the listeners will get.
@@ -69,7 +86,6 @@ func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.name, p.options = options.ID, options
 	p.what, p.troubleText, p.remains, p.overdue = whatLeadership, "cannot lead for now", p.leftover, p.overdueWork
 	p.logTrouble, p.waitsFor = p.logLineTrouble, p.placeInWords
-	p.ending, p.failed = make(chan error, 1), make(chan struct{}, 1)
 	p.listeners.panicked, p.listeners.broken = c.log.logPanic("a listener", path), c.invariants.of(&p.id)
 	p.listeners.check = c.invariants.pairs(&p.id)
 }

@@ -60,7 +60,7 @@ func failureCode(err error) events.Code {
 // finishRun lets Run return; the first reason counts.
 func (p *participant) finishRun(err error) {
 	select {
-	case p.ending <- err:
+	case p.ending.get() <- err:
 	default:
 	}
 }
@@ -80,7 +80,7 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 	defer end(nil)
 	go func() {
 		select {
-		case err := <-p.ending:
+		case err := <-p.ending.get():
 			end(err)
 		case <-ended.Done():
 		}
@@ -133,7 +133,7 @@ func (p *participant) explainRun(ctx context.Context, led bool) error {
 func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 	for failureCode(p.failure()) == code {
 		select {
-		case <-p.failed:
+		case <-p.failed.get():
 		case <-p.commands.ended:
 			return
 		case <-p.client.closed:
@@ -148,7 +148,7 @@ func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
 func (p *participant) noteFailure(n events.Notify) {
 	p.noteTrouble(n)
 	select {
-	case p.failed <- struct{}{}:
+	case p.failed.get() <- struct{}{}:
 	default:
 	}
 	if n.What == events.Failed && endsRun(n.Code) {

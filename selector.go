@@ -119,7 +119,7 @@ func (s *Selector) Run(ctx context.Context) error {
 // outcome waits for the event that ends Run, and returns Run's error.
 func (s *Selector) outcome(ctx context.Context) error {
 	select {
-	case err := <-s.participant.ending:
+	case err := <-s.participant.ending.get():
 		return err
 	case <-s.participant.commands.ended:
 		return s.participant.explain(ctx, "run", ErrClosed)

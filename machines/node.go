@@ -25,7 +25,7 @@ type node struct {
 	creating   uint64 // the number of the create that is pending; 0: none
 	unknown    bool   // the outcome of the create: it may have created a node
 	own        string // the node's name; "" while there is none or it is not known
-	joined     string // the path that path returned last: one string for all that keep it
+	joined     string // the path that path returned last, which the machine, the session and the handle share
 	token      int64  // its czxid, or inherited
 	sequence   int64
 	inherited  int64 // the token of a writer that became a reader, whatever its node's czxid

@@ -61,6 +61,9 @@ func (w *watches) settle(c *call, code events.Code) {
 	}
 	w.keep(c.path, func(waiter *waiter) bool {
 		waiter.arming = slices.DeleteFunc(waiter.arming, func(other *call) bool { return other == c })
+		if len(waiter.arming) == 0 {
+			waiter.arming = nil // there may be very many that wait
+		}
 		return waiter.armed || len(waiter.arming) > 0
 	})
 }
