@@ -29,7 +29,7 @@
 //   - End a session: [Server.ExpireSession].
 //   - Act as an operator: [Server.Create], [Server.Set], [Server.Delete], [Server.SetSequence], or any [Op] by [Server.Do].
 //   - Stop, start, go back in time: [Server.Stop] and [Server.Restart]; [Server.Snapshot], [Server.Restore] and
-//     [Server.Wipe].
+//     [Server.Wipe]; let time pass: [Server.Advance].
 //   - Report: [Server.WaitFor] waits for a state, [Server.View] shows it, [Server.Counts] counts requests,
 //     [Server.OnApply] passes on the transactions.
 //   - Imitate another server: see [Options].

@@ -121,15 +121,15 @@ func (s *Server) wchc() string {
 }
 
 func (s *Server) conf() string {
-	port := -1
-	if len(s.addrs) > 0 {
-		if tcp, ok := s.addrs[0].(*net.TCPAddr); ok {
-			port = tcp.Port
+	port := func(secure bool) string {
+		if _, port, err := net.SplitHostPort(s.endpoint(secure)); err == nil {
+			return port
 		}
+		return "-1"
 	}
-	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\ntickTime=%d\n"+
+	return fmt.Sprintf("clientPort=%s\nsecureClientPort=%s\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\ntickTime=%d\n"+
 		"maxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=0\n",
-		port, milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout))
+		port(false), port(true), milliseconds(s.opts.Tick), milliseconds(s.opts.MinSessionTimeout), milliseconds(s.opts.MaxSessionTimeout))
 }
 
 func envi() string {

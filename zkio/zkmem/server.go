@@ -2,6 +2,7 @@ package zkmem
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -31,13 +32,20 @@ type Server struct {
 	lastID    int64
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
-	addrs     []net.Addr
+	addrs     []endpoint
+	skew      time.Duration // how far Advance has moved the clock
 	reaper    *time.Timer
 	counts    Counts
 	received  int64 // packets, since the start or the word srst
 	sent      int64
 	waiters   []*waiter
 	onApply   func(Txn, Result)
+}
+
+// endpoint is where the server listens, now or after a Restart.
+type endpoint struct {
+	addr net.Addr
+	tls  *tls.Config // nil for none
 }
 
 // New returns a server that serves no client yet: give it a listener or connections.
@@ -71,6 +79,21 @@ func (s *Server) Listen(addr string) error {
 	return s.serveInBackground(l)
 }
 
+// ListenTLS is Listen for clients that connect by TLS. config has the server's certificate; with its ClientAuth and
+// ClientCAs, the server demands one of the clients, too.
+func (s *Server) ListenTLS(addr string, config *tls.Config) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("zkmem: %w", err)
+	}
+	if l = tls.NewListener(l, config); !s.addEndpoint(l, config) {
+		l.Close()
+		return ErrClosed
+	}
+	go s.accept(l)
+	return nil
+}
+
 // serveInBackground does what Serve does, in the background.
 func (s *Server) serveInBackground(l net.Listener) error {
 	if !s.addListener(l) {
@@ -99,14 +122,16 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.accept(l)
 }
 
-func (s *Server) addListener(l net.Listener) bool {
+func (s *Server) addListener(l net.Listener) bool { return s.addEndpoint(l, nil) }
+
+func (s *Server) addEndpoint(l net.Listener, config *tls.Config) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
 		return false
 	}
 	s.listeners[l] = struct{}{}
-	s.addrs = append(s.addrs, l.Addr())
+	s.addrs = append(s.addrs, endpoint{l.Addr(), config})
 	s.work.Add(1)
 	return true
 }
@@ -149,14 +174,28 @@ func (s *Server) isStopped() bool {
 	return s.stopped
 }
 
-// Addr returns the address of the first listener, as host:port, or "" if there was none.
+// Addr returns the address of the first listener without TLS, as host:port, or "" if there was none.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.addrs) == 0 {
-		return ""
+	return s.endpoint(false)
+}
+
+// TLSAddr returns the address of the first listener for TLS, as host:port, or "" if there was none.
+func (s *Server) TLSAddr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.endpoint(true)
+}
+
+// endpoint returns the first address with or without TLS. Under Server.mu.
+func (s *Server) endpoint(secure bool) string {
+	for _, e := range s.addrs {
+		if (e.tls != nil) == secure {
+			return e.addr.String()
+		}
 	}
-	return s.addrs[0].String()
+	return ""
 }
 
 // Stop closes listeners and connections immediately, as a crash would. The tree stays, and so do the sessions: they
@@ -200,13 +239,16 @@ func (s *Server) Restart() error {
 		return nil
 	}
 	var again []net.Listener
-	for _, addr := range s.addrs {
-		l, err := relisten(addr)
+	for _, e := range s.addrs {
+		l, err := relisten(e.addr)
 		if err != nil {
 			for _, l := range again {
 				l.Close()
 			}
 			return fmt.Errorf("zkmem: %w", err)
+		}
+		if e.tls != nil {
+			l = tls.NewListener(l, e.tls)
 		}
 		again = append(again, l)
 	}
@@ -239,7 +281,7 @@ func (s *Server) Close() {
 
 // commit prepares and applies one operation and sends the watch events.
 func (s *Server) commit(caller Caller, op Op) Result {
-	return s.apply(s.tree.Prepare(caller, op, s.tree.Zxid()+1, time.Now().UnixMilli()))
+	return s.apply(s.tree.Prepare(caller, op, s.tree.Zxid()+1, s.now()))
 }
 
 func (s *Server) apply(txn Txn) Result {
@@ -259,7 +301,7 @@ func (s *Server) apply(txn Txn) Result {
 
 // refuse uses up a zxid for a write that could not even be prepared.
 func (s *Server) refuse(session int64, code Code) {
-	s.apply(Txn{Zxid: s.tree.Zxid() + 1, Time: time.Now().UnixMilli(), Session: session, Code: OpError, Err: code})
+	s.apply(Txn{Zxid: s.tree.Zxid() + 1, Time: s.now(), Session: session, Code: OpError, Err: code})
 }
 
 func (s *Server) reap() {
@@ -274,7 +316,7 @@ func (s *Server) reap() {
 
 func (s *Server) reapContainers() int {
 	count := 0
-	for _, path := range append(s.tree.EmptyContainers(), s.tree.Expired(time.Now().UnixMilli())...) {
+	for _, path := range append(s.tree.EmptyContainers(), s.tree.Expired(s.now())...) {
 		if s.commit(Operator(), Op{Code: OpDeleteContainer, Path: path}).Err == OK {
 			count++
 		}
