@@ -67,6 +67,13 @@ func TestBadCommandLines(t *testing.T) {
 		"chart latch --format png":           `no format "png": there are md, mermaid, dot, xstate, svg, table`,
 		"zk --listen nope":                   "want host:port, such as 127.0.0.1:2181",
 		"zk --tick 0s":                       "give a positive time",
+		"zk --min-session-timeout -1s":       "--min-session-timeout is -1s: give a positive time",
+		"zk --max-session-timeout 1s":        "the shortest timeout 4s",
+		"zk --max-frame 3":                   "give at least 64 bytes",
+		"zk --tls-listen 127.0.0.1:0":        "needs --tls-cert and --tls-key",
+		"zk --tls-cert /nope":                "need --tls-listen",
+		"zk --control 0.0.0.0:0":             "is not on the loopback: give a token",
+		"zk --control nope":                  "--control \"nope\": want host:port",
 		"zk 127.0.0.1:2181":                  "does not know what to do with",
 		"status /x\x1b[31m --servers 127.0.0.1:1": "that ZooKeeper does not allow",
 	} {

@@ -9,6 +9,7 @@ const (
 	exitNoInput     = 66  // EX_NOINPUT
 	exitUnavailable = 69  // EX_UNAVAILABLE: no server answered
 	exitSystem      = 71  // EX_OSERR
+	exitIO          = 74  // EX_IOERR
 	exitLost        = 75  // EX_TEMPFAIL: leadership was lost
 	exitNoAuth      = 77  // EX_NOPERM
 	exitConfig      = 78  // EX_CONFIG: something in the line has to be corrected by hand

@@ -2,68 +2,209 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/incumbent-go/incumbent/cmd/incumbent/control"
 	"github.com/incumbent-go/incumbent/cmd/internal/cli"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
+// zkFlags are what the command line of incumbent zk says.
+type zkFlags struct {
+	listen, tlsListen, cert, key, clientCA string
+	load, save, control                    string
+	options                                zkmem.Options
+	tls                                    *tls.Config
+}
+
 func (a *app) zk() *cobra.Command {
-	var listen string
-	var tick time.Duration
+	var f zkFlags
 	c := &cobra.Command{
 		Use:   "zk",
 		Short: "serve an in-memory ZooKeeper, to try things with",
 		Long: `Serve ZooKeeper's protocol from memory until interrupted: one server, for trying
-things out and for tests. Nothing is kept, and no credentials are checked: do
-not expose it.
+things out and for tests in any language. Nothing is kept but by --save. Only the
+node's own access lists are checked: do not expose it.
 
-Session timeouts are between 2 and 20 ticks; clients of this library take the
-same tick with --tick.
+Session timeouts are between 2 and 20 ticks, unless flags say otherwise; clients
+of this library take the same tick with --tick.
+
+With --control, a test rules the server by HTTP with JSON: see
+docs/testing-any-language.md. The address has to be on the loopback, unless
+INCUMBENT_CONTROL_TOKEN holds a token, which each request then has to have.
 
 Exit codes:
    0  interrupted, by SIGINT or SIGTERM
   64  the command line is wrong
-  69  the address cannot be listened on`,
-		Example: "  incumbent zk --listen 127.0.0.1:2181\n  incumbent zk --listen 127.0.0.1:0 --json",
+  69  an address cannot be listened on
+  74  a file cannot be read or written`,
+		Example: "  incumbent zk --listen 127.0.0.1:2181\n  incumbent zk --listen 127.0.0.1:0 --json --control 127.0.0.1:0",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if tick <= 0 {
-				return cli.Usage("--tick is %s: give a positive time, such as 2s", tick)
+			if err := f.check(c); err != nil {
+				return err
 			}
-			if _, _, err := net.SplitHostPort(listen); err != nil {
-				return cli.Usage("--listen %s: want host:port, such as 127.0.0.1:2181", cli.Quote(listen))
-			}
-			return a.serve(c.Context(), listen, tick)
+			return a.serve(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:2181", "the address; port 0 takes any free one")
-	c.Flags().DurationVar(&tick, "tick", 2*time.Second, "tickTime: the unit of all session times")
+	o := &f.options
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2181", "the address; port 0 takes any free one")
+	c.Flags().DurationVar(&o.Tick, "tick", 2*time.Second, "tickTime: the unit of all session times")
+	c.Flags().DurationVar(&o.MinSessionTimeout, "min-session-timeout", 0, "minSessionTimeout (default 2 ticks)")
+	c.Flags().DurationVar(&o.MaxSessionTimeout, "max-session-timeout", 0, "maxSessionTimeout (default 20 ticks)")
+	c.Flags().DurationVar(&o.ContainerInterval, "container-interval", time.Minute, "how often empty containers and nodes past their TTL are deleted")
+	c.Flags().IntVar(&o.MaxFrame, "max-frame", 1<<20-1, "jute.maxbuffer: the longest request, in bytes")
+	c.Flags().BoolVar(&o.ExtendedTypes, "ttl", false, "extendedTypesEnabled: accept nodes with a TTL")
+	c.Flags().StringVar(&o.SuperDigest, "super-digest", "", "superDigest: who may do everything, as user:digest")
+	c.Flags().StringVar(&f.tlsListen, "tls-listen", "", "a second address, for clients that connect by TLS")
+	c.Flags().StringVar(&f.cert, "tls-cert", "", "the server's certificate, a PEM file")
+	c.Flags().StringVar(&f.key, "tls-key", "", "its private key, a PEM file")
+	c.Flags().StringVar(&f.clientCA, "tls-client-ca", "", "demand a client certificate of one of these CAs, a PEM file")
+	c.Flags().StringVar(&f.load, "load", "", "create the nodes of this file first; none if it does not exist")
+	c.Flags().StringVar(&f.save, "save", "", "write the nodes to this file at the end")
+	c.Flags().StringVar(&f.control, "control", "", "serve control of the server by HTTP on this address")
 	a.JSONFlag(c)
 	return c
 }
 
-func (a *app) serve(ctx context.Context, listen string, tick time.Duration) error {
+// check refuses what the server would not accept.
+func (f *zkFlags) check(c *cobra.Command) error {
+	o := &f.options
+	for flag, given := range map[string]time.Duration{"tick": o.Tick, "container-interval": o.ContainerInterval,
+		"min-session-timeout": o.MinSessionTimeout, "max-session-timeout": o.MaxSessionTimeout} {
+		if given < time.Millisecond && c.Flags().Changed(flag) {
+			return cli.Usage("--%s is %s: give a positive time, such as 2s", flag, given)
+		}
+	}
+	shortest, longest := o.MinSessionTimeout, o.MaxSessionTimeout
+	if shortest == 0 {
+		shortest = 2 * o.Tick
+	}
+	if longest != 0 && longest < shortest {
+		return cli.Usage("--max-session-timeout is %s, and the shortest timeout %s: give a longer one, or a shorter --min-session-timeout", longest, shortest)
+	}
+	if o.MaxFrame < 64 {
+		return cli.Usage("--max-frame is %d: give at least 64 bytes", o.MaxFrame)
+	}
+	for _, address := range []struct{ flag, value string }{{"listen", f.listen}, {"tls-listen", f.tlsListen}, {"control", f.control}} {
+		if _, _, err := net.SplitHostPort(address.value); err != nil && (address.value != "" || address.flag == "listen") {
+			return cli.Usage("--%s %s: want host:port, such as 127.0.0.1:2181", address.flag, cli.Quote(address.value))
+		}
+	}
+	if f.control != "" {
+		if err := control.Check(f.control, os.Getenv(controlToken)); err != nil {
+			return cli.Usage("--control: %w, in %s", err, controlToken)
+		}
+	}
+	return f.loadTLS()
+}
+
+func (f *zkFlags) loadTLS() error {
+	if f.tlsListen == "" {
+		if f.cert+f.key+f.clientCA != "" {
+			return cli.Usage("--tls-cert, --tls-key and --tls-client-ca need --tls-listen")
+		}
+		return nil
+	}
+	if f.cert == "" || f.key == "" {
+		return cli.Usage("--tls-listen needs --tls-cert and --tls-key")
+	}
+	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		return cli.Usage("--tls-cert, --tls-key: %w", err)
+	}
+	f.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if f.clientCA == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(f.clientCA)
+	if err != nil {
+		return cli.Usage("--tls-client-ca: %w", err)
+	}
+	f.tls.ClientAuth, f.tls.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	if !f.tls.ClientCAs.AppendCertsFromPEM(pem) {
+		return cli.Usage("--tls-client-ca %s: there is no certificate in it", cli.Quote(f.clientCA))
+	}
+	return nil
+}
+
+// controlToken is the environment variable that holds the token, which a command line would show to everybody.
+const controlToken = "INCUMBENT_CONTROL_TOKEN"
+
+func (a *app) serve(ctx context.Context, f zkFlags) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	srv := zkmem.New(zkmem.Options{Tick: tick})
-	if err := srv.Listen(listen); err != nil {
+	srv := zkmem.New(f.options)
+	defer srv.Close()
+	if f.load != "" {
+		count, err := load(srv, f.load)
+		if err != nil {
+			return cli.Exit(exitIO, fmt.Errorf("cannot load: %w", err))
+		}
+		a.Note("loaded %s from %s", cli.Plural(count, "node"), cli.Quote(f.load))
+	}
+	if err := srv.Listen(f.listen); err != nil {
 		return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
 	}
-	if a.JSON {
-		a.Out.Object(map[string]any{"address": srv.Addr(), "tickMs": tick.Milliseconds()})
-	} else {
-		a.Out.Line("ZooKeeper in memory on %s, tick %s: --servers %s, or", srv.Addr(), tick, srv.Addr())
-		a.Out.Line("  export INCUMBENT_SERVERS=%s", srv.Addr())
+	if f.tls != nil {
+		if err := srv.ListenTLS(f.tlsListen, f.tls); err != nil {
+			return cli.Exit(exitUnavailable, fmt.Errorf("cannot listen: %w", err))
+		}
 	}
-	a.Note("nothing is kept: everything is gone when this program ends")
+	controlled := ""
+	if f.control != "" {
+		l, err := control.Listen(f.control, os.Getenv(controlToken))
+		if err != nil {
+			return cli.Exit(exitUnavailable, err)
+		}
+		controlled = "http://" + l.Addr().String()
+		defer control.Serve(l, srv, os.Getenv(controlToken))()
+	}
+	a.announce(srv, f, controlled)
 	<-ctx.Done()
 	before := len(srv.Sessions())
-	srv.Close()
+	srv.Stop()
 	a.Note("closed, with %s", cli.Plural(before, "session"))
+	if f.save == "" {
+		return nil
+	}
+	count, err := save(srv, f.save)
+	if err != nil {
+		return cli.Exit(exitIO, fmt.Errorf("cannot save: %w", err))
+	}
+	a.Note("saved %s in %s", cli.Plural(count, "node"), cli.Quote(f.save))
 	return nil
+}
+
+// announce says where the server is.
+func (a *app) announce(srv *zkmem.Server, f zkFlags, controlled string) {
+	if a.JSON {
+		line := map[string]any{"address": srv.Addr(), "tickMs": f.options.Tick.Milliseconds()}
+		if controlled != "" {
+			line["control"] = controlled
+		}
+		if f.tls != nil {
+			line["tlsAddress"] = srv.TLSAddr()
+		}
+		a.Out.Object(line)
+	} else {
+		a.Out.Line("ZooKeeper in memory on %s, tick %s: --servers %s, or", srv.Addr(), f.options.Tick, srv.Addr())
+		a.Out.Line("  export INCUMBENT_SERVERS=%s", srv.Addr())
+		if f.tls != nil {
+			a.Out.Line("  by TLS: %s", srv.TLSAddr())
+		}
+		if controlled != "" {
+			a.Out.Line("  control: %s", controlled)
+		}
+	}
+	if f.save == "" {
+		a.Note("nothing is kept: everything is gone when this program ends")
+	}
 }

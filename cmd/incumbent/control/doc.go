@@ -1,0 +1,5 @@
+// Package control lets a test in any language rule an in-memory ZooKeeper: HTTP with JSON, as docs/testing-any-language.md
+// describes. Command incumbent zk serves it with --control.
+//
+// It may change in any release.
+package control

@@ -1,0 +1,189 @@
+package control
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/incumbent-go/incumbent/zkio/zkmem"
+)
+
+// maxBody is how many bytes a request may have.
+const maxBody = 64 << 10
+
+// Check refuses an address that Listen would not accept. Without a token it has to be on the loopback: everybody who
+// reaches it rules the server.
+func Check(addr, token string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("control: address %q: want host:port, such as 127.0.0.1:8080", addr)
+	}
+	if token == "" && !loopback(host) {
+		return fmt.Errorf("control: address %q is not on the loopback: give a token, or listen on 127.0.0.1", addr)
+	}
+	return nil
+}
+
+// Listen listens on an address for the control server.
+func Listen(addr, token string) (net.Listener, error) {
+	if err := Check(addr, token); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	return l, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Serve serves control of srv on l in the background. The returned function ends it, and every stream.
+func Serve(l net.Listener, srv *zkmem.Server, token string) (end func()) {
+	h := newHandler(srv, token)
+	var conns sync.WaitGroup
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			conns.Add(1)
+		case http.StateClosed:
+			conns.Done()
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // ends with ErrServerClosed
+	}()
+	return func() {
+		close(h.end)
+		_ = server.Close() // the listener's error is of no use any more
+		<-done
+		conns.Wait()
+	}
+}
+
+// refusal is an error that the client gets, with its status.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r refusal) Error() string { return r.text }
+
+func refuse(status int, format string, args ...any) error {
+	return refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// ServeHTTP answers one request. Everything but the stream of requests is one JSON object.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer, err := h.answer(w, r)
+	if err != nil {
+		status := http.StatusInternalServerError
+		var why refusal
+		if errors.As(err, &why) {
+			status = why.status
+		}
+		reply(w, status, map[string]any{"error": err.Error()})
+		return
+	}
+	if answer != nil {
+		reply(w, http.StatusOK, answer)
+	}
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that has gone
+}
+
+// answer returns what to reply, or nil if that was done already.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := h.admit(r); err != nil {
+		return nil, err
+	}
+	route, ok := routes[r.URL.Path]
+	if !ok {
+		return nil, refuse(http.StatusNotFound, "no %q: there are %s", r.URL.Path, paths())
+	}
+	if r.Method != route.method {
+		w.Header().Set("Allow", route.method)
+		return nil, refuse(http.StatusMethodNotAllowed, "%s wants %s, and got %s", r.URL.Path, route.method, r.Method)
+	}
+	if route.stream {
+		return nil, h.stream(w, r)
+	}
+	var ask ask
+	if r.Method == http.MethodPost {
+		if err := decode(w, r, route.fields, &ask); err != nil {
+			return nil, err
+		}
+	}
+	return route.do(h, r, ask)
+}
+
+// admit refuses who may not rule the server. Without a token, a page in a browser must not get here by a name of its own for
+// the loopback, so the request has to be for the loopback.
+func (h *handler) admit(r *http.Request) error {
+	if h.token != "" {
+		got, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !bearer || subtle.ConstantTimeCompare([]byte(got), []byte(h.token)) != 1 {
+			return refuse(http.StatusUnauthorized, "want the header Authorization: Bearer TOKEN, with the token that the server was given")
+		}
+		return nil
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if !loopback(strings.Trim(host, "[]")) {
+		return refuse(http.StatusForbidden, "the request is for host %q: without a token, want 127.0.0.1 or localhost", r.Host)
+	}
+	return nil
+}
+
+// decode reads a body of one JSON object that has no other fields than these.
+func decode(w http.ResponseWriter, r *http.Request, fields string, v *ask) error {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "the body is %q: want Content-Type: application/json", r.Header.Get("Content-Type"))
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return refuse(http.StatusRequestEntityTooLarge, "the body: %v: want at most %d bytes", err, maxBody)
+	}
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(body, &given); err != nil || given == nil {
+		return refuse(http.StatusBadRequest, "the body is no JSON object: %v", err)
+	}
+	for name := range given {
+		if !strings.Contains(" "+fields+" ", " "+name+" ") {
+			return refuse(http.StatusBadRequest, "%s has no field %q: it has %s", r.URL.Path, name, orNone(fields))
+		}
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return refuse(http.StatusBadRequest, "the body: %v", err)
+	}
+	return nil
+}
+
+func orNone(fields string) string {
+	if fields == "" {
+		return "none"
+	}
+	return fields
+}
