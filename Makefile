@@ -119,5 +119,5 @@ cover: ## test coverage by function, and .cache/cover.html
 	$(GO) tool cover -html=.cache/cover.out -o .cache/cover.html
 
 .PHONY: deps
-deps: ## install what the whole suite needs: Java, ZooKeeper, Curator, kazoo, gcc (Debian, root), linters
+deps: ## install what the whole suite needs: Java, ZooKeeper, Curator, JUnit, kazoo, pytest, gcc (Debian, root), linters
 	@bash scripts/deps

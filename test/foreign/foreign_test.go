@@ -1,0 +1,79 @@
+package foreign
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/incumbent-go/incumbent/test/realzk"
+	"github.com/incumbent-go/incumbent/test/selection"
+)
+
+// enough bounds an example that hangs.
+const enough = 3 * time.Minute
+
+// program builds incumbent and returns its path.
+func program(t *testing.T) string {
+	t.Helper()
+	if !selection.StartsServers(t) {
+		realzk.NotRun(t, "examples in other languages (make quick starts no programs)")
+	}
+	file := filepath.Join(t.TempDir(), "incumbent")
+	run(t, "", nil, "go", "build", "-o", file, "../../cmd/incumbent")
+	return file
+}
+
+// run runs a command to its end and returns what it printed.
+func run(t *testing.T, dir string, env []string, command ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), enough)
+	defer cancel()
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	said, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, said)
+	}
+	return string(said)
+}
+
+func TestPython(t *testing.T) {
+	python := ""
+	for _, name := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(name, "-c", "import kazoo, pytest").Run() == nil {
+			python = name
+			break
+		}
+	}
+	if python == "" {
+		realzk.NotRun(t, "the example in Python (no kazoo, or no pytest)")
+	}
+	said := run(t, "python", []string{"INCUMBENT=" + program(t), "PYTHONDONTWRITEBYTECODE=1"}, python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+	if !strings.Contains(said, "3 passed") {
+		t.Error(said)
+	}
+}
+
+func TestJava(t *testing.T) {
+	const jars = "/usr/share/java/"
+	for _, needed := range []string{jars + "zookeeper.jar", jars + "junit4.jar"} {
+		if _, err := os.Stat(needed); err != nil {
+			realzk.NotRun(t, "the example in Java (no "+needed+")")
+		}
+	}
+	if _, err := exec.LookPath("javac"); err != nil {
+		realzk.NotRun(t, "the example in Java (no javac)")
+	}
+	classes := t.TempDir()
+	path := strings.Join([]string{classes, jars + "zookeeper.jar", jars + "junit4.jar", jars + "slf4j-nop.jar", jars + "netty-resolver.jar"}, ":")
+	incumbent := program(t)
+	run(t, "java", nil, "javac", "-d", classes, "-cp", path, "Server.java", "LeaseTest.java")
+	said := run(t, "java", []string{"INCUMBENT=" + incumbent}, "java", "-cp", path, "org.junit.runner.JUnitCore", "LeaseTest")
+	if !strings.Contains(said, "OK (3 tests)") {
+		t.Error(said)
+	}
+}
