@@ -77,3 +77,21 @@ func TestJava(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// make deps puts the client, which is all JavaScript, into .cache/node.
+func TestNode(t *testing.T) {
+	modules, err := filepath.Abs("../../.cache/node/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		realzk.NotRun(t, "the example in JavaScript (no node)")
+	}
+	if _, err := os.Stat(filepath.Join(modules, "node-zookeeper-client")); err != nil {
+		realzk.NotRun(t, "the example in JavaScript (no node-zookeeper-client in .cache/node)")
+	}
+	said := run(t, "node", []string{"INCUMBENT=" + program(t), "NODE_PATH=" + modules}, "node", "--test", "lease.test.js")
+	if !strings.Contains(said, "# pass 2") && !strings.Contains(said, "pass 2\n") {
+		t.Error(said)
+	}
+}
