@@ -81,6 +81,7 @@ func TestAClientKeepsWatchesThatLast(t *testing.T) {
 	writer.mustCreate("/a", Persistent)
 	expect(c, "created /a")
 	again := c.again(s)
+	_ = again.nc.SetReadDeadline(time.Now().Add(enough)) // an event that does not come is a failure
 	again.ask(OpSetWatches2, func(e *encoder) {
 		e.int64(0)
 		for range 4 {

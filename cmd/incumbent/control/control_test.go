@@ -264,6 +264,7 @@ func TestTheToken(t *testing.T) {
 			t.Errorf("with %q: %d", wrong, status)
 		}
 	}
+	r.http.Timeout = enough // a stream has no end
 	answer, err := r.http.Get(r.base + "/v1/requests")
 	if err != nil {
 		t.Fatal(err)
