@@ -18,7 +18,7 @@ func (n *node) heartbeatsAndGap(after int64) (sent int, gap time.Duration) {
 		if r.Machine != events.SessionMachine || r.Event.At < after {
 			continue
 		}
-		for _, e := range r.Effects {
+		for _, e := range r.Effects.Strings() {
 			if strings.Contains(e, "multi {check") {
 				sent++
 			}

@@ -4,11 +4,11 @@ import "github.com/incumbent-go/incumbent/events"
 
 // sizeOf returns about how many bytes a step takes in memory.
 func sizeOf(step []events.Record) (n int) {
-	const record, stat, word, op = 456, 88, 16, 96
+	const record, stat, word, op = 544, 88, 16, 96
 	for i := range step {
 		r := &step[i]
 		e := &r.Event
-		n += record + len(e.Text) + len(e.Path) + len(e.Data) + op*len(e.Ops)
+		n += record + len(e.Text) + len(e.Path) + len(e.Address) + len(e.Data) + op*len(e.Ops)
 		for _, one := range e.Ops {
 			n += len(one.Path) + len(one.Data)
 		}

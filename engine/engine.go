@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -39,63 +38,6 @@ type Stamper interface {
 // node is recorded as late: watches that were left cannot be removed.
 type WatchFilter interface {
 	Watches(path string) bool
-}
-
-// Recipe creates machines of one chart. New takes recipes.
-type Recipe interface {
-	Name() string
-	Digest() string
-	Describe() Description
-	bind() maker
-	rewire(digest string, change func(*Wiring)) Recipe
-}
-
-type recipe[M any] struct {
-	*Compiled[M]
-	make  func(open events.Event) (*M, error)
-	model *modelType
-}
-
-// maker makes the machines of one recipe in one engine.
-type maker struct {
-	open    func(open events.Event) (instance, error)
-	restore func(savedMachine) instance
-	rests   func(State) bool // a machine can be in that state between two steps
-	digest  string           // the chart's
-	final   State
-	model   *modelType
-}
-
-// NewRecipe returns a recipe of a chart and the function that returns its model for a
-// command.open event. The function must be pure.
-func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
-	return recipe[M]{c, make, modelTypeOf(reflect.TypeFor[M]())}
-}
-
-func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
-
-func (r recipe[M]) bind() maker {
-	var rig *stepper[M] // made with the first machine: a client uses few recipes
-	machine := func(model *M, state State) *Machine[M] {
-		if rig == nil {
-			rig = newStepper(r.Compiled)
-			rig.modelType = r.model
-		}
-		return &Machine[M]{Model: model, stepper: rig, state: state}
-	}
-	open := func(open events.Event) (instance, error) {
-		model, err := r.make(open)
-		if err != nil {
-			return nil, err
-		}
-		return machine(model, r.chart.States[0].Name), nil
-	}
-	restore := func(s savedMachine) instance {
-		m := machine(r.model.copied(s.model).(*M), s.state)
-		m.pending = s.pending.copied()
-		return m
-	}
-	return maker{open, restore, r.rests, r.digest, r.chart.Final, r.model}
 }
 
 // Engine is a set of machines that share one session machine. It is pure, and for one
@@ -394,6 +336,7 @@ func (e *Engine) note(q queued, t Transition, effects []events.Effect) {
 		Tried: slices.Clone(t.Tried), From: string(t.From), Row: t.Row, To: string(t.To)}
 	if len(effects) > 0 {
 		r.Effects = slices.Clone(events.Effects(effects)) // rendered off the loop
+		r.Deadline, r.Reason = r.Effects.Facts()
 	}
 	e.records = append(e.records, r)
 }

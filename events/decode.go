@@ -24,7 +24,7 @@ type fields struct {
 var optional = map[string]bool{
 	"at": true, "inner": true, "from": true, "kind": true, "to": true, "sent": true, "contact": true, "session": true, "sessionID": true,
 	"timeout": true, "attached": true, "validUntil": true, "askAt": true, "name": true, "recipe": true, "options": true, "tried": true, "of": true,
-	"seq": true, "id": true, "row": true, "children": true,
+	"seq": true, "id": true, "row": true, "children": true, "deadline": true,
 }
 
 // record reads a line's record, and updates the memory. It returns the names of fields
@@ -64,6 +64,10 @@ func (f *fields) field(key string) {
 		r.To = t.string()
 	case "tried":
 		r.Tried = t.strings()
+	case "deadline":
+		r.Deadline = t.int64()
+	case "reason":
+		r.Reason = Reason(t.string())
 	case "do":
 		r.Effects = WrittenEffects(t.strings()...)
 	default:
@@ -137,6 +141,10 @@ func (f *fields) session(key string) bool {
 		e.Timeout = t.int64()
 	case "server":
 		e.Server = t.string()
+	case "address":
+		e.Address = t.string()
+	case "end":
+		e.End = ConnectionEnd(t.string())
 	case "reattached":
 		e.Reattached = t.bool()
 	case "attached":
@@ -204,6 +212,8 @@ func (f *fields) stat(s *Stat) {
 			s.Version = t.int32()
 		case "numChildren":
 			s.NumChildren = t.int32()
+		case "pzxid":
+			s.Pzxid = t.int64()
 		default:
 			f.more("stat." + key)
 		}
@@ -270,6 +280,9 @@ func (m *memory) fill(f *fields) error {
 		e.At = m.at
 	}
 	m.fillMoments(f)
+	if has["deadline"] {
+		r.Deadline += e.At
+	}
 	if !has["name"] {
 		e.Name = m.expectedName(r)
 	}

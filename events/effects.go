@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -36,6 +37,20 @@ func WrittenEffects(forms ...string) Effects {
 		all[i] = Written(form)
 	}
 	return all
+}
+
+// Facts returns what Record has of effects as values: the last deadline, and the first reason
+// for the end of belief.
+func (e Effects) Facts() (deadline int64, reason Reason) {
+	for _, effect := range e {
+		switch effect := effect.(type) {
+		case Deadline:
+			deadline = effect.Until
+		case Notify:
+			reason = cmp.Or(reason, effect.Reason)
+		}
+	}
+	return deadline, reason
 }
 
 func (e Effects) equal(o Effects) bool {

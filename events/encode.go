@@ -48,6 +48,10 @@ func (m *memory) appendRecord(b []byte, r *Record) []byte {
 		}
 		b = append(b, ']')
 	}
+	if r.Deadline != 0 {
+		b = appendInt(append(b, `,"deadline":`...), r.Deadline-e.At)
+	}
+	b = phrase(b, `,"reason":`, string(r.Reason))
 	b = append(b, r.Unknown...)
 	m.learn(r)
 	return b
@@ -97,6 +101,8 @@ func (m *memory) appendSession(b []byte, e *Event) []byte {
 		b = appendInt(append(b, `,"timeout":`...), e.Timeout)
 	}
 	b = phrase(b, `,"server":`, e.Server)
+	b = phrase(b, `,"address":`, e.Address)
+	b = phrase(b, `,"end":`, string(e.End))
 	b = flagged(b, `,"reattached":`, e.Reattached)
 	if e.Attached != k.attached {
 		b = strconv.AppendBool(append(b, `,"attached":`...), e.Attached)
@@ -185,6 +191,7 @@ func (m *memory) appendStat(b []byte, s *Stat) []byte {
 	}
 	b = signed(b, `,"version":`, int64(s.Version))
 	b = signed(b, `,"numChildren":`, int64(s.NumChildren))
+	b = signed(b, `,"pzxid":`, s.Pzxid)
 	return append(b, '}')
 }
 

@@ -37,7 +37,8 @@ type Event struct {
 	Text string `json:"text,omitempty"` // an error's text, for people
 
 	// Zxid is the transaction id in the reply's header. In the reply to a
-	// committed create it is the new node's czxid.
+	// committed create it is the new node's czxid. Of a watch it is the transaction that
+	// fired it, if the server says so, as those since ZooKeeper 3.9 do (ZOOKEEPER-4655).
 	Zxid int64 `json:"zxid,string,omitempty"`
 	// SentAt is the clock just before the request's bytes were written to the
 	// socket. Promise 3 counts from here.
@@ -53,11 +54,13 @@ type Event struct {
 	Stat     *Stat    `json:"stat,omitempty"` // of a multi, the result of its last "set"
 	Data     []byte   `json:"data,omitempty"` // what the recipe itself writes, never a user's payload
 
-	// Of an attached connection.
-	SessionID  int64  `json:"sessionID,string,omitempty"`
-	Timeout    int64  `json:"timeout,string,omitempty"` // negotiated, nanoseconds
-	Server     string `json:"server,omitempty"`
-	Reattached bool   `json:"reattached,omitempty"` // the same ZooKeeper session as before
+	// Of a connection. The server is as configured, also where a connection ended.
+	SessionID  int64         `json:"sessionID,string,omitempty"`
+	Timeout    int64         `json:"timeout,string,omitempty"` // negotiated, nanoseconds
+	Server     string        `json:"server,omitempty"`
+	Address    string        `json:"address,omitempty"`    // of an attached one: the address that Server was resolved to
+	Reattached bool          `json:"reattached,omitempty"` // the same ZooKeeper session as before
+	End        ConnectionEnd `json:"end,omitempty"`        // of connection.suspended and connection.refused
 
 	// Paused is for how long this process did not run while it waited, in nanoseconds: of a
 	// timer, from its start to its event, and of belief.lapsed, since the deadline was
@@ -94,6 +97,7 @@ type Stat struct {
 	EphemeralOwner int64 `json:"ephemeralOwner,string,omitempty"`
 	Version        int32 `json:"version,omitempty"`
 	NumChildren    int32 `json:"numChildren,omitempty"`
+	Pzxid          int64 `json:"pzxid,string,omitempty"` // of a listing: the transaction that created or deleted a child last
 }
 
 // Ephemeral reports whether a session owns the node. The EphemeralOwner of a

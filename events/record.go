@@ -29,6 +29,10 @@ type Record struct {
 	To      string  `json:"to,omitempty"`
 	Effects Effects `json:"effects,omitempty"`
 
+	// Facts of the effects that programs need as values. Logs of older versions lack them.
+	Deadline int64  `json:"deadline,string,omitempty"` // of a Deadline: until when belief holds, by the loop's clock; 0 is unconfirmed
+	Reason   Reason `json:"reason,omitempty"`          // of a Notify: why belief ended
+
 	// Unknown are fields of a newer version that the reader does not know, as they stand in
 	// the line: each with a comma before it. They are no part of the comparison.
 	Unknown string `json:"-"`
@@ -45,7 +49,7 @@ const (
 // Equal reports whether two records are equal in all fields, and so are the same line.
 func (r Record) Equal(o Record) bool {
 	return r.Seq == o.Seq && r.Machine == o.Machine && r.Cause == o.Cause && r.Internal == o.Internal &&
-		r.From == o.From && r.Row == o.Row && r.To == o.To &&
+		r.From == o.From && r.Row == o.Row && r.To == o.To && r.Deadline == o.Deadline && r.Reason == o.Reason &&
 		slices.Equal(r.Tried, o.Tried) && r.Effects.equal(o.Effects) && r.Event.Equal(o.Event)
 }
 
@@ -55,7 +59,7 @@ func (e Event) Equal(o Event) bool {
 		e.Code == o.Code && e.Text == o.Text && e.Zxid == o.Zxid && e.SentAt == o.SentAt && e.Contact == o.Contact &&
 		e.Name == o.Name && e.Path == o.Path && slices.Equal(e.Children, o.Children) &&
 		(e.Stat == o.Stat || e.Stat != nil && o.Stat != nil && *e.Stat == *o.Stat) && bytes.Equal(e.Data, o.Data) &&
-		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Reattached == o.Reattached &&
+		e.SessionID == o.SessionID && e.Timeout == o.Timeout && e.Server == o.Server && e.Address == o.Address && e.Reattached == o.Reattached && e.End == o.End &&
 		e.Paused == o.Paused && e.Work == o.Work && e.Silent == o.Silent && e.Recipe == o.Recipe && e.Seed == o.Seed && maps.Equal(e.Options, o.Options) &&
 		slices.EqualFunc(e.Ops, o.Ops, Op.equal) &&
 		e.Attached == o.Attached && e.ValidUntil == o.ValidUntil && e.AskAt == o.AskAt && e.NoContainers == o.NoContainers && e.ReadBack == o.ReadBack

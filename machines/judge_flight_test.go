@@ -53,7 +53,7 @@ func (j *judge) begins(r events.Record) {
 		return
 	}
 	f.noteAnswer(r.Event, p.path(), j.connections, j.session.id, j.facts[r.Machine].floor)
-	for _, e := range r.Effects {
+	for _, e := range r.Effects.Strings() {
 		if rest, ok := strings.CutPrefix(e, "notify elected "); ok {
 			path, _, _ := strings.Cut(rest, " ")
 			if !f.proven(path, r.Event, j.connections) {

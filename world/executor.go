@@ -87,7 +87,7 @@ func (x *executor) open(n int64) {
 // end ends the session on this side.
 func (x *executor) end(why string) {
 	if x.conn != nil {
-		x.detach(why)
+		x.detach(events.ConnectionEndSession, why)
 	}
 	if x.dialling != nil {
 		x.dialling.closeByClient()
@@ -206,8 +206,11 @@ func (x *executor) connectionLost(wire *Conn, why string) {
 		if x.conn != wire {
 			return
 		}
-		why, x.ownPause = x.endedByPause(why)
-		x.detach(why)
+		end := endOf(why)
+		if why, x.ownPause = x.endedByPause(why); x.ownPause != 0 {
+			end = events.ConnectionEndOwnPause
+		}
+		x.detach(end, why)
 		if x.closing {
 			x.closed(events.ConnectionLoss)
 			return
@@ -217,11 +220,12 @@ func (x *executor) connectionLost(wire *Conn, why string) {
 }
 
 // detach reports that the connection is gone, then answers what it carried.
-func (x *executor) detach(why string) {
+func (x *executor) detach(end events.ConnectionEnd, why string) {
+	server := x.conn.server
 	x.conn.closeByClient()
 	x.conn, x.since = nil, x.c.Clock()
 	x.c.attached = false
-	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why, Paused: int64(x.ownPause)})
+	x.tellSession(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: why, Server: server.name(), End: end, Paused: int64(x.ownPause)})
 	pending := x.pending
 	x.pending = nil
 	for _, a := range pending {
@@ -307,7 +311,7 @@ func (x *executor) take(wire *Conn, f frame) {
 			x.closed(events.OK)
 			return
 		}
-		x.connectionLost(wire, "closed by the server")
+		x.connectionLost(wire, closedByServer)
 	case f.pong:
 		x.noteContact(x.pinged[0])
 		x.pinged = x.pinged[1:]
@@ -370,7 +374,7 @@ func (a *Packet) atFault() string {
 func (x *executor) checkOverdue(wire *Conn) {
 	for _, a := range x.pending {
 		if x.c.Clock()-a.SentAt > int64(x.timeout) {
-			x.connectionLost(wire, "no answer to a request for a whole session timeout")
+			x.connectionLost(wire, unanswered)
 			return
 		}
 	}

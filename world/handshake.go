@@ -40,7 +40,7 @@ func (x *executor) dial(pause time.Duration) {
 		wire.submit(func() { server.connect(wire, id, seen, asked) })
 		x.c.RunAfter(x.handshakeTimeout(), func() {
 			if x.dialling == wire {
-				x.refused(wire, "no answer")
+				x.refused(wire, noAnswer)
 			}
 		})
 	})
@@ -67,7 +67,7 @@ func (x *executor) refused(wire *Conn, why string) {
 	}
 	x.failures++
 	if x.failures%5 == 1 {
-		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why})
+		x.tellSession(events.Event{Kind: events.ConnectionRefused, Code: events.ConnectionLoss, Text: why, Server: wire.server.name(), End: endOf(why)})
 	}
 	pause := time.Duration(0)
 	if all := len(x.w.ens.servers); x.failures%all == 0 {
@@ -83,17 +83,17 @@ func (x *executor) refused(wire *Conn, why string) {
 func (x *executor) handshakeFrame(wire *Conn, f frame) {
 	switch {
 	case f.closed:
-		x.refused(wire, "closed in the handshake")
+		x.refused(wire, closedInHandshake)
 	case f.connectResponse != nil && f.connectResponse.session == 0:
 		x.expired(x.expiredByPause("the ensemble says that the session has expired"))
 	case f.connectResponse != nil && x.id != 0 && x.id != f.connectResponse.session:
 		x.expired(x.expiredByPause("another session was given out"))
 	case f.connectResponse != nil && x.probing[wire.server.id] && x.w.observer.Happens(BugProbeIgnoresZxid):
-		x.refused(wire, "it lags behind what this session has seen")
+		x.refused(wire, lags)
 	case f.connectResponse != nil && x.probing[wire.server.id]:
 		wire.submit(func() { wire.server.syncProbe(wire) })
 	case f.synced && f.zxid >= x.lastZxid:
-		x.refused(wire, "it lagged behind what this session has seen")
+		x.refused(wire, lagged)
 	case f.synced:
 		x.w.observer.Rare(x.c, WentBack)
 		wire.submit(func() { wire.server.closeSession(wire) })
@@ -125,7 +125,7 @@ func (x *executor) attach(wire *Conn) {
 	clear(x.probing)
 	x.c.attached = true
 	x.tellSession(events.Event{Kind: events.ConnectionAttached, SessionID: x.id, Timeout: int64(x.timeout),
-		Server: string(rune('a' + wire.server.id)), Reattached: reattached})
+		Server: wire.server.name(), Address: wire.server.address(), Reattached: reattached})
 	for _, f := range slices.Clone(x.earlyEvents) {
 		x.fire(f)
 	}
@@ -154,9 +154,6 @@ func (x *executor) pings(wire *Conn) {
 		x.pings(wire)
 	})
 }
-
-// silent is why a connection ends on which nothing comes.
-const silent = "silent for too long"
 
 // watchSilence ends a connection on which nothing came for two thirds of the
 // session's timeout.

@@ -222,6 +222,7 @@ func (s *Server) list(a *Packet, r events.Children) {
 		return
 	}
 	a.stat = Stat(stat)
+	a.stat.Pzxid = stat.Pzxid
 	a.Children = shuffled(a.Conn.x.c.dice.roll(orderDice), names)
 	if r.Watch {
 		s.watches.Add(zkmem.ChildWatch, r.Path, a.Conn)

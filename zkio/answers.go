@@ -53,6 +53,9 @@ func (c *call) reply(to *Adapter, a answer) (e events.Event, kept Kept, ok bool)
 		kept = to.decode(c, &a.body, &e)
 		if kept.Stat != nil {
 			e.Stat = kept.Stat.view()
+			if _, lists := c.request.(events.Children); lists {
+				e.Stat.Pzxid = kept.Stat.Pzxid
+			}
 		}
 	}
 	return e, kept, !a.body.bad

@@ -24,7 +24,7 @@ func (s *session) close() {
 		s.failWaiting("the session is being closed")
 		w := s.wire
 		s.watchdog.Stop()
-		s.watchdog = time.AfterFunc(s.a.cfg.Handshake, func() { w.fail(errors.New("no answer to the close request")) })
+		s.watchdog = time.AfterFunc(s.a.cfg.Handshake, func() { w.fail(refusal{events.ConnectionLoss, "no answer to the close request"}) })
 		s.quit()
 	}
 }
@@ -32,7 +32,7 @@ func (s *session) close() {
 // closed posts the outcome of the close and ends the session.
 func (s *session) closed(code events.Code, text string) {
 	if s.wire != nil && len(s.pending) > 0 {
-		s.detach("the session was closed")
+		s.detach(events.ConnectionEndSession, "the session was closed")
 	}
 	s.wire = nil
 	s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: code, Text: text})
@@ -53,7 +53,7 @@ func (s *session) abandon(why string) {
 		return
 	}
 	if s.wire != nil {
-		s.detach(why)
+		s.detach(events.ConnectionEndSession, why)
 	}
 	if s.closing {
 		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: events.ConnectionLoss, Text: s.abandonedText(why)})
@@ -77,7 +77,7 @@ func (s *session) lost(code events.Code, why string, paused time.Duration) {
 		return
 	}
 	if s.wire != nil {
-		s.detach(why)
+		s.detach(events.ConnectionEndSession, why)
 	}
 	if s.closing {
 		s.postEvent(events.Event{Kind: events.ConnectionClosed, Code: code, Text: why})
@@ -140,12 +140,13 @@ func (s *session) refuse(server string, why error, since int64) {
 	if errors.As(why, &known) {
 		code = known.code
 	}
-	text, paused := why.Error(), s.attemptPaused(why, since)
+	text, end, paused := why.Error(), endOf(why), s.attemptPaused(why, since)
 	if paused != 0 {
+		end = events.ConnectionEndOwnPause
 		text = events.PauseText(paused) + " while it connected to " + server
 	}
 	if s.refused.shouldReport(server, text, s.a.cfg.Now()) {
-		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, Paused: int64(paused)})
+		s.postEvent(events.Event{Kind: events.ConnectionRefused, Code: code, Text: text, Server: server, End: end, Paused: int64(paused)})
 	}
 	if code == events.AuthFailed {
 		s.lost(code, why.Error(), 0)

@@ -98,7 +98,7 @@ func (w *wire) readGreeting() (connectResponse, error) {
 		var timeout net.Error
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			w.s.noteRejection(w)
-			return connectResponse{}, errors.New("closed the connection in the handshake: " +
+			return connectResponse{}, notServing("closed the connection in the handshake: " +
 				"it is read-only or not serving, or lags behind what this session has seen" + w.maybeTLS())
 		}
 		return connectResponse{}, err
@@ -141,7 +141,7 @@ func (w *wire) accept(g connectResponse) error {
 		return w.s.expire(fmt.Sprintf("%s gave session 0x%x instead of 0x%x: the old one counts as expired",
 			w.server, g.sessionID, w.offeredID))
 	case g.readOnly:
-		return errors.New("it is read-only: it cannot hold a session")
+		return notServing("it is read-only: it cannot hold a session")
 	}
 	return nil
 }

@@ -255,7 +255,7 @@ func (s *session) attach(w *wire, g connectResponse, paced time.Duration, early 
 	s.a.hosts.attached(w.checkedAt)
 	s.postEvent(events.Event{
 		Kind: events.ConnectionAttached, SessionID: g.sessionID, Timeout: int64(g.timeout),
-		Server: w.server, Reattached: w.offeredID != 0,
+		Server: w.server, Address: remoteAddress(w.Conn), Reattached: w.offeredID != 0,
 	})
 	for _, a := range early {
 		if err := s.fire(a); err != nil {
@@ -278,13 +278,14 @@ func (s *session) ended(w *wire, why error) {
 		s.refuse(w.server, why, w.dialledAt)
 		return
 	}
-	text := why.Error()
+	text, end := why.Error(), endOf(why)
 	if s.pauses.own = s.pauseBehind(why); s.pauses.own != 0 {
+		end = events.ConnectionEndOwnPause
 		text = events.PauseText(s.pauses.own) + ", and lost its connection to " + w.server
 	}
 	s.rejections.since = s.a.cfg.Now() // after the question that may note a pause: pauseBehindExpiry adds only later ones
 	s.a.hosts.detached(s.rejections.since)
-	s.detach(text)
+	s.detach(end, text)
 	if s.closing {
 		s.closed(events.ConnectionLoss, s.abandonedText(text))
 	}
@@ -292,9 +293,10 @@ func (s *session) ended(w *wire, why error) {
 
 // detach posts that the connection is gone, then answers all its calls: the outcome of
 // those written is unknown, the others were not sent.
-func (s *session) detach(text string) {
+func (s *session) detach(end events.ConnectionEnd, text string) {
+	server := s.wire.server
 	s.wire = nil
-	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Paused: int64(s.pauses.own)})
+	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})
 	written := make([]*call, 0, len(s.pending))
 	for _, c := range s.pending {
 		written = append(written, c)

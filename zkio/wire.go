@@ -51,6 +51,7 @@ var (
 	errProtocol = errors.New("this is not ZooKeeper's protocol")
 	errOver     = errors.New("the session is over")
 	errSilent   = errors.New("silent for too long")
+	errClosed   = errors.New("closed by the server")
 )
 
 func newWire(conn net.Conn, s *session, server string) *wire {
@@ -241,7 +242,7 @@ func (w *wire) why(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		err = errSilent
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("closed by the server")
+		err = errClosed
 	}
 	return fmt.Errorf("%s: %w", w.server, err)
 }

@@ -5,6 +5,7 @@ package main_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,4 +79,31 @@ func TestPrintOfAFormerLogIsGolden(t *testing.T) {
 		}
 		t.Fatalf("%d lines, want %d", len(gotLines), len(wantLines))
 	}
+}
+
+// --print names the server of a connection, its address, and why it ended.
+func TestPrintOfConnections(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := events.NewWriter(f, events.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ev := range []events.Event{
+		{Kind: events.ConnectionAttached, Server: "zk1:2181", Address: "10.0.0.1:2181"},
+		{Kind: events.ConnectionSuspended, Server: "zk1:2181", End: events.ConnectionEndSilent},
+		{Kind: events.ConnectionAttached, Server: "10.0.0.2:2181", Address: "10.0.0.2:2181"},
+	} {
+		if err := w.Write(events.Record{Seq: uint64(i + 1), Machine: events.SessionMachine, Event: ev, Row: string(ev.Kind)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, nil, "replay", path, "--print").Exits(3)
+	programtest.Contains(t, p.Out.String(), "connection.attached (zk1:2181, 10.0.0.1:2181)\n", "connection.suspended (zk1:2181, silent)\n", "connection.attached (10.0.0.2:2181)\n")
 }

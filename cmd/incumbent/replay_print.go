@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,7 +155,7 @@ func recordLine(r events.Record, clock *wallClock) string {
 	case r.To != "":
 		move = fmt.Sprintf("%s: %s", r.Row, r.To)
 	}
-	line := fmt.Sprintf("%6d %+11.6fs  %s%-11s %s", r.Seq, since, clock.of(r.Event.At), r.Machine, strings.TrimSpace(move))
+	line := fmt.Sprintf("%6d %+11.6fs  %s%-11s %s%s", r.Seq, since, clock.of(r.Event.At), r.Machine, strings.TrimSpace(move), factsOf(r.Event))
 	if len(r.Effects) > 0 {
 		shown := make([]string, len(r.Effects))
 		for i, effect := range r.Effects.Strings() {
@@ -178,4 +179,19 @@ func sinceStart(effect string, start int64) string {
 		return effect
 	}
 	return fmt.Sprintf("%s%+.6fs", words, (at - time.Duration(start)).Seconds())
+}
+
+// factsOf returns what an event says of a connection: which server it was, at which address,
+// and why it ended.
+func factsOf(ev events.Event) string {
+	var facts []string
+	for _, fact := range []string{ev.Server, ev.Address, string(ev.End)} {
+		if fact != "" && !slices.Contains(facts, fact) {
+			facts = append(facts, fact)
+		}
+	}
+	if facts == nil {
+		return ""
+	}
+	return " (" + strings.Join(facts, ", ") + ")"
 }

@@ -51,8 +51,13 @@ func (s *Server) Do(session int64, r events.Request) (events.Event, []zkmem.Even
 	case events.Exists:
 		return s.stat(r.Path, false), nil
 	case events.Children:
-		names, _, err := s.tree.Children(r.Path)
-		return events.Event{Code: code(err), Children: slices.Clone(names)}, nil
+		names, stat, err := s.tree.Children(r.Path)
+		ev := events.Event{Code: code(err), Children: slices.Clone(names)}
+		if err == nil {
+			ev.Stat = view(stat)
+			ev.Stat.Pzxid = stat.Pzxid
+		}
+		return ev, nil
 	case events.Sync:
 		return events.Event{Zxid: s.Zxid()}, nil
 	}
@@ -127,13 +132,16 @@ func (s Server) below(dir string, all []string) []string {
 	return all
 }
 
+func view(s zkmem.Stat) *events.Stat {
+	return &events.Stat{Czxid: s.Czxid, Mzxid: s.Mzxid, EphemeralOwner: s.EphemeralOwner, Version: s.Version, NumChildren: s.NumChildren}
+}
+
 func (s Server) stat(path string, data bool) events.Event {
 	bytes, stat, err := s.tree.Get(path)
 	if err != nil {
 		return events.Event{Code: code(err)}
 	}
-	ev := events.Event{Stat: &events.Stat{Czxid: stat.Czxid, Mzxid: stat.Mzxid, EphemeralOwner: stat.EphemeralOwner,
-		Version: stat.Version, NumChildren: stat.NumChildren}}
+	ev := events.Event{Stat: view(stat)}
 	if data {
 		ev.Data = bytes
 	}

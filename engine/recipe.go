@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"reflect"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Recipe creates machines of one chart. New takes recipes.
+type Recipe interface {
+	Name() string
+	Digest() string
+	Describe() Description
+	bind() maker
+	rewire(digest string, change func(*Wiring)) Recipe
+}
+
+type recipe[M any] struct {
+	*Compiled[M]
+	make  func(open events.Event) (*M, error)
+	model *modelType
+}
+
+// maker makes the machines of one recipe in one engine.
+type maker struct {
+	open    func(open events.Event) (instance, error)
+	restore func(savedMachine) instance
+	rests   func(State) bool // a machine can be in that state between two steps
+	digest  string           // the chart's
+	final   State
+	model   *modelType
+}
+
+// NewRecipe returns a recipe of a chart and the function that returns its model for a
+// command.open event. The function must be pure.
+func NewRecipe[M any](c *Compiled[M], make func(open events.Event) (*M, error)) Recipe {
+	return recipe[M]{c, make, modelTypeOf(reflect.TypeFor[M]())}
+}
+
+func (r recipe[M]) Describe() Description { return Describe(r.Compiled) }
+
+func (r recipe[M]) bind() maker {
+	var rig *stepper[M] // made with the first machine: a client uses few recipes
+	machine := func(model *M, state State) *Machine[M] {
+		if rig == nil {
+			rig = newStepper(r.Compiled)
+			rig.modelType = r.model
+		}
+		return &Machine[M]{Model: model, stepper: rig, state: state}
+	}
+	open := func(open events.Event) (instance, error) {
+		model, err := r.make(open)
+		if err != nil {
+			return nil, err
+		}
+		return machine(model, r.chart.States[0].Name), nil
+	}
+	restore := func(s savedMachine) instance {
+		m := machine(r.model.copied(s.model).(*M), s.state)
+		m.pending = s.pending.copied()
+		return m
+	}
+	return maker{open, restore, r.rests, r.digest, r.chart.Final, r.model}
+}

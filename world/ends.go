@@ -1,0 +1,39 @@
+package world
+
+import (
+	"fmt"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Why connections end, or cannot be made.
+const (
+	closedByServer    = "closed by the server"
+	silent            = "silent for too long"
+	unanswered        = "no answer to a request for a whole session timeout"
+	noAnswer          = "no answer"
+	closedInHandshake = "closed in the handshake"
+	lags              = "it lags behind what this session has seen"
+	lagged            = "it lagged behind what this session has seen"
+)
+
+// endOf returns the code for one of them, and EndNetwork for a connection that was cut.
+func endOf(why string) events.ConnectionEnd {
+	switch why {
+	case closedByServer:
+		return events.ConnectionEndClosed
+	case silent, noAnswer:
+		return events.ConnectionEndSilent
+	case unanswered:
+		return events.ConnectionEndUnanswered
+	case closedInHandshake, lags, lagged:
+		return events.ConnectionEndNotServing
+	}
+	return events.ConnectionEndNetwork
+}
+
+// name returns what clients have in their list of servers.
+func (s *Server) name() string { return string(rune('a' + s.id)) }
+
+// address returns what the name resolves to.
+func (s *Server) address() string { return fmt.Sprintf("10.0.0.%d:2181", s.id+1) }
