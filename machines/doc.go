@@ -43,6 +43,7 @@
 //	queue.go        what both share: directories, and the time of the ensemble's leader
 //	znode.go        names and sequence numbers, Curator's layout; znode_queue.go those of queues
 //	retry.go        retry policies as values
+//	verify.go       which models of a checkpoint contradict themselves
 package machines
 
 import "github.com/incumbent-go/incumbent/engine"
