@@ -12,7 +12,8 @@
 // # Connection
 //
 //   - [Client]: one ZooKeeper session at a time. All handles are made from it.
-//   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log.
+//   - [Config]: servers, session timeout, credentials, TLS, logger, recorder. [Recording] is the state of its log. [RecordIn] with
+//     [RecordOptions] ([RecordSync]) makes a [RecordDir], a directory for it.
 //     [Optimizations] can be turned off.
 //   - [Auth], [ACL], [TLS]: who the client is, who may use its nodes, how the connection is encrypted.
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].

@@ -99,12 +99,6 @@ func (w *world) recorded(log, logged io.Writer, room int) *node {
 	return n
 }
 
-// recorderTo is a recorder without a client.
-func recorderTo(w io.Writer, log *logger, room int) (*recorder, error) {
-	now := sinceStart()
-	return newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
-}
-
 // accounted reads a log to its end. Every number is in one record, or in one gap: the
 // reader checks that.
 func accounted(t *testing.T, log []byte) (records []uint64, gaps []events.Gap, last uint64) {

@@ -69,6 +69,12 @@ func step(seq uint64, bytes int) []events.Record {
 	return []events.Record{{Seq: seq, Machine: "m-1", Event: events.Event{Kind: events.CommandStart, Path: fmt.Sprint("/", seq, string(path))}, Row: "command.start"}}
 }
 
+// recorderTo is a recorder without a client.
+func recorderTo(w io.Writer, log *logger, room int) (*recorder, error) {
+	now := sinceStart()
+	return newRecorder(newWriterOutput(w, events.Header{}, now), log, now, room)
+}
+
 // inDir is a recorder without a client that writes into a directory.
 func inDir(t *testing.T, dir string, o RecordOptions) (*recorder, *lines) {
 	t.Helper()

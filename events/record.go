@@ -15,7 +15,7 @@ type Record struct {
 	// sent it; 0 for other events from outside.
 	Cause uint64 `json:"cause,omitempty"`
 	// Internal marks an event that a machine of the loop sent: output of the record
-	// Cause, not input. A replay does not feed it. In a log its name is "told".
+	// Cause, not input. A replay does not feed it.
 	Internal bool `json:"told,omitempty"`
 
 	Event Event `json:"event"`

@@ -74,6 +74,7 @@ func (d *Dir) Create(number int) (*File, error) {
 	return &File{dir: d, file: f}, nil
 }
 
+// Write appends to the segment.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.file.Write(b)
 	f.size += int64(n)

@@ -73,6 +73,11 @@ func TestBytesOfALineInTheLog(t *testing.T) {
 		ok(t, err)
 		ok(t, l.Start())
 		line = append(line, l)
+		if len(line) == 1 { // the directory is there now, so the others enrol in the order of this loop
+			held, err := l.Await(ctx)
+			ok(t, err)
+			held.Release()
+		}
 	}
 	for _, l := range line {
 		held, err := l.Await(ctx)

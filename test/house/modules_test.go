@@ -33,7 +33,10 @@ var standardHere = map[string][]string{
 	"zkio/zkmem": {"crypto/hmac", "crypto/sha1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
 	"slogger":    {"log/slog"},
 	"health":     {"net/http"},
-	"engine":     {"encoding/base64"}, // encoding/json links it
+
+	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines
+	"internal/segments": {"compress/gzip", "io/fs", "path/filepath", "regexp", "syscall"}, // its files
+	"engine":            {"encoding/base64"},                                              // encoding/json links it
 
 	"engine/model_fields.go": {"unsafe"}, // sets the fields of models that are restored
 }

@@ -1,0 +1,68 @@
+package incumbent
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// failed is called when the output failed. Only a directory can be used again.
+func (r *recorder) failed(err error) {
+	if !r.out.discard() {
+		r.end(err)
+		return
+	}
+	r.fail(err)
+}
+
+// retryOutput is how long after a failure the output is tried again.
+const retryOutput = 5 * time.Second
+
+// fail drops what waits, and all that follows until the output can be written to again.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue, r.waiting = nil, 0
+	lost := r.seen - r.written - r.dropped
+	r.dropped += lost
+	if r.gap == nil {
+		r.gaps++
+		r.gap = &openGap{since: r.now()}
+	}
+	r.gap.from, r.gap.to = r.out.safe()+1, r.last
+	r.gap.why = "the log could not be written for %s: " + strings.ReplaceAll(err.Error(), "%", "%%")
+	if r.broken == nil {
+		r.log.log(zerolog.ErrorLevel, "the flight log cannot be written: records are dropped, and it is tried again every 5s", func(e *zerolog.Event) { e.Err(err) })
+	}
+	r.broken = err
+	time.AfterFunc(retryOutput, func() {
+		select {
+		case r.retry <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// resume tries the output again.
+func (r *recorder) resume() {
+	r.mu.Lock()
+	broken, before := r.broken, r.out.safe()
+	r.mu.Unlock()
+	if broken == nil {
+		return
+	}
+	if err := r.out.begin(before); err != nil {
+		r.out.discard()
+		r.fail(err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = nil
+	r.endGap()
+	if r.takeCheckpoint != nil {
+		r.wanted.Store(true)
+	}
+	r.log.log(zerolog.WarnLevel, "the flight log is written again", func(e *zerolog.Event) { e.Str("segment", r.out.segment()) })
+}
