@@ -63,7 +63,7 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 	exe, err := os.Executable()
 	ok(t, err)
 	dice := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-	kills, several := selection.Of(t, "kills", 5, 20, 100), 0
+	kills, several := selection.Of(t, "kills", 2, 10, 100), 0
 	for range kills {
 		dir := t.TempDir()
 		cmd := exec.Command(exe)
@@ -72,7 +72,7 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 		ok(t, err)
 		ok(t, cmd.Start())
 		lines := bufio.NewReader(out)
-		for range 1 + dice.IntN(100) {
+		for range 1 + dice.IntN(40) {
 			if line, err := lines.ReadString('\n'); line != "led\n" {
 				t.Fatalf("it says %q, %v", line, err)
 			}
