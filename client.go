@@ -46,6 +46,8 @@ type Client struct {
 	pauses    pauseWatch
 	attached  atomic.Pointer[attachment] // the last
 	outages   outages
+	observed  observed // what Config.Observe gets
+	meters    meters   // what Stats reports
 
 	invariants *clientInvariants // nil: they are not checked
 
@@ -93,10 +95,13 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 		c.clock, c.seeds = replaced.Clock, replaced.Seed
 	}
 	c.deadlines.client, c.outages.client = c, c
+	c.observed.client, c.observed.f, c.observed.mail.panicked = c, config.Observe, c.log.logPanic("Config.Observe", "")
+	c.meters.init(c)
 	if _, checked := invariants.Inbox(); checked {
 		c.invariants = &clientInvariants{client: c, terms: map[*heldTerm]*sighting{}}
 	}
 	c.pauses.clock, c.pauses.timeout = c.clock, c.timeout
+	c.pauses.noticed = c.meters.pausedFor
 	c.tick.Store(int64(config.Tick))
 	auth, acl := config.access()
 	c.io, err = zkio.New(zkio.Config{
@@ -134,11 +139,14 @@ func (c *Client) run() error {
 			return fmt.Errorf("incumbent: Config.Record: %w", err)
 		}
 	}
-	c.loop = engine.NewLoop(engine.New(record != nil, machines.Recipes()...), executor{c}, c.clock, record)
+	e := engine.New(record != nil, machines.Recipes()...)
+	e.Observe(c.meters.stepped)
+	c.loop = engine.NewLoop(e, executor{c}, c.clock, record)
 	c.loop.CountPauses(c.pauses.since)
 	if c.recorder != nil {
 		c.loop.OnLate(c.recorder.late)
 		c.loop.BetweenSteps(c.recorder.between)
+		c.recorder.onEnd(func(err error) { c.observed.emitAside(RecorderFailed{err}) })
 	}
 	if most, checked := invariants.Inbox(); checked {
 		c.loop.CheckInvariants(most)
@@ -180,6 +188,7 @@ func (c executor) Execute(id events.ID, e events.Effect) {
 		}
 		c.invariants.published(before)
 	case events.Notify:
+		c.observed.delivering()
 		c.receive(id, func(r receiver) { r.notice(e) })
 	case events.Answer:
 		c.receive(id, func(r receiver) { r.answer(e) })

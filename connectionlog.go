@@ -14,6 +14,9 @@ type connectionLog struct {
 	away   bool  // since the last SUSPENDED or LOST
 	since  int64 // when the outage began, by the loop's clock
 	led    bool  // the client led when it began
+
+	before ConnectionState // "": Connecting
+	at     int64           // when it began, by the loop's clock; 0: when the client was opened
 }
 
 // changed logs a new state of the connection, and lets the outage begin or end.
@@ -25,6 +28,7 @@ func (l *connectionLog) changed(state ConnectionState, n events.Notify) {
 		}
 		l.led = l.client.outages.disconnected() || l.led
 	}
+	l.observe(state, n, now)
 	level := zerolog.InfoLevel
 	switch {
 	case state == Lost && l.led:

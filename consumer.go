@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -52,6 +53,8 @@ type Consumer struct {
 	handle    handle
 	handler   func(ctx context.Context, data []byte, name string, try int) error
 	failed    func(name string, try int, err error)
+	kind      machines.ItemKind
+	meter     *queueMeter
 	callbacks mailbox // calls failed
 
 	// Under mu: data reach no machine and no log.
@@ -95,7 +98,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 		return nil, err
 	}
 	codec := q.options.Codec
-	c := &Consumer{failed: o.OnFailure, handler: func(ctx context.Context, data []byte, name string, try int) error {
+	c := &Consumer{failed: o.OnFailure, kind: q.kind, handler: func(ctx context.Context, data []byte, name string, try int) error {
 		items, err := unpack(codec, data)
 		if err != nil {
 			return err
@@ -116,6 +119,7 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 	}
 	setRetry(values, q.options.Retry)
 	c.handle.init(q.client, q.path)
+	c.meter = q.client.meters.queue(q.path)
 	c.callbacks.panicked = q.client.log.logPanic("OnFailure", q.path)
 	c.handle.remains = func() string { return "its locked item" }
 	_, err := q.client.register(machines.ConsumerRecipe.Name(), func(id events.ID) receiver {
@@ -197,8 +201,9 @@ func (c *Consumer) notice(n events.Notify) {
 
 // work calls the handler with one item, and posts the outcome to the machine.
 func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
-	err := errGoexit
+	err, began := errGoexit, c.handle.client.clock.Now()
 	defer func() {
+		c.meterItem(ctx, n, err, time.Duration(c.handle.client.clock.Now()-began))
 		returned := events.Event{Kind: events.WorkReturned, Work: n.Work}
 		if err != nil {
 			returned.Text = "failed" // the text may hold some of the item: it stays out of the log
@@ -215,6 +220,19 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		c.handle.client.post(c.handle.id, returned)
 	}()
 	err = c.call(ctx, data, n)
+}
+
+// meterItem counts an item that the handler has returned from.
+func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, took time.Duration) {
+	result := itemDone
+	switch {
+	case ctx.Err() != nil:
+		result = itemWithdrawn
+	case err != nil:
+		result = itemFailed
+	}
+	c.meter.handled(c.node(n), result, took)
+	c.handle.client.observed.emitAside(ItemDone{Path: c.handle.path, Try: n.Try, Took: took, Result: result})
 }
 
 // reportFailure logs a failed try and calls OnFailure.

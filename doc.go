@@ -19,6 +19,15 @@
 //   - [ConnectionState]: connected, suspended, reconnected or lost; see [Client.OnConnection].
 //   - [RetryPolicy]: how attempts are paced; see [RetryForever] and the functions next to it.
 //
+// # Operations
+//
+//   - [Stats]: what a client has counted, and how it is, from [Client.Stats]: [HandleStats], [PhaseStats], [TermStats],
+//     [RecipeStats], [HeartbeatStats], [RequestStats], [QueueStats], with a [Histogram] each where times are counted.
+//   - [Event]: what Config.Observe gets. Its [Detail] is a [ConnectionChanged], [Queued], [TermBegan], [TermEnded],
+//     [WorkEnded], [WorkOverdue], [Trouble], [Recovered], [Confirmed], [ProcessPaused], [ItemDone], [RecorderFailed] or
+//     [EventsDropped]; a [Place] is the participant that it is about.
+//   - Package health has the HTTP endpoints; integrations/prom, otel and gocron are modules of their own.
+//
 // # Leadership
 //
 //   - [Latch]: leads until it is closed, resigns or loses leadership. Curator's LeaderLatch. [Latch.Run] runs a

@@ -48,6 +48,7 @@ func (t *heldTerm) warn() {
 	t.holder.client.log.log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
 		e.Str("path", t.holder.path).Int64("token", t.Token).Str("place", place).Err(err)
 	})
+	t.holder.client.observed.emitAside(WorkOverdue{t.place(), err})
 }
 
 // firstWork returns the work that has not returned and was given out first, nil if there is

@@ -40,8 +40,9 @@ type handle struct {
 	started     chan struct{} // closed when the machine has left latent
 	phase       atomic.Pointer[string]
 
-	mu      sync.Mutex
-	trouble error
+	mu       sync.Mutex
+	trouble  error
+	failedAt int64 // when the present series of failures began, by the loop's clock; 0: there is none
 }
 
 func (h *handle) init(c *Client, path string) {
@@ -164,7 +165,9 @@ func (h *handle) noteTrouble(n events.Notify) {
 	switch n.What {
 	case events.Failed:
 		h.setTrouble(asError(n.Code, cmp.Or(n.Text, n.Path)))
+		h.observeTrouble()
 	case events.Recovered:
+		h.observeRecovery()
 		h.setTrouble(nil)
 	}
 }

@@ -44,7 +44,8 @@ type participant struct {
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
 	what      string        // what it leads or holds: see LostError.What
 	queued    string        // the own node that the log has as queued; used by the loop
-	refusedAt int64         // when the deletion of the node was first refused, since the place is being left; 0: it was not
+	waits     waits
+	refusedAt int64 // when the deletion of the node was first refused, since the place is being left; 0: it was not
 
 	listeners listeners[change]
 
@@ -176,6 +177,7 @@ func (p *participant) noteTerm(n events.Notify) {
 		p.client.invariants.begins(t)
 		p.listeners.send(change{term: t.Term}, func() { p.setTerm(t) })
 		p.logTerm(t, nil)
+		p.observeBegin(t)
 	case events.Stopped:
 		p.endTerm(n)
 	case events.Waiting:
@@ -221,6 +223,8 @@ func (p *participant) endTerm(n events.Notify) {
 		p.listeners.send(change{t.Term, lost}, func() { p.setTerm(nil) })
 	}
 	p.logTerm(t, lost)
+	p.client.meters.termEnded(p, lost)
+	p.client.observed.emit(TermEnded{t.place(), lost})
 }
 
 // leads reports whether the participant has a term.
@@ -252,6 +256,7 @@ func (p *participant) enterLine(state string) {
 		p.logClosed()
 	}
 	if state == "enrolling" {
+		p.waits = waits{since: p.client.clock.Now()}
 		p.mu.Lock()
 		p.node = ""
 		p.mu.Unlock()
@@ -280,6 +285,7 @@ type inLine interface {
 	closer
 	sessionUser
 	seal()
+	asParticipant() *participant
 }
 
 var _, _, _, _, _ inLine = (*Latch)(nil), (*Election)(nil), (*Selector)(nil), (*JobElection)(nil), (*holdHandle)(nil)

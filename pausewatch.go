@@ -15,6 +15,7 @@ import (
 type pauseWatch struct {
 	clock   engine.Clock
 	timeout func() time.Duration // Client.timeout
+	noticed func(time.Duration)  // is called with each pause, under mu; nil: nobody is
 
 	mu    sync.Mutex
 	ranAt int64 // when the process surely ran
@@ -73,6 +74,9 @@ func (w *pauseWatch) note() {
 	if quiet := time.Duration(now - w.ranAt); quiet > w.every+lateness {
 		w.gaps[w.n%len(w.gaps)] = gap{now, quiet - w.every/2}
 		w.n++
+		if w.noticed != nil {
+			w.noticed(quiet - w.every/2)
+		}
 	}
 	w.ranAt = now
 }

@@ -42,8 +42,9 @@ type recorder struct {
 	written uint64   // those of them that the output has taken
 	dropped uint64   // those of them that had no room, or were lost
 	gaps    uint64
-	broken  error // why the output fails now; it is tried again
-	err     error // why the recording ended
+	broken  error       // why the output fails now; it is tried again
+	err     error       // why the recording ended
+	ended   func(error) // is called with err when it is set
 	closed  bool
 }
 
@@ -364,4 +365,16 @@ func (r *recorder) end(err error) {
 	}
 	r.err, r.queue, r.waiting, r.gap = err, nil, 0, nil
 	r.log.log(zerolog.ErrorLevel, "recording ended", func(e *zerolog.Event) { e.Err(err) })
+	if r.ended != nil {
+		r.ended(err)
+	}
+}
+
+// onEnd has a function called when the recording ends by an error, which may be now. It must not block.
+func (r *recorder) onEnd(f func(error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended = f; r.err != nil {
+		f(r.err)
+	}
 }

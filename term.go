@@ -26,6 +26,7 @@ type heldTerm struct {
 	zkSession int64        // ZooKeeper's id of the session; 0: not known
 	over      atomic.Bool
 	reason    error
+	stoppedAt atomic.Int64 // when the work had to end, by the loop's clock; 0: it may go on
 
 	mu       sync.Mutex
 	nodeGone bool                   // ended because its node, or the session, is gone
@@ -65,6 +66,7 @@ func (t *heldTerm) stop(reason error) {
 		return
 	}
 	t.stopped = reason
+	t.stoppedAt.Store(t.holder.client.clock.Now())
 	for l := range t.works {
 		l.stop(reason)
 	}
@@ -106,6 +108,7 @@ func (t *heldTerm) hold(parent context.Context, c *Client, done func(late error)
 			}
 			t.mu.Unlock()
 			cancel(context.Canceled)
+			t.observeReturn(late)
 			done(late)
 			close(l.returned)
 		})

@@ -54,6 +54,7 @@ func (p *participant) logQueued(n events.Notify) {
 		return
 	}
 	p.queued = n.Path
+	p.client.observed.emit(Queued{p.place(n.Path, n.Token, n.Session), n.Ahead, n.Behind})
 	p.client.log.log(p.client.outages.level(p, p.plannedLevel()), "queued", func(e *zerolog.Event) {
 		p.identity(e).Str("node", n.Path).Int("ahead", n.Ahead).Str("behind", printable(n.Behind))
 	})

@@ -136,6 +136,7 @@ func TestCallsWithAnEndedContext(t *testing.T) {
 var withoutWait = map[string]string{
 	"Client.Watch": "a feed does not yield the context's end", "Client.WatchNode": "a feed", "Client.WatchChildren": "a feed",
 	"Client.WatchMembers": "a feed", "Membership.Watch": "a feed", "SharedCount.Watch": "a feed", "TreeCache.Changes": "a feed",
+	"Client.Probe":         "TestALoopThatHangsFailsTheProbe",
 	"Client.WaitConnected": "TestWaitConnectedSaysWhy", "Election.Run": "as Latch.Run", "JobElection.Run": "as Latch.Run",
 	"Latch.Resign": "TestCallsUnderATerm", "Election.Resign": "as Latch.Resign",
 	"JobElection.RemoveLeader": "as Latch.Resign", "DoubleBarrier.Leave": "TestMeetingsSayWhy",

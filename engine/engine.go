@@ -51,6 +51,7 @@ type Engine struct {
 
 	invariants *invariants // nil: they are not checked
 	bounded    bool        // machines may not tell each other events without an end
+	observer   Observer    // nil: nobody observes
 
 	record  bool
 	seq     uint64
@@ -244,6 +245,7 @@ func (e *Engine) step(m instance, q queued) {
 		e.out = append(e.out, Addressed{q.To, m.entered()})
 	}
 	e.note(e.current, t, e.box.effects)
+	e.observe(q.cause, t.To)
 	if e.invariants != nil {
 		e.invariants.check(e, m, e.current, t)
 	}

@@ -101,6 +101,13 @@ func (l *Loop) Post(env events.Envelope) bool {
 // within Execute.
 func (l *Loop) PostFirst(env events.Envelope) { l.first = append(l.first, env) }
 
+// Waiting returns how many envelopes wait in the inbox. It is safe for concurrent use.
+func (l *Loop) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.inbox)
+}
+
 // Wake has the loop check its timers now. They are due by its clock, but it sleeps by
 // Go's timers, which stop while the computer is suspended.
 func (l *Loop) Wake() {

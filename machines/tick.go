@@ -82,3 +82,10 @@ func (s *session) tooShort() string {
 	return fmt.Sprintf("the server granted a session timeout of %s, too short to lead safely with the tick of %s %s: set Config.Tick to the ensemble's tickTime, or ask for a session timeout of %s or more",
 		s.timeout, s.tick, source, ShortestTimeout(s.tick, s.observerMasters))
 }
+
+// FirstBelief returns how long belief lasts at most after the first confirmation of a session with
+// this timeout. If it is not above 0, nobody can lead under the session.
+func FirstBelief(timeout, tick time.Duration, observerMasters bool) time.Duration {
+	s := session{timeout: timeout, tick: tick, observerMasters: observerMasters}
+	return min(timeout/2, s.room())
+}

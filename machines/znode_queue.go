@@ -114,3 +114,22 @@ func (k ItemKind) Backlog(children []string) (items []Item, foreign int) {
 	})
 	return items, len(children) - len(items)
 }
+
+// FirstPut returns how many items a listing has, and the name of the one that was put first: "" if there
+// is none, and for items that wait until they are due. It looks only at the ends of the names.
+func (k ItemKind) FirstPut(children []string) (first string, items int) {
+	lowest := uint32(0)
+	for _, name := range children {
+		if !strings.HasPrefix(name, itemLabel) {
+			continue
+		}
+		number, valid := parseSequence(name[max(len(itemLabel), len(name)-len("0000000000")):])
+		if !valid {
+			continue
+		}
+		if items++; k != ByDue && (first == "" || uint32(number) < lowest) {
+			first, lowest = name, uint32(number)
+		}
+	}
+	return first, items
+}

@@ -1,0 +1,27 @@
+package engine
+
+import "github.com/incumbent-go/incumbent/events"
+
+// Observed is one step of one machine, as an Observer gets it. The event and the effects are
+// the engine's own: they are valid until the Observer returns, and must not be changed.
+type Observed struct {
+	Machine    events.ID
+	Event      *events.Event // as the machine got it: stamped
+	State      State         // after the step
+	Seq, Cause uint64        // as in the step's record
+	Effects    []events.Effect
+}
+
+// Observer is called after each step of a machine, on the goroutine of the engine. It must
+// not block. What was late, unknown or refused is no step.
+type Observer func(Observed)
+
+// Observe sets the observer of all steps from now on.
+func (e *Engine) Observe(o Observer) { e.observer = o }
+
+// observe passes the step that was just taken to the observer.
+func (e *Engine) observe(cause uint64, state State) {
+	if e.observer != nil {
+		e.observer(Observed{e.current.To, &e.current.Event, state, e.seq, cause, e.box.effects})
+	}
+}

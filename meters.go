@@ -1,0 +1,221 @@
+package incumbent
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// maxStatPaths is how many paths Stats counts terms and items for. Those of further paths are counted
+// under the path "other".
+const maxStatPaths = 1000
+
+// meters counts what Client.Stats reports. The loop notes steps in it, without a lock and without an
+// allocation; what is rare is under a lock.
+type meters struct {
+	client      *Client
+	heartbeats  [3]*histogram // by strength: see strengths
+	unconfirmed atomic.Uint64
+	margin      *histogram
+	budget      atomic.Int64
+	requests    [6]operationMeter // by operation: see operations
+	connection  [4]atomic.Uint64  // attached, suspended, lost, refused
+
+	mu     sync.Mutex
+	terms  map[termKey]uint64
+	led    map[string]*histogram // by recipe
+	took   map[string]*histogram // takeovers, by recipe
+	queues map[string]*queueMeter
+	paths  map[string]bool // of terms
+	pauses uint64
+	paused time.Duration
+}
+
+type termKey struct {
+	path, recipe string
+	reason       Reason
+}
+
+// operationMeter counts the answers to one kind of request.
+type operationMeter struct {
+	took              *histogram
+	ok, refused, lost atomic.Uint64
+}
+
+var (
+	operations = [6]string{"create", "delete", "read", "list", "multi", "sync"}
+	strengths  = [3]string{"sync", "check", "write"}
+)
+
+// The places of operations and strengths.
+const (
+	createOp = iota
+	deleteOp
+	readOp
+	listOp
+	multiOp
+	syncOp
+
+	bySync  = 0
+	byCheck = 1
+	byWrite = 2
+)
+
+func (m *meters) init(c *Client) {
+	m.client = c
+	m.margin = newHistogram(marginBounds)
+	for i := range m.heartbeats {
+		m.heartbeats[i] = newHistogram(answerBounds)
+	}
+	for i := range m.requests {
+		m.requests[i].took = newHistogram(answerBounds)
+	}
+	m.terms, m.paths = map[termKey]uint64{}, map[string]bool{}
+	m.led, m.took, m.queues = map[string]*histogram{}, map[string]*histogram{}, map[string]*queueMeter{}
+}
+
+// stepped notes a step. The loop calls it.
+func (m *meters) stepped(s engine.Observed) {
+	c := m.client
+	if c.observed.on() {
+		c.observed.mark(s.Seq, s.Cause, s.Effects)
+	}
+	session := s.Machine == events.SessionMachine
+	switch s.Event.Kind {
+	case events.ReplyCreate:
+		m.answered(createOp, s.Event)
+	case events.ReplyDelete:
+		m.answered(deleteOp, s.Event)
+	case events.ReplyStat:
+		m.answered(readOp, s.Event)
+	case events.ReplyChildren:
+		m.answered(listOp, s.Event)
+		c.listed(s)
+	case events.ReplyMulti:
+		m.answered(multiOp, s.Event)
+		if session {
+			m.confirmed(byCheck, s)
+		}
+	case events.ReplySync:
+		m.answered(syncOp, s.Event)
+		if session {
+			m.confirmed(bySync, s)
+		}
+	case events.ConnectionConfirmed:
+		m.confirmed(byWrite, s)
+	case events.WatchDeleted:
+		c.vacated(s)
+	case events.ConnectionAttached, events.ConnectionSuspended, events.ConnectionLost, events.ConnectionRefused:
+		if session {
+			m.connected(s.Event)
+		}
+	}
+}
+
+// answered counts the answer to a request.
+func (m *meters) answered(op int, ev *events.Event) {
+	o := &m.requests[op]
+	switch ev.Code {
+	case events.OK:
+		o.ok.Add(1)
+	case events.ConnectionLoss, events.SessionExpired, events.NotSent, events.Closed:
+		o.lost.Add(1)
+		return
+	default:
+		o.refused.Add(1)
+	}
+	if ev.SentAt != 0 {
+		o.took.noteTime(time.Duration(ev.At - ev.SentAt))
+	}
+}
+
+// confirmed counts the answer to a heartbeat, or a write that confirms like one.
+func (m *meters) confirmed(strength int, s engine.Observed) {
+	ev := s.Event
+	if ev.SentAt == 0 {
+		return
+	}
+	took, budget := time.Duration(ev.At-ev.SentAt), time.Duration(m.budget.Load())
+	if ev.Code == events.OK {
+		m.heartbeats[strength].noteTime(took)
+	} else {
+		m.unconfirmed.Add(1)
+	}
+	margin := time.Duration(0)
+	if ev.ValidUntil != 0 {
+		margin = time.Duration(ev.ValidUntil - ev.At)
+		if budget > 0 {
+			m.margin.note(min(float64(margin)/float64(budget), 1))
+		}
+	}
+	if m.client.observed.on() {
+		m.client.observed.send(stepMark{s.Seq, s.Cause}, Confirmed{strengths[strength], took, max(margin, 0), budget, ev.Code})
+	}
+}
+
+// connected counts an event of the connection, and learns how long belief lasts on it.
+func (m *meters) connected(ev *events.Event) {
+	switch ev.Kind {
+	case events.ConnectionAttached:
+		m.connection[0].Add(1)
+		m.budget.Store(int64(m.client.budget()))
+	case events.ConnectionSuspended:
+		m.connection[1].Add(1)
+	case events.ConnectionLost:
+		m.connection[2].Add(1)
+	case events.ConnectionRefused:
+		m.connection[3].Add(1)
+	}
+}
+
+// termEnded counts the end of a term. Holds of locks are counted together, without their paths.
+func (m *meters) termEnded(p *participant, lost *LostError) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	path := ""
+	if !p.holdsOnce() {
+		path = m.counted(p.path)
+	}
+	m.terms[termKey{path, p.recipe(), lost.Reason}]++
+	of(m.led, p.recipe(), ledBounds).noteTime(lost.Led)
+}
+
+// tookOver counts a takeover: the time from the deletion of the node ahead to the term.
+func (m *meters) tookOver(recipe string, after time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of(m.took, recipe, takeoverBounds).noteTime(after)
+}
+
+// counted returns the path under which a path is counted. The caller holds the lock.
+func (m *meters) counted(path string) string {
+	if !m.paths[path] {
+		if len(m.paths) >= maxStatPaths {
+			return "other"
+		}
+		m.paths[path] = true
+	}
+	return path
+}
+
+// of returns the histogram of a recipe. The caller holds the lock.
+func of(all map[string]*histogram, recipe string, bounds []float64) *histogram {
+	h := all[recipe]
+	if h == nil {
+		h = newHistogram(bounds)
+		all[recipe] = h
+	}
+	return h
+}
+
+// pausedFor counts a pause of this process.
+func (m *meters) pausedFor(d time.Duration) {
+	m.mu.Lock()
+	m.pauses++
+	m.paused += d
+	m.mu.Unlock()
+	m.client.observed.emitAside(ProcessPaused{d})
+}

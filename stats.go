@@ -1,0 +1,247 @@
+package incumbent
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Stats is what a client has counted since Open, and how it is at this moment: see
+// Client.Stats. All counters only grow.
+type Stats struct {
+	Connection ConnectionState
+	Session    int64         // the number of the present ZooKeeper session, from 1; 0 before the first connection
+	SessionID  int64         // ZooKeeper's id of it, 0 before the first connection
+	Granted    time.Duration // as Client.SessionTimeout
+	// Budget is how long belief lasts at most after the sending of a request that confirms it;
+	// 0 before the first connection. If it is below 0, nobody can lead with this timeout.
+	Budget time.Duration
+
+	// Attached, Suspended, Lost and Refused count connections that a server confirmed, that were
+	// lost, sessions that ended or must be assumed to be over, and attempts that failed.
+	Attached, Suspended, Lost, Refused uint64
+
+	Handles []HandleStats // of participants that have started and not closed, by path and ID
+	Phases  []PhaseStats  // how many handles of any recipe are in which state
+	Terms   []TermStats   // how many terms ended, by path, recipe and reason
+	Recipes []RecipeStats // how long terms and takeovers lasted
+
+	Heartbeats       []HeartbeatStats
+	HeartbeatsFailed uint64    // that confirmed nothing
+	Margin           Histogram // the share of Budget that was left when a heartbeat was answered
+
+	Requests []RequestStats
+	Queues   []QueueStats // of queues that this client has consumers of
+
+	Inbox  int           // events that wait for the loop
+	Pauses uint64        // times in which this process did not run
+	Paused time.Duration // their sum
+
+	Recording     Recording
+	EventsDropped uint64 // Config.Observe was too slow for them
+
+	Version, Go string // of this library, and of Go
+}
+
+// HandleStats is one participant: a latch, a selector, an election, or a lock that is held or
+// waited for.
+type HandleStats struct {
+	Path, Recipe, ID string
+	Phase            string // as Phase of the handle
+	Holds            bool   // it is a lock, or permits, that one caller holds or waits for
+	Leads            bool   // as HasLeadership
+	Token            int64  // of the term; 0 if there is none
+	Began            time.Time
+	ValidFor         time.Duration // how long belief lasts without another confirmation; 0 if it does not lead
+	Draining         time.Duration // how long work goes on after it had to end; 0 if none does
+	Err              error         // as Err of the handle
+}
+
+// PhaseStats is how many handles of a recipe are in one state.
+type PhaseStats struct {
+	Recipe, Phase string
+	Count         int
+}
+
+// TermStats is how many terms ended for one reason. The path is empty for locks, and "other"
+// after the first 1000 paths.
+type TermStats struct {
+	Path, Recipe string
+	Reason       Reason
+	Count        uint64
+}
+
+// RecipeStats has how long the terms of a recipe lasted, and how long it took from the deletion of
+// the node ahead until the term began. Both are in seconds.
+type RecipeStats struct {
+	Recipe        string
+	Led, Takeover Histogram
+}
+
+// HeartbeatStats has the answers that confirmed belief, in seconds from the sending. Strength is
+// "sync", "check", or "write": another request that the quorum committed.
+type HeartbeatStats struct {
+	Strength string
+	Took     Histogram
+}
+
+// RequestStats has the answers to one operation: "create", "delete", "read", "list", "multi" or
+// "sync". Refused are errors of the ensemble, which may be usual: a node is missing, or exists
+// already. Lost have no answer. Took is in seconds, of those with an answer.
+type RequestStats struct {
+	Operation         string
+	OK, Refused, Lost uint64
+	Took              Histogram
+}
+
+// QueueStats is one queue as this client's consumers see it. Took is how long the handler took, in
+// seconds.
+type QueueStats struct {
+	Path                    string
+	Items                   int           // in the last listing, less those that were done since
+	Oldest                  time.Duration // since this client first saw the item that was put first; 0 for a DelayQueue
+	Done, Failed, Withdrawn uint64        // deliveries, by how they ended
+	Took                    Histogram
+}
+
+// Stats returns what the client has counted since Open. It does not wait for the loop, and takes
+// time in proportion to the number of handles.
+func (c *Client) Stats() Stats {
+	c.opened()
+	m := &c.meters
+	s := Stats{
+		Connection: c.Connection(), SessionID: c.SessionID(), Granted: c.SessionTimeout(),
+		Attached: m.connection[0].Load(), Suspended: m.connection[1].Load(), Lost: m.connection[2].Load(), Refused: m.connection[3].Load(),
+		HeartbeatsFailed: m.unconfirmed.Load(), Margin: m.margin.read(),
+		Inbox: c.loop.Waiting(), Recording: c.Recording(), EventsDropped: c.observed.droppedCount(),
+		Version: version(), Go: runtime.Version(),
+	}
+	if a := c.attached.Load(); a != nil {
+		s.Session, s.Budget = a.session, c.budget()
+	}
+	for i, h := range m.heartbeats {
+		s.Heartbeats = append(s.Heartbeats, HeartbeatStats{strengths[i], h.read()})
+	}
+	for i := range m.requests {
+		r := &m.requests[i]
+		s.Requests = append(s.Requests, RequestStats{operations[i], r.ok.Load(), r.refused.Load(), r.lost.Load(), r.took.read()})
+	}
+	m.readRare(&s)
+	c.readHandles(&s)
+	return s
+}
+
+// readRare reads what is under the lock.
+func (m *meters) readRare(s *Stats) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.Pauses, s.Paused = m.pauses, m.paused
+	for key, n := range m.terms {
+		s.Terms = append(s.Terms, TermStats{key.path, key.recipe, key.reason, n})
+	}
+	slices.SortFunc(s.Terms, func(a, b TermStats) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.Reason, b.Reason))
+	})
+	recipes := map[string]bool{}
+	for recipe := range m.led {
+		recipes[recipe] = true
+	}
+	for recipe := range m.took {
+		recipes[recipe] = true
+	}
+	for _, recipe := range slices.Sorted(maps.Keys(recipes)) {
+		r := RecipeStats{Recipe: recipe, Led: newHistogram(ledBounds).read(), Takeover: newHistogram(takeoverBounds).read()}
+		if h := m.led[recipe]; h != nil {
+			r.Led = h.read()
+		}
+		if h := m.took[recipe]; h != nil {
+			r.Takeover = h.read()
+		}
+		s.Recipes = append(s.Recipes, r)
+	}
+	for _, path := range slices.Sorted(maps.Keys(m.queues)) {
+		s.Queues = append(s.Queues, m.queues[path].read(path, m.client.clock.Now()))
+	}
+}
+
+// readHandles reads the state of all handles.
+func (c *Client) readHandles(s *Stats) {
+	c.mu.Lock()
+	handles := maps.Clone(c.handles)
+	c.mu.Unlock()
+	phases := map[PhaseStats]int{}
+	for id, r := range handles {
+		if h, ok := r.(interface{ Phase() string }); ok {
+			phases[PhaseStats{Recipe: recipeOf(id), Phase: h.Phase()}]++
+		}
+		if one, ok := r.(inLine); ok && one.asParticipant().State() == Started {
+			s.Handles = append(s.Handles, one.asParticipant().stats())
+		}
+	}
+	for phase, n := range phases {
+		phase.Count = n
+		s.Phases = append(s.Phases, phase)
+	}
+	slices.SortFunc(s.Phases, func(a, b PhaseStats) int {
+		return cmp.Or(cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.Phase, b.Phase))
+	})
+	slices.SortFunc(s.Handles, func(a, b HandleStats) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// stats returns the state of a participant.
+func (p *participant) stats() HandleStats {
+	s := HandleStats{Path: p.path, Recipe: p.recipe(), ID: p.name, Phase: p.Phase(), Holds: p.holdsOnce(),
+		Leads: p.HasLeadership(), Err: p.Err()}
+	now := p.client.clock.Now()
+	p.mu.Lock()
+	t, last := p.term, p.last
+	p.mu.Unlock()
+	if t != nil {
+		s.Token, s.Began = t.Token, wall(t.began-now)
+		if s.Leads {
+			s.ValidFor = time.Duration(max(p.client.belief.until(t.Session)-now, 0))
+		}
+	}
+	if last != nil {
+		s.Draining = last.draining(now)
+	}
+	return s
+}
+
+// draining returns for how long work goes on after it had to end; 0 if none does.
+func (t *heldTerm) draining(now int64) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at := t.stoppedAt.Load(); at != 0 && len(t.works) > 0 {
+		return time.Duration(now - at)
+	}
+	return 0
+}
+
+// Probe returns nil as soon as the client's loop has answered, which takes microseconds unless the
+// loop is stuck; a client that is closed has no loop to wait for. It sends nothing to the ensemble.
+// Its error is the context's.
+func (c *Client) Probe(ctx context.Context) error {
+	c.check(ctx)
+	if c.isClosed() {
+		return nil
+	}
+	select {
+	case <-c.loop.SignOfLife():
+	case <-c.ended:
+	case <-ctx.Done():
+		return asCallError("probe", "", context.Cause(ctx))
+	}
+	return nil
+}
+
+// Closed reports whether Close was called. A client that is being closed is closed, too.
+func (c *Client) Closed() bool {
+	c.opened()
+	return c.isClosing() || c.isClosed()
+}
