@@ -20,5 +20,8 @@ func sinceStart() func() int64 {
 	return func() int64 { return int64(time.Since(start)) + 1 }
 }
 
+// instant returns the present time, for differences.
+func instant() time.Time { return time.Now() }
+
 // wall returns the wall clock's time so many nanoseconds from now.
 func wall(after int64) time.Time { return time.Now().Add(time.Duration(after)).Round(0) }

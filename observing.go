@@ -63,9 +63,11 @@ func (p *participant) observeBegin(t *heldTerm) {
 // observeReturn reports that work has returned, or is no longer waited for.
 func (t *heldTerm) observeReturn(late error) {
 	ended := WorkEnded{Place: t.place(), Overran: errors.Is(late, ErrWorkRunning)}
-	if at := t.stoppedAt.Load(); at != 0 {
-		ended.Late = time.Duration(t.holder.client.clock.Now() - at)
+	t.mu.Lock()
+	if t.stopped != nil {
+		ended.Late = instant().Sub(t.stopAt)
 	}
+	t.mu.Unlock()
 	t.holder.client.observed.emitAside(ended)
 }
 

@@ -208,17 +208,17 @@ func (p *participant) stats() HandleStats {
 		}
 	}
 	if last != nil {
-		s.Draining = last.draining(now)
+		s.Draining = last.draining()
 	}
 	return s
 }
 
 // draining returns for how long work goes on after it had to end; 0 if none does.
-func (t *heldTerm) draining(now int64) time.Duration {
+func (t *heldTerm) draining() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if at := t.stoppedAt.Load(); at != 0 && len(t.works) > 0 {
-		return time.Duration(now - at)
+	if t.stopped != nil && len(t.works) > 0 {
+		return instant().Sub(t.stopAt)
 	}
 	return 0
 }

@@ -26,11 +26,11 @@ type heldTerm struct {
 	zkSession int64        // ZooKeeper's id of the session; 0: not known
 	over      atomic.Bool
 	reason    error
-	stoppedAt atomic.Int64 // when the work had to end, by the loop's clock; 0: it may go on
 
 	mu       sync.Mutex
 	nodeGone bool                   // ended because its node, or the session, is gone
 	released bool                   // ended because the work under it had returned
+	stopAt   time.Time              // when the work had to end
 	stopped  error                  // why the work was stopped; nil: it may go on
 	works    map[*Leadership]uint64 // that has not returned, numbered in the order in which it was given out
 	given    uint64                 // how often work was given out
@@ -66,7 +66,7 @@ func (t *heldTerm) stop(reason error) {
 		return
 	}
 	t.stopped = reason
-	t.stoppedAt.Store(t.holder.client.clock.Now())
+	t.stopAt = instant()
 	for l := range t.works {
 		l.stop(reason)
 	}

@@ -1,0 +1,23 @@
+module github.com/incumbent-go/incumbent/integrations/gocron
+
+go 1.25
+
+require (
+	github.com/go-co-op/gocron/v2 v2.21.2
+	github.com/incumbent-go/incumbent v0.0.0
+	go.uber.org/goleak v1.3.0
+)
+
+require (
+	github.com/go-zookeeper/zk v1.0.4 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/jonboulle/clockwork v0.5.0 // indirect
+	github.com/looplab/fsm v1.0.3 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
+	github.com/rs/zerolog v1.35.1 // indirect
+	golang.org/x/sys v0.29.0 // indirect
+)
+
+replace github.com/incumbent-go/incumbent => ../..
