@@ -92,7 +92,9 @@ func (g *guardedCommand) work(l *incumbent.Leadership) (led time.Duration, lost 
 		g.Stop() // one came before the command ran
 	}
 	g.Note("%s %s with token %d, session %s; running %s in process group %d", g.doing, g.path, l.Token(), hex(g.client.SessionID()), cli.Quote(g.command[0]), g.ID())
+	g.notifier.send(fmt.Sprintf("STATUS=%s %s with token %d", g.doing, g.path, l.Token()))
 	lost = g.until(l)
+	g.notifier.send("STATUS=" + g.done + " " + g.path)
 	over := time.Now()
 	if lost && g.validUntil.Before(over) { // this process was stopped, and saw the loss late
 		over = g.validUntil

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+)
+
+// notifier tells systemd how the service is: see sd_notify(3). The nil notifier tells nobody.
+type notifier struct {
+	conn net.Conn
+	end  chan struct{}
+	over chan struct{}
+}
+
+// notifySystemd begins what --notify asks for, until stop is called.
+func (e *elector) notifySystemd() (stop func(), err error) {
+	if !e.notify {
+		return func() {}, nil
+	}
+	e.notifier, err = newNotifier(func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		return e.client.Probe(ctx) == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	remove := e.client.OnConnection(e.notifier.connection)
+	return func() {
+		remove()
+		e.notifier.stop()
+	}, nil
+}
+
+// newNotifier connects to the socket that systemd names in NOTIFY_SOCKET, and sends WATCHDOG=1 twice in each
+// WATCHDOG_USEC, if that is set, as long as alive returns true.
+func newNotifier(alive func() bool) (*notifier, error) {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return nil, cli.Usage("--notify needs a service of systemd with Type=notify and NotifyAccess=main: NOTIFY_SOCKET is not set")
+	}
+	if path[0] == '@' {
+		path = "\x00" + path[1:] // an abstract socket
+	}
+	conn, err := net.Dial("unixgram", path)
+	if err != nil {
+		return nil, cli.Exit(cli.ExitFailed, fmt.Errorf("--notify: %w", err))
+	}
+	n := &notifier{conn, make(chan struct{}), make(chan struct{})}
+	usec, _ := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
+		_ = os.Unsetenv(name) // they are for this process, not for the command
+	}
+	go n.watchdog(time.Duration(usec)*time.Microsecond/2, alive)
+	return n, nil
+}
+
+func (n *notifier) watchdog(every time.Duration, alive func() bool) {
+	defer close(n.over)
+	if every <= 0 {
+		return
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if alive() {
+			n.send("WATCHDOG=1")
+		}
+		select {
+		case <-tick.C:
+		case <-n.end:
+			return
+		}
+	}
+}
+
+// send sends one message. Systemd that does not read it loses it: the service goes on.
+func (n *notifier) send(message string) {
+	if n != nil {
+		_ = n.conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = n.conn.Write([]byte(message))
+	}
+}
+
+// connection tells systemd of a new state of the connection. The service is ready when it is connected first.
+func (n *notifier) connection(s incumbent.ConnectionState) {
+	switch s {
+	case incumbent.Connected:
+		n.send("READY=1\nSTATUS=connected, in line")
+	case incumbent.Reconnected:
+		n.send("STATUS=connected again")
+	default:
+		n.send("STATUS=no connection: " + string(s))
+	}
+}
+
+func (n *notifier) stop() {
+	if n != nil {
+		n.send("STOPPING=1")
+		close(n.end)
+		<-n.over
+		_ = n.conn.Close()
+	}
+}
