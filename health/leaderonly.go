@@ -16,7 +16,7 @@ const hopParameter = "incumbent-hop"
 // before (it has the query parameter "incumbent-hop").
 //
 // Target returns the leader's base URL, such as "https://10.0.0.7:8443"; "" if it is not known. It is called
-// for each such request, and must be quick. A participant's ID is data of a node, which whoever may write
+// for each such request, and must be quick. A participant's ID is data of a node, which everybody who may write
 // there chooses: Target has to look it up, as Allowed does, and must not return it. A nil Target
 // answers 503 always.
 func LeaderOnly(b Believer, target func(*http.Request) string, next http.Handler) http.Handler {

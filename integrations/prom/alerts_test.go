@@ -16,7 +16,7 @@ import (
 	"github.com/incumbent-go/incumbent/integrations/prom"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the dashboard anew")
+var rewrite = flag.Bool("rewrite", false, "write the dashboard")
 
 const dashboardFile = "dashboards/incumbent.json"
 
