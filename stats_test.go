@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -175,6 +176,10 @@ func TestStatsOfATakeover(t *testing.T) {
 		if len(s.Recipes) != 1 || s.Recipes[0].Takeover.Count() != 1 || !s.Handles[0].Leads {
 			t.Errorf("%+v %+v", s.Recipes, s.Handles)
 		}
+		began, _ := details[TermBegan](&o)
+		if len(began) != 1 || began[0].Takeover >= time.Second || began[0].Waited < time.Minute {
+			t.Errorf("%+v", began)
+		}
 		if first.Stats().Handles[0].Draining != 0 {
 			t.Error("the work has returned, and drains")
 		}
@@ -189,9 +194,10 @@ func TestStatsOfAQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fail := true
+		var fail atomic.Bool
+		fail.Store(true)
 		c, err := q.AtLeastOnce(func(context.Context, Delivery[string]) error {
-			if fail {
+			if fail.Load() {
 				return errors.New("not yet")
 			}
 			return nil
@@ -207,7 +213,7 @@ func TestStatsOfAQueue(t *testing.T) {
 		if s.Path != "/q" || s.Items != 1 || s.Failed == 0 || s.Done != 0 || s.Oldest < 50*time.Second {
 			t.Errorf("%+v", s)
 		}
-		fail = false
+		fail.Store(false)
 		pass(5 * time.Minute)
 		if s = n.Stats().Queues[0]; s.Items != 0 || s.Done != 1 || s.Oldest != 0 {
 			t.Errorf("%+v", s)
