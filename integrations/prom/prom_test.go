@@ -65,9 +65,11 @@ func leader(t *testing.T) *incumbent.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hold.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() {
+		if err := hold.Unlock(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	consume(t, c)
 	return c
 }
