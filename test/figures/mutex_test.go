@@ -90,6 +90,13 @@ func TestRequestsOfAMutex(t *testing.T) {
 		t.Error("a free lock was not to be had")
 	}
 	ok(t, h.Unlock(first.ctx))
+
+	third := open(t, srv)
+	_, h = third.lock("/lock")
+	holds := first.waiters(m, 3, 1)
+	figure(t, "mutex, start to an armed waiter on the same path: round trips", trips(first.tape.Records(), "mutex-3"), 2)
+	ok(t, h.Unlock(third.ctx))
+	ok(t, (<-holds).Unlock(first.ctx))
 }
 
 // TestRequestsFromWakingToHolding counts the waiter's requests after the watch has fired.
