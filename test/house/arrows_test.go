@@ -19,10 +19,12 @@ var rooms = map[string][]string{
 	"zkio":                   {"engine", "events", "internal/invariants", "internal/optimizations"},
 	"zkio/zkmem":             nil,
 	"world":                  {"engine", "events", "machines", "zkio/zkmem"},
+	"why":                    {"events", "machines", "why/txnlog"},
+	"why/txnlog":             nil,
 	"slogger":                nil,
 	"health":                 {"."},
-	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "internal/segments"},
-	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "slogger", "health", "cmd", "test"},
+	"cmd":                    {".", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "cmd", "internal/segments"},
+	"test":                   {".", "internal/segments", "internal/sources", "internal/invariants", "internal/optimizations", "engine", "events", "machines", "zkio", "zkio/zkmem", "world", "why", "why/txnlog", "slogger", "health", "cmd", "test"},
 	"events/more":            {"events"},
 	"docs/examples":          {".", "zkio/zkmem", "slogger", "health"},      // programs to copy, in a module of their own
 	"integrations":           {".", "zkio/zkmem", "health"},                 // each in a module of its own

@@ -32,6 +32,7 @@ var standard = strings.Fields(`bufio bytes cmp container/heap container/list con
 var standardHere = map[string][]string{
 	"zkio/zkmem": {"crypto/hmac", "crypto/sha1", "encoding/base64", "net/netip", "syscall"}, // a server, in tests only
 	"slogger":    {"log/slog"},
+	"why/txnlog": {"hash/adler32"}, // the servers' checksum
 	"health":     {"net/http", "net/url"},
 
 	"events":            {"encoding/base64", "hash/crc32"},                                // the flight log's lines

@@ -48,8 +48,8 @@ func importsOf(f *file, banned []string) []finding {
 	})
 }
 
-// minds reports whether a file is in machines or events, whose code is pure.
-func minds(f *file) bool { return !f.test && f.in("machines", "events") }
+// minds reports whether a file is in machines, events or why, whose code is pure.
+func minds(f *file) bool { return !f.test && f.in("machines", "events", "why", "why/txnlog") }
 
 // pure reports whether a file is in one of these, or in the simulated world, which has
 // random numbers of its own.
@@ -152,7 +152,7 @@ var purity = []rule{
 		name: "no order of a map",
 		why:  "a map's order differs from run to run, so maps.Keys and its kin are sorted at once: slices.Sorted(maps.Keys(m))",
 		finds: func(f *file) []finding {
-			if f.test || !f.in("machines", "events", "engine", "world") {
+			if f.test || !f.in("machines", "events", "engine", "world", "why", "why/txnlog") {
 				return nil
 			}
 			return unsorted(f)

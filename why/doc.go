@@ -1,0 +1,22 @@
+// Package why explains why leadership moved: from the flight recorder's logs of any number of
+// clients, and ZooKeeper's own transaction logs where there are any, it finds the terms, what
+// ended each and why, who followed, and whether two ever had the right to believe at once.
+// Records in, facts and sentences out: it reads no clock, no file and no network.
+//
+//	log, err := why.Read("host1", reader)         // for each client
+//	report := why.Explain(logs, txns, why.Options{})
+//
+// What it says is only what the records show. If they do not show a thing, it says which log
+// would, and never guesses: see Cause, Proof and Report.Verdict.
+//
+//	log.go      reads one client's records; effect.go what their effects say; terms.go the terms in them
+//	clock.go    how far the clocks of the hosts are apart, with the error; envelope.go between two samples
+//	history.go  what all logs together say of nodes and sessions; place.go the places of clients without a log
+//	cause.go    why a term ended; loss.go the causes that come by the connection
+//	proof.go    which of two terms was first, and how that is known
+//	report.go   the moves of each line and the verdict; scope.go which of them were asked for
+//	story.go    sentences; text.go times and names in them
+//	facts.go    the same as values for programs; trace.go for trace viewers; redact.go without names
+//
+// It may change in any release.
+package why

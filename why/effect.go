@@ -1,0 +1,234 @@
+package why
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// sight is a reply that shows how far the ensemble was.
+type sight struct {
+	seq      uint64
+	at, sent int64
+	zxid     int64
+	session  int64 // ZooKeeper's id
+	write    bool  // it answers a write that was committed with this zxid
+}
+
+// stamp is a node's time by the clock of the ensemble's leader, seen in a reply.
+type stamp struct {
+	seq      uint64
+	at, sent int64 // of the create, if the node is this client's own; else sent is 0
+	zxid     int64
+	millis   int64
+}
+
+// node is one node that the client created.
+type node struct {
+	path    string
+	machine events.ID
+	seq     uint64
+	at      int64
+	sent    int64
+	czxid   int64
+	session *session
+}
+
+// sighting is a record that shows that a node is gone.
+type sighting struct {
+	seq  uint64
+	at   int64
+	path string
+}
+
+// deletion is a delete that the client sent.
+type deletion struct {
+	seq     uint64 // of the record that asked for it
+	at      int64
+	machine events.ID
+	number  uint64
+	path    string
+	answer  uint64 // the seq of the answer; 0: none came
+	zxid    int64  // if it was carried out
+}
+
+// listing is what the last listing of a line by a machine showed.
+type listing struct {
+	seq      uint64
+	at       int64
+	dir      string
+	children []string
+}
+
+// seen says between which records a node was in listings.
+type seen struct {
+	first, last uint64
+	lastAt      int64
+}
+
+// addReply notes what a reply says of zxids, nodes and times.
+func (l *Log) addReply(r events.Record) {
+	ev := r.Event
+	switch ev.Kind {
+	case events.ReplyCreate, events.ReplyDelete, events.ReplyMulti, events.ReplyStat, events.ReplyChildren, events.ReplySync:
+	default:
+		return
+	}
+	write := ev.Code == events.OK && (ev.Kind == events.ReplyCreate || ev.Kind == events.ReplyDelete || ev.Kind == events.ReplyMulti)
+	s := l.session.current
+	if ev.Zxid > 0 && s != nil {
+		l.sights = append(l.sights, sight{r.Seq, ev.At, ev.SentAt, ev.Zxid, s.id, write && ev.SentAt > 0})
+	}
+	switch {
+	case ev.Kind == events.ReplyCreate && write && ev.Path != "":
+		l.nodes[ev.Path] = &node{ev.Path, r.Machine, r.Seq, ev.At, ev.SentAt, ev.Zxid, s}
+	case ev.Kind == events.ReplyDelete:
+		l.answerDelete(r, write)
+	case ev.Kind == events.ReplyChildren && ev.Code == events.OK:
+		l.addListing(r)
+	case ev.Kind == events.ReplyStat && ev.Code == events.NoNode:
+		l.gone = append(l.gone, sighting{r.Seq, ev.At, ev.Path})
+	}
+	if ev.Stat != nil && ev.Stat.Mtime > 0 {
+		l.addStamp(r)
+	}
+	if ev.Stat != nil && ev.Stat.EphemeralOwner != 0 && ev.Path != "" {
+		l.owners[ev.Path] = ev.Stat.EphemeralOwner
+	}
+}
+
+func (l *Log) addStamp(r events.Record) {
+	ev := r.Event
+	st := stamp{seq: r.Seq, at: ev.At, zxid: ev.Stat.Mzxid, millis: ev.Stat.Mtime}
+	if own := l.nodes[ev.Path]; own != nil && own.czxid == ev.Stat.Mzxid && own.sent > 0 {
+		st.at, st.sent = own.at, own.sent
+	}
+	l.stamps = append(l.stamps, st)
+}
+
+func (l *Log) addListing(r events.Record) {
+	ev := r.Event
+	l.listings[r.Machine] = listing{r.Seq, ev.At, ev.Path, ev.Children}
+	for _, name := range ev.Children {
+		path := ev.Path + "/" + name
+		s, there := l.seen[path]
+		if !there {
+			s.first = r.Seq
+		}
+		s.last, s.lastAt = r.Seq, ev.At
+		l.seen[path] = s
+	}
+}
+
+func (l *Log) answerDelete(r events.Record, done bool) {
+	for i := len(l.deletes) - 1; i >= 0 && i >= len(l.deletes)-50; i-- {
+		d := &l.deletes[i]
+		if d.machine == r.Machine && d.number == r.Event.Request && d.answer == 0 {
+			d.answer = r.Seq
+			if done {
+				d.zxid = r.Event.Zxid
+			}
+			return
+		}
+	}
+}
+
+// addEffect notes what an effect says. The written form is that of events.Effect.
+func (l *Log) addEffect(r events.Record, text string) {
+	switch {
+	case strings.HasPrefix(text, "valid until"):
+		l.moveDeadline(r, readDeadline(text))
+	case strings.HasPrefix(text, "notify "):
+		l.addNotice(r, text[len("notify "):])
+	case strings.HasPrefix(text, "#"):
+		l.addRequest(r, text)
+	case strings.HasPrefix(text, "stop timer #"):
+		if n, err := strconv.ParseUint(text[len("stop timer #"):], 10, 64); err == nil {
+			delete(l.timers, timerKey{r.Machine, n})
+		}
+	case strings.HasPrefix(text, "close session "):
+		if s := l.session.current; s != nil {
+			s.closeAsked = r.Seq
+		}
+	}
+}
+
+// readDeadline returns the reading of the clock in "valid until 1m2.5s", 0 for none.
+func readDeadline(text string) int64 {
+	d, err := time.ParseDuration(strings.TrimPrefix(text, "valid until "))
+	if err != nil {
+		return 0
+	}
+	return int64(d)
+}
+
+// addRequest notes deletes and timers.
+func (l *Log) addRequest(r events.Record, text string) {
+	number, rest, ok := strings.Cut(text, " ")
+	if !ok {
+		return
+	}
+	n, err := strconv.ParseUint(strings.Trim(number, "#!*"), 10, 64)
+	if err != nil {
+		return
+	}
+	switch {
+	case strings.HasPrefix(rest, "delete "):
+		l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, machine: r.Machine, number: n, path: rest[len("delete "):]})
+	case strings.HasPrefix(rest, "timer "):
+		i := strings.LastIndexByte(rest, ' ')
+		if d, err := time.ParseDuration(rest[i+1:]); err == nil {
+			l.timers[timerKey{r.Machine, n}] = r.Event.At + int64(d)
+		}
+	}
+}
+
+// addNotice notes what a handle learns.
+func (l *Log) addNotice(r events.Record, text string) {
+	what, rest, _ := strings.Cut(text, " ")
+	switch events.Notice(what) {
+	case events.Elected:
+		if path, token, _, ok := readTerm(rest); ok {
+			l.begin(r, path, token)
+		}
+	case events.Granted:
+		l.machineOf(r.Machine).works++
+	case events.Stopped:
+		if path, token, tail, ok := readTerm(rest); ok {
+			l.end(r, path, token, tail)
+		}
+	case events.Failed:
+		code, why, _ := strings.Cut(rest, " ")
+		if unquoted, err := strconv.Unquote(why); err == nil {
+			why = unquoted
+		}
+		l.failures = append(l.failures, failure{r.Seq, r.Event.At, r.Machine, events.Code(code), why})
+	}
+}
+
+// readTerm reads "PATH token=N …". A path may contain spaces, so the last " token=" that has a
+// number behind it counts.
+func readTerm(text string) (path string, token int64, tail string, ok bool) {
+	const mark = " token="
+	head := text
+	if i := strings.IndexByte(text, '"'); i >= 0 { // behind it are sentences
+		head = text[:i]
+	}
+	for i := strings.LastIndex(head, mark); i >= 0; i = strings.LastIndex(head[:i], mark) {
+		number, _, _ := strings.Cut(text[i+len(mark):], " ")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+			return text[:i], n, strings.TrimPrefix(text[i+len(mark)+len(number):], " "), true
+		}
+	}
+	return "", 0, "", false
+}
+
+// recipeOf returns the recipe in a machine's name: "latch-1" is a latch's.
+func recipeOf(id events.ID) string {
+	if i := strings.LastIndexByte(string(id), '-'); i > 0 {
+		return string(id[:i])
+	}
+	return string(id)
+}

@@ -1,0 +1,129 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mostLines is how many lines Lines returns without full.
+const mostLines = 10
+
+// Lines returns the report as text: the verdict first, then a line for each move and each doubt.
+// Without full they are at most ten, of which the last moves are kept; with it, each move is
+// followed by the records that led to it.
+func (r *Report) Lines(full bool) []string {
+	lines := []string{r.verdictLine()}
+	moves := make([]string, len(r.Moves))
+	for i, m := range r.Moves {
+		moves[i] = m.line()
+	}
+	var doubts []string
+	for _, d := range r.Doubts {
+		doubts = append(doubts, capital(d.String())+".")
+	}
+	if full {
+		for i, m := range r.Moves {
+			lines = append(lines, moves[i])
+			lines = append(lines, r.chains(m)...)
+		}
+		return append(lines, doubts...)
+	}
+	doubts = doubts[:min(len(doubts), 3)]
+	if room := mostLines - 1 - len(doubts); len(moves) > room {
+		left := len(moves) - (room - 1)
+		lines = append(lines, fmt.Sprintf("(%s before these: --full, --around or --token shows them)", plural(left, "move")))
+		moves = moves[left:]
+	}
+	return append(append(lines, moves...), doubts...)
+}
+
+// verdictLine is the first line.
+func (r *Report) verdictLine() string {
+	text := map[Verdict]string{
+		NeverProven:   "never two at once: proven by records and zxids",
+		NeverMeasured: "never two at once: measured by clocks",
+		TwoAtOnce:     "TWO AT ONCE",
+		CannotTell:    "cannot tell whether two ever led at once",
+	}[r.Verdict]
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	return capital(text) + "."
+}
+
+// line is one move as a paragraph.
+func (m Move) line() string {
+	var b strings.Builder
+	b.WriteString(m.Path + ": ")
+	for i, s := range m.story {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		text := s.String()
+		if i > 0 {
+			text = capital(text)
+		}
+		b.WriteString(text + ".")
+	}
+	return b.String()
+}
+
+// String returns the sentence with its records, without a full stop.
+func (s Sentence) String() string {
+	if len(s.Records) == 0 {
+		return s.Text
+	}
+	cited := make([]string, len(s.Records))
+	for i, r := range s.Records {
+		cited[i] = r.String()
+	}
+	return s.Text + " [" + strings.Join(cited, " ") + "]"
+}
+
+// String returns the record as it is cited: "host1:43".
+func (r Ref) String() string { return fmt.Sprintf("%s:%d", r.Log, r.Seq) }
+
+// capital returns a sentence with a capital letter at its beginning, unless it begins with the
+// name of a participant or a log.
+func capital(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	switch first {
+	case "it", "its", "nobody", "whether", "the", "times", "both", "session", "meanwhile", "against", "clocks", "and", "never", "cannot":
+		return strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// chains returns the records that led to a move, heartbeats folded.
+func (r *Report) chains(m Move) (lines []string) {
+	if t := m.From; t != nil {
+		last := t.Stopped
+		if last == 0 {
+			last = t.Log.lastSeq
+		}
+		lines = append(lines, r.chainLines(t, last, max(t.Elected, min(last, t.untilSeq)))...)
+	}
+	if t := m.To; t != nil {
+		lines = append(lines, r.chainLines(t, t.Elected, 0)...)
+	}
+	return lines
+}
+
+// chainLines returns the chain of causes of a record, from the outside event on, but nothing
+// before a record.
+func (r *Report) chainLines(t *Term, seq, from uint64) (lines []string) {
+	chain, beats := t.Log.chain(seq), 0
+	for i := len(chain) - 1; i >= 0; i-- {
+		c := chain[i]
+		if c.seq < from {
+			beats++
+			continue
+		}
+		if beats > 0 {
+			lines = append(lines, fmt.Sprintf("    (%s before)", plural(beats, "record")))
+			beats = 0
+		}
+		lines = append(lines, fmt.Sprintf("    %s  %s  %s  %s", Ref{t.Log.Name, c.seq}, r.time(t.Log, c.at), c.machine, c.row))
+	}
+	return lines
+}

@@ -1,0 +1,305 @@
+package why
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+)
+
+// Reader is what Read reads: *events.Reader, or anything else with one client's records in
+// their order. After an *events.Gap it can be called again.
+type Reader interface {
+	Next() (events.Record, error)
+}
+
+// Log is what one client's records say. Make one with Read.
+type Log struct {
+	Name    string // cited with each sentence, as in "host1:43"
+	Header  events.Header
+	Records int
+	Torn    bool   // the last line had no end
+	Clock   string // logs with the same non-empty Clock were written on one clock: the same host, since its start
+
+	wall        int64 // of Header.Start, nanoseconds since 1970; 0 if unknown
+	first, last int64 // readings of the loop's clock
+	lastSeq     uint64
+	closed      bool // the session machine has ended
+	tick        time.Duration
+	recs        []brief
+	gaps        []hole
+	session     sessionState
+	sessions    []*session
+	machines    map[events.ID]*machine
+	terms       []*Term
+	nodes       map[string]*node
+	sights      []sight
+	stamps      []stamp
+	pauses      []pause
+	lateness    []pause // timers that fired late although the process ran
+	timers      map[timerKey]int64
+	failures    []failure
+	listings    map[events.ID]listing
+	seen        map[string]seen  // by path
+	owners      map[string]int64 // by path: the session that owns a node
+	gone        []sighting       // watches and reads that show that a node is gone
+	deletes     []deletion
+}
+
+// brief is what is kept of every record.
+type brief struct {
+	seq, cause uint64
+	at         int64
+	machine    events.ID
+	kind       events.Kind
+	row        string
+}
+
+// hole is a gap in the log.
+type hole struct {
+	gap           events.Gap
+	before, after int64 // readings of the clock at the last record before and the first after
+}
+
+// pause is a time in which the process, or its loop, did not run.
+type pause struct {
+	seq  uint64
+	at   int64 // when it was noticed
+	long time.Duration
+}
+
+type timerKey struct {
+	machine events.ID
+	number  uint64
+}
+
+// failure is what kept a machine from leading.
+type failure struct {
+	seq     uint64
+	at      int64
+	machine events.ID
+	code    events.Code
+	text    string
+}
+
+// machine is one machine of the client, as it was opened.
+type machine struct {
+	recipe, path, id string
+	opener           events.ID
+	reads            bool // a read-write lock's reading side
+	works            int  // pieces of work that run
+}
+
+// session is one ZooKeeper session.
+type session struct {
+	number, id int64
+	timeout    time.Duration
+	attached   []attach
+	suspended  []loss
+	lost       *loss  // it is over
+	closeAsked uint64 // the seq of the record that asked for its end; 0: none did
+	closed     uint64 // the seq of the answer
+}
+
+type attach struct {
+	seq    uint64
+	at     int64
+	server string
+}
+
+// loss is the end of a connection or of a session.
+type loss struct {
+	seq    uint64
+	at     int64
+	code   events.Code
+	text   string
+	paused time.Duration
+}
+
+// sessionState is what holds at the present record.
+type sessionState struct {
+	current  *session
+	deadline int64 // until when the client may believe; 0: not at all
+	afterGap bool
+}
+
+// Read reads one client's records to their end. Its error is an *events.DamagedError, or the
+// reader's own; the Log then has what was read before. It never fails on a gap.
+func Read(name string, header events.Header, r Reader) (*Log, error) {
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}}
+	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
+		l.wall = t.UnixNano()
+	}
+	l.tick, _ = time.ParseDuration(header.Options["tick"])
+	for {
+		rec, err := r.Next()
+		var gap *events.Gap
+		switch {
+		case errors.As(err, &gap):
+			l.gaps = append(l.gaps, hole{gap: *gap, before: l.last})
+			l.session.afterGap = true
+			continue
+		case errors.Is(err, io.EOF):
+			if t, ok := r.(interface{ Torn() bool }); ok {
+				l.Torn = t.Torn()
+			}
+			return l, nil
+		case err != nil:
+			return l, fmt.Errorf("%s: %w", name, err)
+		}
+		l.add(rec)
+	}
+}
+
+// add takes the next record.
+func (l *Log) add(r events.Record) {
+	ev := r.Event
+	if l.Records == 0 {
+		l.first = ev.At
+	}
+	l.Records++
+	l.last, l.lastSeq = ev.At, r.Seq
+	if n := len(l.gaps); n > 0 && l.gaps[n-1].after == 0 {
+		l.gaps[n-1].after = ev.At
+	}
+	l.recs = append(l.recs, brief{r.Seq, r.Cause, ev.At, r.Machine, ev.Kind.Current(), r.Row})
+	if ev.Paused > 0 {
+		l.pauses = append(l.pauses, pause{r.Seq, ev.At, time.Duration(ev.Paused)})
+	}
+	l.resumeAfterGap(r)
+	if r.Machine == events.SessionMachine {
+		l.addSession(r)
+	}
+	l.addEvent(r)
+	l.addReply(r)
+	for _, text := range r.Effects {
+		l.addEffect(r, text)
+	}
+	if r.Machine == events.SessionMachine && r.To == "closed" {
+		l.closed = true
+	}
+}
+
+// addSession notes what happens to the connection and its session.
+func (l *Log) addSession(r events.Record) {
+	ev := r.Event
+	s := l.session.current
+	lost := loss{r.Seq, ev.At, ev.Code, ev.Text, time.Duration(ev.Paused)}
+	switch ev.Kind {
+	case events.ConnectionAttached:
+		if r.Row == events.RowLate || r.Row == events.RowIgnored {
+			return
+		}
+		if s == nil || s.number != ev.Session {
+			s = &session{number: ev.Session}
+			l.session.current = s
+			l.sessions = append(l.sessions, s)
+		}
+		s.id, s.timeout = ev.SessionID, time.Duration(ev.Timeout)
+		s.attached = append(s.attached, attach{r.Seq, ev.At, ev.Server})
+	case events.ConnectionSuspended:
+		if s != nil && s.number == ev.Session && r.From == "connected" {
+			s.suspended = append(s.suspended, lost)
+		}
+	case events.ConnectionLost:
+		if s != nil && (s.number == ev.Session || ev.Session == 0) && s.lost == nil {
+			s.lost = &lost
+		}
+	case events.ConnectionClosed:
+		if s != nil && s.number == ev.Session && s.closeAsked != 0 {
+			s.closed = r.Seq
+		}
+	}
+}
+
+// addEvent notes what happens to machines.
+func (l *Log) addEvent(r events.Record) {
+	ev := r.Event
+	switch ev.Kind.Current() {
+	case events.CommandOpen:
+		m := &machine{recipe: ev.Recipe, path: ev.Path, id: string(ev.Data), opener: events.ID(ev.Options["opener"]), reads: ev.Options["reads"] == "true"}
+		l.machines[r.Machine] = m
+	case events.WorkReturned:
+		l.workReturned(r)
+	case events.WatchDeleted:
+		l.gone = append(l.gone, sighting{r.Seq, ev.At, ev.Path})
+	case events.TimerFired:
+		key := timerKey{r.Machine, ev.Request}
+		if due, set := l.timers[key]; set && ev.Paused == 0 && ev.At > due {
+			if late := time.Duration(ev.At - due); late > 20*time.Millisecond {
+				l.lateness = append(l.lateness, pause{r.Seq, ev.At, late})
+			}
+		}
+		delete(l.timers, key)
+	}
+}
+
+// machineOf returns what is known of a machine; of one that was opened before the log begins,
+// only what its name says.
+func (l *Log) machineOf(id events.ID) *machine {
+	m := l.machines[id]
+	if m == nil {
+		m = &machine{recipe: recipeOf(id)}
+		l.machines[id] = m
+	}
+	return m
+}
+
+// rec returns what is kept of a record; its seq is 0 if there is none.
+func (l *Log) rec(seq uint64) brief {
+	lo, hi := 0, len(l.recs)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if l.recs[mid].seq < seq {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(l.recs) && l.recs[lo].seq == seq {
+		return l.recs[lo]
+	}
+	return brief{}
+}
+
+// chain returns a record and those that caused it, back to what came from outside.
+func (l *Log) chain(seq uint64) (all []brief) {
+	for seq != 0 && len(all) < 100 {
+		r := l.rec(seq)
+		if r.seq == 0 {
+			break
+		}
+		all = append(all, r)
+		if r.cause >= seq {
+			break
+		}
+		seq = r.cause
+	}
+	return all
+}
+
+// sessionNumbered returns a session, nil for none.
+func (l *Log) sessionNumbered(n int64) *session {
+	for _, s := range l.sessions {
+		if s.number == n {
+			return s
+		}
+	}
+	return nil
+}
+
+// hidden returns the gap that covers a time of the log's clock, nil for none.
+func (l *Log) hidden(from, to int64) *hole {
+	for i, h := range l.gaps {
+		after := h.after
+		if after == 0 {
+			after = 1<<63 - 1
+		}
+		if h.before < to && after > from {
+			return &l.gaps[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package why
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+)
+
+// line is what queues together: the nodes of one directory whose names are of one kind.
+type line struct {
+	dir, kind string
+	terms     []*Term
+	strangers []stranger
+}
+
+// stranger is a place in a line of a client without a log.
+type stranger struct {
+	path  string
+	order int64
+	owner int64 // the session; 0 if unknown
+	by    Ref   // who saw it
+	reads bool
+}
+
+// kindOf returns the kind of a node's name, as in "latch-", and whether it shares.
+func kindOf(name string) (kind string, shares bool) {
+	all, _ := machines.Places([]string{name})
+	if len(all) == 1 {
+		return all[0].Kind.Recipe + " " + all[0].Kind.Label, all[0].Shares()
+	}
+	return strings.TrimRight(name, "0123456789"), false
+}
+
+// orderOf returns the number of a node in its line, less than 0 for none.
+func orderOf(path string) int64 {
+	name := baseOf(path)
+	i := len(name)
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
+		i--
+	}
+	n, err := strconv.ParseInt(name[i:], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// shares reports whether a term holds together with others of its kind: a reader's.
+func (t *Term) shares() bool {
+	_, s := kindOf(baseOf(t.Node))
+	return s || t.machine().reads
+}
+
+func (t *Term) machine() *machine { return t.Log.machineOf(t.Machine) }
+
+// exclusive reports whether a term excludes others. The permits of a semaphore do not, and the
+// latch that a recipe opens for itself is not the user's.
+func (t *Term) exclusive() bool {
+	return t.Recipe != "semaphore" && t.machine().opener == ""
+}
+
+// conflict reports whether two terms must not be at once.
+func conflict(a, b *Term) bool { return !(a.shares() && b.shares()) }
+
+// findLines groups the terms of all logs, and finds the strangers in each line.
+func (h *history) findLines() []*line {
+	byKey := map[string]*line{}
+	var all []*line
+	for _, l := range h.logs {
+		for _, t := range l.terms {
+			if !t.exclusive() {
+				continue
+			}
+			kind, _ := kindOf(baseOf(t.Node))
+			key := t.Dir + "\x00" + kind
+			if byKey[key] == nil {
+				byKey[key] = &line{dir: t.Dir, kind: kind}
+				all = append(all, byKey[key])
+			}
+			byKey[key].terms = append(byKey[key].terms, t)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *line) int { return strings.Compare(a.dir+"\x00"+a.kind, b.dir+"\x00"+b.kind) })
+	for _, n := range all {
+		h.sortTerms(n)
+		n.strangers = h.strangersIn(n)
+	}
+	return all
+}
+
+// strangersIn returns the places of clients without a log that may have led.
+func (h *history) strangersIn(n *line) (all []stranger) {
+	if n.terms[0].Recipe == "jobelection" {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, l := range h.logs {
+		for path := range l.nodes {
+			known[path] = true
+		}
+	}
+	add := func(path string, by Ref) {
+		kind, reads := kindOf(baseOf(path))
+		if dirOf(path) != n.dir || kind != n.kind || known[path] || orderOf(path) < 0 {
+			return
+		}
+		known[path] = true
+		s := stranger{path: path, order: orderOf(path), by: by, reads: reads}
+		for _, l := range h.logs {
+			s.owner = max(s.owner, l.owners[path])
+		}
+		if life := h.lives[path]; life != nil && s.owner == 0 {
+			s.owner = life.owner
+		}
+		if h.mayHaveLed(n, s) {
+			all = append(all, s)
+		}
+	}
+	for _, l := range h.logs {
+		for _, path := range sortedKeys(l.seen) {
+			add(path, Ref{l.Name, l.seen[path].first})
+		}
+	}
+	for _, path := range sortedKeys(h.lives) {
+		add(path, Ref{})
+	}
+	slices.SortFunc(all, func(a, b stranger) int { return int(min(max(a.order-b.order, -1), 1)) })
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// mayHaveLed reports whether a stranger may have been first: not if a place ahead of it, whose
+// log is there, outlived it or was still there when its log ended.
+func (h *history) mayHaveLed(n *line, s stranger) bool {
+	life := h.lives[s.path]
+	for _, l := range h.logs {
+		for path, own := range l.nodes {
+			kind, reads := kindOf(baseOf(path))
+			if dirOf(path) != n.dir || kind != n.kind || orderOf(path) >= s.order || reads && s.reads {
+				continue
+			}
+			if mine := h.lives[path]; life != nil && life.ended != nil && mine != nil && (mine.ended == nil || mine.ended.Zxid > life.ended.Zxid) {
+				return false
+			}
+			if h.outlives(l, own) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// outlives reports whether a node was there when its client's log ended, as far as that shows.
+func (h *history) outlives(l *Log, n *node) bool {
+	if l.closed || h.endOf(n.path) != nil || n.session == nil || n.session.lost != nil || n.session.closeAsked != 0 || n.session != l.session.current {
+		return false
+	}
+	for _, d := range l.deletes {
+		if d.path == n.path {
+			return false
+		}
+	}
+	for _, other := range h.logs {
+		if sawGone(other, n.path, other.lastSeq) != 0 {
+			return false
+		}
+	}
+	for _, t := range l.terms {
+		if t.Node == n.path && (t.Reason == events.ReasonNodeGone || t.Reason == events.ReasonDeleted) {
+			return false
+		}
+	}
+	return true
+}
+
+// between returns the strangers whose places were between two others, by their numbers.
+func (n *line) between(after, before int64) (all []stranger) {
+	for _, s := range n.strangers {
+		if s.order > after && s.order < before {
+			all = append(all, s)
+		}
+	}
+	return all
+}

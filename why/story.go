@@ -1,0 +1,257 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/why/txnlog"
+)
+
+// tell writes the sentences of a move.
+func (r *Report) tell(m *Move) {
+	add := func(text string, refs ...Ref) { m.story = append(m.story, Sentence{text, refs}) }
+	if m.From != nil {
+		r.tellEnding(m, add)
+		r.tellNode(m, add)
+		r.tellWork(m, add)
+	}
+	r.tellStrangers(m, add)
+	if m.To != nil {
+		r.tellNext(m, add)
+		r.tellFailures(m, add)
+	}
+}
+
+type adder func(text string, refs ...Ref)
+
+// tellEnding says who led, until when, and why it ended.
+func (r *Report) tellEnding(m *Move, add adder) {
+	t, e := m.From, m.Ending
+	text := fmt.Sprintf("%s (token %d) %s", t.who(), t.Token, e.Text)
+	switch e.Cause {
+	case CauseKilled:
+		text += fmt.Sprintf("; its last record is of %s, and it could believe until %s at most", r.time(t.Log, t.Log.last), r.time(t.Log, e.At))
+	case CauseGap:
+	case CauseLeads:
+		text += ", at " + r.time(t.Log, t.Log.last)
+	default:
+		text += "; it had the right to believe until " + r.time(t.Log, e.At)
+		if late := t.StoppedAt - e.At; late > 50*milli {
+			text += ", and its work heard of it " + span(time.Duration(late)) + " later"
+		}
+	}
+	add(text, e.Records...)
+}
+
+// tellNode says what became of the node, and who ended it.
+func (r *Report) tellNode(m *Move, add adder) {
+	t := m.From
+	if m.To != nil && m.To.Node == t.Node && m.To.Token == t.Token {
+		add("its node stayed, so nobody else could lead")
+		return
+	}
+	node := "node " + shortNode(t.Node)
+	if end := r.h.endOf(t.Node); end != nil {
+		x := end.ended
+		at := fmt.Sprintf("at %s, zxid %s", clockText(x.Time*milli), hex(x.Zxid))
+		switch {
+		case end.by.Kind != txnlog.CloseSession:
+			add(fmt.Sprintf("session %s deleted %s %s", hex(x.Session), node, at))
+		case x.Cxid == 0:
+			add(fmt.Sprintf("the ensemble expired session %s %s, and %s with it", hex(x.Session), at, node))
+		default:
+			add(fmt.Sprintf("its client closed session %s %s, and %s went with it", hex(x.Session), at, node))
+		}
+		return
+	}
+	if c := m.Ending.Cause; c == CauseDeleted || c == CauseEvicted {
+		return // that was said
+	}
+	s := t.Log.sessionNumbered(t.Session)
+	for i := range t.Log.deletes {
+		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 {
+			add(fmt.Sprintf("it deleted its %s at %s", node, r.time(t.Log, d.at)), t.ref(d.seq), t.ref(d.answer))
+			return
+		}
+	}
+	switch {
+	case s != nil && s.lost != nil && m.Ending.Cause != CauseSessionExpired && m.Ending.Cause != CauseSessionRefused && m.Ending.Cause != CauseClosed:
+		add(fmt.Sprintf("its session had expired when it asked again at %s", r.time(t.Log, s.lost.at)), t.ref(s.lost.seq))
+	case s != nil && s.closeAsked != 0 && s.closeAsked >= t.Stopped:
+		add("its "+node+" went with the session that it closed", t.ref(s.closeAsked))
+	}
+}
+
+// tellWork says whether work ran on after the term, and so during the next leader's term.
+func (r *Report) tellWork(m *Move, add adder) {
+	t := m.From
+	if t.Stopped == 0 || t.uncertain != nil {
+		return
+	}
+	end, known := t.workEnd()
+	long := time.Duration(end - t.StoppedAt)
+	switch {
+	case !known && time.Duration(t.Log.last-t.StoppedAt) > t.timeout():
+		add(fmt.Sprintf("its work had not returned by the end of the log, %s after its term: its node stays until Release is called or the work returns", span(time.Duration(t.Log.last-t.StoppedAt))), t.ref(t.Stopped))
+		return
+	case long > t.timeout():
+		add(fmt.Sprintf("its work returned %s after its term: a Leadership that was not released, or work that does not watch its context", span(long)), t.ref(t.Stopped))
+	}
+	if m.To == nil || m.To.Log == t.Log {
+		return
+	}
+	after := r.h.clocks.between(m.To.Log, m.To.ElectedAt, t.Log, end)
+	if after.lo > 0 && after.known() {
+		add(fmt.Sprintf("its work ran on for %s%s during the next leader's term: only a token or a guarded write kept the data safe", span(time.Duration(after.mid())), plusMinus(time.Duration(after.width()/2))))
+	}
+}
+
+// workEnd returns when the last work ended as far as the log shows, and whether it does: work
+// that watches its context ended with the term.
+func (t *Term) workEnd() (int64, bool) {
+	if t.worksLeft > 0 {
+		return t.Log.last, false
+	}
+	return max(t.StoppedAt, t.workDoneAt), true
+}
+
+// tellStrangers names places without a log.
+func (r *Report) tellStrangers(m *Move, add adder) {
+	for i, s := range m.strange {
+		if i == 3 {
+			add(fmt.Sprintf("and so may %s more", plural(len(m.strange)-3, "place")))
+			return
+		}
+		var refs []Ref
+		if s.by.Log != "" {
+			refs = []Ref{s.by}
+		}
+		owner := "its session is not known"
+		if s.owner != 0 {
+			owner = "session " + hex(s.owner)
+		}
+		add(fmt.Sprintf("node %s (%s) may have led then: its client's log is not here", shortNode(s.path), owner), refs...)
+	}
+}
+
+// tellNext says who leads next, how it came to that, and how long nobody could.
+func (r *Report) tellNext(m *Move, add adder) {
+	t := m.To
+	text := fmt.Sprintf("%s leads from %s with token %d: %s (row “%s”)", t.who(), r.time(t.Log, t.ElectedAt), t.Token, t.how(), t.Row)
+	add(text, t.ref(t.Elected))
+	for i, p := range m.Proofs {
+		if i == 0 && p.Earlier == m.From {
+			add(r.proofText(p), p.Records...)
+		}
+		if i > 0 && p.Certainty != Proven {
+			add("against token "+itoa(p.Earlier.Token)+": "+r.proofText(p), p.Records...)
+		}
+	}
+}
+
+// how says by what event a term began.
+func (t *Term) how() string {
+	switch t.by {
+	case events.WatchDeleted:
+		return "its watch on the node ahead fired"
+	case events.ReplyChildren:
+		return "a listing showed it first"
+	case events.ReplyMulti, events.ReplySync, events.ConnectionConfirmed:
+		return "the quorum confirmed its place"
+	case events.ReplyStat:
+		return "a read showed that nothing is ahead"
+	case events.TimerFired:
+		return "its next check of the line showed it"
+	}
+	return string(t.by)
+}
+
+func (r *Report) proofText(p Proof) string {
+	switch p.Certainty {
+	case Both:
+		return "both had the right to believe" + howLong(p) + ", " + p.How
+	case Unknown:
+		return "whether both had the right to believe for a moment is open: " + p.How
+	}
+	nobody := "nobody had the right to believe in between"
+	if p.Error >= 0 && p.Between > p.Error {
+		nobody = "nobody had the right to believe for " + span(p.Between) + plusMinus(p.Error)
+	}
+	return nobody + " (" + string(p.Certainty) + " " + p.How + ")"
+}
+
+// tellFailures says what kept participants from leading between two terms.
+func (r *Report) tellFailures(m *Move, add adder) {
+	said := map[string]bool{}
+	end := r.wall(m.To.Log, m.To.ElectedAt)
+	from := end - int64(time.Minute)
+	if m.From != nil {
+		from = r.wall(m.From.Log, m.Ending.At)
+	}
+	for _, l := range r.logs {
+		for _, f := range l.failures {
+			if f.code.Transient() || f.machine == events.SessionMachine {
+				continue
+			}
+			at := r.wall(l, f.at)
+			machine := l.machineOf(f.machine)
+			key := l.Name + string(f.code)
+			if at < from || at >= end || said[key] || !inLine(machine.path, m.To.Dir) {
+				continue
+			}
+			said[key] = true
+			add(fmt.Sprintf("meanwhile %s could not lead: %s %s", l.Name, f.code, oneLine(f.text)), Ref{l.Name, f.seq})
+		}
+	}
+}
+
+func inLine(path, dir string) bool { return path == dir || strings.HasPrefix(dir, path+"/") }
+
+// doubt says what may be wrong with all of it.
+func (r *Report) doubt() {
+	add := func(text string, refs ...Ref) { r.Doubts = append(r.Doubts, Sentence{text, refs}) }
+	if r.face.clock >= 0 {
+		add("times are UTC by the clock of the ensemble's leader" + r.hostClocks())
+	} else if len(r.logs) > 0 {
+		add("times are UTC, each by its own host's clock when its log began: nothing aligns them")
+	}
+	if r.h.clocks.jumped {
+		add("clocks contradict each other: one was set, or runs wrong; the errors of the measured times cover both")
+	}
+	if r.h.replaced {
+		add("the ensemble's data were replaced, by a backup or from nothing: zxids and node times were not used")
+	}
+	for _, l := range r.logs {
+		for _, g := range l.gaps {
+			add(fmt.Sprintf("%s's log has a gap of %s: %s", l.Name, plural(int(g.gap.Count), "record"), oneLine(g.gap.Why)), Ref{l.Name, g.gap.From}, Ref{l.Name, g.gap.To})
+		}
+		if l.Torn {
+			add(l.Name+"'s log ends in the midst of a line: the program was cut off, or the file was copied while it was written", Ref{l.Name, l.lastSeq})
+		}
+	}
+}
+
+// hostClocks says how the hosts' own clocks differ from the one that is shown.
+func (r *Report) hostClocks() string {
+	var all []string
+	for _, l := range r.logs {
+		if l.wall == 0 {
+			continue
+		}
+		at := r.h.clocks.read(l, l.Header.StartAt)[r.face.clock]
+		if !at.known() {
+			all = append(all, l.Name+" cannot be aligned")
+			continue
+		}
+		ahead := l.wall - at.mid()
+		if abs(ahead) > at.width()/2+milli {
+			all = append(all, fmt.Sprintf("%s's own clock was %s ahead (±%s) when its log began", l.Name, span(time.Duration(ahead)), span(time.Duration(at.width()/2))))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(all, ", ")
+}

@@ -1,0 +1,87 @@
+package why
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dirOf returns the directory of a node.
+func dirOf(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+// baseOf returns a node's name in its directory.
+func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// shortNode returns a node's number in its line, as people name it.
+func shortNode(path string) string {
+	name := baseOf(path)
+	digits := len(name)
+	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
+		digits--
+	}
+	if number := strings.TrimLeft(name[digits:], "0"); number != "" {
+		return number
+	}
+	if digits < len(name) {
+		return "0"
+	}
+	return name
+}
+
+// clockText returns a time of day, to the millisecond.
+func clockText(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05.000") }
+
+// span returns a duration for people.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + span(-d)
+	case d >= time.Hour:
+		return d.Round(time.Second).String()
+	case d >= time.Minute:
+		return fmt.Sprintf("%d min %.0f s", int(d.Minutes()), (d % time.Minute).Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.3f ms", float64(d)/1e6)
+}
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+// quote returns a foreign text in quotes, with everything escaped that a terminal would obey.
+func quote(s string) string { return strconv.QuoteToGraphic(s) }
+
+func hex(n int64) string { return "0x" + strconv.FormatUint(uint64(n), 16) }
+
+// plural returns "1 record" or "2 records".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// oneLine returns a foreign text on one line, with everything escaped that a terminal would obey.
+func oneLine(s string) string {
+	q := quote(s)
+	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+}
+
+// quoteID returns a participant's id: as it is if it is plain, else quoted.
+func quoteID(s string) string {
+	if len(s) > 64 {
+		s = s[:64] + "…"
+	}
+	if q := quote(s); q[1:len(q)-1] != s || strings.ContainsAny(s, " :;,") {
+		return q
+	}
+	return s
+}

@@ -1,0 +1,154 @@
+// Package txnlog reads the transaction logs that ZooKeeper's servers keep, the files log.* in
+// version-2 of their dataLogDir: which session created, changed and deleted which node, and when
+// a session ended. It is pure: bytes in, transactions out. It may change in any release.
+package txnlog
+
+import (
+	"cmp"
+	"fmt"
+	"hash/adler32"
+	"slices"
+)
+
+// Kind is a transaction's type, by its number in ZooKeeper's ZooDefs.
+type Kind = int32
+
+// Kinds of transactions that say something about nodes or sessions.
+const (
+	Create          Kind = 1
+	Delete          Kind = 2
+	SetData         Kind = 5
+	Multi           Kind = 14
+	Create2         Kind = 15
+	CreateContainer Kind = 19
+	DeleteContainer Kind = 20
+	CreateTTL       Kind = 21
+	Error           Kind = -1
+	CreateSession   Kind = -10
+	CloseSession    Kind = -11
+)
+
+// Txn is one transaction of a log.
+type Txn struct {
+	Zxid, Session int64
+	Cxid          int32 // the client's number of the request; 0 for the server's own, as the end of a session that expired
+	Time          int64 // milliseconds since 1970 by the clock of the ensemble's leader, when it proposed the transaction
+	Kind          Kind
+	Timeout       int32    // of CreateSession, in milliseconds
+	Changes       []Change // none for a transaction that changes no node, such as a multi of checks
+}
+
+// Change is what a transaction does to one node. That of CloseSession has no path: every node
+// of the session ends.
+type Change struct {
+	Kind      Kind
+	Path      string
+	Data      []byte
+	Ephemeral bool
+}
+
+// Parse reads one file. It ends without an error where the server had got to, which may be in
+// the midst of a transaction; a file that a server had only begun has none. The error says
+// which transaction cannot be read, or that the file is no transaction log.
+func Parse(b []byte) ([]Txn, error) {
+	const magic, version = 0x5a4b4c47, 2 // "ZKLG"
+	d := decoder{b: b}
+	if got, v := d.int(), d.int(); got != magic || v != version {
+		if d.err != nil || got == 0 {
+			return nil, nil // killed before it had begun
+		}
+		return nil, fmt.Errorf("no transaction log: it begins with %#x, version %d; want %#x, version %d", uint32(got), v, magic, version)
+	}
+	d.long() // the database's number
+	var all []Txn
+	for {
+		sum, body := d.long(), d.buffer()
+		end := d.take(1)
+		if d.err != nil || len(body) == 0 || end[0] != 'B' || sum != int64(adler32.Checksum(body)) {
+			return all, nil
+		}
+		t, err := parse(body)
+		if err != nil {
+			return nil, fmt.Errorf("transaction %#x of kind %d: %w", t.Zxid, t.Kind, err)
+		}
+		all = append(all, t)
+	}
+}
+
+// Equal reports whether two transactions are the same: a server may have written one twice, and
+// every server writes each.
+func (t Txn) Equal(o Txn) bool {
+	return t.Zxid == o.Zxid && t.Session == o.Session && t.Time == o.Time && t.Kind == o.Kind &&
+		slices.EqualFunc(t.Changes, o.Changes, func(a, b Change) bool { return a.Kind == b.Kind && a.Path == b.Path })
+}
+
+func parse(body []byte) (t Txn, err error) {
+	d := decoder{b: body}
+	t.Session, t.Cxid = d.long(), d.int()
+	t.Zxid, t.Time, t.Kind = d.long(), d.long(), d.int()
+	if t.Kind == CreateSession {
+		t.Timeout = d.int()
+		return t, d.err
+	}
+	t.Changes = d.changes(t.Kind)
+	return t, d.err
+}
+
+// changes reads what a transaction of this kind says of nodes; nothing for kinds that leave all
+// nodes as they are.
+func (d *decoder) changes(kind Kind) []Change {
+	c := Change{Kind: kind}
+	switch kind {
+	case Create, Create2:
+		c.Path, c.Data = d.string(), d.buffer()
+		d.acl()
+		c.Ephemeral = d.bool()
+	case CreateContainer, CreateTTL, SetData: // all begin alike: CreateTTLTxn and SetDataTxn of zookeeper.jute, 3.8
+		c.Path, c.Data = d.string(), d.buffer()
+	case Delete, DeleteContainer:
+		c.Path = d.string()
+	case CloseSession: // its list of paths, since 3.6, is left unread: they are those of the session
+	case Multi:
+		return d.parts()
+	default:
+		return nil
+	}
+	return []Change{c}
+}
+
+// parts reads a multi. If one of its parts failed, those before it are in the log, and nothing
+// of them is done: DataTree.processTxn, 3.8.
+func (d *decoder) parts() (all []Change) {
+	failed := false
+	for n := d.int(); n > 0 && d.err == nil; n-- {
+		kind, part := d.int(), decoder{b: d.buffer()}
+		all = append(all, part.changes(kind)...)
+		if d.err == nil {
+			d.err = part.err
+		}
+		failed = failed || kind == Error
+	}
+	if failed {
+		return nil
+	}
+	return all
+}
+
+// Merge returns the transactions of several servers in the order of their zxids, each once. Two
+// that share a zxid and differ are an error: then one of the servers belongs to another
+// ensemble, or has what the others undid.
+func Merge(servers ...[]Txn) ([]Txn, error) {
+	all := slices.Concat(servers...)
+	slices.SortStableFunc(all, func(a, b Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	kept := all[:0]
+	for _, t := range all {
+		if n := len(kept); n > 0 && kept[n-1].Zxid == t.Zxid {
+			if !kept[n-1].Equal(t) {
+				return nil, fmt.Errorf("two transactions have the zxid %#x: the logs are of different ensembles, or one server has what the others undid", t.Zxid)
+			}
+			continue
+		}
+		kept = append(kept, t)
+	}
+	return kept, nil
+}
