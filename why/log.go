@@ -153,6 +153,13 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 	}
 }
 
+// Span returns the times of the first and the last record, by the host's own clock when the log
+// began.
+func (l *Log) Span() (first, last time.Time) {
+	wall := func(at int64) time.Time { return time.Unix(0, l.wall+at-l.Header.StartAt).UTC() }
+	return wall(l.first), wall(l.last)
+}
+
 // add takes the next record.
 func (l *Log) add(r events.Record) {
 	ev := r.Event

@@ -104,7 +104,7 @@ func (r *Report) tellWork(m *Move, add adder) {
 	}
 	after := r.h.clocks.between(m.To.Log, m.To.ElectedAt, t.Log, end)
 	if after.lo > 0 && after.known() {
-		add(fmt.Sprintf("its work ran on for %s%s during the next leader's term: only a token or a guarded write kept the data safe", span(time.Duration(after.mid())), plusMinus(time.Duration(after.width()/2))))
+		add(fmt.Sprintf("as far as its log shows, its work ran on for %s%s during the next leader's term: only a token, a guarded write or the guard of elect kept the data safe", span(time.Duration(after.mid())), plusMinus(time.Duration(after.width()/2))))
 	}
 }
 

@@ -2,8 +2,10 @@ package main
 
 // Exit codes in addition to those of cli.
 const (
-	exitDamaged     = 2   // replay: the log cannot be read, or another chart wrote it
-	exitDiverged    = 3   // replay: the same events had other effects
+	exitDamaged     = 2   // replay, why: the log cannot be read, or another chart wrote it
+	exitDiverged    = 3   // replay, why: the same events had other effects
+	exitTwo         = 4   // why: two had the right to believe at once
+	exitCannotTell  = 5   // why: the logs do not show it
 	exitGap         = 6   // replay: the same up to a gap
 	exitNobody      = 65  // EX_DATAERR: resign found nobody, or more than one
 	exitNoInput     = 66  // EX_NOINPUT

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/incumbent-go/incumbent/cmd/internal/cli"
+	"github.com/incumbent-go/incumbent/engine"
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/why"
+	"github.com/incumbent-go/incumbent/why/txnlog"
+)
+
+// explainer is one run of why.
+type explainer struct {
+	*app
+	path                  string
+	around, since, until  string
+	token                 int64
+	txnlogs               []string
+	full, facts, redacted bool
+	noReplay              bool
+	trace                 string
+}
+
+const whyHelp = `Explain from recorded logs why leadership moved, and whether two ever had the right
+to believe at once.
+
+Each LOG is a file that --record wrote, plain or gzipped, or a directory of such
+files. Give the logs of all participants of the line: why aligns the clocks of their
+hosts by what the logs have in common, and says with which error. --txnlog names the
+directory of a server's transaction logs (version-2 of its dataLogDir): it shows who
+deleted what, and when sessions expired. Give it once for each server, or for one.
+
+The first line is the verdict. Each further line is one move: who led, until when, why
+that ended, what became of the node, who leads next and by which transition, and how
+long nobody had the right to believe. A sentence ends with its records, as in
+[host1:43], which "incumbent replay --print host1.log" shows. "Proven" is by the order
+of records and zxids, "measured" by clocks whose error is smaller than what they show.
+
+--around 12:03 shows the moves of that minute, or the nearest one. Times are UTC, as
+12:03, 12:03:30, 2026-11-25T12:03:30Z; without a day, the last day of the logs.
+
+A log is replayed first, so that what it says is what the machines did. A log of a
+version with other charts cannot be: it is explained without that, and a line says so.
+
+Exit codes:
+   0  explained, and never two at once
+   2  a log is damaged (the line and why)
+   3  a log does not replay
+   4  two had the right to believe at once
+   5  cannot tell, and what is missing
+  64  the command line is wrong
+  66  a file cannot be read, or is no log`
+
+func (a *app) why() *cobra.Command {
+	e := &explainer{app: a}
+	c := &cobra.Command{
+		Use:     "why LOG…",
+		Short:   "explain from recorded logs why leadership moved",
+		Long:    whyHelp,
+		Example: "  incumbent why a.log b.log c.log --around 12:03\n  incumbent why /var/log/incumbent --path /jobs/nightly --txnlog /var/lib/zookeeper/version-2 --full",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exactly("a LOG")(c, args)
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return e.run(args) },
+	}
+	f := c.Flags()
+	f.StringVar(&e.path, "path", "", "only the moves of this line")
+	f.StringVar(&e.around, "around", "", "only the moves of this minute, or the nearest")
+	f.StringVar(&e.since, "since", "", "only moves at or after this time")
+	f.StringVar(&e.until, "until", "", "only moves before this time")
+	f.Int64Var(&e.token, "token", 0, "only the moves to and from the term with this token")
+	f.StringArrayVar(&e.txnlogs, "txnlog", nil, "a directory with a server's transaction logs; may be repeated")
+	f.BoolVar(&e.full, "full", false, "print every move, with the records that led to it")
+	f.BoolVar(&e.facts, "facts", false, "print terms, nodes, sessions, moves and proofs, one JSON object a line")
+	f.BoolVar(&e.redacted, "redact", false, "replace paths, ids, hosts and servers by pseudonyms")
+	f.StringVar(&e.trace, "trace", "", "write a trace for Perfetto or chrome://tracing to this file, too")
+	f.BoolVar(&e.noReplay, "no-replay", false, "do not replay the logs first")
+	a.JSONFlag(c)
+	return c
+}
+
+func (e *explainer) run(args []string) error {
+	files, err := findLogs(args)
+	if err != nil {
+		return cli.Exit(exitNoInput, err)
+	}
+	var logs []*why.Log
+	for _, f := range files {
+		l, err := e.read(f)
+		if err != nil {
+			return err
+		}
+		logs = append(logs, l)
+	}
+	txns, err := readTxnLogs(e.txnlogs)
+	if err != nil {
+		return err
+	}
+	o, err := e.options(logs)
+	if err != nil {
+		return err
+	}
+	if e.redacted {
+		o.Path = why.Redact(logs, txns)(o.Path)
+	}
+	r := why.Explain(logs, txns, o)
+	if err := e.print(r); err != nil {
+		return err
+	}
+	return verdictCode(r.Verdict)
+}
+
+// verdictCode returns the error whose exit code a verdict means, nil for 0. It was printed.
+func verdictCode(v why.Verdict) error {
+	switch v {
+	case why.TwoAtOnce:
+		return &cli.ExitError{Code: exitTwo}
+	case why.CannotTell:
+		return &cli.ExitError{Code: exitCannotTell}
+	}
+	return nil
+}
+
+// read reads one log, and replays it.
+func (e *explainer) read(f logFile) (*why.Log, error) {
+	if !e.noReplay {
+		if err := e.replayed(f); err != nil {
+			return nil, err
+		}
+	}
+	in, err := f.open()
+	if err != nil {
+		return nil, cli.Exit(exitNoInput, err)
+	}
+	defer in.Close()
+	r, err := events.NewReader(in)
+	if err != nil {
+		return nil, logError(f, err)
+	}
+	l, err := why.Read(f.name, r.Header, r)
+	if err != nil {
+		return nil, logError(f, err)
+	}
+	return l, nil
+}
+
+// logError returns the error with the exit code that a reader's error means.
+func logError(f logFile, err error) error {
+	code := exitNoInput
+	var damaged *events.DamagedError
+	if errors.As(err, &damaged) {
+		code, err = exitDamaged, damaged
+	}
+	return cli.Exit(code, fmt.Errorf("%s: %w", f.file, err))
+}
+
+// replayed replays a log. A gap ends a replay, and a chart of another version prevents it:
+// both are said, and no error.
+func (e *explainer) replayed(f logFile) error {
+	in, err := f.open()
+	if err != nil {
+		return cli.Exit(exitNoInput, err)
+	}
+	defer in.Close()
+	_, err = engine.Replay(in, 0, machines.Recipes()...)
+	var gap *events.Gap
+	var changed *engine.ChartChangedError
+	var diverged *engine.Divergence
+	switch {
+	case err == nil:
+	case errors.As(err, &gap):
+		e.Note("%s was replayed up to its gap at record %d only", f.file, gap.From)
+	case errors.As(err, &changed):
+		e.Note("%s was not replayed: %s", f.file, changed)
+	case errors.As(err, &diverged):
+		return cli.Exit(exitDiverged, fmt.Errorf("%s does not replay, so it is not explained: %w; --no-replay explains it nevertheless", f.file, diverged))
+	default:
+		return logError(f, err)
+	}
+	return nil
+}
+
+func (e *explainer) print(r *why.Report) error {
+	if e.trace != "" {
+		b, err := r.Trace()
+		if err == nil {
+			err = os.WriteFile(e.trace, b, 0o600)
+		}
+		if err != nil {
+			return cli.Exit(exitNoInput, fmt.Errorf("--trace: %w", err))
+		}
+	}
+	switch {
+	case e.facts:
+		for _, f := range r.Facts() {
+			e.Out.Object(f)
+		}
+	case e.JSON:
+		for _, f := range r.Summary() {
+			e.Out.Object(f)
+		}
+	default:
+		for _, line := range r.Lines(e.full) {
+			e.Out.Line("%s", oneLine(line))
+		}
+	}
+	return nil
+}
+
+// options reads the times, for which the logs say the day.
+func (e *explainer) options(logs []*why.Log) (o why.Options, err error) {
+	var day time.Time
+	for _, l := range logs {
+		if _, last := l.Span(); last.After(day) {
+			day = last
+		}
+	}
+	o = why.Options{Path: e.path, Token: e.token}
+	var errs [3]error
+	o.Around, errs[0] = whenever("around", e.around, day)
+	o.Since, errs[1] = whenever("since", e.since, day)
+	o.Until, errs[2] = whenever("until", e.until, day)
+	return o, cmp.Or(errs[0], errs[1], errs[2])
+}
+
+// whenever reads a time, UTC if it has no zone, and of a day if it has none.
+func whenever(flag, text string, day time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} { // a fraction of a second is read, too
+		if t, err := time.Parse(layout, text); err == nil {
+			day = day.UTC()
+			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC), nil
+		}
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, cli.Usage("--%s %q is no time: want 12:03, 12:03:30 or 2026-11-25T12:03:30Z", flag, text)
+}
+
+// readTxnLogs reads the transaction logs of all servers.
+func readTxnLogs(dirs []string) ([]txnlog.Txn, error) {
+	var all [][]txnlog.Txn
+	for _, dir := range dirs {
+		files, err := findTxnLogs(dir)
+		if err != nil {
+			return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+		}
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return nil, cli.Exit(exitNoInput, fmt.Errorf("--txnlog: %w", err))
+			}
+			some, err := txnlog.Parse(b)
+			if err != nil {
+				return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog %s: %w", file, err))
+			}
+			all = append(all, some)
+		}
+	}
+	txns, err := txnlog.Merge(all...)
+	if err != nil {
+		return nil, cli.Exit(exitDamaged, fmt.Errorf("--txnlog: %w", err))
+	}
+	return txns, nil
+}

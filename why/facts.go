@@ -1,0 +1,118 @@
+package why
+
+import "time"
+
+// Fact is one line of --facts: a term, a node, a session, a move or a proof. Type says which,
+// and only its fields are set. Times are those of the clock that the report shows.
+type Fact struct {
+	Type string `json:"type"` // "verdict", "term", "node", "session", "move", "proof", "doubt"
+
+	Path        string     `json:"path,omitempty"` // the line
+	Log         string     `json:"log,omitempty"`
+	Participant string     `json:"participant,omitempty"`
+	Node        string     `json:"node,omitempty"`
+	Token       int64      `json:"token,string,omitempty"`
+	Session     string     `json:"session,omitempty"`
+	From        *time.Time `json:"from,omitempty"`
+	To          *time.Time `json:"to,omitempty"`
+	Told        *time.Time `json:"told,omitempty"` // when the work heard of the end
+	Zxid        string     `json:"zxid,omitempty"` // of the end
+
+	Verdict   Verdict       `json:"verdict,omitempty"`
+	Cause     Cause         `json:"cause,omitempty"`
+	Long      time.Duration `json:"longNanos,omitempty"`
+	Next      string        `json:"next,omitempty"`
+	NextToken int64         `json:"nextToken,string,omitempty"`
+	Row       string        `json:"row,omitempty"`
+	Certainty Certainty     `json:"certainty,omitempty"`
+	Between   time.Duration `json:"betweenNanos,omitempty"`
+	Error     time.Duration `json:"errorNanos,omitempty"`
+	How       string        `json:"how,omitempty"`
+	Story     []Sentence    `json:"story,omitempty"`
+	Text      string        `json:"text,omitempty"`
+	Records   []Ref         `json:"records,omitempty"`
+}
+
+// Summary returns the verdict, the moves that were asked for and the doubts.
+func (r *Report) Summary() []Fact {
+	all := []Fact{{Type: "verdict", Verdict: r.Verdict, Text: r.Why}}
+	for _, m := range r.Moves {
+		all = append(all, r.moveFact(m))
+	}
+	for _, d := range r.Doubts {
+		all = append(all, Fact{Type: "doubt", Text: d.Text, Records: d.Records})
+	}
+	return all
+}
+
+// Facts returns all that the sentences were made of: the terms of every line, the nodes and
+// sessions of every log, then the moves that were asked for with their proofs.
+func (r *Report) Facts() (all []Fact) {
+	for _, n := range r.lines {
+		for _, t := range n.terms {
+			all = append(all, r.termFact(t))
+		}
+	}
+	for _, l := range r.logs {
+		for _, path := range sortedKeys(l.nodes) {
+			all = append(all, r.nodeFact(l, l.nodes[path]))
+		}
+		for _, s := range l.sessions {
+			f := Fact{Type: "session", Log: l.Name, Session: hex(s.id), Long: s.timeout, From: r.at(l, s.attached[0].at)}
+			if s.lost != nil {
+				f.To, f.Text = r.at(l, s.lost.at), oneLine(s.lost.text)
+			}
+			all = append(all, f)
+		}
+	}
+	summary := r.Summary()
+	for _, m := range r.Moves {
+		for _, p := range m.Proofs {
+			summary = append(summary, Fact{Type: "proof", Path: m.Path, Token: p.Earlier.Token, NextToken: p.Later.Token,
+				Certainty: p.Certainty, Between: p.Between, Error: p.Error, How: p.How, Records: p.Records})
+		}
+	}
+	return append(all, summary...)
+}
+
+func (r *Report) at(l *Log, at int64) *time.Time {
+	t := time.Unix(0, r.wall(l, at)).UTC()
+	return &t
+}
+
+func (r *Report) termFact(t *Term) Fact {
+	f := Fact{Type: "term", Path: t.Dir, Log: t.Log.Name, Participant: t.who(), Node: t.Node, Token: t.Token, Row: t.Row,
+		From: r.at(t.Log, t.ElectedAt), To: r.at(t.Log, t.rightUntil()), Text: string(t.Reason), Records: []Ref{t.ref(t.Elected)}}
+	if s := t.Log.sessionNumbered(t.Session); s != nil {
+		f.Session = hex(s.id)
+	}
+	if t.Stopped != 0 {
+		f.Told = r.at(t.Log, t.StoppedAt)
+		f.Records = append(f.Records, t.ref(t.Stopped))
+	}
+	return f
+}
+
+func (r *Report) nodeFact(l *Log, n *node) Fact {
+	f := Fact{Type: "node", Log: l.Name, Node: n.path, Token: n.czxid, From: r.at(l, n.at), Records: []Ref{{l.Name, n.seq}}}
+	if n.session != nil {
+		f.Session = hex(n.session.id)
+	}
+	if end := r.h.endOf(n.path); end != nil {
+		t := time.UnixMilli(end.ended.Time).UTC()
+		f.To, f.Zxid = &t, hex(end.ended.Zxid)
+	}
+	return f
+}
+
+func (r *Report) moveFact(m Move) Fact {
+	f := Fact{Type: "move", Path: m.Path, Story: m.story}
+	if t := m.From; t != nil {
+		f.Log, f.Participant, f.Token = t.Log.Name, t.who(), t.Token
+		f.Cause, f.Long, f.From = m.Ending.Cause, m.Ending.Long, r.at(t.Log, m.Ending.At)
+	}
+	if t := m.To; t != nil {
+		f.Next, f.NextToken, f.Row, f.To = t.who(), t.Token, t.Row, r.at(t.Log, t.ElectedAt)
+	}
+	return f
+}
