@@ -69,6 +69,10 @@ func (r *Report) tellNode(m *Move, add adder) {
 	if c := m.Ending.Cause; c == CauseDeleted || c == CauseEvicted {
 		return // that was said
 	}
+	if len(m.Proofs) > 0 && m.Proofs[0].Certainty == Both && m.Proofs[0].Earlier == t && t.Log != m.To.Log {
+		add("its " + node + " was gone while it still believed: somebody else deleted it, or the session was ended (the ensemble's transaction log has that: --txnlog)")
+		return
+	}
 	s := t.Log.sessionNumbered(t.Session)
 	for i := range t.Log.deletes {
 		if d := &t.Log.deletes[i]; d.path == t.Node && d.zxid != 0 {

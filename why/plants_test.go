@@ -1,0 +1,84 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/test/sim"
+)
+
+// drifting is more than the clocks of the simulation run apart.
+const drifting = 20_000
+
+// explainSim explains the logs of a world of test/sim.
+func explainSim(t *testing.T, r sim.Result) *Report {
+	t.Helper()
+	var logs []*Log
+	for i, records := range r.Logs {
+		l, err := Read(fmt.Sprint("client", i), events.Header{}, &each{records})
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, l)
+	}
+	return Explain(logs, nil, Options{MaxDrift: drifting})
+}
+
+// Builds that break the promise, so that two believe at once, are found out.
+func TestABuildThatBreaksThePromise(t *testing.T) {
+	seen := 0
+	for _, p := range sim.Plants() {
+		if !slices.Contains([]string{"every participant is first", "it leads behind others", "readwrite: a writer does not see readers"}, p.Name) {
+			continue
+		}
+		for seed := range int64(selection.Of(t, "worlds of each bug", 10, 40, 300)) {
+			r := sim.Run(seed+1, sim.Options{Plant: &p, Keep: true})
+			if len(r.Broken) == 0 || r.Broken[0].Check != "one believer" {
+				continue
+			}
+			seen++
+			if got := explainSim(t, r); got.Verdict != TwoAtOnce {
+				t.Errorf("%s, world %d: %s; it is %s: %s", p.Name, seed+1, r.Broken[0].Text, got.Verdict, got.Why)
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d worlds with two believers", seen)
+	}
+}
+
+// In worlds full of faults and of recipes, two have the right at once only where somebody else
+// deleted nodes or replaced the data. (Then a leader believes until it hears of that.)
+func TestWorldsFullOfFaults(t *testing.T) {
+	verdicts := map[Verdict]int{}
+	for seed := range int64(selection.Of(t, "worlds", 20, 100, 2000)) {
+		world := sim.Run(seed+1, sim.Options{Keep: true})
+		r := explainSim(t, world)
+		verdicts[r.Verdict]++
+		if r.Verdict == TwoAtOnce && !nodesWereDeleted(world) {
+			t.Errorf("world %d: %s", seed+1, r.Why)
+		}
+		if lines := r.Lines(false); len(lines) > 10 {
+			t.Errorf("world %d: %d lines", seed+1, len(lines))
+		}
+		r.Lines(true)
+		r.Facts()
+		if _, err := r.Trace(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Log(verdicts)
+}
+
+// nodesWereDeleted reports whether others deleted nodes, or replaced all data, in a world.
+func nodesWereDeleted(r sim.Result) bool {
+	for _, fault := range []string{"operator deletes a place", "operator deletes the line", "wiped", "restored"} {
+		if r.Cover.Faults[fault] > 0 {
+			return true
+		}
+	}
+	return false
+}
