@@ -146,7 +146,7 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 		e.Records = []Ref{t.ref(l.gaps[n-1].gap.From)}
 		return
 	}
-	if n := h.requestsAfter(l); n > 2 {
+	if n := h.requestsAfter(l); n > mostLost {
 		e.Cause, e.Text = CauseGap, "has a log that ends before its session did: the ensemble has "+plural(n, "later transaction")+" of it; the recording ended, or its end is missing"
 		return
 	}
@@ -157,6 +157,10 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 	e.Cause, e.Long = CauseKilled, time.Duration(e.At-l.last)
 	e.Text = "has a log that ends without a close: the process was killed, or its machine died"
 }
+
+// mostLost is how many transactions may be missing at the end of the log of a process that was
+// killed: those whose records it had not written yet.
+const mostLost = 2
 
 // requestsAfter returns how many transactions the last session asked for after the log's end.
 func (h *history) requestsAfter(l *Log) (n int) {

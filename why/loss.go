@@ -56,7 +56,7 @@ func disconnect(lost *loss) (Cause, string) {
 	}
 	switch {
 	case contains(lost.text, wasSilent):
-		return CauseSilent, "heard nothing from its server any more" + server
+		return CauseSilent, "heard nothing from its server any more" + server + " (a dead link, a server that stood still, or one that was cut off from the ensemble's leader while a write was pending)"
 	case contains(lost.text, noAnswer):
 		return CauseServerCutOff, "got no answer to a request, although its server sent pings" + server
 	case contains(lost.text, closedByServer):
@@ -171,7 +171,7 @@ func (h *history) byDeadline(t *Term, e *Ending) {
 	e.Long = time.Duration(lost.at - t.Log.lastAnswer(right))
 	switch cause, how := disconnect(lost); cause {
 	case CauseSilent:
-		e.Cause, e.Text = CauseSilent, how+", for "+span(e.Long)+", and had no confirmation in time"
+		e.Cause, e.Text = CauseSilent, how+", for "+span(e.Long)+"; it had no confirmation in time"
 	case CauseConnectionClosed:
 		e.Cause = CauseServerCutOff
 		e.Text = "got no confirmation in time: its server answered nothing for " + span(e.Long) + " and then closed the connection (cut off from the ensemble's leader, or there was none)"

@@ -43,7 +43,9 @@ func (t *Term) endBounds() interval {
 		if h.after == 0 {
 			return interval{min(right, h.before), endless}
 		}
-		return interval{right, right}
+	}
+	if t.Open() { // a process that was killed believed no longer than it lived
+		return interval{min(right, max(t.Log.last, t.ElectedAt)), right}
 	}
 	return interval{right, right}
 }
@@ -52,6 +54,9 @@ func (t *Term) endBounds() interval {
 func (h *history) compare(a, b *Term) Proof {
 	p := Proof{Earlier: a, Later: b, Certainty: Unknown, Error: -1}
 	end := a.endBounds()
+	if a.Open() && h.requestsAfter(a.Log) > mostLost {
+		end.hi = endless // it went on, and the log does not have until when
+	}
 	between := interval{-endless, endless}
 	if end.hi < endless {
 		between.lo = h.clocks.between(a.Log, end.hi, b.Log, b.ElectedAt).lo
@@ -166,6 +171,8 @@ func (h *history) missing(p *Proof, between interval) string {
 	switch {
 	case a.uncertain != nil || p.Earlier.Log.hidden(a.ElectedAt, a.rightUntil()) != nil:
 		return "the log of " + a.who() + " has a gap there"
+	case a.Open() && h.requestsAfter(a.Log) > mostLost:
+		return "the log of " + a.who() + " ends before its session did"
 	case h.replaced:
 		return "the ensemble's data were replaced, so zxids and node times say nothing"
 	case !between.known() && len(h.all) == 0:

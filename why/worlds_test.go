@@ -26,6 +26,7 @@ type simulated struct {
 	skew    []int64 // of each client's wall clock
 	struck  []strike
 	beliefs []*belief
+	blind   bool // clients see nobody else in their line: they break the promise
 }
 
 // strike is a fault and the leader that it struck.
@@ -45,6 +46,13 @@ type belief struct {
 
 func (s *simulated) Recorded(c *world.Client, r events.Record) {
 	s.records[c.ID()] = append(s.records[c.ID()], r)
+}
+
+// Feeding takes the others out of a listing, if the clients are blind.
+func (s *simulated) Feeding(_ *world.Client, env *events.Envelope) {
+	if s.blind && env.Event.Kind == events.ReplyChildren && len(env.Event.Children) > 1 {
+		env.Event.Children = slices.DeleteFunc(slices.Clone(env.Event.Children), func(name string) bool { return orderOf(name) == 0 })
+	}
 }
 
 func (s *simulated) Committed(p *world.Proposal) {
@@ -102,8 +110,8 @@ func (s *simulated) twoAtOnce() (most time.Duration) {
 }
 
 // newSimulated plays a world of three latches, with faults that strike the one that leads.
-func newSimulated(t testing.TB, seed uint64) *simulated {
-	s := &simulated{dice: rand.New(rand.NewPCG(seed, 18)), records: map[int][]events.Record{}}
+func newSimulated(t testing.TB, seed uint64, blind bool) *simulated {
+	s := &simulated{blind: blind, dice: rand.New(rand.NewPCG(seed, 18)), records: map[int][]events.Record{}}
 	tick := time.Duration(200+s.dice.IntN(1800)) * time.Millisecond
 	script := world.Script{Seed: int64(seed), Tick: tick, SyncLimit: 3 + s.dice.IntN(5), Timeout: tick * time.Duration(3+s.dice.IntN(12)), RideOut: s.dice.IntN(5) == 0}
 	for range 3 {
@@ -208,7 +216,7 @@ type tally struct {
 }
 
 func (y *tally) take(t testing.TB, seed uint64) {
-	s := newSimulated(t, seed)
+	s := newSimulated(t, seed, false)
 	var txns []txnlog.Txn
 	if seed%2 == 0 {
 		txns = s.txns

@@ -1,0 +1,60 @@
+package incidents
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/why"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden texts again")
+
+// text is what is said of an incident: with the transaction logs, and without them.
+func text(t *testing.T, i Incident, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(i.Name + ": " + i.What + ".\n")
+	for _, with := range []bool{true, false} {
+		logs, txns, err := Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with {
+			b.WriteString("\nWith the servers' transaction logs, in full:\n")
+		} else {
+			b.WriteString("\nWithout them:\n")
+			txns = nil
+		}
+		r := why.Explain(logs, txns, why.Options{})
+		if misfit := i.Misfit(r); misfit != "" && with {
+			t.Errorf("%s: %s", i.Name, misfit)
+		}
+		b.WriteString(strings.Join(r.Lines(with), "\n") + "\n")
+	}
+	return b.String()
+}
+
+func TestIncidents(t *testing.T) {
+	for _, i := range All() {
+		t.Run(i.Name, func(t *testing.T) {
+			dir := filepath.Join("testdata", i.Name)
+			golden := filepath.Join(dir, "golden.txt")
+			got := text(t, i, dir)
+			if *rewrite {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("why says\n%s\nand %s has\n%s", got, golden, want)
+			}
+		})
+	}
+}
