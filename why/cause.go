@@ -146,8 +146,8 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 		e.Records = []Ref{t.ref(l.gaps[n-1].gap.From)}
 		return
 	}
-	if n := h.requestsAfter(l); n > mostLost {
-		e.Cause, e.Text = CauseGap, "has a log that ends before its session did: the ensemble has "+plural(n, "later transaction")+" of it; the recording ended, or its end is missing"
+	if why := h.livedOn(t, next); why != "" {
+		e.Cause, e.Text = CauseGap, "has a log that ends at its last record although "+why
 		return
 	}
 	if next == nil && h.endOf(t.Node) == nil {
@@ -156,24 +156,6 @@ func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 	}
 	e.Cause, e.Long = CauseKilled, time.Duration(e.At-l.last)
 	e.Text = "has a log that ends without a close: the process was killed, or its machine died"
-}
-
-// mostLost is how many transactions may be missing at the end of the log of a process that was
-// killed: those whose records it had not written yet.
-const mostLost = 2
-
-// requestsAfter returns how many transactions the last session asked for after the log's end.
-func (h *history) requestsAfter(l *Log) (n int) {
-	if len(l.sessions) == 0 || len(l.sights) == 0 || h.replaced {
-		return 0
-	}
-	id, last := l.sessions[len(l.sessions)-1].id, h.highest[l][len(l.sights)-1]
-	for _, t := range h.all {
-		if t.Session == id && t.Zxid > last && t.Cxid != 0 && t.Kind != txnlog.CreateSession {
-			n++
-		}
-	}
-	return n
 }
 
 // byDeletion finds out who deleted the node of a term that heard of it.

@@ -12,10 +12,10 @@
 //	log.go      reads one client's records; effect.go what their effects say; terms.go the terms in them
 //	clock.go    how far the clocks of the hosts are apart, with the error; envelope.go between two samples
 //	history.go  what all logs together say of nodes and sessions; place.go the places of clients without a log
-//	cause.go    why a term ended; loss.go the causes that come by the connection
+//	cause.go    why a term ended; loss.go those that come by the connection, logsend.go by the log's end
 //	proof.go    which of two terms was first, and how that is known
 //	report.go   the moves of each line and the verdict; scope.go which of them were asked for
-//	story.go    sentences; text.go times and names in them
+//	story.go    sentences; lines.go the report as lines; text.go times and names in them
 //	facts.go    the same as values for programs; trace.go for trace viewers; redact.go without names
 //
 // It may change in any release.

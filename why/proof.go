@@ -54,7 +54,7 @@ func (t *Term) endBounds() interval {
 func (h *history) compare(a, b *Term) Proof {
 	p := Proof{Earlier: a, Later: b, Certainty: Unknown, Error: -1}
 	end := a.endBounds()
-	if a.Open() && h.requestsAfter(a.Log) > mostLost {
+	if a.Open() && h.livedOn(a, b) != "" {
 		end.hi = endless // it went on, and the log does not have until when
 	}
 	between := interval{-endless, endless}
@@ -171,8 +171,8 @@ func (h *history) missing(p *Proof, between interval) string {
 	switch {
 	case a.uncertain != nil || p.Earlier.Log.hidden(a.ElectedAt, a.rightUntil()) != nil:
 		return "the log of " + a.who() + " has a gap there"
-	case a.Open() && h.requestsAfter(a.Log) > mostLost:
-		return "the log of " + a.who() + " ends before its session did"
+	case a.Open() && h.livedOn(a, p.Later) != "":
+		return "the log of " + a.who() + " ends before it was over"
 	case h.replaced:
 		return "the ensemble's data were replaced, so zxids and node times say nothing"
 	case !between.known() && len(h.all) == 0:
