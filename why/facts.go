@@ -15,7 +15,7 @@ type Fact struct {
 	Session     string     `json:"session,omitempty"`
 	From        *time.Time `json:"from,omitempty"`
 	To          *time.Time `json:"to,omitempty"`
-	Told        *time.Time `json:"told,omitempty"` // when the work heard of the end
+	Heard       *time.Time `json:"heard,omitempty"` // when the work heard of the end
 	Zxid        string     `json:"zxid,omitempty"` // of the end
 
 	Verdict   Verdict       `json:"verdict,omitempty"`
@@ -87,7 +87,7 @@ func (r *Report) termFact(t *Term) Fact {
 		f.Session = hex(s.id)
 	}
 	if t.Stopped != 0 {
-		f.Told = r.at(t.Log, t.StoppedAt)
+		f.Heard = r.at(t.Log, t.StoppedAt)
 		f.Records = append(f.Records, t.ref(t.Stopped))
 	}
 	return f
