@@ -134,6 +134,9 @@ func (h *history) byGap(t *Term, e *Ending) {
 	g := t.uncertain.gap
 	e.Cause, e.At = CauseGap, t.uncertain.before
 	e.Text = "stopped where its log has a gap: " + plural(int(g.Count), "record") + " are missing (" + oneLine(g.Why) + ")"
+	if t.Open() {
+		e.Text = "has a log with a gap, and nothing behind it shows whether it led on: " + plural(int(g.Count), "record") + " are missing (" + oneLine(g.Why) + ")"
+	}
 	e.Records = []Ref{t.ref(g.From), t.ref(g.To)}
 }
 
@@ -141,11 +144,6 @@ func (h *history) byGap(t *Term, e *Ending) {
 func (h *history) byLogsEnd(t *Term, next *Term, e *Ending) {
 	l := t.Log
 	e.Records = []Ref{t.ref(l.lastSeq)}
-	if n := len(l.gaps); n > 0 && l.gaps[n-1].after == 0 {
-		e.Cause, e.At, e.Text = CauseGap, l.last, "has a log that ends in a gap ("+oneLine(l.gaps[n-1].gap.Why)+")"
-		e.Records = []Ref{t.ref(l.gaps[n-1].gap.From)}
-		return
-	}
 	if why := h.livedOn(t, next); why != "" {
 		e.Cause, e.Text = CauseGap, "has a log that ends at its last record although "+why
 		return

@@ -45,13 +45,11 @@ type sighting struct {
 
 // deletion is a delete that the client sent.
 type deletion struct {
-	seq     uint64 // of the record that asked for it
-	at      int64
-	machine events.ID
-	number  uint64
-	path    string
-	answer  uint64 // the seq of the answer; 0: none came
-	zxid    int64  // if it was carried out
+	seq    uint64 // of the record that asked for it
+	at     int64
+	path   string
+	answer uint64 // the seq of the answer; 0: none came
+	zxid   int64  // if it was carried out
 }
 
 // listing is what the last listing of a line by a machine showed.
@@ -123,15 +121,15 @@ func (l *Log) addListing(r events.Record) {
 }
 
 func (l *Log) answerDelete(r events.Record, done bool) {
-	for i := len(l.deletes) - 1; i >= 0 && i >= len(l.deletes)-50; i-- {
-		d := &l.deletes[i]
-		if d.machine == r.Machine && d.number == r.Event.Request && d.answer == 0 {
-			d.answer = r.Seq
-			if done {
-				d.zxid = r.Event.Zxid
-			}
-			return
-		}
+	key := timerKey{r.Machine, r.Event.Request}
+	i, asked := l.pending[key]
+	if !asked {
+		return
+	}
+	delete(l.pending, key)
+	l.deletes[i].answer = r.Seq
+	if done {
+		l.deletes[i].zxid = r.Event.Zxid
 	}
 }
 
@@ -176,7 +174,8 @@ func (l *Log) addRequest(r events.Record, text string) {
 	}
 	switch {
 	case strings.HasPrefix(rest, "delete "):
-		l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, machine: r.Machine, number: n, path: rest[len("delete "):]})
+		l.pending[timerKey{r.Machine, n}] = len(l.deletes)
+		l.deletes = append(l.deletes, deletion{seq: r.Seq, at: r.Event.At, path: rest[len("delete "):]})
 	case strings.HasPrefix(rest, "timer "):
 		i := strings.LastIndexByte(rest, ' ')
 		if d, err := time.ParseDuration(rest[i+1:]); err == nil {

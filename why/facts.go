@@ -16,7 +16,7 @@ type Fact struct {
 	From        *time.Time `json:"from,omitempty"`
 	To          *time.Time `json:"to,omitempty"`
 	Heard       *time.Time `json:"heard,omitempty"` // when the work heard of the end
-	Zxid        string     `json:"zxid,omitempty"` // of the end
+	Zxid        string     `json:"zxid,omitempty"`  // of the end
 
 	Verdict   Verdict       `json:"verdict,omitempty"`
 	Cause     Cause         `json:"cause,omitempty"`

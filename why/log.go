@@ -29,11 +29,13 @@ type Log struct {
 	closed      bool // the session machine has ended
 	tick        time.Duration
 	recs        []brief
-	gaps        []hole
+	gaps        []*hole
 	session     sessionState
 	sessions    []*session
 	machines    map[events.ID]*machine
 	terms       []*Term
+	open        map[events.ID][]*Term // the terms that have not ended, by machine
+	pending     map[timerKey]int      // deletes without an answer: where they are in deletes
 	nodes       map[string]*node
 	sights      []sight
 	stamps      []stamp
@@ -90,6 +92,7 @@ type machine struct {
 	opener           events.ID
 	reads            bool // a read-write lock's reading side
 	works            int  // pieces of work that run
+	lastTerm         *Term
 }
 
 // session is one ZooKeeper session.
@@ -123,12 +126,13 @@ type sessionState struct {
 	current  *session
 	deadline int64 // until when the client may believe; 0: not at all
 	afterGap bool
+	newGap   bool // no record has had a deadline since
 }
 
 // Read reads one client's records to their end. Its error is an *events.DamagedError, or the
 // reader's own; the Log then has what was read before. It never fails on a gap.
 func Read(name string, header events.Header, r Reader) (*Log, error) {
-	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}}
+	l := &Log{Name: name, Header: header, machines: map[events.ID]*machine{}, listings: map[events.ID]listing{}, open: map[events.ID][]*Term{}, pending: map[timerKey]int{}, seen: map[string]seen{}, owners: map[string]int64{}, nodes: map[string]*node{}, timers: map[timerKey]int64{}}
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
 	}
@@ -138,8 +142,7 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 		var gap *events.Gap
 		switch {
 		case errors.As(err, &gap):
-			l.gaps = append(l.gaps, hole{gap: *gap, before: l.last})
-			l.session.afterGap = true
+			l.beginGap(&hole{gap: *gap, before: l.last})
 			continue
 		case errors.Is(err, io.EOF):
 			if t, ok := r.(interface{ Torn() bool }); ok {
@@ -292,20 +295,6 @@ func (l *Log) sessionNumbered(n int64) *session {
 	for _, s := range l.sessions {
 		if s.number == n {
 			return s
-		}
-	}
-	return nil
-}
-
-// hidden returns the gap that covers a time of the log's clock, nil for none.
-func (l *Log) hidden(from, to int64) *hole {
-	for i, h := range l.gaps {
-		after := h.after
-		if after == 0 {
-			after = 1<<63 - 1
-		}
-		if h.before < to && after > from {
-			return &l.gaps[i]
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package why
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Certainty says how it is known that two terms were one after the other.
 type Certainty string
@@ -36,13 +40,11 @@ func (t *Term) ref(seq uint64) Ref { return Ref{t.Log.Name, seq} }
 // endBounds returns between which readings of the log's clock the right to believe ended.
 func (t *Term) endBounds() interval {
 	right := t.rightUntil()
-	if t.uncertain != nil {
+	switch {
+	case t.uncertain != nil && t.Open():
+		return interval{min(right, t.uncertain.before), endless}
+	case t.uncertain != nil:
 		return interval{min(right, t.uncertain.before), t.StoppedAt}
-	}
-	if h := t.Log.hidden(t.ElectedAt, right); t.Open() && h != nil {
-		if h.after == 0 {
-			return interval{min(right, h.before), endless}
-		}
 	}
 	if t.Open() { // a process that was killed believed no longer than it lived
 		return interval{min(right, max(t.Log.last, t.ElectedAt)), right}
@@ -98,7 +100,7 @@ func (h *history) prove(p *Proof, between, end interval) {
 func (h *history) proveAlone(p *Proof, end interval) {
 	a, b := p.Earlier, p.Later
 	switch {
-	case a.Stopped != 0 && a.Stopped < b.Elected && a.uncertain == nil, end.hi <= b.ElectedAt:
+	case a.Stopped != 0 && a.Stopped <= b.Elected, a.Machine == b.Machine, end.hi <= b.ElectedAt:
 		p.Certainty, p.How = Proven, "by the order of one log's records"
 		p.Records = []Ref{a.ref(max(a.Stopped, a.untilSeq)), b.ref(b.Elected)}
 	case a.uncertain != nil:
@@ -150,12 +152,17 @@ func inListing(l listing, path string) bool {
 func (h *history) overlaps(p *Proof) bool {
 	a, b := p.Earlier, p.Later
 	right := a.rightUntil()
-	last := uint64(0) // the last record of the earlier one within its right
-	for i := len(a.Log.recs) - 1; i >= 0; i-- {
-		if r := a.Log.recs[i]; r.at < right && (a.Stopped == 0 || r.seq < a.Stopped) {
-			last = r.seq
-			break
-		}
+	// The last record of the earlier one within its right.
+	i, _ := slices.BinarySearchFunc(a.Log.recs, right, func(r brief, at int64) int { return cmp.Compare(r.at, at) })
+	if i == 0 {
+		return false
+	}
+	last := a.Log.recs[i-1].seq
+	if a.Stopped != 0 {
+		last = min(last, a.Stopped-1)
+	}
+	if a.uncertain != nil {
+		last = min(last, a.uncertain.gap.From-1)
 	}
 	if last <= a.Elected || !h.leadsTo(b.Log, b.Elected, b.ElectedAt, a.Log, last) {
 		return false
@@ -169,7 +176,7 @@ func (h *history) overlaps(p *Proof) bool {
 func (h *history) missing(p *Proof, between interval) string {
 	a := p.Earlier
 	switch {
-	case a.uncertain != nil || p.Earlier.Log.hidden(a.ElectedAt, a.rightUntil()) != nil:
+	case a.uncertain != nil:
 		return "the log of " + a.who() + " has a gap there"
 	case a.Open() && h.livedOn(a, p.Later) != "":
 		return "the log of " + a.who() + " ends before it was over"

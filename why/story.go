@@ -92,7 +92,7 @@ func (r *Report) tellNode(m *Move, add adder) {
 func (r *Report) tellWork(m *Move, add adder) {
 	t := m.From
 	if t.Stopped == 0 || t.uncertain != nil {
-		return
+		return // nothing is known of its work
 	}
 	end, known := t.workEnd()
 	long := time.Duration(end - t.StoppedAt)

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -68,18 +69,20 @@ func (l *Log) begin(r events.Record, path string, token int64) {
 	if m.recipe == "selector" { // its function is called without being granted
 		m.works++
 	}
+	m.lastTerm = t
 	l.terms = append(l.terms, t)
+	l.open[r.Machine] = append(l.open[r.Machine], t)
 }
 
 // end notes the end of a term.
 func (l *Log) end(r events.Record, path string, token int64, _ string) {
 	ev := r.Event
-	for i := len(l.terms) - 1; i >= 0; i-- {
-		t := l.terms[i]
-		if t.Machine != r.Machine || t.Token != token || t.Node != path || t.Stopped != 0 {
+	for i, t := range l.open[r.Machine] {
+		if t.Token != token || t.Node != path {
 			continue
 		}
-		t.Stopped, t.StoppedAt = r.Seq, ev.At
+		l.open[r.Machine] = slices.Delete(l.open[r.Machine], i, i+1)
+		t.Stopped, t.StoppedAt, t.uncertain = r.Seq, ev.At, nil
 		t.stopKind, t.stopCode, t.paused = ev.Kind.Current(), ev.Code, time.Duration(ev.Paused)
 		t.Reason = reasonOf(t.stopKind, t.paused, r.Effects)
 		t.worksLeft = l.machineOf(r.Machine).works
@@ -128,49 +131,55 @@ func reasonOf(kind events.Kind, paused time.Duration, effects []string) events.R
 func (l *Log) workReturned(r events.Record) {
 	m := l.machineOf(r.Machine)
 	m.works = max(m.works-1, 0)
-	for i := len(l.terms) - 1; i >= 0; i-- {
-		t := l.terms[i]
-		if t.Machine != r.Machine {
-			continue
-		}
-		if t.Stopped != 0 && t.worksLeft > 0 {
-			t.worksLeft--
-			t.workDoneAt = r.Event.At
-		}
-		return
+	if t := m.lastTerm; t != nil && t.Stopped != 0 && t.worksLeft > 0 {
+		t.worksLeft--
+		t.workDoneAt = r.Event.At
 	}
 }
 
 // moveDeadline notes a new deadline for all terms of the client.
 func (l *Log) moveDeadline(r events.Record, until int64) {
 	l.session.deadline = until
-	for i := len(l.terms) - 1; i >= 0 && i >= len(l.terms)-1000; i-- {
-		t := l.terms[i]
-		switch {
-		case t.Stopped != 0:
-		case until == 0:
-			if t.brokenAt == 0 {
+	for _, open := range l.open {
+		for _, t := range open {
+			switch {
+			case until != 0:
+				t.until, t.untilSeq, t.brokenAt = until, r.Seq, 0
+			case t.brokenAt == 0:
 				t.brokenAt = r.Event.At
 			}
-		default:
-			t.until, t.untilSeq, t.brokenAt = until, r.Seq, 0
 		}
 	}
 }
 
-// resumeAfterGap finds out which terms a gap ended.
+// beginGap notes that records are missing: whether a term that has not ended goes on is open
+// until a record shows it.
+func (l *Log) beginGap(h *hole) {
+	l.gaps = append(l.gaps, h)
+	l.session.afterGap, l.session.newGap = true, true
+	for _, open := range l.open {
+		for _, t := range open {
+			if t.uncertain == nil {
+				t.uncertain = h
+			}
+		}
+	}
+}
+
+// resumeAfterGap finds out which terms a gap ended, and which deadline holds after it.
 func (l *Log) resumeAfterGap(r events.Record) {
 	if !l.session.afterGap {
 		return
 	}
-	h := &l.gaps[len(l.gaps)-1]
-	for _, t := range l.terms {
-		if t.Stopped == 0 && t.Machine == r.Machine && r.From != "" && r.From != "leading" && r.From != "downgrading" {
-			t.Stopped, t.StoppedAt, t.uncertain = r.Seq, r.Event.At, h
-			t.Reason = ""
-		}
-		if t.Stopped == 0 && r.Event.ValidUntil > t.until {
-			t.until, t.untilSeq = r.Event.ValidUntil, r.Seq
-		}
+	if l.session.newGap && r.Event.ValidUntil > 0 {
+		l.session.newGap = false
+		l.moveDeadline(r, max(r.Event.ValidUntil, l.session.deadline))
 	}
+	if r.From == "" || r.From == "leading" || r.From == "downgrading" {
+		return
+	}
+	for _, t := range l.open[r.Machine] {
+		t.Stopped, t.StoppedAt = r.Seq, r.Event.At // at the latest
+	}
+	delete(l.open, r.Machine)
 }

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,6 +16,8 @@ import (
 	"github.com/incumbent-go/incumbent/world"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
+
+var worlds = flag.Int("worlds", 0, "play so many worlds whose faults are known")
 
 // simulated is a simulated world whose faults are known: its observer.
 type simulated struct {
@@ -281,7 +284,10 @@ func (y *tally) takeClocks(s *simulated, r *Report) {
 // In worlds whose faults are known, the cause is right, the true offset of the clocks is within
 // the error that is said, and a verdict is never wrong.
 func TestWorldsWhoseFaultsAreKnown(t *testing.T) {
-	n := selection.Of(t, "worlds", 60, 400, 10_000)
+	n := selection.Of(t, "worlds", 60, 300, 1500)
+	if *worlds > 0 {
+		n = *worlds
+	}
 	y := &tally{verdicts: map[Verdict]int{}, causes: map[string]int{}}
 	for seed := range n {
 		y.take(t, uint64(seed))

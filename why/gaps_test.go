@@ -1,0 +1,74 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/test/selection"
+	"github.com/incumbent-go/incumbent/world"
+)
+
+// holed gives records to Read, and a gap in place of some.
+type holed struct {
+	each
+	gap *events.Gap
+}
+
+func (h *holed) Next() (events.Record, error) {
+	if g := h.gap; g != nil && len(h.left) > 0 && h.left[0].Seq == g.From {
+		h.left, h.gap = h.left[g.Count:], nil
+		return events.Record{}, g
+	}
+	return h.each.Next()
+}
+
+// withGap reads the logs of a world, and leaves out a part of one of them.
+func (s *simulated) withGap(t *testing.T, client int) []*Log {
+	t.Helper()
+	logs, records := s.logs(t), s.records[client]
+	from := 20 + s.dice.IntN(len(records))
+	if from >= len(records)-1 {
+		from = len(records) / 2
+	}
+	n := 1 + s.dice.IntN(min(40, len(records)-from))
+	gap := &events.Gap{From: records[from].Seq, To: records[from+n-1].Seq, Count: uint64(n), Why: "the writer was slow"}
+	l, err := Read(logs[client].Name, logs[client].Header, &holed{each{records}, gap})
+	if err != nil || l.Records != len(records)-n || len(l.gaps) != 1 {
+		t.Fatalf("%d of %d records, %d missing: %v", l.Records, len(records), n, err)
+	}
+	logs[client] = l
+	return logs
+}
+
+// A gap makes what is said less exact, and not wrong: it hides a cause, and never shows another.
+func TestGapsHideAndDoNotMislead(t *testing.T) {
+	n, moves, hidden := selection.Of(t, "worlds", 40, 200, 800), 0, 0
+	for seed := range uint64(n) {
+		s := newSimulated(t, seed, false)
+		if len(s.struck) == 0 {
+			continue
+		}
+		r := Explain(s.withGap(t, s.struck[0].client), nil, Options{})
+		both := s.twoAtOnce()
+		if never := r.Verdict == NeverProven || r.Verdict == NeverMeasured; both > 0 && never || both <= 0 && r.Verdict == TwoAtOnce {
+			t.Errorf("world %d: %s (%s), and two led at once for %s", seed, r.Verdict, r.Why, both)
+		}
+		for _, m := range r.Moves {
+			if m.From == nil || m.From.Token != s.struck[0].token || m.From.Log != r.logs[s.struck[0].client] {
+				continue
+			}
+			moves++
+			if m.Ending.Cause == CauseGap {
+				hidden++
+			}
+			if done := s.Outcomes()[0]; done.Why == nil && m.Ending.Cause == CauseKilled && !slices.ContainsFunc(s.struck, func(k strike) bool { return k.action.Do == world.Kill }) {
+				t.Errorf("world %d: %s: %s", seed, fmt.Sprint(s.struck), m.line())
+			}
+		}
+	}
+	if moves < n/4 || hidden == 0 {
+		t.Errorf("%d moves, of which %d are hidden", moves, hidden)
+	}
+}
