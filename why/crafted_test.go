@@ -29,7 +29,7 @@ func newCrafted(token, from int64) *crafted {
 // add adds a record. At and SentAt of the event are in milliseconds.
 func (c *crafted) add(machine events.ID, ev events.Event, from, to string, effects ...string) {
 	ev.At, ev.SentAt = ev.At*ms, ev.SentAt*ms
-	c.records = append(c.records, events.Record{Seq: uint64(len(c.records) + 1), Machine: machine, Event: ev, From: from, Row: string(ev.Kind), To: to, Effects: effects})
+	c.records = append(c.records, events.Record{Seq: uint64(len(c.records) + 1), Machine: machine, Event: ev, From: from, Row: string(ev.Kind), To: to, Effects: events.WrittenEffects(effects...)})
 }
 
 // stop ends the term.

@@ -136,6 +136,9 @@ func Read(name string, header events.Header, r Reader) (*Log, error) {
 	if t, err := time.Parse(time.RFC3339Nano, header.Start); err == nil {
 		l.wall = t.UnixNano()
 	}
+	if header.Clock == "boottime" { // of the host, not of the process
+		l.Clock = header.Boot
+	}
 	l.tick, _ = time.ParseDuration(header.Options["tick"])
 	for {
 		rec, err := r.Next()
@@ -184,7 +187,7 @@ func (l *Log) add(r events.Record) {
 	}
 	l.addEvent(r)
 	l.addReply(r)
-	for _, text := range r.Effects {
+	for _, text := range r.Effects.Strings() {
 		l.addEffect(r, text)
 	}
 	if r.Machine == events.SessionMachine && r.To == "closed" {

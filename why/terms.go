@@ -84,7 +84,7 @@ func (l *Log) end(r events.Record, path string, token int64, _ string) {
 		l.open[r.Machine] = slices.Delete(l.open[r.Machine], i, i+1)
 		t.Stopped, t.StoppedAt, t.uncertain = r.Seq, ev.At, nil
 		t.stopKind, t.stopCode, t.paused = ev.Kind.Current(), ev.Code, time.Duration(ev.Paused)
-		t.Reason = reasonOf(t.stopKind, t.paused, r.Effects)
+		t.Reason = reasonOf(t.stopKind, t.paused, r.Effects.Strings())
 		t.worksLeft = l.machineOf(r.Machine).works
 		return
 	}

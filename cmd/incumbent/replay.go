@@ -46,7 +46,7 @@ Exit codes:
 		Example: "  incumbent replay /tmp/worker.log\n  incumbent replay /tmp/worker.log --until 40 --print",
 		Args:    exactly("a FILE or a DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			logs, err := findLogs(args[0])
+			logs, err := logsAt(args[0])
 			if err != nil {
 				return cli.Exit(exitNoInput, err)
 			}

@@ -21,8 +21,8 @@ type flightLog struct {
 	open func() (s *events.Segments, end func(), err error)
 }
 
-// findLogs returns the log in a file, or those in a directory.
-func findLogs(path string) ([]flightLog, error) {
+// logsAt returns the log in a file, or those in a directory.
+func logsAt(path string) ([]flightLog, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err

@@ -133,22 +133,18 @@ func verdictCode(v why.Verdict) error {
 }
 
 // read reads one log, and replays it.
-func (e *explainer) read(f logFile) (*why.Log, error) {
+func (e *explainer) read(f citedLog) (*why.Log, error) {
 	if !e.noReplay {
 		if err := e.replayed(f); err != nil {
 			return nil, err
 		}
 	}
-	in, err := f.open()
-	if err != nil {
-		return nil, cli.Exit(exitNoInput, err)
-	}
-	defer in.Close()
-	r, err := events.NewReader(in)
+	s, end, err := f.open()
 	if err != nil {
 		return nil, logError(f, err)
 	}
-	l, err := why.Read(f.name, r.Header, r)
+	defer end()
+	l, err := why.Read(f.cite, s.Header(), s)
 	if err != nil {
 		return nil, logError(f, err)
 	}
@@ -156,7 +152,7 @@ func (e *explainer) read(f logFile) (*why.Log, error) {
 }
 
 // logError returns the error with the exit code that a reader's error means.
-func logError(f logFile, err error) error {
+func logError(f citedLog, err error) error {
 	code := exitNoInput
 	var damaged *events.DamagedError
 	if errors.As(err, &damaged) {
@@ -167,13 +163,13 @@ func logError(f logFile, err error) error {
 
 // replayed replays a log. A gap ends a replay, and a chart of another version prevents it:
 // both are said, and no error.
-func (e *explainer) replayed(f logFile) error {
-	in, err := f.open()
+func (e *explainer) replayed(f citedLog) error {
+	s, end, err := f.open()
 	if err != nil {
-		return cli.Exit(exitNoInput, err)
+		return logError(f, err)
 	}
-	defer in.Close()
-	_, err = engine.Replay(in, 0, machines.Recipes()...)
+	defer end()
+	_, err = engine.ReplaySegments(s, 0, machines.Recipes()...)
 	var gap *events.Gap
 	var changed *engine.ChartChangedError
 	var diverged *engine.Divergence

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,49 +10,52 @@ import (
 	"strings"
 
 	"github.com/incumbent-go/incumbent/events"
+	"github.com/incumbent-go/incumbent/internal/segments"
 )
 
-// logFile is one file of records.
-type logFile struct {
-	file string
-	name string // by which it is cited
+// citedLog is a log, and the name by which it is cited.
+type citedLog struct {
+	flightLog
+	file string // the file, or the directory and the run, for errors
+	cite string
 }
 
-// findLogs returns the files that are named, and those in the directories that are named, whose
-// other files are left out. Its error names a file that cannot be read, or a directory without
-// a log.
-func findLogs(args []string) (all []logFile, err error) {
-	var files []string
+// findLogs returns the logs in the files that are named, and in the directories that are named: runs of
+// --record DIR, and other files that --record wrote. Its error names a file that cannot be read, or a
+// directory without a log.
+func findLogs(args []string) (all []citedLog, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil {
 			return nil, err
 		}
 		if !info.IsDir() {
-			files = append(files, arg)
+			all = append(all, logFile(arg))
 			continue
 		}
 		found, err := logsIn(arg)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, found...)
+		all = append(all, found...)
 	}
 	names := map[string]int{}
-	for _, file := range files {
-		names[citedName(file)]++
+	for _, l := range all {
+		names[l.cite]++
 	}
-	for _, file := range files {
-		f := logFile{file, citedName(file)}
-		if names[f.name] > 1 {
-			f.name = filepath.Base(filepath.Dir(file)) + "/" + f.name
+	for i := range all {
+		if l := &all[i]; names[l.cite] > 1 {
+			l.cite = filepath.Base(filepath.Dir(l.file)) + "/" + citedName(l.file)
 		}
-		if slices.ContainsFunc(all, func(o logFile) bool { return o.name == f.name }) {
-			f.name = file
+		if slices.ContainsFunc(all[:i], func(o citedLog) bool { return o.cite == all[i].cite }) {
+			all[i].cite = all[i].file
 		}
-		all = append(all, f)
 	}
 	return all, nil
+}
+
+func logFile(file string) citedLog {
+	return citedLog{logOf(segments.Run{Files: []string{file}}, ""), file, citedName(file)}
 }
 
 // citedName returns a file's name without its directory and the endings of logs.
@@ -67,15 +67,30 @@ func citedName(file string) string {
 	return name
 }
 
-func logsIn(dir string) (found []string, err error) {
+func logsIn(dir string) (found []citedLog, err error) {
+	runs, err := segments.Runs(dir)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, run := range runs {
+		l := citedLog{logOf(run, run.Name), filepath.Join(dir, run.Name), run.Name}
+		if host := l.host(); host != "" {
+			l.cite = host
+		}
+		found = append(found, l)
+		for _, file := range run.Files {
+			taken[file] = true
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		file := filepath.Join(dir, e.Name())
-		if e.Type().IsRegular() && isLog(file) {
-			found = append(found, file)
+		l := logFile(filepath.Join(dir, e.Name()))
+		if e.Type().IsRegular() && !taken[l.file] && l.isLog() {
+			found = append(found, l)
 		}
 	}
 	if len(found) == 0 {
@@ -84,38 +99,31 @@ func logsIn(dir string) (found []string, err error) {
 	return found, nil
 }
 
-// isLog reports whether a file begins as a log does.
-func isLog(file string) bool {
-	in, err := logFile{file: file}.open()
+// host returns the host that wrote a log, "" if it is not known.
+func (l citedLog) host() string {
+	s, end, err := l.open()
+	if err != nil {
+		return ""
+	}
+	defer end()
+	return s.Header().Host
+}
+
+// isLog reports whether a file is a log, or begins as one does although it is damaged.
+func (l citedLog) isLog() bool {
+	_, end, err := l.open()
+	if err == nil {
+		end()
+		return true
+	}
+	in, err := os.Open(l.file)
 	if err != nil {
 		return false
 	}
 	defer in.Close()
-	head := make([]byte, 80)
+	head := make([]byte, 200)
 	n, _ := io.ReadFull(in, head)
-	return bytes.Contains(head[:n], []byte(`"format":"`+events.Format+`"`))
-}
-
-// open opens the file, and what is in it if it is gzipped.
-func (f logFile) open() (io.ReadCloser, error) {
-	in, err := os.Open(f.file)
-	if err != nil {
-		return nil, err
-	}
-	b := bufio.NewReader(in)
-	if magic, _ := b.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return opened{b, in}, nil
-	}
-	z, err := gzip.NewReader(b)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.file, err), in.Close())
-	}
-	return opened{z, in}, nil
-}
-
-type opened struct {
-	io.Reader
-	io.Closer
+	return bytes.Contains(head[:n], []byte(events.Format))
 }
 
 // findTxnLogs returns the transaction logs in a directory, or in version-2 of it.
