@@ -153,6 +153,8 @@ func (f *fields) session(key string) bool {
 		e.ValidUntil = f.moment(key)
 	case "askAt":
 		e.AskAt = f.moment(key)
+	case "readBack":
+		e.ReadBack = t.bool()
 	case "noContainers":
 		e.NoContainers = t.bool()
 	default:

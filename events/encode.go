@@ -113,6 +113,7 @@ func (m *memory) appendSession(b []byte, e *Event) []byte {
 	if e.AskAt != k.askAt {
 		b = moment(b, `,"askAt":`, e.AskAt, e.At)
 	}
+	b = flagged(b, `,"readBack":`, e.ReadBack)
 	return flagged(b, `,"noContainers":`, e.NoContainers)
 }
 
