@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/incumbent-go/incumbent/cmd/internal/programtest"
+	"github.com/incumbent-go/incumbent/test/seal"
 	"github.com/incumbent-go/incumbent/test/sim"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -133,9 +134,9 @@ func TestWhyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged, former, tampered := filepath.Join(t.TempDir(), "damaged.log"), filepath.Join(t.TempDir(), "former.log"), filepath.Join(t.TempDir(), "tampered.log")
-	writeFile(t, tampered, bytes.Replace(b, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1))
-	writeFile(t, damaged, bytes.Replace(b, []byte(`"seq":5,`), []byte(`"seq":6,`), 1))
-	writeFile(t, former, regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(b, []byte(`"latch":"0123456789abcdef"`)))
+	writeFile(t, tampered, seal.Again(bytes.Replace(b, []byte("ephemeral_sequential"), []byte("persistent_sequential"), 1)))
+	writeFile(t, damaged, seal.Again(bytes.Replace(b, []byte(`"seq":5,`), []byte(`"seq":6,`), 1)))
+	writeFile(t, former, seal.Again(regexp.MustCompile(`"latch":"[0-9a-f]+"`).ReplaceAll(b, []byte(`"latch":"0123456789abcdef"`))))
 	empty := t.TempDir()
 	for _, c := range []struct {
 		args []string

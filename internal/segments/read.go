@@ -1,6 +1,8 @@
 package segments
 
 import (
+	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -63,10 +65,11 @@ func (r Run) Opener() (open func() (string, io.Reader, error), end func()) {
 			return "", nil, err
 		}
 		closers = append(closers, f)
-		if !strings.HasSuffix(name, ".gz") {
-			return filepath.Base(name), f, nil
+		b := bufio.NewReader(f)
+		if magic, _ := b.Peek(2); !strings.HasSuffix(name, ".gz") && !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+			return filepath.Base(name), b, nil
 		}
-		return filepath.Base(name), &unpacked{file: f}, nil
+		return filepath.Base(name), &unpacked{file: b}, nil
 	}, end
 }
 
