@@ -46,7 +46,7 @@ type branch struct {
 }
 
 func newEverything() *everything {
-	m := &everything{yes: true, small: -8, least: math.MinInt64, most: math.MaxUint64, word: "a\"\\\u2028\u202e\x7f\x00é", bytes: "\xff\x00broken",
+	m := &everything{noRaw: nil, none: nil, noTable: nil, yes: true, small: -8, least: math.MinInt64, most: math.MaxUint64, word: "a\"\\\u2028\u202e\x7f\x00é", bytes: "\xff\x00broken",
 		code: events.NoNode, raw: []byte{0, 255}, empty: []string{}, table: map[string]part{"b": {"b", nil}, "a": {"", []string{"x", ""}}, "\xfe": {}},
 		emptyTable: map[events.Code]bool{}, pair: [2]part{{"first", nil}, {"", []string{}}}, nested: [][]int{nil, {}, {1, -2}},
 		events: []events.Event{{Kind: events.ReplyStat, Stat: &events.Stat{Czxid: 7}, Options: map[string]string{"k": "v"}}}}
@@ -207,6 +207,7 @@ func addresses(v reflect.Value, path string, see func(unsafe.Pointer, string)) {
 func TestModelsArePlainData(t *testing.T) {
 	type self struct{ kids []self }
 	type deep struct{ part struct{ call func() } }
+	_, _ = self{}.kids, deep{}.part.call
 	for _, c := range []struct {
 		typ  reflect.Type
 		want string
@@ -228,6 +229,7 @@ func TestModelsArePlainData(t *testing.T) {
 // The digest of a model is another if a field is added, renamed, moved or of another type.
 func TestAModelsDigest(t *testing.T) {
 	type a struct{ x, y int }
+	_, _ = a{}.x, a{}.y
 	seen := map[string]string{}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[a](), reflect.TypeFor[struct{ x int }](), reflect.TypeFor[struct{ y, x int }](), reflect.TypeFor[struct{ x, y int64 }](),
