@@ -25,7 +25,7 @@ install: ## build the operators' program, incumbent, and put it where go install
 
 # The build cache must not decide: -count=1 runs every test, every time. The level decides how much of a test is run: see
 # test/selection. Real servers keep a package waiting, so prove runs three at a time, also on two cores.
-.PHONY: quick test prove race plain
+.PHONY: quick test prove race plain combinations
 quick: ## what to run while working: every test without real servers, of the long ones a small part; under a minute
 	@CGO_ENABLED=0 INCUMBENT_LEVEL=quick $(GO) run ./test/tally -count=1 $(ARGS) ./...
 test: ## every test of every module, of the longest ones a part, without cgo; the last line names what was not run
@@ -34,8 +34,12 @@ prove: ## every test with the race detector where goroutines run, then in full w
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=prove $(GO) run ./test/tally -race -count=1 -p 3 $(ARGS) ./...
 race: ## every test with the race detector, of the long ones a small part; needs a C compiler
 	@CGO_ENABLED=1 INCUMBENT_LEVEL=test $(GO) run ./test/tally -race -count=1 $(ARGS) ./...
-plain: ## the door and every recipe on a ZooKeeper in memory, with all of Config.Disable
-	@CGO_ENABLED=0 INCUMBENT_PLAIN=1 INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite
+OFF ?= all
+plain: ## the door and every recipe on a ZooKeeper in memory, with all of Config.Disable, or OFF=OwnFrames,IdleSyncs
+	@CGO_ENABLED=0 INCUMBENT_PLAIN=$(OFF) INCUMBENT_LEVEL=quick $(GO) test -count=1 $(ARGS) . ./test/suite
+combinations: ## the same, with each combination of Config.Disable
+	@for off in OwnFrames IdleSyncs OneFlight OwnFrames,IdleSyncs OwnFrames,OneFlight IdleSyncs,OneFlight all; do \
+	echo "without $$off" && $(MAKE) --no-print-directory plain OFF=$$off || exit 1; done
 
 .PHONY: golden
 golden: ## write the golden traces and the simulation's digests anew; read the diff before committing it

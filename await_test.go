@@ -140,7 +140,7 @@ func TestTheFirstLockOfAClientThatWasIdleForLongWaitsForATick(t *testing.T) {
 		"again":                             {[]time.Duration{4 * timeout / 10, 4 * time.Minute, long, time.Second, 19 * timeout}, []time.Duration{0, 0, tick, 0, 0}, false},
 		"without this optimization, always": {[]time.Duration{time.Minute, time.Second}, []time.Duration{tick, 0}, true},
 	} {
-		if optimizations.Off() && !c.off {
+		if optimizations.Off(optimizations.IdleSyncs) && !c.off {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestWhatAClientThatNobodyNeedsSends(t *testing.T) {
 		synctest.Wait()
 		others = 0
 		least, most := 78, 80
-		if optimizations.Off() {
+		if optimizations.Off(optimizations.IdleSyncs) {
 			least, most = 0, 0
 		}
 		if pass(20 * timeout); syncs < least || syncs > most || others != 0 {

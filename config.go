@@ -181,7 +181,7 @@ func (c Config) checkMessages() error {
 // options are the session machine's, and in the log's header.
 func (c Config) options() map[string]string {
 	idle := idleFor
-	if c.Disable.IdleSyncs || optimizations.Off() {
+	if c.Disable.IdleSyncs || optimizations.Off(optimizations.IdleSyncs) {
 		idle = 0
 	}
 	return map[string]string{

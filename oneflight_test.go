@@ -18,7 +18,7 @@ func TestTheNextLockIsHeldWithTheListing(t *testing.T) {
 		off  bool
 		want []int
 	}{"on": {false, []int{3, 2, 2}}, "off": {true, []int{3, 3, 3}}} {
-		if optimizations.Off() && !c.off {
+		if optimizations.Off(optimizations.OneFlight) && !c.off {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTheNextLockIsHeldWithTheListing(t *testing.T) {
 // If an operator takes the right to read nodes away, a lock in one flight is lost after a round trip, and its error names
 // the code. The next one reads its node before it is held.
 func TestALockWhoseNodeCannotBeRead(t *testing.T) {
-	if optimizations.Off() {
+	if optimizations.Off(optimizations.OneFlight) {
 		return // then no lock is held before its node was read
 	}
 	bubble(t, zkmem.Options{}, func(t *testing.T, w *world) {

@@ -21,7 +21,9 @@ type Optimizations struct {
 }
 
 // oneFlight reports whether participants may enrol in one flight.
-func (c Config) oneFlight() bool { return !c.Disable.OneFlight && !optimizations.Off() }
+func (c Config) oneFlight() bool {
+	return !c.Disable.OneFlight && !optimizations.Off(optimizations.OneFlight)
+}
 
 // idleFor is for how many session timeouts after its last use, or its last connection, a
 // client hears the leader.

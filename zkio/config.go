@@ -139,7 +139,7 @@ func (c Config) connBuffer() int {
 }
 
 func (c *Config) fill() {
-	c.ThroughConn = c.ThroughConn || optimizations.Off()
+	c.ThroughConn = c.ThroughConn || optimizations.Off(optimizations.OwnFrames)
 	if c.ACL == nil {
 		c.ACL = WorldAll
 		if len(c.Auth) > 0 {

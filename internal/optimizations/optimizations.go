@@ -1,16 +1,53 @@
-// Package optimizations is the switch with which tests run everything with the library's optimizations off, as
+// Package optimizations is the switch with which tests run everything with some of the library's optimizations off, as
 // Config.Disable turns off each. A program outside this module cannot import the package.
 package optimizations
 
-import "os"
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
 
-// Variable is set in the environment of a test binary whose clients are to work without optimizations.
+// Variable is set in the environment of a test binary whose clients are to work without these optimizations: "all", or
+// their names, separated by commas.
 const Variable = "INCUMBENT_PLAIN"
 
-// Off reports whether all optimizations are off.
-func Off() bool { return off }
+// Name is an optimization: a field of Config.Disable.
+type Name string
 
-var off bool
+// The optimizations.
+const (
+	OwnFrames Name = "OwnFrames"
+	IdleSyncs Name = "IdleSyncs"
+	OneFlight Name = "OneFlight"
+)
 
-// FromEnvironment turns all optimizations off if Variable is set. TestMain calls it.
-func FromEnvironment() { off = os.Getenv(Variable) != "" }
+var off []Name
+
+// All returns all optimizations, in the order of Config.Disable's fields.
+func All() []Name { return []Name{OwnFrames, IdleSyncs, OneFlight} }
+
+// Off reports whether an optimization is off.
+func Off(n Name) bool { return slices.Contains(off, n) }
+
+// FromEnvironment turns off what Variable names. TestMain calls it. It panics if there is no such optimization: a test
+// run with a wrong name would check nothing.
+func FromEnvironment() { off = parse(os.Getenv(Variable)) }
+
+func parse(text string) (names []Name) {
+	switch text {
+	case "":
+		return nil
+	case "all":
+		return All()
+	}
+	for one := range strings.SplitSeq(text, ",") {
+		n := Name(one)
+		if !slices.Contains(All(), n) {
+			panic(fmt.Sprintf("%s: no optimization %q: want all, or some of %q", Variable, one, All()))
+		}
+		names = append(names, n)
+	}
+	return names
+}

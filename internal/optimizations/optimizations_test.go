@@ -1,0 +1,20 @@
+package optimizations
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string][]Name{"": nil, "all": {OwnFrames, IdleSyncs, OneFlight}, "OneFlight,OwnFrames": {OneFlight, OwnFrames}} {
+		if got := parse(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a name that is not known is ignored")
+		}
+	}()
+	parse("OwnFrame")
+}
