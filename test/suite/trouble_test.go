@@ -241,8 +241,10 @@ func TestAPolicyThatGivesUpClosesTheHandleAndSaysWhy(t *testing.T) {
 	e := inMemory(t)
 	e.directory(zkmem.PermRead)
 	c := connected(t, e)
-	l := refused(t, c, e, incumbent.LatchOptions{Retry: incumbent.RetryNTimes(3, 0)}, incumbent.ErrNoAuth)
-	l.state("closed")
+	l := c.newLatch(e.dir(), incumbent.LatchOptions{Retry: incumbent.RetryNTimes(3, 0)})
+	ok(t, l.Start())
+	l.state("closed") // perhaps before an Await could begin
+	is(t, l.Err(), incumbent.ErrNoAuth)
 	if n := c.tape.Effects(l.id, "create "); n != 4 {
 		t.Fatalf("%d attempts for three retries", n)
 	}
