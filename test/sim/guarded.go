@@ -78,9 +78,7 @@ func (c *client) commit(g *guardedWrite, ops []events.Op) {
 // session: what may have been written is not written again.
 func (c *client) sendGuarded(g *guardedWrite, r events.Request) {
 	c.Send(&world.Packet{Request: r, Note: g, Done: func(a *world.Packet) {
-		if a.Code == events.OK && a.Conn == c.Conn() {
-			c.confirmed = max(c.confirmed, a.SentAt)
-		}
+		c.noteConfirmed(a)
 		if p := c.w.plant; p != nil && p.Wrote != nil {
 			p.Wrote(c, a)
 		}
@@ -116,4 +114,11 @@ func (k *checks) guardedCommitted(g *guardedWrite, p *world.Proposal) {
 		k.fail("guarded writes follow the tokens", "%s wrote with token %x after %x", g.u.name(), g.term.token, last)
 	}
 	k.writtenTokens[g.u.line] = max(k.writtenTokens[g.u.line], g.term.token)
+}
+
+// noteConfirmed notes that a write of no machine may have confirmed the session.
+func (c *client) noteConfirmed(a *world.Packet) {
+	if a.Code == events.OK && a.Conn == c.Conn() {
+		c.confirmed = max(c.confirmed, a.SentAt)
+	}
 }

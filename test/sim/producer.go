@@ -170,7 +170,7 @@ func (u *user) removeID(id string) {
 				continue
 			}
 			lock, path := queueLocks+"/"+i.Name, queuePath+"/"+i.Name
-			u.c.Send(&world.Packet{ID: u.id, Done: func(*world.Packet) {}, Request: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
+			u.c.Send(&world.Packet{ID: u.id, Done: u.c.noteConfirmed, Request: events.Multi{Call: events.Call{Session: session}, Ops: []events.Op{
 				{Verb: "create", Path: lock, Mode: events.Ephemeral},
 				{Verb: "delete", Path: path, Version: -1},
 				{Verb: "delete", Path: lock, Version: -1},
