@@ -115,8 +115,8 @@ var plants = []plant{
 	},
 	{
 		name: "lost replies come before the loss of the connection", records: true, file: "zkio/session.go",
-		old: "	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Paused: int64(s.pauses.own)})\n	written",
-		new: "	suspended := func() {\n		s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Paused: int64(s.pauses.own)})\n	}\n" +
+		old: "	s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})\n	written",
+		new: "	suspended := func() {\n		s.postEvent(events.Event{Kind: events.ConnectionSuspended, Code: events.ConnectionLoss, Text: text, Server: server, End: end, Paused: int64(s.pauses.own)})\n	}\n" +
 			"	if planted(…) {\n		defer suspended()\n	} else {\n		suspended()\n	}\n	written",
 	},
 	{
