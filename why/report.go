@@ -163,6 +163,13 @@ func (r *Report) judge() {
 	for _, m := range r.Moves {
 		for _, p := range m.Proofs {
 			switch p.Certainty {
+			case Both, Measured:
+				if logsOf(p).holed() {
+					unknown = cmp.Or(unknown, "whether "+p.Earlier.who()+" or "+p.Later.who()+" was first is open: a log has a gap, and only clocks would tell")
+					continue
+				}
+			}
+			switch p.Certainty {
 			case Both:
 				r.Verdict = TwoAtOnce
 				r.Why = p.Earlier.who() + " and " + p.Later.who() + " both had the right to believe" + howLong(p) + " (tokens " + itoa(p.Earlier.Token) + " and " + itoa(p.Later.Token) + ", " + p.How + ")"
@@ -184,6 +191,15 @@ func (r *Report) judge() {
 		r.Verdict, r.Why = CannotTell, unknown
 	}
 }
+
+// logsOf returns the logs of the two terms of a proof.
+func logsOf(p Proof) logPair { return logPair{p.Earlier.Log, p.Later.Log} }
+
+type logPair [2]*Log
+
+// holed reports whether records are missing from one of them. What is missing may have moved a deadline, or shown how
+// the clock ran.
+func (l logPair) holed() bool { return len(l[0].gaps) > 0 || len(l[1].gaps) > 0 }
 
 // missingLog names the logs that would tell who led between two terms.
 func (r *Report) missingLog(m Move) string {
