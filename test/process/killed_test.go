@@ -63,7 +63,7 @@ func TestAKilledProcessLeavesABeginning(t *testing.T) {
 	exe, err := os.Executable()
 	ok(t, err)
 	dice := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-	kills, several := selection.Of(t, "kills", 2, 10, 100), 0
+	kills, several := selection.Of(t, "kills", 2, 5, 20), 0
 	for range kills {
 		dir := t.TempDir()
 		cmd := exec.Command(exe)
