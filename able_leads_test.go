@@ -89,7 +89,7 @@ func TestAPlaceThatCannotBeUsedIsGivenUp(t *testing.T) {
 					t.Errorf("Err is %v, want ErrNoAuth", limited.latch.Err())
 				}
 				creates := w.creates("/line")
-				if pass(time.Minute); *creates > 12 {
+				if pass(time.Minute); *creates > int(time.Minute/ableTimeout)+1 {
 					t.Errorf("%d creates in a minute", *creates)
 				}
 				if !free.latch.HasLeadership() {
