@@ -20,6 +20,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/segments"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/realzk"
 	"github.com/incumbent-go/incumbent/test/virtual"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
@@ -270,7 +271,7 @@ func TestOptionsOfRecordInThatAreWrong(t *testing.T) {
 // A full disk does not keep a service from starting.
 func TestAFullDiskAtTheStart(t *testing.T) {
 	if info, err := os.Stat("/dev/full"); err != nil || info.Mode()&os.ModeDevice == 0 {
-		t.Skip("not run: there is no /dev/full here")
+		realzk.NotRun(t, "a full disk (there is no /dev/full)")
 	}
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

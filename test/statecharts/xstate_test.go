@@ -12,6 +12,7 @@ import (
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/machines"
+	"github.com/incumbent-go/incumbent/test/realzk"
 )
 
 // xstateDir is where make deps installs XState.
@@ -37,10 +38,10 @@ type outcome struct {
 func TestXStateDecidesAsTheEngine(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("not run: XState (no node)")
+		realzk.NotRun(t, "XState (no node)")
 	}
 	if _, err := os.Stat(filepath.Join(xstateDir, "node_modules", "xstate")); err != nil {
-		t.Skip("not run: XState (not installed: make deps)")
+		realzk.NotRun(t, "XState (not installed: make deps)")
 	}
 	charts, steps := map[string]json.RawMessage{}, []step{}
 	for _, r := range machines.Recipes() {
