@@ -7,7 +7,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 )
 
-// maxReadBack is how many pathSet a client remembers in which it may read its own nodes. In one
+// maxReadBack is how many directories a client remembers in which it may read its own nodes. In one
 // that is forgotten, the next enrolment takes a round trip more.
 const maxReadBack = 1024
 
