@@ -132,3 +132,16 @@ func TestAnOverlapBehindAGapIsNone(t *testing.T) {
 		t.Errorf("%s: %s", p.Certainty, p.How)
 	}
 }
+
+// The reason that a record has is the term's. A log of an older version has none, and the event that ended the term
+// says it.
+func TestTheRecordedReasonCounts(t *testing.T) {
+	for recorded, want := range map[events.Reason]events.Reason{"": events.ReasonNodeGone, events.ReasonUnreadable: events.ReasonUnreadable} {
+		c := newCrafted(5, 100)
+		c.stop(5, 200, events.ReplyStat)
+		c.records[len(c.records)-1].Reason = recorded
+		if got := c.read(t, "a").terms[0].Reason; got != want {
+			t.Errorf("recorded %q: the reason is %q, want %q", recorded, got, want)
+		}
+	}
+}

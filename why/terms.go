@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -84,13 +85,13 @@ func (l *Log) end(r events.Record, path string, token int64, _ string) {
 		l.open[r.Machine] = slices.Delete(l.open[r.Machine], i, i+1)
 		t.Stopped, t.StoppedAt, t.uncertain = r.Seq, ev.At, nil
 		t.stopKind, t.stopCode, t.paused = ev.Kind.Current(), ev.Code, time.Duration(ev.Paused)
-		t.Reason = reasonOf(t.stopKind, t.paused, r.Effects.Strings())
+		t.Reason = cmp.Or(r.Reason, reasonOf(t.stopKind, t.paused, r.Effects.Strings()))
 		t.worksLeft = l.machineOf(r.Machine).works
 		return
 	}
 }
 
-// reasonOf returns why a term ended, by the event that ended it. Only the release of a lock at
+// reasonOf returns why a term ended, by the event that ended it: of logs whose records have no reason. Only the release of a lock at
 // another client's request has no event of its own.
 func reasonOf(kind events.Kind, paused time.Duration, effects []string) events.Reason {
 	switch kind {
