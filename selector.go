@@ -122,7 +122,12 @@ func (s *Selector) outcome(ctx context.Context) error {
 	case err := <-s.participant.ending.get():
 		return err
 	case <-s.participant.commands.ended:
-		return s.participant.explain(ctx, "run", ErrClosed)
+		select {
+		case err := <-s.participant.ending.get(): // the retry policy gave up, and that closed the selector
+			return err
+		default:
+			return s.participant.explain(ctx, "run", ErrClosed)
+		}
 	case <-ctx.Done():
 		s.workMu.Lock()
 		led := s.runs > 0
